@@ -1,0 +1,1 @@
+"""The grader: whose code runs, what it is tested with, and what that shows."""

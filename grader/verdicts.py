@@ -1,0 +1,154 @@
+"""What grading produces, as data: a report of milestones, tasks and tests, each with a verdict.
+
+Everything the grader shows or writes (screen, JSON, JUnit, progress) is made from a `Report`, and from nothing else.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+SCHEMA = "mini-triton-kata/1"
+
+
+class Verdict(enum.StrEnum):
+    """Outcome of a test or a task, best first. Only `PASS` earns points."""
+
+    PASS = "pass"
+    UNAVAILABLE = "unavailable"  # an oracle that this machine cannot have
+    NOT_IMPLEMENTED = "not_implemented"  # a stub was reached
+    FAIL = "fail"  # the code ran and was wrong
+    ERROR = "error"  # the code could not run: exception, exit, bad import, missing result
+    TIMEOUT = "timeout"
+    MEMORY = "memory"
+
+
+_SEVERITY = list(Verdict)
+
+
+def worst(verdicts: list[Verdict]) -> Verdict:
+    """The verdict of a whole from those of its parts. Nothing at all is an error, never a pass."""
+    return max(verdicts, key=_SEVERITY.index) if verdicts else Verdict.ERROR
+
+
+@dataclass
+class TestResult:
+    """One graded test function; parametrized cases are merged, the worst one shown."""
+
+    __test__ = False
+
+    name: str  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
+    verdict: Verdict
+    message: str = ""  # what went wrong, in the learner's terms
+    counterexample: str = ""  # the smallest failing case, as Python arguments
+    location: str = ""  # "exercises/mini_triton/ir/types.py:42", innermost learner frame
+    reproduce: str = ""  # path of the runnable file that repeats the failure
+    blame: str = ""  # earlier module whose replacement by the reference makes the test pass
+    seconds: float = 0.0
+
+
+@dataclass
+class TaskResult:
+    """One task: all of its points if every test passes, otherwise none."""
+
+    id: str
+    title: str
+    max_points: int
+    tests: list[TestResult] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        return worst([test.verdict for test in self.tests])
+
+    @property
+    def points(self) -> int:
+        return self.max_points if self.verdict is Verdict.PASS else 0
+
+
+@dataclass
+class MilestoneResult:
+    """The tasks of a milestone that were graded."""
+
+    id: str  # "milestone3"
+    key: str
+    tasks: list[TaskResult] = field(default_factory=list)
+
+    @property
+    def score(self) -> int:
+        return sum(task.points for task in self.tasks)
+
+    @property
+    def max_score(self) -> int:
+        return sum(task.max_points for task in self.tasks)
+
+
+@dataclass(frozen=True)
+class ModuleOrigin:
+    """Where a module of the graded program came from."""
+
+    name: str
+    origin: str  # "learner" | "reference" | "stub"
+    path: str
+    sha256: str
+
+
+@dataclass
+class Report:
+    """A whole grading run; `to_json` is the contract's schema."""
+
+    target: list[str]
+    impl: str
+    fill: str
+    device: str
+    seed: int
+    versions: dict[str, str] = field(default_factory=dict)
+    oracles: dict[str, str] = field(default_factory=dict)
+    milestones: list[MilestoneResult] = field(default_factory=list)
+    modules: list[ModuleOrigin] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def score(self) -> int:
+        return sum(milestone.score for milestone in self.milestones)
+
+    @property
+    def max_score(self) -> int:
+        return sum(milestone.max_score for milestone in self.milestones)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain JSON values."""
+        return {
+            "schema": SCHEMA,
+            "target": self.target,
+            "impl": self.impl,
+            "fill": self.fill,
+            "device": self.device,
+            "seed": self.seed,
+            "versions": self.versions,
+            "oracles": self.oracles,
+            "score": self.score,
+            "max_score": self.max_score,
+            "seconds": round(self.seconds, 3),
+            "milestones": [
+                {
+                    "id": milestone.id,
+                    "key": milestone.key,
+                    "score": milestone.score,
+                    "max_score": milestone.max_score,
+                    "tasks": [
+                        {
+                            "id": task.id,
+                            "title": task.title,
+                            "points": task.points,
+                            "max_points": task.max_points,
+                            "verdict": task.verdict,
+                            "tests": [asdict(test) for test in task.tests],
+                        }
+                        for task in milestone.tasks
+                    ],
+                }
+                for milestone in self.milestones
+            ],
+            "modules": [asdict(module) for module in self.modules],
+        }
