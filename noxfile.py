@@ -1,0 +1,75 @@
+"""The project's commands: `nox -l` lists them. All but gpu share one environment, made once."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "none"  # the sessions share ENVIRONMENT; nox would make one for each
+nox.options.sessions = ["grade"]
+
+ENVIRONMENT = Path(".nox", f"kata-{sys.version_info.major}.{sys.version_info.minor}")
+PYTHON = str(ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+MANIFESTS = (Path("pyproject.toml"), Path("constraints.txt"))
+
+
+def install(session: nox.Session, *extras: str) -> None:
+    """Install the core and some extras, unless the same were installed here before."""
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in MANIFESTS)).hexdigest()
+    names = ["core", *extras]
+    stamp = ENVIRONMENT / f"installed-{'-'.join(names)}"
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    session.log(f"Installing {', '.join(names)}. This happens once; later runs start at once.")
+    if not Path(PYTHON).exists():
+        session.run(sys.executable, "-m", "virtualenv", "--quiet", str(ENVIRONMENT))
+    project = nox.project.load_toml("pyproject.toml")["project"]
+    requirements = list(project["dependencies"])
+    for extra in extras:
+        requirements += project["optional-dependencies"][extra]
+    session.run(PYTHON, "-m", "pip", "install", "--quiet", "-c", "constraints.txt", *requirements)
+    stamp.write_text(digest)
+
+
+@nox.session
+def grade(session: nox.Session) -> None:
+    """Grade the learner's code: nox -s grade -- milestone1."""
+    install(session, "triton")  # no torch: the first verdict must not wait for a large download
+    session.run(PYTHON, "-m", "grader", "grade", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
+    install(session, "triton", "torch")
+    session.run(PYTHON, "-m", "pytest", "tests", "--impl", "reference", *session.posargs)
+    session.run(PYTHON, "-m", "grader", "stubs", "--check")
+    session.run(PYTHON, "-m", "grader", "check")
+    session.run(PYTHON, "-m", "grader", "alternatives")
+    session.run(PYTHON, "-m", "grader", "mistakes")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and types."""
+    install(session, "dev")
+    session.run(PYTHON, "-m", "ruff", "check", ".")
+    session.run(PYTHON, "-m", "mypy")
+
+
+@nox.session
+def stubs(session: nox.Session) -> None:
+    """Generate exercises/ from solutions/: nox -s stubs, or nox -s stubs -- --check."""
+    install(session)
+    session.run(PYTHON, "-m", "grader", "stubs", *session.posargs)
+
+
+@nox.session
+def gpu(session: nox.Session) -> None:
+    """Grade the reference on a GPU, with the Python that runs nox: its torch must see the GPU."""
+    targets = session.posargs or ["all"]
+    session.run(sys.executable, "-m", "grader", "grade", *targets, "--impl", "reference", "--device", "cuda")
