@@ -1,0 +1,1 @@
+"""Tests of the kata, and the oracles that judge it."""

@@ -1,0 +1,44 @@
+"""What decides that code is right, and was written by no one here: real Triton and PyTorch.
+
+Real Triton runs in a process of its own (`tests.oracles.triton`); where it cannot be had, its recorded answers judge
+(`tests.oracles.records`). This module only remembers who judged, so that a report can say it.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+ORACLES = ("triton", "torch")
+STRENGTH = ("gpu", "compiler", "parser", "frontend", "interpreter", "cpu", "records")  # the strongest judge first
+
+_judged: dict[str, set[str]] = {oracle: set() for oracle in ORACLES}
+_missing: set[str] = set()
+
+
+def note(oracle: str, tier: str) -> None:
+    """Remember that `oracle` judged by means of `tier`, as in `note("triton", "parser 3.7.1")`."""
+    _judged[oracle].add(tier)
+
+
+def used() -> dict[str, str]:
+    """Who has judged in this process so far: `{"triton": "parser 3.7.1 + records 3.7.1"}`, strongest first."""
+    judges = {}
+    for oracle in ORACLES:
+        if _judged[oracle]:
+            judges[oracle] = " + ".join(sorted(_judged[oracle], key=_strength))
+        elif oracle in _missing:
+            judges[oracle] = "unavailable"
+    return judges
+
+
+def unavailable(reason: str, oracle: str = "triton") -> NoReturn:
+    """End the running test with the verdict `unavailable`: nobody on this machine can judge it."""
+    _missing.add(oracle)
+    import pytest
+
+    pytest.skip(f"unavailable: {reason}")
+
+
+def _strength(tier: str) -> tuple[int, str]:
+    kind = tier.split()[0]
+    return (STRENGTH.index(kind) if kind in STRENGTH else len(STRENGTH), tier)

@@ -1,0 +1,53 @@
+"""Real Triton's front end on a CPU: from a `@triton.jit` function to raw TTIR. Imports Triton: only for the server."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable
+from typing import Any
+
+from triton._C.libtriton import ir
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.compiler.compiler import make_backend
+
+KERNEL_MODULES = ("peers", "kernels", "probes")
+DIVISIBLE_BY_16 = [["tt.divisibility", 16]]
+
+
+def new_context(capability: int = 90) -> Any:
+    """An MLIR context that knows the dialects of Triton and of a CUDA GPU."""
+    context = ir.context()
+    ir.load_dialects(context)
+    make_backend(GPUTarget("cuda", capability, 32)).load_dialects(context)
+    return context
+
+
+def find(name: str) -> Any:
+    """The `@triton.jit` function of that name."""
+    for module in KERNEL_MODULES:
+        kernel = getattr(importlib.import_module(f"tests.oracles.{module}"), name, None)
+        if kernel is not None:
+            return kernel
+    raise LookupError(f"no kernel named {name} in {KERNEL_MODULES}")
+
+
+def source(
+    kernel: Any, signature: dict[str, str], constexprs: dict[str, Any] | None = None, divisible: Iterable[str] = ()
+) -> ASTSource:
+    """A kernel, specialised: `divisible` names the arguments that are multiples of 16."""
+    function = find(kernel) if isinstance(kernel, str) else kernel
+    attributes = {(function.arg_names.index(name),): DIVISIBLE_BY_16 for name in divisible}
+    return ASTSource(function, signature=signature, constexprs=constexprs or {}, attrs=attributes)
+
+
+def raw_module(source: ASTSource, capability: int = 90) -> Any:
+    """The module that the front end builds, before any pass."""
+    target = GPUTarget("cuda", capability, 32)
+    backend = make_backend(target)
+    context = new_context(capability)
+    options = backend.parse_options({"sanitize_overflow": False})
+    implementation = backend.get_codegen_implementation(options)
+    module = source.make_ir(target, options, implementation, backend.get_module_map(), context)
+    module.context = context
+    return module

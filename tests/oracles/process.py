@@ -1,0 +1,113 @@
+"""The client's end of the server: starts it when first needed, survives its death, gives up on it in time."""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+class Silent(Exception):
+    """The server gave no answer in time, or was killed from outside: that says nothing about the question."""
+
+
+class Server:
+    """A server process, restarted as often as questions kill it."""
+
+    def __init__(self, python: str = sys.executable) -> None:
+        self.python = python
+        self.process: subprocess.Popen[bytes] | None = None
+        self.pending = b""
+        memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # a disk costs more than a parse
+        self.stderr = tempfile.TemporaryFile("w+b", buffering=0, dir=memory)
+        fcntl.fcntl(self.stderr, fcntl.F_SETFL, os.O_APPEND)  # so that the server can empty it between questions
+        self.cache = tempfile.mkdtemp(prefix="oracle-", dir=memory)
+        self.owner = os.getpid()
+        atexit.register(self.close)
+
+    def ask(self, requests: Sequence[dict[str, Any]], seconds: float) -> Iterator[dict[str, Any]]:
+        """One answer a request, in order, each within `seconds`. A request that kills Triton is refused."""
+        answered = 0
+        while answered < len(requests):
+            self._send(requests[answered:])
+            for request in requests[answered:]:
+                line = self._line(time.monotonic() + seconds)
+                answered += 1
+                if line is None:
+                    yield self._obituary(request)
+                    break
+                yield json.loads(line)
+
+    def close(self) -> None:
+        """Stop the process and remove its files."""
+        if os.getpid() == self.owner:
+            self._stop()
+            shutil.rmtree(self.cache, ignore_errors=True)
+
+    def _send(self, requests: Sequence[dict[str, Any]]) -> None:
+        if self.process is None or self.process.poll() is not None:
+            self._start()
+        assert self.process is not None and self.process.stdin is not None
+        self.process.stdin.write(json.dumps(requests).encode() + b"\n")
+        self.process.stdin.flush()
+
+    def _start(self) -> None:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
+        environment |= {"TRITON_CACHE_DIR": self.cache, "TRITON_DEFAULT_FP_FUSION": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        self.pending = b""
+        self.process = subprocess.Popen(
+            [self.python, "-m", "tests.oracles.server"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.stderr,
+            cwd=ROOT,
+            env=environment,
+        )
+
+    def _stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            for pipe in (self.process.stdin, self.process.stdout):
+                if pipe is not None:
+                    pipe.close()
+            self.process = None
+
+    def _line(self, deadline: float) -> bytes | None:
+        """The next answer, or None when the process has died."""
+        assert self.process is not None and self.process.stdout is not None
+        descriptor = self.process.stdout.fileno()
+        while b"\n" not in self.pending:
+            if not select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                self._stop()
+                raise Silent("real Triton gave no answer in time")
+            received = os.read(descriptor, 1 << 20)
+            if not received:
+                return None
+            self.pending += received
+        line, self.pending = self.pending.split(b"\n", 1)
+        return line
+
+    def _obituary(self, request: dict[str, Any]) -> dict[str, Any]:
+        assert self.process is not None
+        status = self.process.wait()
+        said = os.pread(self.stderr.fileno(), 1 << 16, 0).decode(errors="replace").strip()
+        self._stop()
+        if status not in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGILL, -signal.SIGFPE, -signal.SIGBUS):
+            raise Silent(f"the process of real Triton ended with status {status}: {said[-300:]}")
+        cause = next((line for line in said.splitlines() if "Assertion" in line or "ERROR" in line), "")
+        reason = f"process aborted ({signal.Signals(-status).name}) {cause[-300:]}".strip()
+        return {"ok": False, "error": "aborted", "diagnostic": reason}
