@@ -1,0 +1,119 @@
+"""What the learner has reached so far, in one small database. Deleting it loses only history."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from grader.verdicts import Report, Verdict
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS task (
+    id TEXT PRIMARY KEY,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    best INTEGER NOT NULL DEFAULT 0,
+    last TEXT NOT NULL DEFAULT '',
+    first_pass TEXT NOT NULL DEFAULT '',
+    hints INTEGER NOT NULL DEFAULT 0
+)"""
+
+# An attempt is a run in which the learner's own code was judged; an untouched stub is none.
+_RECORD = """
+INSERT INTO task (id, attempts, best, last, first_pass) VALUES (:id, :attempt, :points, :verdict, :passed_at)
+ON CONFLICT (id) DO UPDATE SET
+    attempts = attempts + excluded.attempts,
+    best = max(best, excluded.best),
+    last = excluded.last,
+    first_pass = CASE WHEN first_pass = '' THEN excluded.first_pass ELSE first_pass END"""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class TaskProgress:
+    """One task's history."""
+
+    attempts: int = 0
+    best: int = 0
+    last: str = ""  # the latest verdict; "" before the first run and after a reset
+    first_pass: str = ""  # when, as ISO 8601
+    hints: int = 0
+
+    @property
+    def passes(self) -> bool:
+        """Whether the task passed when it was last graded."""
+        return self.last == Verdict.PASS
+
+
+class Progress:
+    """The database at `path`. Each call is one transaction, so runs at the same time are safe."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def record(self, report: Report) -> None:
+        """Remember a run over the learner's own code."""
+        now = _now()
+        rows = [
+            {
+                "id": task.id,
+                "attempt": task.verdict is not Verdict.NOT_IMPLEMENTED,
+                "points": task.points,
+                "verdict": str(task.verdict),
+                "passed_at": now if task.verdict is Verdict.PASS else "",
+            }
+            for milestone in report.milestones
+            for task in milestone.tasks
+        ]
+        self._run(lambda db: db.executemany(_RECORD, rows).rowcount, 0)
+
+    def tasks(self) -> dict[str, TaskProgress]:
+        """Every task that was ever graded or hinted at, by its id."""
+        query = "SELECT id, attempts, best, last, first_pass, hints FROM task"
+        rows: list[tuple] = self._run(lambda db: db.execute(query).fetchall(), [])
+        return {id: TaskProgress(*facts) for id, *facts in rows}
+
+    def task(self, id: str) -> TaskProgress:
+        """One task's history; an empty one when there is none."""
+        return self.tasks().get(id, TaskProgress())
+
+    def take_hint(self, id: str, available: int) -> int:
+        """Count one more hint of a task as shown; the number of hints shown so far, this one included."""
+        statement = """INSERT INTO task (id, hints) VALUES (?, 1)
+            ON CONFLICT (id) DO UPDATE SET hints = min(hints + 1, ?) RETURNING hints"""
+        return self._run(lambda db: db.execute(statement, (id, available)).fetchone()[0], 1)
+
+    def reopen(self, ids: Iterable[str]) -> None:
+        """After a reset the tasks are open again; their history stays."""
+        rows = [(id,) for id in ids]
+        self._run(lambda db: db.executemany("UPDATE task SET last = '' WHERE id = ?", rows).rowcount, 0)
+
+    def _run(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """Do `action` in a transaction. History is never worth failing for: `otherwise`, and a warning."""
+        try:
+            return self._transaction(action)
+        except (sqlite3.OperationalError, OSError) as error:  # locked for long, or a disk we may not write
+            print(f"warning: progress was not read or saved ({self.path}: {error})", file=sys.stderr)
+            return otherwise
+        except sqlite3.DatabaseError as error:
+            aside = self.path.with_name(f"{self.path.name}.broken-{_now().replace(':', '')}")
+            with suppress(FileNotFoundError):  # another run may have been quicker
+                self.path.rename(aside)
+            print(f"warning: {self.path} is damaged ({error}); kept as {aside.name}", file=sys.stderr)
+            return self._transaction(action)
+
+    def _transaction(self, action: Callable[[sqlite3.Connection], T]) -> T:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.path, timeout=5)) as db, db:
+            db.execute(_SCHEMA)
+            return action(db)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
