@@ -1,0 +1,188 @@
+"""Milestones and their tasks, as declared in `grader/curriculum/*.toml` and nowhere else."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+EXERCISES = ROOT / "exercises"
+SOLUTIONS = ROOT / "solutions"
+TESTS = ROOT / "tests"
+
+TIME_LIMIT = 20.0  # seconds for one test, unless a milestone or a task says otherwise
+
+_TEST_FILE = re.compile(r"test_(\d+)_(\d+)_\w+\.py")
+
+
+class CurriculumError(Exception):
+    """A declaration that cannot be read."""
+
+
+class UnknownTarget(Exception):
+    """A name that is neither a milestone nor a task."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One exercise of a milestone: some functions to write, and the tests that judge them."""
+
+    id: str  # "1.4"
+    title: str
+    points: int
+    minutes: int
+    hints: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()  # other tasks whose code this task's tests run as well
+    timeout: float = TIME_LIMIT
+
+    @property
+    def milestone(self) -> int:
+        """The number of the milestone it belongs to."""
+        return int(self.id.partition(".")[0])
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """A chapter: the modules it asks for and its tasks, in order."""
+
+    number: int
+    key: str
+    title: str
+    summary: str
+    modules: tuple[str, ...] = ()
+    tasks: tuple[Task, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return f"milestone{self.number}"
+
+    @property
+    def directory(self) -> str:
+        """Name of its folder of tests, and of its chapter: `m01_types`."""
+        return f"m{self.number:02}_{self.key}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a user may call it."""
+        return self.id, f"m{self.number}", str(self.number), self.key
+
+
+@dataclass(frozen=True)
+class Curriculum:
+    """All milestones, in order, and where their files lie under `root`."""
+
+    milestones: tuple[Milestone, ...]
+    root: Path = ROOT
+    _by_module: dict[str, Milestone] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_module = {module: milestone for milestone in self.milestones for module in milestone.modules}
+        object.__setattr__(self, "_by_module", by_module)
+
+    @property
+    def exercises(self) -> Path:
+        return self.root / "exercises"
+
+    @property
+    def solutions(self) -> Path:
+        return self.root / "solutions"
+
+    @property
+    def tests(self) -> Path:
+        return self.root / "tests"
+
+    @property
+    def scratch(self) -> Path:
+        """The grader's own files: backups, progress. Ignored by git."""
+        return self.root / ".kata"
+
+    @property
+    def tasks(self) -> list[Task]:
+        return [task for milestone in self.milestones for task in milestone.tasks]
+
+    @property
+    def packages(self) -> set[str]:
+        """The top-level packages that the milestones' modules live in."""
+        return {module.partition(".")[0] for module in self._by_module}
+
+    def milestone(self, number: int) -> Milestone:
+        """The milestone with this number."""
+        return next(milestone for milestone in self.milestones if milestone.number == number)
+
+    def task(self, id: str) -> Task:
+        """The task with this id; `UnknownTarget` if there is none."""
+        for task in self.tasks:
+            if task.id == id:
+                return task
+        raise UnknownTarget(f"There is no task {id}. Tasks: {', '.join(task.id for task in self.tasks)}.")
+
+    def milestone_of(self, module: str) -> Milestone | None:
+        """The milestone that declares `module`."""
+        return self._by_module.get(module)
+
+    def resolve(self, targets: Iterable[str]) -> list[Task]:
+        """The tasks that the user's names stand for, each once, in order.
+
+        A name is a milestone (`milestone3`, `m3`, `3`, `builder`), a task (`3.2`) or `all`.
+        """
+        wanted: set[str] = set()
+        for target in targets:
+            tasks = self._named(target.strip().lower())
+            if not tasks:
+                raise UnknownTarget(f"There is no milestone or task {target!r}. {self._valid_targets()}")
+            wanted.update(task.id for task in tasks)
+        return [task for task in self.tasks if task.id in wanted]
+
+    def test_files(self, task: Task) -> list[Path]:
+        """The files whose tests judge `task`."""
+        folder = self.tests / self.milestone(task.milestone).directory
+        return sorted(path for path in folder.glob("test_*.py") if task_id(path) == task.id)
+
+    def _named(self, name: str) -> list[Task]:
+        if name == "all":
+            return self.tasks
+        for milestone in self.milestones:
+            if name in milestone.names:
+                return list(milestone.tasks)
+        return [task for task in self.tasks if task.id == name]
+
+    def _valid_targets(self) -> str:
+        milestones = ", ".join(f"{milestone.id} ({milestone.key})" for milestone in self.milestones)
+        return f"Valid targets: all, {milestones}, or a task such as {self.tasks[0].id}."
+
+
+def task_id(test_file: Path) -> str | None:
+    """The task that a file of tests belongs to, by its name: `test_1_4_promotion.py` is task 1.4's."""
+    match = _TEST_FILE.fullmatch(test_file.name)
+    return f"{int(match[1])}.{int(match[2])}" if match else None
+
+
+def load(root: Path = ROOT) -> Curriculum:
+    """Read every declaration under `root`; `CurriculumError` names the file that is wrong."""
+    files = sorted((root / "grader" / "curriculum").glob("*.toml"))
+    if not files:
+        raise CurriculumError(f"No milestone is declared in {root / 'grader' / 'curriculum'}.")
+    milestones = sorted((_read(path) for path in files), key=lambda milestone: milestone.number)
+    return Curriculum(tuple(milestones), root)
+
+
+def _read(path: Path) -> Milestone:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        timeout = table.pop("timeout", TIME_LIMIT)
+        tasks = [_task({"timeout": timeout} | entry) for entry in table.pop("task", [])]
+        return Milestone(**table | {"modules": tuple(table["modules"]), "tasks": tuple(tasks)})
+    except (KeyError, TypeError, ValueError) as error:
+        raise CurriculumError(f"{path}: {error}") from error
+
+
+def _task(entry: dict) -> Task:
+    try:
+        entry["hints"] = tuple(entry.get("hints", ()))
+        entry["requires"] = tuple(entry.get("requires", ()))
+        return Task(**entry)
+    except TypeError as error:
+        raise TypeError(f"task {entry.get('id', 'without id')}: {error}") from error
