@@ -104,9 +104,9 @@ class Curriculum:
         return [task for milestone in self.milestones for task in milestone.tasks]
 
     @property
-    def packages(self) -> set[str]:
-        """The top-level packages that the milestones' modules live in."""
-        return {module.partition(".")[0] for module in self._by_module}
+    def modules(self) -> list[str]:
+        """Every declared module, in order."""
+        return list(self._by_module)
 
     def milestone(self, number: int) -> Milestone:
         """The milestone with this number."""
@@ -122,6 +122,11 @@ class Curriculum:
     def milestone_of(self, module: str) -> Milestone | None:
         """The milestone that declares `module`."""
         return self._by_module.get(module)
+
+    def file_of(self, module: str) -> Path:
+        """Where `module` lies in the reference, and likewise in the learner's tree: a path relative to them."""
+        path = Path(*module.split("."))
+        return path / "__init__.py" if (self.solutions / path).is_dir() else path.with_suffix(".py")
 
     def resolve(self, targets: Iterable[str]) -> list[Task]:
         """The tasks that the user's names stand for, each once, in order.

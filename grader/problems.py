@@ -1,0 +1,19 @@
+"""A rule of the project that is broken, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at a line of a file; line 0 speaks of the file as a whole."""
+
+    path: Path
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        place = f"{self.path}:{self.line}" if self.line else str(self.path)
+        return f"{place}: {self.text}"

@@ -1,0 +1,156 @@
+"""`exercises/` from `solutions/`: the learner's tree is the reference with the marked regions taken out.
+
+What was generated is recorded in `exercises/.stubs.sha256`, in the format of `sha256sum`. A file that still
+has its recorded hash is ours and may be written again; any other is the learner's and is never overwritten,
+unless they ask for it, and then a copy is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from grader import markers
+from grader.curriculum import Curriculum
+from grader.problems import Problem
+
+MANIFEST = ".stubs.sha256"
+
+
+class WouldOverwrite(Exception):
+    """Generating would lose what a learner wrote; `paths` says where."""
+
+    def __init__(self, paths: list[Path]) -> None:
+        names = ", ".join(str(path) for path in paths)
+        super().__init__(f"changed since it was generated, so left alone: {names}")
+        self.paths = paths
+
+
+class BadMarkers(Exception):
+    """The reference cannot be turned into stubs; `problems` says why."""
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = problems
+
+
+def stub_text(source: str, curriculum: Curriculum) -> str:
+    """The learner's version of a module of the reference."""
+    lines = source.splitlines(keepends=True)
+    for region in reversed(markers.regions(source)):
+        first, *rest = region.instruction
+        title = curriculum.task(region.task).title
+        message = json.dumps(f"Task {region.task}: {title}", ensure_ascii=False)
+        stub = [f"{region.indent}# Task {region.task}: {first}", *rest]
+        stub.append(f"{region.indent}raise NotImplementedError({message})")
+        lines[region.start - 1 : region.end] = [line + "\n" for line in stub]
+    return "".join(lines)
+
+
+def generate(curriculum: Curriculum) -> dict[str, str]:
+    """Every file of the learner's tree by its path in it, and its text. Raises `BadMarkers`."""
+    files, problems = {}, []
+    for module in curriculum.modules:
+        file = curriculum.file_of(module)
+        path = curriculum.solutions / file
+        source = read(path)
+        found = markers.check(source, path, module, curriculum)
+        if not path.exists():
+            found = [Problem(path, 0, f"{module} is in the curriculum, but there is no such file")]
+        problems += found
+        if not found:
+            files[file.as_posix()] = stub_text(source, curriculum)
+    if problems:
+        raise BadMarkers(problems)
+    return files
+
+
+def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
+    """Bring `exercises/` up to date and return the files that changed.
+
+    Raises `WouldOverwrite`, having written nothing, if that would lose a learner's work. With `force`, copies
+    of such files are kept under `.kata/backups/`.
+    """
+    root = curriculum.exercises
+    wanted = generate(curriculum)
+    recorded = _read_manifest(root)
+    changed = [root / name for name in _differences(root, wanted, recorded)]
+    edited = [path for path in changed if _is_edited(path, recorded.get(path.relative_to(root).as_posix()))]
+    if edited and not force:
+        raise WouldOverwrite(edited)
+    backup(curriculum, edited)
+    for path in changed:
+        text = wanted.get(path.relative_to(root).as_posix())
+        if text is None:
+            path.unlink()
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+    root.mkdir(exist_ok=True)
+    # Last, so that a run cut short is simply continued by the next.
+    (root / MANIFEST).write_text(_manifest(wanted), encoding="utf-8", newline="\n")
+    return changed
+
+
+def check(curriculum: Curriculum) -> list[Problem]:
+    """Every way in which `exercises/` is not what `solutions/` generates."""
+    root = curriculum.exercises
+    wanted = generate(curriculum)
+    problems = []
+    for name in _differences(root, wanted, _read_manifest(root)):
+        if name not in wanted:
+            text = "is no longer generated"
+        elif not (root / name).exists():
+            text = "is missing"
+        else:
+            text = "is not what solutions/ generates"
+        problems.append(Problem(root / name, 0, f"{text}: run `python -m grader stubs`"))
+    if not problems and read(root / MANIFEST) != _manifest(wanted):
+        problems.append(Problem(root / MANIFEST, 0, "is out of date: run `python -m grader stubs`"))
+    return problems
+
+
+def backup(curriculum: Curriculum, paths: Iterable[Path]) -> Path | None:
+    """Copy files of `exercises/` into a new folder of `.kata/backups/`; None if there are none."""
+    paths = list(paths)
+    if not paths:
+        return None
+    folder = curriculum.scratch / "backups" / datetime.now().strftime("%Y-%m-%d_%H-%M-%S.%f")
+    for path in paths:
+        copy = folder / path.relative_to(curriculum.root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    return folder
+
+
+def read(path: Path) -> str:
+    """A file's text with plain newlines, whatever git made of them; empty if there is no such file."""
+    return path.read_bytes().decode("utf-8").replace("\r\n", "\n") if path.exists() else ""
+
+
+def _differences(root: Path, wanted: Mapping[str, str], recorded: Mapping[str, str]) -> list[str]:
+    """Names of files to write, then of files generated once that are to go."""
+    outdated = [
+        name for name, text in wanted.items() if not (root / name).exists() or read(root / name) != text
+    ]
+    return outdated + [name for name in recorded if name not in wanted and (root / name).exists()]
+
+
+def _is_edited(path: Path, recorded: str | None) -> bool:
+    return path.exists() and _digest(read(path)) != recorded
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _manifest(files: Mapping[str, str]) -> str:
+    return "".join(f"{_digest(text)}  {name}\n" for name, text in sorted(files.items()))
+
+
+def _read_manifest(root: Path) -> dict[str, str]:
+    entries = (line.split("  ", 1) for line in read(root / MANIFEST).splitlines())
+    return {name: digest for digest, name in entries}
