@@ -1,7 +1,7 @@
 """What decides that code is right, and was written by no one here: real Triton and PyTorch.
 
-Real Triton runs in a process of its own (`tests.oracles.triton`); where it cannot be had, its recorded answers judge
-(`tests.oracles.records`). This module only remembers who judged, so that a report can say it.
+Real Triton runs in a process of its own (`tests.oracles.triton`); where it cannot be had, its recorded
+answers judge (`tests.oracles.records`). This module only remembers who judged, so that a report can say it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 ORACLES = ("triton", "torch")
-STRENGTH = ("gpu", "compiler", "parser", "frontend", "interpreter", "cpu", "records")  # the strongest judge first
+STRENGTH = ("gpu", "compiler", "frontend", "parser", "interpreter", "cpu", "records")  # strongest first
 
 _judged: dict[str, set[str]] = {oracle: set() for oracle in ORACLES}
 _missing: set[str] = set()
@@ -21,7 +21,7 @@ def note(oracle: str, tier: str) -> None:
 
 
 def used() -> dict[str, str]:
-    """Who has judged in this process so far: `{"triton": "parser 3.7.1 + records 3.7.1"}`, strongest first."""
+    """Who judged in this process so far, strongest first: `{"triton": "parser 3.7.1 + records 3.7.1"}`."""
     judges = {}
     for oracle in ORACLES:
         if _judged[oracle]:

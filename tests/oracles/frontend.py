@@ -1,4 +1,4 @@
-"""Real Triton's front end on a CPU: from a `@triton.jit` function to raw TTIR. Imports Triton: only for the server."""
+"""Real Triton's front end on a CPU: from a `@triton.jit` function to raw TTIR. Only for the server: imports it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def find(name: str) -> Any:
 
 
 def source(
-    kernel: Any, signature: dict[str, str], constexprs: dict[str, Any] | None = None, divisible: Iterable[str] = ()
+    kernel: Any,
+    signature: dict[str, str],
+    constexprs: dict[str, Any] | None = None,
+    divisible: Iterable[str] = (),
 ) -> ASTSource:
     """A kernel, specialised: `divisible` names the arguments that are multiples of 16."""
     function = find(kernel) if isinstance(kernel, str) else kernel
@@ -41,11 +44,11 @@ def source(
     return ASTSource(function, signature=signature, constexprs=constexprs or {}, attrs=attributes)
 
 
-def raw_module(source: ASTSource, capability: int = 90) -> Any:
+def raw_module(source: ASTSource, capability: int = 90, context: Any = None) -> Any:
     """The module that the front end builds, before any pass."""
     target = GPUTarget("cuda", capability, 32)
     backend = make_backend(target)
-    context = new_context(capability)
+    context = context or new_context(capability)
     options = backend.parse_options({"sanitize_overflow": False})
     implementation = backend.get_codegen_implementation(options)
     module = source.make_ir(target, options, implementation, backend.get_module_map(), context)

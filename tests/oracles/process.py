@@ -33,7 +33,7 @@ class Server:
         self.pending = b""
         memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # a disk costs more than a parse
         self.stderr = tempfile.TemporaryFile("w+b", buffering=0, dir=memory)
-        fcntl.fcntl(self.stderr, fcntl.F_SETFL, os.O_APPEND)  # so that the server can empty it between questions
+        fcntl.fcntl(self.stderr, fcntl.F_SETFL, os.O_APPEND)  # the server empties it between questions
         self.cache = tempfile.mkdtemp(prefix="oracle-", dir=memory)
         self.owner = os.getpid()
         atexit.register(self.close)
@@ -66,7 +66,7 @@ class Server:
 
     def _start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
-        environment |= {"TRITON_CACHE_DIR": self.cache, "TRITON_DEFAULT_FP_FUSION": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment |= {"TRITON_CACHE_DIR": self.cache, "TRITON_DEFAULT_FP_FUSION": "1"}
         self.pending = b""
         self.process = subprocess.Popen(
             [self.python, "-m", "tests.oracles.server"],

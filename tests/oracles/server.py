@@ -1,11 +1,13 @@
 """Real Triton in a process of its own: questions come in on stdin, answers go out on stdout.
 
-Run as `python -m tests.oracles.server`. A line holds a JSON list of requests; each request gets one line, a JSON object,
-in order. A question that Triton refuses is answered `{"ok": false, "diagnostic": …}`. A question that kills Triton
-kills this process: the client sees the pipe close and knows which question it was.
+Run as `python -m tests.oracles.server`. A line holds a JSON list of requests; each request gets one line, a
+JSON object, in order. A question that Triton refuses is answered `{"ok": false, "diagnostic": …}`. A
+question that kills Triton kills this process: the client sees the pipe close and knows which question it
+was.
 
-Stdout belongs to the protocol, so whatever Triton prints goes to stderr. Stderr must be a file opened for reading and
-appending: it is emptied before a question and read after it, which is how C++ diagnostics reach the answer.
+Stdout belongs to the protocol, so whatever Triton prints goes to stderr. Stderr must be a file opened for
+reading and appending: it is emptied before a question and read after it, which is how C++ diagnostics reach
+the answer.
 """
 
 from __future__ import annotations
@@ -93,7 +95,7 @@ class Server:
         return _compiled(kernel)
 
     def frontend(self, kernel: str, capability: int = 90, lower: bool = False, **arguments: Any) -> Answer:
-        """What Triton's own front end makes of a kernel of ours: its raw, inlined, canonical text, and PTX on request."""
+        """What Triton's own front end makes of a kernel of ours: raw, inlined, canonical, PTX on request."""
         from tests.oracles import frontend
 
         source = frontend.source(kernel, **arguments)
@@ -171,7 +173,7 @@ def _take_stdout() -> TextIO:
 
 
 def _raise_limits() -> None:
-    """A learner's process lowers its limits, its children inherit them, and LLVM needs more than a learner does."""
+    """Children inherit the limits of a learner's process, and LLVM needs more than a learner does."""
     import resource
 
     for limit in (resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CPU):

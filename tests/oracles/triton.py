@@ -1,7 +1,7 @@
 """Real Triton, asked from a test: does it accept this text, what does it make of it?
 
-Nothing here imports Triton. The first question starts the server; where Triton is not installed a question ends the
-test as `unavailable`.
+Nothing here imports Triton. The first question starts the server; where Triton is not installed a question
+ends the test as `unavailable`.
 
     verdict = triton.accepts(text)
     assert verdict, verdict.diagnostic
@@ -10,7 +10,6 @@ test as `unavailable`.
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import importlib.util
 import re
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ COMMON_PASSES = ("inliner", "canonicalizer", "cse")
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether real Triton accepted a module. True or false as a bool; `diagnostic` says why it was refused."""
+    """Whether real Triton accepted a module, also as a bool; `diagnostic` says why it was refused."""
 
     ok: bool
     diagnostic: str = ""
@@ -51,7 +50,7 @@ class Compiled:
         return self.ok
 
     def count(self, instruction: str) -> int:
-        """How many PTX instructions begin so: `count("ld.global")`, `count("wgmma.mma_async")`, `count("cp.async.c")`."""
+        """How many PTX instructions begin so: "ld.global", "wgmma.mma_async", "cp.async.c"."""
         return len(re.findall(rf"^\s*(?:@!?%p\d+ )?{re.escape(instruction)}", self.ptx, re.MULTILINE))
 
 
@@ -69,13 +68,14 @@ class Frontend:
 
 def available() -> bool:
     """Whether Triton is installed here. Does not import it."""
-    return importlib.util.find_spec("triton") is not None and importlib.util.find_spec("triton._C") is not None
+    return importlib.util.find_spec("triton") is not None
 
 
 @functools.cache
 def version() -> str:
     """The installed version, "3.7.1"."""
-    return importlib.metadata.version("triton")
+    (answer,) = server().ask([{"do": "version"}], PARSE_SECONDS)
+    return answer["version"]
 
 
 def accepts(text: str) -> Answer:
@@ -95,7 +95,7 @@ def parse(text: str) -> str:
 
 
 def canonical(text: str, passes: Sequence[str] = COMMON_PASSES) -> str:
-    """A module after real Triton's inliner, canonicalizer and CSE: two texts that mean the same mostly end equal."""
+    """A module after real Triton's inliner, canonicalizer and CSE: equal for most texts that mean the same."""
     return _insist("parser", {"do": "canonical", "text": text, "passes": list(passes)})["text"]
 
 
@@ -121,9 +121,10 @@ def frontend(
     target: str = "sm_90",
     lower: bool = False,
 ) -> Frontend:
-    """What real Triton makes of one of our kernels (`peers.py`, `kernels.py`); `lower` compiles it to PTX as well.
+    """What real Triton makes of one of our kernels (`peers.py`, `kernels.py`).
 
     The signature lists all arguments, constexpr ones as "constexpr"; `divisible` names the multiples of 16.
+    With `lower` the kernel is compiled to PTX as well.
     """
     request = {
         "do": "frontend",

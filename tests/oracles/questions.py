@@ -1,0 +1,81 @@
+"""The questions about the front end whose answers are recorded: plain data, each a full cross product."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+INTEGERS = ("int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FLOATS = ("fp8e5", "fp8e4nv", "fp16", "bf16", "fp32", "fp64")
+DTYPES = INTEGERS + FLOATS
+POINTERS = ("pointer<fp32>", "pointer<fp16>")
+
+ARITHMETIC = ("+", "/", "//", "%")
+
+LITERALS: tuple[bool | int | float, ...] = (
+    *(True, False, 0, 1, -1, 127, 128, 255, 256, 300, -128, -129, 2**15),
+    *(2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1, -(2**31), -(2**31) - 1, -(2**63)),
+    *(0.0, 1.5, -2.5, 1e300, 1e-40, math.inf, math.nan, 0.1),
+)
+LONE_LITERALS = (*LITERALS, 2**64, -(2**63) - 1, -math.inf, -0.0, 2.0**-126, 2.0**-127, 3.4e38, 3.5e38)
+
+SHAPES = tuple(shape for rank in range(4) for shape in itertools.product((1, 2, 4), repeat=rank))
+
+BLOCK_SHAPES: tuple[tuple[Any, ...], ...] = (
+    *((), (0,), (1,), (2,), (3,), (4,), (6,), (7,), (48,), (64,), (100,), (1024,), (1023,), (1025,)),
+    *((2**19,), (2**20,), (2**21,), (2**20 + 1,), (2**30,), (-1,), (-2,), (-4,), (-64,)),
+    *((1, 1), (2, 4), (4, 2), (3, 4), (4, 3), (0, 4), (4, 0), (-4, 4), (4, -4), (3, -4), (128, 64)),
+    *((1024, 1024), (1024, 2048), (2048, 512), (2**20, 1), (2**20, 2), (1, 2**21)),
+    *((2, 2, 2), (4, 1, 16), (2, 3, 4), (128, 128, 64), (128, 128, 128), (1,) * 5, (2,) * 20, (2,) * 21),
+    *((True,), (False,), (True, 4), (4.0,), (0.5,), (4, 2.0), (3.0, 3), (None,), ("4",)),
+)
+
+
+def key(*parts: Any) -> str:
+    """The key of an entry: its parts as Python writes them, strings bare, as in `int8 + -1`."""
+    return " ".join(part if isinstance(part, str) else repr(part) for part in parts)
+
+
+def promotion() -> Iterator[list[Any]]:
+    """Two tensors: `fp16 + bf16`."""
+    for operator, a, b in itertools.product(ARITHMETIC, DTYPES, DTYPES):
+        yield [a, operator, b]
+
+
+def literal_promotion() -> Iterator[list[Any]]:
+    """A tensor and a Python number, either first: `int8 + 300`, `300 + int8`."""
+    for operator, dtype, value in itertools.product(ARITHMETIC, DTYPES, LITERALS):
+        yield [dtype, operator, value]
+        yield [value, operator, dtype]
+
+
+def literal_type() -> Iterator[list[Any]]:
+    """A Python number alone."""
+    for value in LONE_LITERALS:
+        yield [value]
+
+
+def cast() -> Iterator[list[Any]]:
+    """`x.to(dtype)`, pointers included: `fp16 bf16`."""
+    for source, target in itertools.product(DTYPES + POINTERS, repeat=2):
+        yield [source, target]
+
+
+def broadcast() -> Iterator[list[Any]]:
+    """The shape of `a + b`: `(2, 1) (4,)`."""
+    for a, b in itertools.product(SHAPES, SHAPES):
+        yield [a, b]
+
+
+def block_shape() -> Iterator[list[Any]]:
+    """Whether a block may have this shape."""
+    for shape in BLOCK_SHAPES:
+        yield [shape]
+
+
+FAMILIES = {
+    family.__name__: family
+    for family in (promotion, literal_promotion, literal_type, cast, broadcast, block_shape)
+}

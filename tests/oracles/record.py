@@ -1,0 +1,112 @@
+"""Record real Triton's answers, or check that the records are still what it says.
+
+python -m tests.oracles.record                         the installed Triton's, merged with other versions'
+python -m tests.oracles.record --versions PYTHON …     those of the Tritons of these interpreters
+python -m tests.oracles.record --check                 does the installed Triton still answer so?
+python -m tests.oracles.record --corpus [--check]      the TTIR of real kernels, for the parser's tests
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from tests.oracles import questions, records
+from tests.oracles.process import Server
+
+SECONDS = 60.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; 1 when a check finds a difference."""
+    parser = argparse.ArgumentParser(prog="python -m tests.oracles.record", description="Record real Triton.")
+    parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
+    parser.add_argument("--corpus", action="store_true", help="the corpus of TTIR texts instead")
+    parser.add_argument("--versions", nargs="+", metavar="PYTHON", default=[sys.executable])
+    options = parser.parse_args(arguments)
+    if options.corpus:
+        from tests.oracles import corpus
+
+        differences = corpus.check() if options.check else corpus.write()
+    elif options.check:
+        differences = [difference for python in options.versions for difference in check(python)]
+    else:
+        differences = []
+        for family in questions.FAMILIES:
+            write(family, [ask(family, python) for python in options.versions])
+    print(*differences, sep="\n", end="\n" if differences else "")
+    return 1 if differences else 0
+
+
+def ask(family: str, python: str = sys.executable) -> tuple[str, dict[str, Any]]:
+    """The version of that interpreter's Triton, and its answers by key."""
+    server = Server(python)
+    asked = list(questions.FAMILIES[family]())
+    requests = [{"do": "probe", "question": family, "arguments": parts} for parts in asked]
+    version, *answers = server.ask([{"do": "version"}, *requests], SECONDS)
+    server.close()
+    refused = [answer for answer in (version, *answers) if not answer["ok"]]
+    if refused:
+        raise RuntimeError(f"{python} could not answer: {refused[0]['diagnostic']}")
+    keys = [questions.key(*parts) for parts in asked]
+    return version["version"], dict(zip(keys, (answer["answer"] for answer in answers), strict=True))
+
+
+def check(python: str = sys.executable) -> list[str]:
+    """Where that interpreter's Triton answers otherwise than recorded.
+
+    A version that is not recorded must give the answers that all others agree on.
+    """
+    differences = []
+    for family in questions.FAMILIES:
+        version, answers = ask(family, python)
+        file = records.load(family)
+        for key, answer in answers.items():
+            recorded = records.by_version(file["answers"][key], file["versions"])
+            known = recorded.get(version, next(iter(recorded.values())))
+            comparable = version in recorded or all(other == known for other in recorded.values())
+            if comparable and answer != known:
+                said = f"recorded {json.dumps(known)}, Triton {version} says {json.dumps(answer)}"
+                differences.append(f"{family}: {key}: {said}")
+    return differences
+
+
+def write(family: str, answered: Sequence[tuple[str, dict[str, Any]]]) -> None:
+    """Merge the answers of some versions into a family's file, one line an entry."""
+    path = records.FOLDER / f"{family}.json"
+    old = json.loads(path.read_text()) if path.exists() else {"versions": [], "answers": {}}
+    versions = sorted({*old["versions"], *(version for version, _ in answered)}, key=_numbers)
+    lines = []
+    for parts in questions.FAMILIES[family]():
+        key = questions.key(*parts)
+        known = records.by_version(old["answers"][key], old["versions"]) if key in old["answers"] else {}
+        known = known | {version: answers[key] for version, answers in answered}
+        lines.append(f"  {json.dumps(key)}: {json.dumps(_merge(known, versions))}")
+    head = f'{{\n "versions": {json.dumps(versions)},\n "answers": {{\n'
+    path.write_text(head + ",\n".join(lines) + "\n }\n}\n")
+    print(f"{path.name}: {len(lines)} answers of Triton {', '.join(versions)}")
+
+
+def _merge(answers: dict[str, Any], versions: Sequence[str]) -> Any:
+    groups: list[tuple[list[str], Any]] = []
+    for version in versions:
+        if version in answers:
+            same = next((group for group, answer in groups if answer == answers[version]), None)
+            if same is None:
+                groups.append(([version], answers[version]))
+            else:
+                same.append(version)
+    if len(groups) == 1 and groups[0][0] == list(versions):
+        return groups[0][1]
+    return {"by_version": {" ".join(group): answer for group, answer in groups}}
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in version.split(".")[:3]]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,151 @@
+"""Real Triton as a judge: it accepts, refuses, dies and comes back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests import oracles
+from tests.oracles import triton
+from tests.oracles.process import ROOT, Server, Silent
+
+GOOD = """
+module {
+  tt.func public @copy(%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+    %r = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32>
+    %s = tt.splat %n : i32 -> tensor<64xi32>
+    %m = arith.cmpi slt, %r, %s : tensor<64xi32>
+    %p = tt.splat %x : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>>
+    %q = tt.addptr %p, %r : tensor<64x!tt.ptr<f32>>, tensor<64xi32>
+    %v = tt.load %q, %m : tensor<64x!tt.ptr<f32>>
+    tt.store %q, %v, %m : tensor<64x!tt.ptr<f32>>
+    tt.return
+  }
+}
+"""
+BAD_TYPE = GOOD.replace("arith.cmpi slt, %r", "arith.cmpi slt, %n")
+ABORTS_PARSER = """
+tt.func @f(%a: tensor<64xi32>) {
+  %e = tt.expand_dims %a {axis = -1 : i32} : tensor<64xi32> -> tensor<64x1xi32>
+  tt.return
+}
+"""
+ABORTS_COMPILER = GOOD.replace("f32", "i1")
+
+needs_triton = pytest.mark.skipif(not triton.available(), reason="real Triton is not installed")
+
+
+@needs_triton
+def test_accepts_and_refuses() -> None:
+    accepted = triton.accepts(GOOD)
+    assert accepted and "tt.make_range" in accepted.text and "loc(" not in accepted.text
+    refused = triton.accepts(BAD_TYPE)
+    assert not refused and 'loc("module.ttir":6:26): error: use of value' in refused.diagnostic
+
+
+@needs_triton
+def test_a_batch_goes_on_after_a_death() -> None:
+    answers = triton.accepts_many([GOOD, ABORTS_PARSER, BAD_TYPE, GOOD, ABORTS_PARSER, GOOD])
+    assert [answer.ok for answer in answers] == [True, False, False, True, False, True]
+    assert "process aborted" in answers[1].diagnostic
+
+
+@needs_triton
+def test_a_reused_context_judges_as_a_fresh_one() -> None:
+    small = [text.replace("64", "32") for text in (GOOD, BAD_TYPE)]
+    texts = [GOOD, BAD_TYPE, *small, GOOD.replace("64", "48"), GOOD]
+    reused = triton.accepts_many(texts)
+    fresh = []
+    for text in texts:
+        server = Server()
+        (answer,) = server.ask([{"do": "parse", "text": text}], triton.PARSE_SECONDS)
+        fresh.append(answer["ok"])
+        server.close()
+    assert [answer.ok for answer in reused] == fresh
+
+
+@needs_triton
+def test_passes() -> None:
+    twice = GOOD.replace("tt.store", "%w = tt.splat %n : i32 -> tensor<64xi32>\n    tt.store")
+    assert triton.ops(twice)["tt.splat"] == 3
+    assert triton.canonical(twice) == triton.canonical(GOOD)
+    assert triton.ops(twice, ["canonicalizer", "cse"]) == triton.ops(GOOD)
+
+
+@needs_triton
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_compiles_without_a_gpu(target: str) -> None:
+    compiled = triton.compile_ttir(GOOD, target, num_warps=2)
+    assert compiled, compiled.diagnostic
+    assert compiled.cubin_size > 0
+    assert f".target {target}" in compiled.ptx
+    assert compiled.count("ld.global") == compiled.count("st.global") == 1
+
+
+@needs_triton
+def test_what_parses_may_not_compile() -> None:
+    assert triton.accepts(ABORTS_COMPILER)
+    assert "process aborted" in triton.compile_ttir(ABORTS_COMPILER).diagnostic
+    assert triton.accepts(GOOD)
+
+
+@needs_triton
+def test_silence_is_no_verdict() -> None:
+    server = Server()
+    with pytest.raises(Silent):
+        list(server.ask([{"do": "version"}], seconds=0.0))
+    assert [answer["ok"] for answer in server.ask([{"do": "version"}], seconds=60.0)] == [True]
+    server.close()
+
+
+@needs_triton
+def test_works_under_a_learners_memory_limit() -> None:
+    script = (
+        "import resource\n"
+        "hard = resource.getrlimit(resource.RLIMIT_AS)[1]\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, hard))\n"
+        "from tests.oracles import test_triton, triton\n"
+        "assert triton.compile_ttir(test_triton.GOOD)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+def test_light_to_import() -> None:
+    script = (
+        "import sys\n"
+        "from tests import oracles\n"
+        "from tests.oracles import records, triton\n"
+        "records.promotion('fp16', 'bf16'), triton.available()\n"
+        "assert not {'triton', 'torch', 'numpy', 'pytest'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+def test_without_triton_it_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(triton, "available", lambda: False)
+    with pytest.raises(pytest.skip.Exception, match="unavailable: real Triton is not installed"):
+        triton.accepts(GOOD)
+
+
+def test_who_judged_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(oracles, "_judged", {"triton": set(), "torch": set()})
+    monkeypatch.setattr(oracles, "_missing", {"torch"})
+    oracles.note("triton", "records 3.7.1")
+    oracles.note("triton", "parser 3.7.1")
+    assert oracles.used() == {"triton": "parser 3.7.1 + records 3.7.1", "torch": "unavailable"}
+
+
+@needs_triton
+def test_closing_leaves_nothing_behind() -> None:
+    server = Server()
+    assert list(server.ask([{"do": "version"}], seconds=60.0))
+    process = server.process
+    assert process is not None
+    server.close()
+    assert process.poll() is not None and not Path(server.cache).exists()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)
