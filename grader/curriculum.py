@@ -124,7 +124,7 @@ class Curriculum:
         return self._by_module.get(module)
 
     def file_of(self, module: str) -> Path:
-        """Where `module` lies in the reference, and likewise in the learner's tree: a path relative to them."""
+        """Where `module` lies in the reference, and in the learner's tree alike: a path relative to them."""
         path = Path(*module.split("."))
         return path / "__init__.py" if (self.solutions / path).is_dir() else path.with_suffix(".py")
 

@@ -99,7 +99,7 @@ def check(source: str, path: Path, module: str, curriculum: Curriculum) -> list[
             text = "This marker is part of a string."
         function = function_of(region, tree)
         if not text and function and functions.setdefault(function, region.start) != region.start:
-            text = f"{function.name} has a marker in line {functions[function]} already: make them one region."
+            text = f"{function.name} has a marker already (line {functions[function]}): join them."
         if text:
             problems.append(Problem(path, region.start, text))
     return problems
