@@ -1,4 +1,4 @@
-"""Real Triton's front end on a CPU: from a `@triton.jit` function to raw TTIR. Only for the server: imports it."""
+"""Real Triton's front end on a CPU: from a `@triton.jit` function to raw TTIR. Imports Triton: server only."""
 
 from __future__ import annotations
 

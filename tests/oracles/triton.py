@@ -95,7 +95,7 @@ def parse(text: str) -> str:
 
 
 def canonical(text: str, passes: Sequence[str] = COMMON_PASSES) -> str:
-    """A module after real Triton's inliner, canonicalizer and CSE: equal for most texts that mean the same."""
+    """A module after real Triton's inliner, canonicalizer and CSE: mostly equal where two mean the same."""
     return _insist("parser", {"do": "canonical", "text": text, "passes": list(passes)})["text"]
 
 
