@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from grader.curriculum import ROOT, Curriculum, Task
+from grader.progress import TaskProgress
 from grader.terminal import Line, Span, line, safe
 from grader.verdicts import MilestoneResult, Report, TaskResult, TestResult, Verdict
-
-ROOT = Path(__file__).resolve().parents[1]
 
 # mark, word, style
 MARKS = {
@@ -51,6 +52,41 @@ def report_lines(report: Report, course: tuple[int, int], verbose: bool = False)
     yield line(_counts(report), "dim")
     yield line(_judges(report), "dim")
     yield from _next(report, opened)
+
+
+def course_lines(curriculum: Curriculum, history: Mapping[str, TaskProgress]) -> Iterator[Line]:
+    """Every task of the course as it was when last graded."""
+
+    def reached(tasks: Iterable[Task]) -> int:
+        return sum(task.points for task in tasks if task.id in history and history[task.id].passes)
+
+    yield course_bar(reached(curriculum.tasks), sum(task.points for task in curriculum.tasks))
+    for milestone in curriculum.milestones:
+        total = sum(task.points for task in milestone.tasks)
+        yield line()
+        yield milestone_line(str(milestone.number), milestone.key, reached(milestone.tasks), total)
+        for task in milestone.tasks:
+            past = history.get(task.id, TaskProgress())
+            word = MARKS[Verdict(past.last)][1] if past.last else f"open, about {task.minutes} minutes"
+            tries = f"  {past.attempts} {'try' if past.attempts == 1 else 'tries'}" if past.attempts else ""
+            hints = f", {past.hints} of {len(task.hints)} hints" if past.hints else ""
+            verdict = Verdict(past.last or Verdict.NOT_IMPLEMENTED)
+            yield task_line(task.id, task.title, verdict, word + tries + hints)
+
+
+def hint_lines(task: Task, number: int) -> Iterator[Line]:
+    """A task's newest hint; all of them once the last is reached."""
+    yield line(f"{task.id} {task.title}", "bold")
+    first = 1 if number == len(task.hints) else number
+    for i, hint in enumerate(task.hints[first - 1 : number], first):
+        yield line()
+        yield line(f"Hint {i} of {len(task.hints)}", "yellow")
+        yield from (line(f"  {text}") for text in textwrap.wrap(hint, 90, break_long_words=False))
+    yield line()
+    if number < len(task.hints):
+        yield [Span("More    ", "bold"), Span(command("-m grader", "hint", task.id), "cyan")]
+    else:
+        yield [Span("Last    ", "bold"), Span(command("-m grader", "solution", task.id, "--anyway"), "cyan")]
 
 
 def course_bar(points: int, total: int) -> Line:

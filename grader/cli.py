@@ -1,0 +1,305 @@
+"""The command line: `python -m grader …`. Without a command it resumes at the first open task."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from grader.curriculum import Curriculum, CurriculumError, Task, UnknownTarget, load
+from grader.progress import Progress
+from grader.terminal import show
+
+OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
+
+
+class UsageError(Exception):
+    """What was asked for cannot be done; the text says why, in the user's terms."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code: 0 all points, 1 points lost, 2 usage, 3 the grader failed."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(load(), options)
+    except (UsageError, UnknownTarget) as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    except CurriculumError as error:
+        print(f"The course is not declared rightly: {error}", file=sys.stderr)
+        return BROKEN
+    except BrokenPipeError:  # the reader had enough: `… | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return BROKEN
+    except Exception as error:
+        print(f"The grader itself failed: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"This is no fault of your code. The traceback is in {_save_traceback()}", file=sys.stderr)
+        return BROKEN
+
+
+def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import counterexamples, junit, runner, screen
+
+    history = _progress(curriculum)
+    learner_root = _learner_root(options.submission) if options.submission else curriculum.exercises
+    own = options.impl == "learner" and not options.submission
+    targets = options.target or [_resume(curriculum, history)]
+    curriculum.resolve(targets)  # a wrong name is told before anything runs
+    report = runner.grade(
+        targets,
+        impl=options.impl,
+        fill=options.fill,
+        device=options.device,
+        seed=options.seed,
+        examples=options.examples,
+        learner_root=learner_root,
+    )
+    course = report.score, report.max_score
+    if own:
+        counterexamples.write(report, curriculum.scratch / "counterexamples")
+        history.record(report)
+        course = _course(curriculum, history)
+    stream = sys.stderr if options.json == "-" else sys.stdout
+    show(screen.report_lines(report, course, options.verbose), stream)
+    if options.json:
+        _write(options.json, json.dumps(report.to_json(), indent=2, ensure_ascii=False) + "\n")
+    if options.junit:
+        _write(options.junit, junit.to_junit(report))
+    return OK if report.score == report.max_score else LOST
+
+
+def _list(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import screen
+
+    history = _progress(curriculum)
+    show(screen.course_lines(curriculum, history.tasks()), sys.stdout)
+    return OK
+
+
+def _hint(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import screen
+
+    history = _progress(curriculum)
+    task = curriculum.task(options.task) if options.task else _open_task(curriculum, history)
+    number = history.take_hint(task.id, len(task.hints))
+    show(screen.hint_lines(task, number), sys.stdout)
+    return OK
+
+
+def _solution(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import workspace
+
+    task = curriculum.task(options.task)
+    _earned(task, curriculum, options)
+    print(workspace.solution(curriculum, task), end="")
+    return OK
+
+
+def _diff(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import workspace
+
+    task = curriculum.task(options.task)
+    _earned(task, curriculum, options)
+    print(workspace.diff(curriculum, task) or "Your code is the reference's.\n", end="")
+    return OK
+
+
+def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import workspace
+
+    if options.target.endswith(".py"):
+        done = workspace.reset_file(curriculum, Path(options.target).resolve())
+        if not done:
+            raise UsageError(f"{options.target} is no file of exercises/ that the course gives out.")
+    else:
+        tasks = curriculum.resolve([options.target])
+        done = workspace.reset(curriculum, tasks)
+        _progress(curriculum).reopen(task.id for task in tasks)
+    print("\n".join(done))
+    return OK
+
+
+def _doctor(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import doctor
+
+    show(doctor.doctor_lines(curriculum), sys.stdout)
+    return OK
+
+
+def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import stubs
+
+    if options.check:
+        return _problems(stubs.check(curriculum), "exercises/ is what solutions/ generates.")
+    try:
+        changed = stubs.write(curriculum, force=options.force)
+    except stubs.WouldOverwrite as refusal:
+        names = "".join(f"\n  {path.relative_to(curriculum.root)}" for path in refusal.paths)
+        raise UsageError(
+            f"Nothing was written. These files hold work that would be lost:{names}\n"
+            "With --force they are replaced, and kept under .kata/backups/."
+        ) from None
+    print("\n".join(str(path.relative_to(curriculum.root)) for path in changed) or "Nothing has changed.")
+    return OK
+
+
+def _check(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import check
+
+    return _problems(check.check(curriculum), "Every rule of the course holds.")
+
+
+def _mistakes(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import mistakes
+
+    return OK if mistakes.run(options.target or ["all"]) else LOST
+
+
+def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import alternatives
+
+    return OK if alternatives.run(options.target or ["all"]) else LOST
+
+
+def _problems(problems: Sequence[object], none: str) -> int:
+    print("\n".join(map(str, problems)) or none)
+    return LOST if problems else OK
+
+
+def _progress(curriculum: Curriculum) -> Progress:
+    return Progress(curriculum.scratch / "progress.db")
+
+
+def _course(curriculum: Curriculum, history: Progress) -> tuple[int, int]:
+    """The learner's points so far, and all points."""
+    tasks = history.tasks()
+    reached = sum(task.points for task in curriculum.tasks if task.id in tasks and tasks[task.id].passes)
+    return reached, sum(task.points for task in curriculum.tasks)
+
+
+def _open_task(curriculum: Curriculum, history: Progress) -> Task:
+    """The first task that did not pass when it was last graded; the very last one if all did."""
+    tasks = history.tasks()
+    still_open = (task for task in curriculum.tasks if task.id not in tasks or not tasks[task.id].passes)
+    return next(still_open, curriculum.tasks[-1])
+
+
+def _resume(curriculum: Curriculum, history: Progress) -> str:
+    """What to grade when nothing was named: the first milestone that is not complete, or else everything."""
+    reached, total = _course(curriculum, history)
+    return "all" if reached == total else f"milestone{_open_task(curriculum, history).milestone}"
+
+
+def _earned(task: Task, curriculum: Curriculum, options: argparse.Namespace) -> None:
+    if not options.anyway and not _progress(curriculum).task(task.id).first_pass:
+        raise UsageError(
+            f"The solution of {task.id} is shown once you have passed it. "
+            f"Until then: `hint {task.id}`, or `{options.command} {task.id} --anyway`."
+        )
+
+
+def _learner_root(submission: Path) -> Path:
+    """The folder that holds the submitted `mini_triton`: the one given, or `exercises/` in it."""
+    for folder in (submission, submission / "exercises"):
+        if (folder / "mini_triton").is_dir():
+            return folder.resolve()
+    raise UsageError(f"{submission} has neither mini_triton/ nor exercises/mini_triton/ in it.")
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        if path == "-":
+            sys.stdout.write(text)
+        else:
+            Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"The report could not be written to {path}: {error.strerror}.") from None
+
+
+def _save_traceback() -> Path:
+    name = f"mini_triton-grader-{datetime.now():%Y-%m-%d_%H-%M-%S}.txt"
+    path = Path(tempfile.gettempdir()) / name
+    path.write_text(traceback.format_exc(), encoding="utf-8")
+    return path
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m grader",
+        description="Grades the mini_triton kata; without a command, the first milestone that is not complete.",
+        epilog="TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or all.",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+
+    grade = commands.add_parser("grade", help="judge your code")
+    grade.set_defaults(run=_grade)
+    grade.add_argument("target", nargs="*", metavar="TARGET", help="milestone, task or all")
+    implementations = ("learner", "reference")
+    grade.add_argument(
+        "--impl", choices=implementations, default="learner", help="whose code to judge (learner)"
+    )
+    grade.add_argument(
+        "--fill",
+        choices=implementations,
+        default="reference",
+        help="whose code for earlier milestones (reference)",
+    )
+    grade.add_argument(
+        "--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)"
+    )
+    grade.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
+    grade.add_argument("--examples", type=_positive, metavar="N", help="random cases a test")
+    grade.add_argument(
+        "--submission", type=Path, metavar="DIR", help="judge the mini_triton in DIR, record nothing"
+    )
+    grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - is the standard output")
+    grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
+    grade.add_argument("--verbose", action="store_true", help="open every task, list every module")
+    parser.set_defaults(**vars(grade.parse_args([])) | {"command": None})
+
+    commands.add_parser("list", help="your progress").set_defaults(run=_list)
+    hint = commands.add_parser("hint", help="the next of a task's three hints")
+    hint.set_defaults(run=_hint)
+    hint.add_argument("task", nargs="?", metavar="TASK", help="the first open one if left out")
+    for name, run, text in (
+        ("solution", _solution, "the reference's code for a task you have passed"),
+        ("diff", _diff, "from your code to the reference's, for a task you have passed"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.set_defaults(run=run)
+        command.add_argument("task", metavar="TASK")
+        command.add_argument("--anyway", action="store_true", help="although the task has not passed yet")
+    reset = commands.add_parser("reset", help="back to the stub; your version is kept")
+    reset.set_defaults(run=_reset)
+    reset.add_argument("target", metavar="TARGET", help="milestone, task, all, or a file of exercises/")
+    commands.add_parser("doctor", help="what this machine has and what to install").set_defaults(run=_doctor)
+
+    stubs = commands.add_parser("stubs", help="maintainers: generate exercises/ from solutions/")
+    stubs.set_defaults(run=_stubs)
+    stubs.add_argument("--check", action="store_true", help="only say what differs")
+    stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
+    commands.add_parser("check", help="maintainers: do the course's rules hold?").set_defaults(run=_check)
+    for name, run, text in (
+        ("mistakes", _mistakes, "maintainers: are the wrong solutions caught?"),
+        ("alternatives", _alternatives, "maintainers: do right solutions in other styles pass?"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.set_defaults(run=run)
+        command.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number

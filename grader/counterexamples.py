@@ -1,0 +1,99 @@
+"""A failing case as a small file that the learner can run, and step through in a debugger."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from grader.verdicts import Report, TestResult, Verdict
+
+# What the representations of test data may name: hypothesis prints floats so.
+_NAMES = {"inf": "from math import inf", "nan": "from math import nan"}
+_PLAIN = (
+    ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Load,
+    ast.UnaryOp, ast.USub, ast.UAdd, ast.BinOp, ast.Add, ast.Sub,
+)  # fmt: skip
+
+_CALL = '''"""A failing case of {name}.
+
+Run it with {command}, or put a breakpoint into your code and debug it.
+"""
+
+import sys
+from pathlib import Path
+{imports}
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from grader.reproduce import test_function
+
+test = test_function({name!r}, {settings})
+test({arguments})
+print("This case passes now.")
+'''
+
+_RERUN = '''"""Runs {name} again, with the same random choices.
+
+Its arguments cannot be written down as plain Python, so pytest runs the whole test.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from grader.reproduce import rerun
+
+rerun({name!r}, {settings})
+'''
+
+
+def write(report: Report, folder: Path) -> None:
+    """A file for every test that failed, its path noted in the report. `folder` lies two below the root."""
+    root = folder.parent.parent
+    for milestone in report.milestones:
+        settings = {
+            "target": milestone.id,
+            "impl": report.impl,
+            "fill": report.fill,
+            "device": report.device,
+            "seed": report.seed,
+        }
+        for task in milestone.tasks:
+            for test in task.tests:
+                if test.verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY):
+                    path = folder / f"{test.name.rpartition('/')[2].replace('.py::', '__')}.py"
+                    folder.mkdir(parents=True, exist_ok=True)
+                    test.reproduce = path.relative_to(root).as_posix()
+                    path.write_text(_text(test, settings), encoding="utf-8")
+
+
+def _text(test: TestResult, settings: dict[str, object]) -> str:
+    shown = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+    imports = _imports(test.counterexample)
+    if imports is None:
+        return _RERUN.format(name=test.name, settings=shown)
+    arguments = test.counterexample
+    if "\n" in arguments:
+        arguments = "\n" + "".join(f"    {text.strip()}\n" for text in arguments.splitlines())
+    return _CALL.format(
+        name=test.name,
+        command=f"python {test.reproduce}",
+        imports=imports,
+        settings=shown,
+        arguments=arguments,
+    )
+
+
+def _imports(arguments: str) -> str | None:
+    """The imports that the arguments need; None if they are not plain keyword arguments."""
+    try:
+        call = ast.parse(f"f({arguments}\n)", mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(call, ast.Call) or call.args or not call.keywords:
+        return None
+    nodes = [node for keyword in call.keywords for node in ast.walk(keyword.value)]
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    if not all(isinstance(node, _PLAIN) for node in nodes) or not names <= _NAMES.keys():
+        return None
+    return "".join(f"{_NAMES[name]}\n" for name in sorted(names))

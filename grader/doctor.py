@@ -1,0 +1,121 @@
+"""What this machine has, what will judge here, and what to install for more."""
+
+from __future__ import annotations
+
+import ast
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from grader.curriculum import Curriculum
+from grader.screen import command
+from grader.terminal import Line, Span, line
+
+_CORE = ("pytest", "hypothesis", "numpy", "ml_dtypes", "rich")
+_OPTIONAL = {"triton": "judges your IR here", "torch": "judges your kernels", "numba": "a back end"}
+
+_MISSING = "missing"
+
+
+def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
+    """The whole examination. It imports none of the large packages, so it is quick and safe."""
+    yield line("This machine", "bold")
+    yield _fact("Python", platform.python_version(), sys.version_info >= (3, 11), "3.11 or newer is needed")
+    yield _fact("platform", f"{platform.system()} {platform.machine()}", True)
+    missing = [name for name in _CORE if not _version(name)]
+    for name in _CORE:
+        yield _fact(name, _version(name), name not in missing, "needed")
+    for name, purpose in _OPTIONAL.items():
+        yield _fact(name, _version(name), bool(_version(name)), f"optional: {purpose}", optional=True)
+    gpu = _gpu()
+    yield _fact("GPU", gpu, bool(gpu), "optional: your kernels run on the CPU", optional=True)
+    yield line()
+    yield line("Judges", "bold")
+    yield line(f"  {_tier(gpu)}")
+    yield line()
+    yield line("Your files", "bold")
+    yield from _files(curriculum)
+    if missing or not _version("triton") or not _version("torch"):
+        yield line()
+        yield line("To install", "bold")
+        yield from _installs(missing)
+
+
+def _fact(name: str, value: str, good: bool, otherwise: str = "", optional: bool = False) -> Line:
+    style = "green" if good else "yellow" if optional else "red"
+    return [
+        Span(f"  {'✓' if good else '–' if optional else '✗'} ", style),
+        Span(f"{name:<12}{value or 'not found'}"),
+        Span("" if good else f"  ({otherwise})", "dim"),
+    ]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _gpu() -> str:
+    if not shutil.which("nvidia-smi"):
+        return ""
+    query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return ", ".join(answer.stdout.split("\n")).strip(", ") if answer.returncode == 0 else ""
+
+
+def _tier(gpu: str) -> str:
+    triton = _version("triton")
+    if not triton:
+        return "answers recorded from real Triton; what has no record counts as unavailable"
+    if gpu and _version("torch"):
+        return f"real Triton {triton} with its compiler, and the GPU (--device cuda)"
+    return f"real Triton {triton}: its parser, verifier, compiler and interpreter; no GPU needed"
+
+
+def _files(curriculum: Curriculum) -> Iterator[Line]:
+    """Whether exercises/ is whole: every file there, and Python."""
+    faults = {}
+    for reference in sorted(curriculum.solutions.rglob("*.py")):
+        file = curriculum.exercises / reference.relative_to(curriculum.solutions)
+        if fault := _fault(file):
+            faults[file.relative_to(curriculum.root)] = fault
+    for path, fault in faults.items():
+        yield [Span("  ✗ ", "red"), Span(f"{path}: {fault}")]
+        if fault == _MISSING:
+            yield line(f"    {command('-m grader', 'reset', str(path))}", "cyan")
+    if not faults:
+        yield [Span("  ✓ ", "green"), Span("every file of exercises/ is there and parses")]
+
+
+def _fault(file: Path) -> str:
+    try:
+        ast.parse(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return _MISSING
+    except SyntaxError as error:
+        return f"syntax error in line {error.lineno}: {error.msg}"
+    except (OSError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def _installs(missing: list[str]) -> Iterator[Line]:
+    pip = command("-m pip", "install", "-c", "constraints.txt")
+    if missing:
+        yield line(f"  {pip} {' '.join(missing)}", "cyan")
+    if not _version("triton"):
+        if sys.platform == "linux":
+            yield line(f"  {pip} triton", "cyan")
+        else:
+            yield line("  Triton has wheels for Linux only: recorded answers judge here", "dim")
+    if not _version("torch"):
+        yield line(f"  {pip} torch", "cyan")

@@ -1,0 +1,36 @@
+"""What the files under `.kata/counterexamples/` call: one test again, in this process or through pytest."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from grader import overlay
+from grader.curriculum import ROOT, load
+
+
+def test_function(name: str, *, target: str, impl: overlay.Impl, fill: overlay.Impl) -> Callable[..., Any]:
+    """A test by pytest's name for it, running the same modules as when it was graded.
+
+    A property test is given without hypothesis around it, to be called with the arguments that failed.
+    """
+    curriculum = load()
+    milestones = {task.milestone for task in curriculum.resolve([target])}
+    overlay.install(overlay.plan(curriculum, milestones, impl, fill))
+    file, _, function = name.partition("::")
+    module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
+    test = getattr(module, function)
+    return test.hypothesis.inner_test if hasattr(test, "hypothesis") else test
+
+
+test_function.__test__ = False  # type: ignore[attr-defined]  # its name must not make pytest collect it
+
+
+def rerun(name: str, *, target: str, impl: str, fill: str, device: str, seed: int) -> None:
+    """Run a test under pytest with the random choices it had when it was graded."""
+    options = [f"--impl={impl}", f"--fill={fill}", f"--device={device}", f"--hypothesis-seed={seed}"]
+    command = [sys.executable, "-m", "pytest", name, f"--kata-target={target}", *options]
+    sys.exit(subprocess.call(command, cwd=ROOT))

@@ -1,0 +1,155 @@
+"""The learner's files beside the reference: the solution of a task, the difference, the way back to the stub."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader import markers, stubs
+from grader.curriculum import Curriculum, Task
+
+
+@dataclass(frozen=True)
+class Function:
+    """Where one function stands in a source text, decorators included."""
+
+    name: str  # "TensorType.numel"
+    first: int  # line numbers from 1, both included
+    last: int
+
+    def lines(self, source: str) -> list[str]:
+        """Its lines, each with its newline."""
+        return source.splitlines(keepends=True)[self.first - 1 : self.last]
+
+
+def solution(curriculum: Curriculum, task: Task) -> str:
+    """The reference's functions that belong to a task, each after its place."""
+    parts = []
+    for path, source in _reference_files(curriculum, task):
+        for function in task_functions(source, task.id):
+            text = textwrap.dedent("".join(_without_markers(function, source)))
+            parts.append(f"# solutions/{path.as_posix()}:{function.first}\n{text}")
+    return "\n".join(parts)
+
+
+def diff(curriculum: Curriculum, task: Task) -> str:
+    """From the learner's functions of a task to the reference's, as a unified diff."""
+    parts: list[str] = []
+    for path, source in _reference_files(curriculum, task):
+        mine = stubs.read(curriculum.exercises / path)
+        my_lines = {function.name: function.lines(mine) for function in functions(mine)}
+        for function in task_functions(source, task.id):
+            parts += difflib.unified_diff(
+                my_lines.get(function.name, []),
+                _without_markers(function, source),
+                f"exercises/{path.as_posix()} {function.name}",
+                f"solutions/{path.as_posix()} {function.name}",
+            )
+    return "".join(parts)
+
+
+def reset(curriculum: Curriculum, tasks: Iterable[Task]) -> list[str]:
+    """Put the stubs of these tasks back; says what was done. The learner's version is kept as a backup.
+
+    A milestone asked for as a whole gets whole files; a single task only its functions, where they can be
+    told apart in the learner's file.
+    """
+    wanted = {task.id for task in tasks}
+    new: dict[Path, str] = {}
+    notes: dict[Path, str] = {}
+    for milestone in curriculum.milestones:
+        ids = {task.id for task in milestone.tasks}
+        for path in (curriculum.file_of(module) for module in milestone.modules if ids & wanted):
+            source = stubs.read(curriculum.solutions / path)
+            stub = stubs.stub_text(source, curriculum)
+            names = {function.name for id in ids & wanted for function in task_functions(source, id)}
+            if ids <= wanted:
+                new[path], notes[path] = stub, "the whole file"
+            elif names:
+                new[path], notes[path] = _partly(curriculum.exercises / path, stub, names)
+    return _write(curriculum, new, notes)
+
+
+def reset_file(curriculum: Curriculum, file: Path) -> list[str]:
+    """Put one file of exercises/ back, also one that went missing; [] if the reference has none."""
+    if not file.is_relative_to(curriculum.exercises):
+        return []
+    path = file.relative_to(curriculum.exercises)
+    if not (curriculum.solutions / path).is_file():
+        return []
+    stub = stubs.stub_text(stubs.read(curriculum.solutions / path), curriculum)
+    return _write(curriculum, {path: stub}, {path: "the whole file"})
+
+
+def functions(source: str) -> list[Function]:
+    """All functions of a source text in the order of their lines; none if it does not parse."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return []
+    return sorted(_functions(tree, ""), key=lambda function: function.first)
+
+
+def task_functions(source: str, id: str) -> list[Function]:
+    """The functions of the reference that hold a region of the task: for each region the innermost one."""
+    everything = functions(source)
+    return [
+        [f for f in everything if f.first <= region.start <= f.last][-1]
+        for region in markers.regions(source)
+        if region.task == id
+    ]
+
+
+def _functions(node: ast.AST, prefix: str) -> Iterator[Function]:
+    for child in ast.iter_child_nodes(node):
+        inner = prefix
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inner = f"{prefix}{child.name}."
+            if not isinstance(child, ast.ClassDef):
+                first = min([child.lineno, *(decorator.lineno for decorator in child.decorator_list)])
+                yield Function(prefix + child.name, first, child.end_lineno or first)
+        yield from _functions(child, inner)
+
+
+def _without_markers(function: Function, source: str) -> list[str]:
+    marks = {number for region in markers.regions(source) for number in (region.start, region.end)}
+    return [text for number, text in enumerate(function.lines(source), function.first) if number not in marks]
+
+
+def _reference_files(curriculum: Curriculum, task: Task) -> Iterator[tuple[Path, str]]:
+    for module in curriculum.milestone(task.milestone).modules:
+        path = curriculum.file_of(module)
+        yield path, stubs.read(curriculum.solutions / path)
+
+
+def _partly(file: Path, stub: str, names: set[str]) -> tuple[str, str]:
+    """The learner's text with the stubs of these functions, or else the whole stub; and which of the two."""
+    mine = stubs.read(file)
+    found = [function for function in functions(mine) if function.name in names]
+    if len(found) != len(names) or {function.name for function in found} != names:
+        return stub, f"the whole file, as {', '.join(sorted(names))} could not be told apart in it"
+    stub_lines = {function.name: function.lines(stub) for function in functions(stub)}
+    lines = mine.splitlines(keepends=True)
+    for function in reversed(found):  # from the bottom, so that the line numbers above stay right
+        lines[function.first - 1 : function.last] = stub_lines[function.name]
+    return "".join(lines), ", ".join(function.name for function in found)
+
+
+def _write(curriculum: Curriculum, new: dict[Path, str], notes: dict[Path, str]) -> list[str]:
+    """Write files of exercises/, what stood there before kept; a line for each that changed."""
+    root = curriculum.exercises
+    changed = [
+        path for path, text in new.items() if stubs.read(root / path) != text or not (root / path).exists()
+    ]
+    kept = stubs.backup(curriculum, [root / path for path in changed if (root / path).exists()])
+    for path in changed:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(new[path], encoding="utf-8", newline="\n")
+    done = [f"exercises/{path.as_posix()} is back to the stub: {notes[path]}." for path in changed]
+    if kept:
+        done.append(f"Your version is kept in {kept.relative_to(curriculum.root).as_posix()}/.")
+    return done or ["Nothing to do: this is the stub already."]
