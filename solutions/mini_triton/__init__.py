@@ -1,1 +1,1 @@
-"""mini_triton: a small, real Triton compiler. Stages, in order: language, frontend, ir, transforms, codegen, runtime."""
+"""mini_triton: a small but real Triton compiler."""

@@ -127,6 +127,18 @@ class TensorType:
         # [end]
 
 
+@dataclass(frozen=True)
+class FunctionType:
+    """What a function takes and returns. Printed `(f32, i32) -> f32`. (Given.)"""
+
+    inputs: tuple[Type, ...]
+    results: tuple[Type, ...] = ()
+
+    def __str__(self) -> str:
+        results = ", ".join(map(str, self.results))
+        return f"({', '.join(map(str, self.inputs))}) -> {results if len(self.results) == 1 else f'({results})'}"
+
+
 Scalar = IntegerType | FloatType | PointerType
 Type = Scalar | TensorType
 
@@ -146,14 +158,14 @@ def shape_of(type: Type) -> tuple[int, ...]:
 
 
 def with_element(type: Type, element: Scalar) -> Type:
-    """The same shape with another element: `with_element(tensor<4xf32>, i1)` is `tensor<4xi1>`, `with_element(f32, i1)` is `i1`."""
+    """The same shape with another element: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, `f32` with `i1` is `i1`."""
     # [task 1.2] A tensor stays a tensor of the same shape; a scalar becomes the element.
     return TensorType(type.shape, element) if isinstance(type, TensorType) else element
     # [end]
 
 
 def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of `lhs op rhs`, by NumPy's rule: align shapes at the right, then a dimension of 1 grows to the other's.
+    """The shape of `lhs op rhs`, by NumPy's rule: align at the right, then a dimension of 1 grows to the other's.
 
     A scalar's shape is `()`, which fits everything. Raises `ValueError` when two dimensions differ and neither is 1;
     the index in its message counts in the result's dimensions, from the left.
@@ -166,9 +178,7 @@ def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, .
     result = []
     for i, (left, right) in enumerate(zip(lhs, rhs, strict=True)):
         if left != right and 1 not in (left, right):
-            raise ValueError(
-                f"Cannot make_shape_compatible: incompatible dimensions at index {i}: {left} and {right}"
-            )
+            raise ValueError(f"Cannot make_shape_compatible: incompatible dimensions at index {i}: {left} and {right}")
         result.append(right if left == 1 else left)
     return tuple(result)
     # [end]

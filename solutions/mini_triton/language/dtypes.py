@@ -22,7 +22,7 @@ class Kind(enum.IntEnum):
     FLOAT = 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class dtype:
     """A scalar of the language, such as `fp32` or `uint8`."""
 
@@ -58,11 +58,11 @@ class dtype:
             return -(2 ** (self.width - 1)), 2 ** (self.width - 1) - 1
         return 0, 2**self.width - 1
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class pointer_type:
     """A pointer to `element_ty`; a `const` one refuses stores."""
 
@@ -76,7 +76,7 @@ class pointer_type:
     def is_ptr(self) -> bool:
         return True
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return f"pointer<{self.element_ty}>"
 
 

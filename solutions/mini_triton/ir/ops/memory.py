@@ -1,0 +1,100 @@
+"""Reading and writing memory: pointer arithmetic, masked loads and stores, atomics.
+
+A tensor of pointers gathers and scatters: one address for every element. A mask says which elements take part;
+the others touch no memory at all.
+
+Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
+"""
+
+from __future__ import annotations
+
+from mini_triton.ir.attributes import AtomicOp, MemScope, MemSemantic
+from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.ops.elementwise import is_float, is_integer
+from mini_triton.ir.types import I1, PointerType, Type, element_type, shape_of, with_element
+
+
+def pointee(ptr: Type) -> Type:
+    """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for a tensor of eight."""
+    # [task 2.3] Refuse what is no pointer; keep the shape, take the pointee as the element.
+    element = element_type(ptr)
+    if not isinstance(element, PointerType):
+        raise TypeError(f"it needs a pointer, got {ptr}")
+    return with_element(ptr, element.pointee)
+    # [end]
+
+
+def _check_mask(ptr: Type, mask: Type | None) -> None:
+    """A mask has one boolean for every pointer."""
+    # [task 2.3] No mask is fine. Otherwise it must be `i1` in the pointer's shape, nothing broadcasts here.
+    if mask is not None:
+        require(mask == with_element(ptr, I1), f"its mask must be {with_element(ptr, I1)}, got {mask}")
+    # [end]
+
+
+@op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
+def addptr(ptr: Type, offset: Type) -> Type:
+    """Move each pointer by `offset` elements (not bytes). Offsets are signed, of any integer width above one bit."""
+    # [task 2.3] A pointer, integers of the same shape (not `i1`); the result is the pointer's type.
+    pointee(ptr)
+    require(is_integer(offset) and element_type(offset) != I1, f"its offset must be an integer, got {offset}")
+    require(shape_of(ptr) == shape_of(offset), f"pointer and offset differ in shape: {ptr} and {offset}")
+    return ptr
+    # [end]
+
+
+@op(
+    "tt.load",
+    assembly="$ptr (, $mask)? (, $other)? ignore(cacheModifier) ignore(evictionPolicy) attr-dict : type($ptr)",
+)
+def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
+    """Read through every pointer whose mask is true; the other elements are `other`, or undefined without it."""
+    # [task 2.3] The result is the pointee in the pointer's shape, and `other` is of exactly that type.
+    _check_mask(ptr, mask)
+    result = pointee(ptr)
+    require(other is None or other == result, f"its other must be {result}, got {other}")
+    return result
+    # [end]
+
+
+@op("tt.store", assembly="$ptr , $value (, $mask)? ignore(cacheModifier) ignore(evictionPolicy) attr-dict : type($ptr)")
+def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
+    """Write through every pointer whose mask is true. No result."""
+    # [task 2.3] The value is of exactly the pointee's type.
+    _check_mask(ptr, mask)
+    require(value == pointee(ptr), f"its value must be {pointee(ptr)}, got {value}")
+    # [end]
+
+
+@op(
+    "tt.atomic_rmw",
+    assembly="#atomic_rmw_op , #sem , #scope , $ptr , $value (, $mask)? attr-dict : functional-type",
+)
+def atomic_rmw(
+    ptr: Type,
+    value: Type,
+    mask: Type | None = None,
+    *,
+    atomic_rmw_op: AtomicOp,
+    sem: MemSemantic,
+    scope: MemScope,
+) -> Type:
+    """Read, combine with `value`, write back, in one step that nothing interrupts. The result is what was read."""
+    # [task 2.3] Value and mask as for a store. `fadd` adds floats, `exch` takes anything, all others take integers.
+    store(ptr, value, mask)
+    if atomic_rmw_op == "fadd":
+        require(is_float(value), f"fadd needs floats, got {value}")
+    elif atomic_rmw_op != "exch":
+        require(is_integer(value), f"{atomic_rmw_op} needs integers, got {value}")
+    return value
+    # [end]
+
+
+@op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
+def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
+    """Compare and swap: write `val` where memory holds `cmp`. The result is what memory held."""
+    # [task 2.3] Both `cmp` and `val` are of the pointee's type.
+    store(ptr, cmp)
+    store(ptr, val)
+    return val
+    # [end]

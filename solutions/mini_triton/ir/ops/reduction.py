@@ -1,0 +1,115 @@
+"""Operations that combine many elements: dot products, reductions, scans.
+
+A reduction carries a region: two elements go in as block arguments, their combination goes out by
+`tt.reduce.return`. So one operation serves sum, max, argmax and whatever a user writes.
+
+Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
+"""
+
+from __future__ import annotations
+
+from mini_triton.ir.attributes import InputPrecision
+from mini_triton.ir.core import Region
+from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.ops.shape import tensor
+from mini_triton.ir.types import (
+    BF16,
+    F8E4M3FN,
+    F8E5M2,
+    F16,
+    F32,
+    F64,
+    I8,
+    I32,
+    TensorType,
+    Type,
+    element_type,
+    shape_of,
+)
+
+ACCUMULATORS = {
+    I8: (I32,),
+    F8E5M2: (F32, F16),
+    F8E4M3FN: (F32, F16),
+    F16: (F32, F16),
+    BF16: (F32,),
+    F32: (F32,),
+    F64: (F64,),
+}
+"""For an operand's element, the elements in which its products may be summed."""
+
+
+@op(
+    "tt.dot",
+    assembly="$a , $b , $c (, inputPrecision = #inputPrecision)? attr-dict : type($a) * type($b) -> type(result)",
+    pure=True,
+)
+def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
+    """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
+    # [task 2.5] `a` is (.., M, K), `b` is (.., K, N) and `c` is (.., M, N), with two or three dimensions. Their
+    # elements: those of `a` and `b` are the same (two fp8 formats may meet), and `ACCUMULATORS` says what `c` may hold.
+    first, second, third = tensor(a), tensor(b), tensor(c)
+    require(first.rank in (2, 3) and first.rank == second.rank, f"it multiplies matrices, got {a} and {b}")
+    *batch, m, k = first.shape
+    *other_batch, other_k, n = second.shape
+    require(k == other_k and batch == other_batch, f"the inner sizes of {a} and {b} differ")
+    require(third.shape == (*batch, m, n), f"the sum of {a} times {b} cannot have the shape of {c}")
+    fp8 = {F8E5M2, F8E4M3FN}
+    same = first.element == second.element or {first.element, second.element} <= fp8
+    require(same, f"elements differ: {a} and {b}")
+    require(third.element in ACCUMULATORS.get(first.element, ()), f"products of {a} are not summed in {c}")
+    return c
+    # [end]
+
+
+def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: str) -> None:
+    """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
+    ending in `terminator`, which returns N combined elements."""
+    # [task 2.5] Compare the block's argument types with the sources' element types, twice over; then the
+    # name of the terminator, and the types of its operands with the element types, once.
+    elements = [element_type(source) for source in sources]
+    require(len(regions) == 1 and len(regions[0].blocks) == 1, "it needs one region of one block")
+    block = regions[0].block
+    arguments = [argument.type for argument in block.arguments]
+    require(arguments == elements + elements, f"its region must take {elements + elements}, not {arguments}")
+    end = block.terminator
+    if end is None or end.name != terminator:
+        raise TypeError(f"its region must end in {terminator}")
+    returned = [operand.type for operand in end.operands]
+    require(returned == elements, f"its region must return {elements}, not {returned}")
+    # [end]
+
+
+@op("tt.reduce")
+def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
+    """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
+    # [task 2.5] All sources are tensors of one shape. Check the axis, then the region (`combine_types`).
+    shapes = {tensor(source).shape for source in sources}
+    require(len(shapes) == 1, f"it needs sources of one shape, got {len(shapes)}")
+    (shape,) = shapes
+    require(0 <= axis < len(shape), f"axis {axis} is out of range for {sources[0]}")
+    combine_types(sources, regions, "tt.reduce.return")
+    rest = shape[:axis] + shape[axis + 1 :]
+    return tuple(TensorType(rest, element_type(s)) if rest else element_type(s) for s in sources)
+    # [end]
+
+
+@op("tt.scan")
+def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
+    """Running combinations along `axis`: element i combines all up to i (from i on, if `reverse`). Shapes stay."""
+    # [task 2.5] As a reduction, but the results have the sources' types and the region ends in `tt.scan.return`.
+    require(len({tensor(source).shape for source in sources}) == 1, "it needs sources of one shape")
+    require(0 <= axis < len(shape_of(sources[0])), f"axis {axis} is out of range for {sources[0]}")
+    combine_types(sources, regions, "tt.scan.return")
+    return sources
+    # [end]
+
+
+@op("tt.reduce.return", assembly="$values attr-dict : type($values)", terminator=True)
+def reduce_return(*values: Type) -> None:
+    """Ends the region of a `tt.reduce`."""
+
+
+@op("tt.scan.return", assembly="$values attr-dict : type($values)", terminator=True)
+def scan_return(*values: Type) -> None:
+    """Ends the region of a `tt.scan`."""
