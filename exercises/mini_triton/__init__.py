@@ -1,0 +1,1 @@
+"""mini_triton: a small but real Triton compiler."""

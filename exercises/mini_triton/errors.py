@@ -1,0 +1,40 @@
+"""Errors that speak of the kernel, not of the compiler. (Given.)"""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Loc:
+    """A place in the kernel's source; every operation remembers the one it came from.
+
+    `line` counts from 1 and `column` from 0, as in Python's `ast`.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def excerpt(self) -> str:
+        """The source line with a caret under the column, or nothing if the file cannot be read."""
+        source = linecache.getline(self.file, self.line).rstrip("\n")
+        return f"{source}\n{' ' * self.column}^" if source else ""
+
+
+class CompilationError(Exception):
+    """The kernel is wrong, and this is where: `file:line:column`, the message, the line with a caret."""
+
+    def __init__(self, message: str, loc: Loc | None = None) -> None:
+        self.message = message
+        self.loc = loc
+        lines = [f"{loc}: {message}", loc.excerpt()] if loc else [message]
+        super().__init__("\n".join(line for line in lines if line))
+
+
+class VerificationError(CompilationError):
+    """The IR breaks a rule of its own: a type rule, dominance, a missing terminator."""

@@ -1,0 +1,1 @@
+"""The IR: types, operations, printer, parser, builder. Triton's own dialects, in plain Python."""

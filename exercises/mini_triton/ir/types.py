@@ -1,0 +1,157 @@
+"""Types of the IR: what MLIR knows about a value.
+
+IR types are *signless*: `i32` is 32 bits, and the operation (`arith.divsi`, `arith.divui`) decides whether
+they are read as signed. Types are values: two types with the same content are equal, wherever they were made.
+
+Source: MLIR's builtin types and `include/triton/Dialect/Triton/IR/TritonTypes.td`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+INTEGER_WIDTHS = (1, 8, 16, 32, 64)
+FLOAT_WIDTHS = {"f8E5M2": 8, "f8E4M3FN": 8, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+POINTER_WIDTH = 64
+MAX_NUMEL = 2**20  # Triton's limit on the elements of one tensor
+
+
+@dataclass(frozen=True)
+class IntegerType:
+    """A signless integer of 1, 8, 16, 32 or 64 bits; one bit is a boolean. Printed `i32`."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        if self.width not in INTEGER_WIDTHS:
+            raise ValueError(f"there is no integer type of {self.width} bits, only {INTEGER_WIDTHS}")
+
+    def __str__(self) -> str:
+        # Task 1.1: Spell the type as MLIR does: an `i`, then the width in bits.
+        raise NotImplementedError("Task 1.1: Scalar and pointer types")
+
+
+@dataclass(frozen=True)
+class FloatType:
+    """A floating-point type, by its MLIR name (a key of `FLOAT_WIDTHS`). Printed by that name: `bf16`."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.name not in FLOAT_WIDTHS:
+            raise ValueError(f"there is no float type {self.name!r}, only {', '.join(FLOAT_WIDTHS)}")
+
+    @property
+    def width(self) -> int:
+        """Size in bits."""
+        # Task 1.1: Look the width up by name.
+        raise NotImplementedError("Task 1.1: Scalar and pointer types")
+
+    def __str__(self) -> str:
+        # Task 1.1: A float type is spelled by its name.
+        raise NotImplementedError("Task 1.1: Scalar and pointer types")
+
+
+@dataclass(frozen=True)
+class PointerType:
+    """The address of one element of type `pointee`. Printed `!tt.ptr<f32>`; the `!` marks a dialect's type."""
+
+    pointee: Scalar
+
+    @property
+    def width(self) -> int:
+        """Size in bits of the address, not of what it points to."""
+        # Task 1.1: Addresses have the same size whatever they point to.
+        raise NotImplementedError("Task 1.1: Scalar and pointer types")
+
+    def __str__(self) -> str:
+        # Task 1.1: Spell `!tt.ptr<...>` around the pointee, which may itself be a pointer.
+        raise NotImplementedError("Task 1.1: Scalar and pointer types")
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """A block of elements held by one program: a shape and a scalar element type. Printed `tensor<128x64xf32>`.
+
+    Every dimension is a power of two, and there are at most `MAX_NUMEL` elements: Triton distributes
+    a tensor over the threads of a program by splitting the bits of its indices.
+
+    Raises `TypeError` for a shape without dimensions, a dimension that is no `int` or an element that is no scalar;
+    `ValueError` for a dimension that is no power of two and for too many elements.
+    """
+
+    shape: tuple[int, ...]
+    element: Scalar
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", tuple(self.shape))
+        # Task 1.2: Refuse what Triton refuses, naming the dimension at fault:
+        # TypeError "a tensor needs at least one dimension"; TypeError when the element is itself a tensor;
+        # TypeError "Shape element 1 must have type int"; ValueError "Shape element 1 must be a power of 2";
+        # ValueError "numel (2097152) exceeds triton maximum tensor numel (1048576)".
+        raise NotImplementedError("Task 1.2: Tensor types")
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def numel(self) -> int:
+        """Number of elements."""
+        # Task 1.2: Multiply the dimensions.
+        raise NotImplementedError("Task 1.2: Tensor types")
+
+    def __str__(self) -> str:
+        # Task 1.2: The dimensions and the element, joined by `x`, inside `tensor<...>`.
+        raise NotImplementedError("Task 1.2: Tensor types")
+
+
+@dataclass(frozen=True)
+class FunctionType:
+    """What a function takes and returns. Printed `(f32, i32) -> f32`. (Given.)"""
+
+    inputs: tuple[Type, ...]
+    results: tuple[Type, ...] = ()
+
+    def __str__(self) -> str:
+        results = ", ".join(map(str, self.results))
+        return f"({', '.join(map(str, self.inputs))}) -> {results if len(self.results) == 1 else f'({results})'}"
+
+
+Scalar = IntegerType | FloatType | PointerType
+Type = Scalar | TensorType
+
+
+def element_type(type: Type) -> Scalar:
+    """The type of one element: a tensor's element, or a scalar itself (MLIR's `getElementTypeOrSelf`)."""
+    # Task 1.2: Only a tensor has something to unwrap.
+    raise NotImplementedError("Task 1.2: Tensor types")
+
+
+def shape_of(type: Type) -> tuple[int, ...]:
+    """The shape of a tensor; `()` for a scalar."""
+    # Task 1.2: A scalar has no dimensions.
+    raise NotImplementedError("Task 1.2: Tensor types")
+
+
+def with_element(type: Type, element: Scalar) -> Type:
+    """The same shape with another element: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, `f32` with `i1` is `i1`."""
+    # Task 1.2: A tensor stays a tensor of the same shape; a scalar becomes the element.
+    raise NotImplementedError("Task 1.2: Tensor types")
+
+
+def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of `lhs op rhs`, by NumPy's rule: align at the right, then a dimension of 1 grows to the other's.
+
+    A scalar's shape is `()`, which fits everything. Raises `ValueError` when two dimensions differ and neither is 1;
+    the index in its message counts in the result's dimensions, from the left.
+    """
+    # Task 1.3: Pad the shorter shape with leading ones, then settle one dimension at a time.
+    # ValueError "Cannot make_shape_compatible: incompatible dimensions at index 0: 64 and 32" (left one first).
+    raise NotImplementedError("Task 1.3: Shape broadcasting")
+
+
+I1, I8, I16, I32, I64 = map(IntegerType, INTEGER_WIDTHS)
+F8E5M2, F8E4M3FN, F16, BF16, F32, F64 = map(FloatType, FLOAT_WIDTHS)

@@ -1,0 +1,14 @@
+"""Where kernels run: on a GPU if the machine has one, unless the user says otherwise."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def resolve(asked: str) -> str:
+    """`cpu` or `cuda` for what the user asked: `auto`, `cpu` or `cuda`. Imports nothing large to find out."""
+    if asked != "auto":
+        return asked
+    hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == ""
+    return "cuda" if Path("/dev/nvidiactl").exists() and not hidden else "cpu"

@@ -1,0 +1,91 @@
+"""The tests' side of the grader: pytest options that say whose code is tested, and the overlay behind them.
+
+`tests/conftest.py` hands these hooks to pytest, so that a plain `python -m pytest tests/m01_types` tests the
+learner's code just as the grader does.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader import guard, overlay
+from grader.curriculum import Curriculum, CurriculumError, UnknownTarget, load, task_id
+
+EXAMPLES = 100  # of each property, unless its test says otherwise
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("kata", "whose code is tested, and how")
+    origins = ["learner", "reference"]
+    group.addoption("--impl", choices=origins, default="learner", help="whose code is tested")
+    group.addoption("--fill", choices=origins, default="reference", help="whose code the earlier milestones are")
+    group.addoption("--device", choices=["auto", "cpu", "cuda"], default="auto", help="where kernels run")
+    group.addoption("--examples", type=int, default=EXAMPLES, metavar="N", help="examples of each property")
+    group.addoption("--learner-root", type=Path, metavar="DIR", help="the learner's tree instead of exercises/")
+    group.addoption("--kata-target", metavar="TARGET", help="the milestone to test, if paths do not tell")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "task(id): the task of the curriculum that this test judges")
+    curriculum = load(config.rootpath)
+    _configure_hypothesis(config.getoption("--examples"), curriculum.scratch / "hypothesis")
+    if overlay.installed():
+        return
+    try:
+        milestones = _milestones(config, curriculum)
+    except (CurriculumError, UnknownTarget) as error:
+        raise pytest.UsageError(str(error)) from None
+    plan = overlay.plan(
+        curriculum,
+        milestones,
+        config.getoption("--impl"),
+        config.getoption("--fill"),
+        config.getoption("--learner-root"),
+    )
+    overlay.install(plan)
+    guard.Guard(plan).install()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if task := task_id(item.path):
+            item.add_marker(pytest.mark.task(task))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    from tests import oracles
+
+    for oracle, tier in oracles.used().items():
+        terminalreporter.write_line(f"judged by {oracle}: {tier}")
+
+
+def _milestones(config: pytest.Config, curriculum: Curriculum) -> set[int]:
+    """The milestones whose tests pytest was asked for; all of them if that is not told by paths."""
+    if target := config.getoption("--kata-target"):
+        return {task.milestone for task in curriculum.resolve([target])}
+    paths = [Path(argument.partition("::")[0]) for argument in config.args]
+    named = {milestone.directory: milestone.number for milestone in curriculum.milestones}
+    found = {named[part] for path in paths for part in path.parts if part in named}
+    return found or set(named.values())
+
+
+def _configure_hypothesis(examples: int, storage: Path) -> None:
+    """Random by the seed alone: nothing is remembered from run to run, and no test fails for being slow."""
+    from hypothesis import HealthCheck, Phase, settings
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    set_hypothesis_home_dir(storage)
+    settings.register_profile(
+        "kata",
+        max_examples=examples,
+        phases=[Phase.explicit, Phase.generate, Phase.target, Phase.shrink],
+        deadline=None,
+        database=None,
+        derandomize=False,
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("kata")

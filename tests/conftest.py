@@ -1,0 +1,21 @@
+"""Whose code the tests import: see `grader.plugin`."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.device import resolve
+from grader.plugin import (
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_configure,
+    pytest_terminal_summary,
+)
+
+__all__ = ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure", "pytest_terminal_summary"]
+
+
+@pytest.fixture(scope="session")
+def device(request: pytest.FixtureRequest) -> str:
+    """Where kernels run in this session: `cpu` or `cuda`."""
+    return resolve(request.config.getoption("--device"))
