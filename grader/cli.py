@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from grader.curriculum import Curriculum, CurriculumError, Task, UnknownTarget, load
+from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
 from grader.progress import Progress
 from grader.terminal import show
 
@@ -23,11 +23,11 @@ class UsageError(Exception):
     """What was asked for cannot be done; the text says why, in the user's terms."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Run one command and return its exit code: 0 all points, 1 points lost, 2 usage, 3 the grader failed."""
     options = _parser().parse_args(arguments)
     try:
-        return options.run(load(), options)
+        return options.run(load(root), options)
     except (UsageError, UnknownTarget) as error:
         print(error, file=sys.stderr)
         return USAGE
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BROKEN
     except BrokenPipeError:  # the reader had enough: `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        return BROKEN
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return BROKEN
@@ -235,7 +235,7 @@ def _save_traceback() -> Path:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m grader",
-        description="Grades the mini_triton kata; without a command, the first milestone that is not complete.",
+        description="Grades the mini_triton kata. Bare: the first milestone that is not complete.",
         epilog="TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or all.",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")

@@ -84,8 +84,8 @@ def _tier(gpu: str) -> str:
 def _files(curriculum: Curriculum) -> Iterator[Line]:
     """Whether exercises/ is whole: every file there, and Python."""
     faults = {}
-    for reference in sorted(curriculum.solutions.rglob("*.py")):
-        file = curriculum.exercises / reference.relative_to(curriculum.solutions)
+    for module in (module for milestone in curriculum.milestones for module in milestone.modules):
+        file = curriculum.exercises / curriculum.file_of(module)
         if fault := _fault(file):
             faults[file.relative_to(curriculum.root)] = fault
     for path, fault in faults.items():

@@ -1,4 +1,4 @@
-"""The learner's files beside the reference: the solution of a task, the difference, the way back to the stub."""
+"""The learner's files beside the reference: a task's solution, the difference, the way back to the stub."""
 
 from __future__ import annotations
 
@@ -116,8 +116,11 @@ def _functions(node: ast.AST, prefix: str) -> Iterator[Function]:
 
 
 def _without_markers(function: Function, source: str) -> list[str]:
-    marks = {number for region in markers.regions(source) for number in (region.start, region.end)}
-    return [text for number, text in enumerate(function.lines(source), function.first) if number not in marks]
+    """The function as the learner would write it: neither markers nor instructions."""
+    hidden: set[int] = set()
+    for region in markers.regions(source):
+        hidden |= {*range(region.start, region.code.start), region.end}
+    return [text for number, text in enumerate(function.lines(source), function.first) if number not in hidden]
 
 
 def _reference_files(curriculum: Curriculum, task: Task) -> Iterator[tuple[Path, str]]:

@@ -1,0 +1,219 @@
+"""The commands: what they print, what they refuse and how they exit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import grader
+from grader import cli
+from grader.curriculum import Curriculum
+from grader.progress import Progress
+from grader.verdicts import Report, Verdict
+from tests.grader.ui_samples import course, report, result
+
+Use = Callable[[Report | Exception], "Runner"]
+
+
+@pytest.fixture
+def curriculum(tmp_path: Path) -> Curriculum:
+    return course(tmp_path)
+
+
+class Runner:
+    """Stands in for the module `grader.runner`: answers as told, and remembers what was asked."""
+
+    def __init__(self, answer: Report | Exception) -> None:
+        self.answer = answer
+        self.targets: list[str] = []
+
+    def grade(self, targets: list[str], **options: object) -> Report:
+        self.targets = targets
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.fixture
+def use(monkeypatch: pytest.MonkeyPatch) -> Use:
+    """Lets grading answer as told."""
+
+    def install(answer: Report | Exception) -> Runner:
+        runner = Runner(answer)
+        monkeypatch.setattr(grader, "runner", runner, raising=False)
+        return runner
+
+    return install
+
+
+def passed() -> Report:
+    return report(("1.1", [result("1.1", Verdict.PASS)]), ("1.2", [result("1.2", Verdict.PASS)]))
+
+
+def half_passed() -> Report:
+    return report(
+        ("1.1", [result("1.1", Verdict.PASS)]),
+        ("1.2", [result("1.2", Verdict.FAIL, "no", counterexample="x=3")]),
+    )
+
+
+def run(curriculum: Curriculum, *arguments: str) -> int:
+    return cli.main(arguments, curriculum.root)
+
+
+def test_exit_codes_of_grading(curriculum: Curriculum, use: Use) -> None:
+    use(passed())
+    assert run(curriculum, "grade", "m1") == cli.OK
+    use(half_passed())
+    assert run(curriculum, "grade", "m1") == cli.LOST
+
+
+def test_the_bare_command_resumes(curriculum: Curriculum, use: Use) -> None:
+    runner = use(half_passed())
+    assert run(curriculum) == cli.LOST
+    assert runner.targets == ["milestone1"]
+    use(passed())
+    assert run(curriculum) == cli.OK
+    runner = use(passed())
+    run(curriculum, "grade")
+    assert runner.targets == ["all"], "nothing is open any more"
+
+
+def test_json_and_junit_go_where_they_should(
+    curriculum: Curriculum, use: Use, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(half_passed())
+    junit = tmp_path / "junit.xml"
+    run(curriculum, "grade", "--json", "-", "--junit", str(junit))
+    captured = capsys.readouterr()
+    value = json.loads(captured.out)
+    assert value["milestones"][0]["tasks"][1]["tests"][0]["reproduce"].startswith(".kata/counterexamples/")
+    assert "1.2  Half" in captured.err, "the screen makes room for the JSON"
+    assert junit.read_text().startswith("<?xml")
+
+
+def test_only_the_learners_own_runs_are_recorded(curriculum: Curriculum, use: Use, tmp_path: Path) -> None:
+    use(passed())
+    (tmp_path / "fork" / "exercises" / "mini_triton").mkdir(parents=True)
+    run(curriculum, "grade", "--impl", "reference")
+    run(curriculum, "grade", "all", "--submission", str(tmp_path / "fork"))
+    assert Progress(curriculum.scratch / "progress.db").tasks() == {}
+    run(curriculum, "grade")
+    assert Progress(curriculum.scratch / "progress.db").task("1.1").passes
+
+
+def test_hints_advance(curriculum: Curriculum, capsys: pytest.CaptureFixture[str]) -> None:
+    seen = []
+    for _ in range(3):
+        assert run(curriculum, "hint", "1.2") == cli.OK
+        seen.append(capsys.readouterr().out)
+    assert "Hint 1 of 3\n  Divide." in seen[0] and "By two." not in seen[0]
+    assert "Hint 2 of 3\n  By two." in seen[1]
+    assert all(hint in seen[2] for hint in ("Divide.", "By two.", "x // 2", "solution 1.2 --anyway"))
+
+
+@pytest.mark.parametrize("command", ["solution", "diff"])
+def test_the_solution_is_earned(
+    command: str, curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(curriculum, command, "1.2") == cli.USAGE
+    assert "once you have passed it" in capsys.readouterr().err
+    assert run(curriculum, command, "1.2", "--anyway") == cli.OK
+    assert "return x // 2" in capsys.readouterr().out
+    use(passed())
+    run(curriculum, "grade")
+    assert run(curriculum, command, "1.2") == cli.OK
+
+
+def test_a_reset_opens_the_task_again(
+    curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(passed())
+    run(curriculum, "grade")
+    assert run(curriculum, "reset", "1.2") == cli.OK
+    capsys.readouterr()
+    run(curriculum, "list")
+    text = capsys.readouterr().out
+    assert "1 of 3 points" in text and "○ 1.2" in text and "✓ 1.1" in text
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (("grade", "milestone9"), "milestone1 (numbers)"),
+        (("hint", "7.7"), "There is no task 7.7"),
+        (("reset", "types.py"), "is no file of exercises/"),
+        (("grade", "--submission", "nowhere"), "nowhere has neither mini_triton/"),
+    ],
+)
+def test_wrong_names_are_told_in_plain_words(
+    arguments: tuple[str, ...],
+    words: str,
+    curriculum: Curriculum,
+    use: Use,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    use(passed())
+    assert run(curriculum, *arguments) == cli.USAGE
+    captured = capsys.readouterr()
+    assert words in captured.err and "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("nonsense",), ("grade", "--seed", "x"), ("grade", "--examples", "0"), ("hint",) * 3]
+)
+def test_wrong_usage_exits_2(arguments: tuple[str, ...], curriculum: Curriculum) -> None:
+    with pytest.raises(SystemExit) as exit:
+        run(curriculum, *arguments)
+    assert exit.value.code == cli.USAGE
+
+
+def test_a_report_that_cannot_be_written_is_said(
+    curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(passed())
+    assert run(curriculum, "grade", "--json", str(curriculum.root)) == cli.USAGE
+    assert "could not be written" in capsys.readouterr().err
+
+
+def test_a_failure_of_the_grader_is_short_and_kept(
+    curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(KeyError("lost"))
+    assert run(curriculum, "grade", "m1") == cli.BROKEN
+    text = capsys.readouterr().err
+    assert "The grader itself failed: KeyError: 'lost'" in text and "no fault of your code" in text
+    saved = Path(text.rpartition(" ")[2].strip())
+    assert "Traceback" in saved.read_text()
+    saved.unlink()
+
+
+def test_a_broken_declaration_is_no_fault_of_the_learner(
+    curriculum: Curriculum, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (curriculum.root / "grader" / "curriculum" / "m01_numbers.toml").write_text("number = [")
+    assert run(curriculum, "list") == cli.BROKEN
+    assert "m01_numbers.toml" in capsys.readouterr().err
+
+
+def test_stubs_never_overwrite_work(curriculum: Curriculum, capsys: pytest.CaptureFixture[str]) -> None:
+    file = curriculum.exercises / "mini_triton" / "numbers.py"
+    file.write_text("mine = True\n")
+    assert run(curriculum, "stubs", "--check") == cli.LOST
+    assert run(curriculum, "stubs") == cli.USAGE
+    assert "exercises/mini_triton/numbers.py" in capsys.readouterr().err
+    assert file.read_text() == "mine = True\n"
+    assert run(curriculum, "stubs", "--force") == cli.OK
+    assert run(curriculum, "stubs", "--check") == cli.OK
+
+
+def test_the_doctor_finds_a_missing_file(curriculum: Curriculum, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(curriculum, "doctor") == cli.OK
+    assert "every file of exercises/ is there and parses" in capsys.readouterr().out
+    (curriculum.exercises / "mini_triton" / "numbers.py").unlink()
+    run(curriculum, "doctor")
+    text = capsys.readouterr().out
+    assert "exercises/mini_triton/numbers.py: missing" in text and "-m grader reset" in text

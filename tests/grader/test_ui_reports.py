@@ -1,0 +1,75 @@
+"""JUnit and the counterexample files, from reports made by hand."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from grader import counterexamples, junit
+from grader.verdicts import Verdict
+from tests.grader.ui_samples import report, result
+
+
+def test_junit_counts_and_properties() -> None:
+    tests = [result("1.2", verdict, "why", f"case_{verdict}") for verdict in Verdict]
+    root = ET.fromstring(junit.to_junit(report(("1.1", [result("1.1", Verdict.PASS)]), ("1.2", tests))))
+    (suite,) = root
+    assert suite.attrib["name"] == "milestone1"
+    counts = {key: suite.attrib[key] for key in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "8", "failures": "2", "errors": "3", "skipped": "1"}
+    case = suite[0]
+    assert (case.attrib["classname"], case.attrib["name"]) == (
+        "tests.m01_numbers.test_1_1_case",
+        "test_works",
+    )
+    properties = {entry.attrib["name"]: entry.attrib["value"] for entry in case.iter("property")}
+    assert properties == {"milestone": "milestone1", "task": "1.1", "points": "1", "max_points": "1"}
+
+
+def test_junit_survives_what_xml_cannot_hold() -> None:
+    text = junit.to_junit(report(("1.1", [result("1.1", Verdict.FAIL, "a\x00b <&> \ud800")])))
+    failure = ET.fromstring(text.encode("utf-8")).find(".//failure")
+    assert failure is not None and "a\\x00b <&>" in (failure.text or "")
+
+
+def test_json_is_plain() -> None:
+    whole = report(("1.1", [result("1.1", Verdict.FAIL, "why", counterexample="x=1")]))
+    value = json.loads(json.dumps(whole.to_json()))
+    assert value["schema"] == "mini-triton-kata/1"
+    assert (value["score"], value["max_score"]) == (0, 1)
+    assert value["milestones"][0]["tasks"][0]["tests"][0]["verdict"] == "fail"
+
+
+@pytest.mark.parametrize("arguments", ["x=3", "x=-1,\ny=(2, [3.0, nan, -inf])", "text='a\"\\n'"])
+def test_plain_arguments_become_a_call(tmp_path: Path, arguments: str) -> None:
+    text = _written(tmp_path, arguments)
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    (call,) = [node for node in calls if ast.unparse(node.func) == "test"]
+    assert call.keywords[0].arg in ("x", "text")
+    assert ("from math import nan" in text) == ("nan" in arguments)
+
+
+@pytest.mark.parametrize(
+    "arguments", ["", "data=data(...)", "kernel=<function f>", "__import__('os')", "case-3"]
+)
+def test_other_arguments_fall_back_to_pytest(tmp_path: Path, arguments: str) -> None:
+    text = _written(tmp_path, arguments)
+    ast.parse(text)
+    assert "rerun(" in text
+
+
+def test_only_failures_get_a_file(tmp_path: Path) -> None:
+    whole = report(("1.1", [result("1.1", Verdict.PASS), result("1.1", Verdict.NOT_IMPLEMENTED, name="b")]))
+    counterexamples.write(whole, tmp_path / ".kata" / "counterexamples")
+    assert not list(tmp_path.rglob("*.py"))
+
+
+def _written(root: Path, arguments: str) -> str:
+    test = result("1.1", Verdict.FAIL, "why", counterexample=arguments)
+    counterexamples.write(report(("1.1", [test])), root / ".kata" / "counterexamples")
+    assert test.reproduce == ".kata/counterexamples/test_1_1_case__test_works.py"
+    return (root / test.reproduce).read_text(encoding="utf-8")

@@ -1,0 +1,114 @@
+"""Solutions are shown, differences too, and a reset never loses what the learner wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader import workspace
+from grader.curriculum import Curriculum
+from tests.grader.ui_samples import REFERENCE, course
+
+MINE = '''"""Numbers."""
+
+import math
+
+
+class Number:
+    def twice(self, x: int) -> int:
+        return 2 * x
+
+
+def helper() -> float:
+    return math.pi
+
+
+def half(x: int) -> int:
+    return x // 3
+'''
+
+
+@pytest.fixture
+def curriculum(tmp_path: Path) -> Curriculum:
+    return course(tmp_path)
+
+
+@pytest.fixture
+def file(curriculum: Curriculum) -> Path:
+    return curriculum.exercises / "mini_triton" / "numbers.py"
+
+
+def backups(curriculum: Curriculum) -> list[str]:
+    return [path.read_text() for path in (curriculum.scratch / "backups").rglob("*.py")]
+
+
+def test_a_solution_is_the_function_without_markers(curriculum: Curriculum) -> None:
+    text = workspace.solution(curriculum, curriculum.task("1.1"))
+    place, code = text.split("\n", 1)
+    assert place == "# solutions/mini_triton/numbers.py:5"
+    assert code == 'def twice(self, x: int) -> int:\n    """Two times x."""\n    return x + x\n'
+
+
+def test_a_difference_goes_from_the_learner_to_the_reference(curriculum: Curriculum, file: Path) -> None:
+    file.write_text(MINE)
+    text = workspace.diff(curriculum, curriculum.task("1.2"))
+    assert "-    return x // 3" in text and "+    return x // 2" in text
+    assert "twice" not in text
+
+
+def test_one_task_goes_back_and_the_rest_stays(curriculum: Curriculum, file: Path) -> None:
+    file.write_text(MINE)
+    done = workspace.reset(curriculum, [curriculum.task("1.2")])
+    text = file.read_text()
+    assert 'raise NotImplementedError("Task 1.2: Half")' in text
+    assert "return 2 * x" in text and "def helper" in text
+    assert "half" in done[0] and ".kata/backups/" in done[1]
+    assert backups(curriculum) == [MINE]
+
+
+@pytest.mark.parametrize("text", ["def half(:\n", "half = None\n", "def half(): ...\ndef half(): ...\n"])
+def test_where_a_function_cannot_be_found_the_file_goes_back(
+    curriculum: Curriculum, file: Path, text: str
+) -> None:
+    stub = file.read_text()
+    file.write_text(text)
+    done = workspace.reset(curriculum, [curriculum.task("1.2")])
+    assert file.read_text() == stub
+    assert "the whole file, as half could not be told apart" in done[0]
+    assert backups(curriculum) == [text]
+
+
+def test_a_milestone_goes_back_as_whole_files(curriculum: Curriculum, file: Path) -> None:
+    stub = file.read_text()
+    file.write_text(MINE)
+    workspace.reset(curriculum, curriculum.tasks)
+    assert file.read_text() == stub
+    assert backups(curriculum) == [MINE]
+
+
+def test_resets_in_a_row_keep_every_version(curriculum: Curriculum, file: Path) -> None:
+    versions = [MINE, MINE + "# again\n", MINE + "# and again\n"]
+    for text in versions:
+        file.write_text(text)
+        workspace.reset(curriculum, curriculum.tasks)
+    assert sorted(backups(curriculum)) == sorted(versions)
+
+
+def test_nothing_to_reset_is_said(curriculum: Curriculum) -> None:
+    assert workspace.reset(curriculum, curriculum.tasks) == ["Nothing to do: this is the stub already."]
+    assert not backups(curriculum)
+
+
+def test_a_file_that_went_missing_comes_back(curriculum: Curriculum, file: Path) -> None:
+    stub = file.read_text()
+    file.unlink()
+    assert workspace.reset_file(curriculum, file)
+    assert file.read_text() == stub
+
+
+def test_only_the_courses_files_can_be_reset(curriculum: Curriculum, tmp_path: Path) -> None:
+    (curriculum.exercises / "mini_triton" / "mine.py").write_text("x = 1\n")
+    assert workspace.reset_file(curriculum, curriculum.exercises / "mini_triton" / "mine.py") == []
+    assert workspace.reset_file(curriculum, tmp_path / "solutions" / "mini_triton" / "numbers.py") == []
+    assert (tmp_path / "solutions" / "mini_triton" / "numbers.py").read_text() == REFERENCE
