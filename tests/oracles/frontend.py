@@ -1,4 +1,4 @@
-"""Real Triton's front end on a CPU: from a `@triton.jit` function to raw TTIR. Imports Triton: server only."""
+"""Real Triton's front end on a CPU: a `@triton.jit` function becomes raw TTIR. Imports Triton: server only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 
-KERNEL_MODULES = ("peers", "kernels", "probes")
+KERNEL_MODULES = ("peers", "kernels", "kernels_attention", "kernels_small")
 DIVISIBLE_BY_16 = [["tt.divisibility", 16]]
 
 
