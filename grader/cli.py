@@ -138,10 +138,12 @@ def _doctor(curriculum: Curriculum, options: argparse.Namespace) -> int:
 def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import stubs
 
-    if options.check:
-        return _problems(stubs.check(curriculum), "exercises/ is what solutions/ generates.")
     try:
+        if options.check:
+            return _problems(stubs.check(curriculum), "exercises/ is what solutions/ generates.")
         changed = stubs.write(curriculum, force=options.force)
+    except stubs.BadMarkers as error:
+        return _problems(error.problems, "")
     except stubs.WouldOverwrite as refusal:
         names = "".join(f"\n  {path.relative_to(curriculum.root)}" for path in refusal.paths)
         raise UsageError(

@@ -217,3 +217,12 @@ def test_the_doctor_finds_a_missing_file(curriculum: Curriculum, capsys: pytest.
     run(curriculum, "doctor")
     text = capsys.readouterr().out
     assert "exercises/mini_triton/numbers.py: missing" in text and "-m grader reset" in text
+
+
+def test_bad_markers_are_told_with_their_line(
+    curriculum: Curriculum, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = curriculum.solutions / "mini_triton" / "numbers.py"
+    file.write_text(file.read_text().replace("[task 1.2]", "[task 8.8]"))
+    assert run(curriculum, "stubs") == cli.LOST
+    assert "numbers.py:15: " in capsys.readouterr().out
