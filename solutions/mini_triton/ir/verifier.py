@@ -76,8 +76,8 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
     Inside structured control flow this is what dominance means: a value can be seen by the operations after it in
     its block, and by all inside those; never by what is outside of its block.
     """
-    # [task 2.7] Start from what is visible around the block and its arguments. Go through the operations in order: first
-    # check the operands, then the blocks inside (nothing is visible from outside if the operation is in
+    # [task 2.7] Start from what is visible around the block and its arguments. Go through the operations in order:
+    # first check the operands, then the blocks inside (nothing is visible from outside if the operation is in
     # ISOLATED_FROM_ABOVE), and only then are the results visible. Leave the caller's set as it was.
     visible = visible | set(block.arguments)
     for operation in block.operations:

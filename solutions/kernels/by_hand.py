@@ -1,0 +1,105 @@
+"""Two kernels without a front end: what milestone 5 will make from Python, operation by operation.
+
+Each docstring has the kernel's source. Building these by hand shows what a front end has to decide: where a scalar
+becomes a tensor, what a mask broadcasts to, what a loop carries.
+"""
+
+from __future__ import annotations
+
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Module
+from mini_triton.ir.scopes import for_, function, yield_
+from mini_triton.ir.types import F16, F32, I32, FloatType, PointerType, TensorType, Type
+
+ALIGNMENT = 16  # bytes for pointers, elements for sizes: lets real Triton load 16 bytes at a time
+
+
+def vector_add(block: int, element: FloatType = F32) -> Module:
+    """out = x + y, one block of elements a program:
+
+        def vector_add(x, y, out, n):
+            offsets = program_id(0) * BLOCK + arange(0, BLOCK)
+            inside = offsets < n
+            total = load(x + offsets, mask=inside) + load(y + offsets, mask=inside)
+            store(out + offsets, total, mask=inside)
+
+    The function is named `vector_add`; every argument is a multiple of `ALIGNMENT`; `n` is an i32.
+    """
+    module, b = Module(), Builder()
+    pointer = PointerType(element)
+    # [task 3.7] Open the function with its four inputs, then translate line by line. The program id comes from
+    # `b.create("tt.get_program_id", axis="x")`, the range from `tt.make_range`; `b.add`, `b.addptr`, ... broadcast.
+    inputs: dict[str, Type] = {"x": pointer, "y": pointer, "out": pointer, "n": I32}
+    with function(b, module, "vector_add", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
+        x, y, out, n = kernel.arguments
+        start = b.mul(b.create("tt.get_program_id", axis="x"), b.constant(block, I32))
+        offsets = b.add(start, b.create("tt.make_range", start=0, end=block))
+        inside = b.compare("slt", offsets, n)
+        total = b.add(b.load(b.addptr(x, offsets), inside), b.load(b.addptr(y, offsets), inside))
+        b.store(b.addptr(out, offsets), total, inside)
+    # [end]
+    return module
+
+
+def matmul(block_m: int, block_n: int, block_k: int) -> Module:
+    """c = a @ b for row-major fp16 matrices of any size, one tile of c a program, summed in fp32 along K:
+
+        def matmul(a, b, c, M, N, K, stride_a, stride_b, stride_c):
+            rows = program_id(0) * BLOCK_M + arange(0, BLOCK_M)
+            columns = program_id(1) * BLOCK_N + arange(0, BLOCK_N)
+            inner = arange(0, BLOCK_K)
+            a_tile = a + rows[:, None] * stride_a + inner[None, :]
+            b_tile = b + inner[:, None] * stride_b + columns[None, :]
+            total = zeros((BLOCK_M, BLOCK_N), float32)
+            for k in range(0, cdiv(K, BLOCK_K)):
+                left = K - k * BLOCK_K
+                x = load(a_tile, mask=(rows[:, None] < M) & (inner[None, :] < left), other=0.0)
+                y = load(b_tile, mask=(inner[:, None] < left) & (columns[None, :] < N), other=0.0)
+                total = dot(x, y, total)
+                a_tile += BLOCK_K
+                b_tile += BLOCK_K * stride_b
+            c_tile = c + rows[:, None] * stride_c + columns[None, :]
+            store(c_tile, total.to(float16), mask=(rows[:, None] < M) & (columns[None, :] < N))
+
+    `a` is (M, K), `b` is (K, N), `c` is (M, N); a stride is the distance between rows, in elements, as an i32.
+    The function is named `matmul`; every argument is a multiple of `ALIGNMENT`.
+    """
+    module, b = Module(), Builder()
+    pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))
+    integers = dict.fromkeys(("M", "N", "K", "stride_a", "stride_b", "stride_c"), I32)
+    # [task 3.7] The loop carries the running total and both tiles of pointers. `cdiv(x, y)` is (x + y - 1) // y, by
+    # `arith.divsi`; `&` is `arith.andi`; the dot product takes `inputPrecision="tf32"`, as real Triton's does.
+    inputs: dict[str, Type] = {**pointers, **integers}
+    with function(b, module, "matmul", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
+        a_ptr, b_ptr, c_ptr, M, N, K, stride_a, stride_b, stride_c = kernel.arguments
+        zero, one, step = b.constant(0, I32), b.constant(1, I32), b.constant(block_k, I32)
+        zero_f16 = b.constant(0.0, F16)
+
+        start_m = b.mul(b.create("tt.get_program_id", axis="x"), b.constant(block_m, I32))
+        start_n = b.mul(b.create("tt.get_program_id", axis="y"), b.constant(block_n, I32))
+        rows = b.expand_dims(b.add(start_m, b.create("tt.make_range", start=0, end=block_m)), 1)
+        columns = b.expand_dims(b.add(start_n, b.create("tt.make_range", start=0, end=block_n)), 0)
+        inner = b.create("tt.make_range", start=0, end=block_k)
+        inner_row, inner_column = b.expand_dims(inner, 0), b.expand_dims(inner, 1)
+
+        a_tile = b.addptr(b.addptr(a_ptr, b.mul(rows, stride_a)), inner_row)
+        b_tile = b.addptr(b.addptr(b_ptr, b.mul(inner_column, stride_b)), columns)
+        total = b.constant(0.0, TensorType((block_m, block_n), F32))
+        rounded_up = b.add(K, b.constant(block_k - 1, I32))
+        steps = b.elementwise("arith.divsi", rounded_up, step)
+        with for_(b, zero, steps, one, [total, a_tile, b_tile]) as loop:
+            running, a_now, b_now = loop.carried
+            left = b.sub(K, b.mul(loop.variable, step))
+            in_a = b.elementwise("arith.andi", b.compare("slt", rows, M), b.compare("slt", inner_row, left))
+            in_b = b.elementwise("arith.andi", b.compare("slt", inner_column, left), b.compare("slt", columns, N))
+            x, y = b.load(a_now, in_a, zero_f16), b.load(b_now, in_b, zero_f16)
+            product = b.create("tt.dot", x, y, running, inputPrecision="tf32")
+            yield_(b, product, b.addptr(a_now, step), b.addptr(b_now, b.mul(stride_b, step)))
+        total = loop.results[0]
+
+        c_tile = b.addptr(b.addptr(c_ptr, b.mul(rows, stride_c)), columns)
+        in_c = b.elementwise("arith.andi", b.compare("slt", rows, M), b.compare("slt", columns, N))
+        rounded = b.create("arith.truncf", total, result=TensorType((block_m, block_n), F16))
+        b.store(c_tile, rounded, in_c)
+    # [end]
+    return module
