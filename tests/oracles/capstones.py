@@ -1,5 +1,7 @@
-"""What real Triton's front end makes of the two capstone kernels (`peers.py`), specialised as at a real launch:
-arguments that are multiples of 16 say so, unit strides are constants."""
+"""The capstone kernels (`peers.py`) as real Triton's front end makes them, specialised as at a real launch.
+
+Arguments that are multiples of 16 say so, unit strides are constants.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from tests.oracles import triton
 def add_reference(
     block: int = 1024, dtype: str = "fp32", target: str = "sm_90", lower: bool = False
 ) -> triton.Frontend:
-    """The masked sum of two vectors. Parameters of the module: x, y, out, n. `lower` compiles it to PTX too."""
+    """The masked sum of two vectors. Parameters: x, y, out, n. `lower` compiles it to PTX too."""
     return triton.frontend(
         "add_kernel",
         {"x": f"*{dtype}", "y": f"*{dtype}", "out": f"*{dtype}", "n": "i32", "BLOCK": "constexpr"},
@@ -26,13 +28,24 @@ def matmul_reference(
     target: str = "sm_90",
     lower: bool = False,
 ) -> triton.Frontend:
-    """An fp16 product of row-major matrices. Parameters: a, b, c, M, N, K, stride_am, stride_bk, stride_cm."""
+    """A product of row-major fp16 matrices. Parameters: a, b, c, M, N, K, stride_am, stride_bk, stride_cm."""
     pointers = {"a": "*fp16", "b": "*fp16", "c": f"*{out_dtype}"}
     integers = ("M", "N", "K", "stride_am", "stride_bk", "stride_cm")
     unit_strides = dict.fromkeys(("stride_ak", "stride_bn", "stride_cn"), 1)
     blocks = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), block, strict=True))
     constexprs = unit_strides | blocks
-    order = ("M", "N", "K", "stride_am", "stride_ak", "stride_bk", "stride_bn", "stride_cm", "stride_cn", *blocks)
+    order = (
+        "M",
+        "N",
+        "K",
+        "stride_am",
+        "stride_ak",
+        "stride_bk",
+        "stride_bn",
+        "stride_cm",
+        "stride_cn",
+        *blocks,
+    )
     return triton.frontend(
         "matmul_kernel",
         pointers | {name: "constexpr" if name in constexprs else "i32" for name in order},

@@ -1,4 +1,4 @@
-"""Real Triton's front end on a CPU: a `@triton.jit` function becomes raw TTIR. Imports Triton: server only."""
+"""Real Triton's front end on a CPU: a `@triton.jit` function becomes raw TTIR. Imports Triton."""
 
 from __future__ import annotations
 

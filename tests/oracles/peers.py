@@ -1,6 +1,6 @@
 """The capstone kernels of milestone 3 for real Triton: what a module built by hand is compared with.
 
-Imports Triton: for the server, and for the GPU. From a test, ask `tests.oracles.capstones`.
+Imports Triton. From a test, ask `tests.oracles.capstones`.
 """
 
 from __future__ import annotations

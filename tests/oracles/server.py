@@ -78,11 +78,11 @@ class Server:
         return {"text": self._module(text).str_nodebug()}
 
     def canonical(self, text: str, passes: Iterable[str] = ("inliner", "canonicalizer", "cse")) -> Answer:
-        """The module after passes of `passes.common`."""
+        """The module after passes of these names."""
         return {"text": self._after(text, passes).str_nodebug()}
 
     def ops(self, text: str, passes: Iterable[str] = ()) -> Answer:
-        """How often each op occurs, after passes of `passes.common`."""
+        """How often each op occurs, after passes of these names."""
         counts: Counter[str] = Counter()
         self._after(text, passes).walk(lambda op: counts.update([op.get_name()]))
         return {"ops": dict(sorted(counts.items()))}
@@ -95,7 +95,7 @@ class Server:
         return _compiled(kernel)
 
     def frontend(self, kernel: str, capability: int = 90, lower: bool = False, **arguments: Any) -> Answer:
-        """What Triton's own front end makes of a kernel of ours: raw, inlined, canonical, PTX on request."""
+        """What Triton's own front end makes of a kernel of ours: raw to optimised, PTX on request."""
         from tests.oracles import frontend
 
         source = frontend.source(kernel, **arguments)
@@ -105,6 +105,10 @@ class Server:
         answer |= {"inlined": module.str_nodebug(), "inlined_with_locations": str(module)}
         self._run(module, ("canonicalizer", "cse"))
         answer["canonical"] = module.str_nodebug()
+        self._run(
+            module, ("canonicalizer", "combine", "reorder_broadcast", "cse", "symbol_dce", "loop_unroll")
+        )
+        answer["optimised"] = module.str_nodebug()
         if lower:
             answer |= _compiled(self.triton.compile(source, target=self.target("cuda", capability, 32)))
         return answer
@@ -134,7 +138,8 @@ class Server:
         manager = self.ir.pass_manager(module.context)
         manager.enable_debug()
         for name in passes:
-            getattr(self.passes.common, f"add_{name}")(manager)
+            group = self.passes.common if hasattr(self.passes.common, f"add_{name}") else self.passes.ttir
+            getattr(group, f"add_{name}")(manager)
         manager.run(module, "oracle")
 
     def _after(self, text: str, passes: Iterable[str]) -> Any:

@@ -61,6 +61,7 @@ class Frontend:
     raw: str
     inlined: str
     canonical: str
+    optimised: str  # as Triton hands it on, after all of its passes on TTIR
     raw_with_locations: str
     inlined_with_locations: str
     ptx: str = ""
