@@ -63,6 +63,14 @@ class Plan:
         """Whether a code object's file name is in the learner's tree."""
         return file.startswith(str(self.learner_root) + os.sep)
 
+    def is_graded(self, file: str) -> bool:
+        """Whether it is in the tree whose code is judged: the learner's, if any of it runs."""
+        return self.is_learners(file) if self.has_learner else file.startswith(str(self.root / "solutions"))
+
+    @property
+    def has_learner(self) -> bool:
+        return any(source.origin == "learner" for source in self.sources.values())
+
 
 class Unimportable(ImportError):
     """A module that could not be imported before; says so at once instead of trying again."""
@@ -79,8 +87,12 @@ def plan(
     impl: Impl,
     fill: Impl = "reference",
     learner_root: Path | None = None,
+    from_reference: Collection[str] = (),
 ) -> Plan:
-    """Decide for every module: `milestones` are `impl`'s, earlier ones `fill`'s, and later ones stubs."""
+    """Decide for every module: `milestones` are `impl`'s, earlier ones `fill`'s, and later ones stubs.
+
+    Modules named in `from_reference` are the reference's where they would have been the learner's.
+    """
     learner_root = (learner_root or curriculum.exercises).resolve()
     last = max(milestones)
     roots = {"learner": learner_root, "reference": curriculum.solutions, "stub": curriculum.scratch / "stubs"}
@@ -89,8 +101,9 @@ def plan(
         origin = impl if milestone.number in milestones else fill if milestone.number < last else "stub"
         for module in milestone.modules:
             file = curriculum.file_of(module)
-            sources[module] = Source(roots[origin] / file, origin, milestone.number)
-            if origin == "stub":
+            whose = "reference" if origin == "learner" and module in from_reference else origin
+            sources[module] = Source(roots[whose] / file, whose, milestone.number)
+            if whose == "stub":
                 _write_stub(curriculum, file, sources[module].path)
     if any(source.origin == "learner" for source in sources.values()):
         for module, path in _python_files(learner_root, {module.partition(".")[0] for module in sources}):

@@ -1,6 +1,6 @@
 """What grading produces, as data: a report of milestones, tasks and tests, each with a verdict.
 
-Everything the grader shows or writes (screen, JSON, JUnit, progress) is made from a `Report`, and from nothing else.
+Everything the grader shows or writes (screen, JSON, JUnit, progress) is made from a `Report` and nothing else.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class Verdict(enum.StrEnum):
     PASS = "pass"
     UNAVAILABLE = "unavailable"  # an oracle that this machine cannot have
     NOT_IMPLEMENTED = "not_implemented"  # a stub was reached
-    FAIL = "fail"  # the code ran and was wrong
-    ERROR = "error"  # the code could not run: exception, exit, bad import, missing result
+    FAIL = "fail"  # the code ran and was wrong: a false result, or an exception that no one expected
+    ERROR = "error"  # the code could not be judged: bad import, exit, crash, refused import, missing result
     TIMEOUT = "timeout"
     MEMORY = "memory"
 

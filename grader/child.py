@@ -1,0 +1,98 @@
+"""The process in which graded code runs: `python -m grader.child`, with a job on standard input.
+
+It answers on what was its standard output. Whatever the code under test reads or prints goes nowhere.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+
+from grader import outcome
+from grader.curriculum import load
+from grader.guard import Guard
+from grader.job import Answers, Job
+from grader.limits import TimeLimit, limit_memory
+from grader.overlay import Overlay, Unimportable, install, plan
+from grader.verdicts import Verdict
+
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+
+# Only what the grader needs: a plugin that happens to be installed must not change a verdict.
+_PLUGINS = [
+    *("-p", "_hypothesis_pytestplugin"),
+    *("-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:terminal", "-p", "no:logging"),
+    *("-p", "no:unraisableexception", "-p", "no:threadexception", "-p", "no:doctest", "-p", "no:junitxml"),
+]
+
+
+def main(job: Job, answers: Answers) -> None:
+    """Import the graded modules one by one, then run the tests."""
+    limit_memory(job.memory)
+    limit = TimeLimit(open(job.trace, "w", encoding="utf-8"))
+    root = Path(job.root)
+    sys.path.insert(0, str(root))
+    curriculum = load(root)
+    overlay = install(
+        plan(curriculum, {job.milestone}, job.impl, job.fill, Path(job.learner_root), job.from_reference)
+    )
+    for module, reason in job.broken.items():
+        overlay.broken[module] = Unimportable(reason["message"], Verdict(reason["verdict"]), reason["location"])
+
+    import pytest
+
+    from grader.reporter import Reporter
+
+    guard = Guard(overlay.plan)
+    guard.install()
+    guard.close_files(curriculum)
+    _discard(_STDERR)
+    graded = "learner" if overlay.plan.has_learner else "reference"
+    modules = [module for module in curriculum.modules if overlay.plan.sources[module].origin == graded]
+    _import_modules(modules, job, overlay, answers, limit)
+    files = dict.fromkeys(test.partition("::")[0] for test in job.tests)
+    options = [
+        *("-c", str(root / "pyproject.toml"), "--rootdir", str(root), "--confcutdir", str(root / "tests")),
+        *("-o", "addopts=", "--capture=no", "--continue-on-collection-errors", *_PLUGINS),
+        *("--impl", job.impl, "--fill", job.fill, "--device", job.device, "--examples", str(job.examples)),
+        f"--hypothesis-seed={job.seed}",
+    ]
+    reporter = Reporter(job, overlay.plan, answers, limit)
+    pytest.main([*options, *(str(root / file) for file in files)], plugins=[reporter])
+    oracles = sys.modules.get("tests.oracles")
+    answers.send("finished", oracles=oracles.used() if oracles else {})
+
+
+def _import_modules(
+    modules: list[str], job: Job, overlay: Overlay, answers: Answers, limit: TimeLimit
+) -> None:
+    """Find out which modules cannot be imported, so that each is blamed by name and the others still judged."""
+    for module in modules:
+        if module in overlay.broken:
+            continue
+        answers.send("importing", module=module)
+        try:
+            with limit(job.import_limit):
+                importlib.import_module(module)
+        except BaseException as error:  # sys.exit and time limits are no `Exception`
+            result = outcome.of_import(error, module, overlay.plan)
+            overlay.broken[module] = Unimportable(result.message, result.verdict, result.location)
+        answers.send("imported", module=module)
+
+
+def _discard(descriptor: int) -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, descriptor)
+    os.close(null)
+
+
+if __name__ == "__main__":
+    job = Job(**json.load(sys.stdin))
+    answers = Answers(os.dup(_STDOUT), job.token)
+    _discard(_STDIN)
+    _discard(_STDOUT)
+    main(job, answers)
+    os._exit(0)  # at once: nothing that learner code left behind is waited for

@@ -1,0 +1,220 @@
+"""Some tasks of one milestone, graded by as many child processes as it takes.
+
+The children run tests. This side knows which tests there must be, and decides what each one's verdict is.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader import overlay
+from grader.curriculum import Curriculum, Task
+from grader.expected import tests_of
+from grader.job import MEMORY, Job
+from grader.overlay import Impl
+from grader.session import Answer, Session
+from grader.verdicts import MilestoneResult, TaskResult, TestResult, Verdict, worst
+
+OnEvent = Callable[[Answer], None]
+
+
+class GraderFailed(Exception):
+    """The grader's own machinery broke, through no fault of the graded code."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to grade, whatever the target."""
+
+    impl: Impl = "learner"
+    fill: Impl = "reference"
+    device: str = "cpu"
+    seed: int = 0
+    examples: int = 100
+    learner_root: Path | None = None
+    from_reference: frozenset[str] = frozenset()  # modules that are the reference's in any case
+    memory: int | None = MEMORY
+
+
+@dataclass
+class _Progress:
+    """How far one child came."""
+
+    step: Answer | None = None  # what it was doing last: importing, collecting or running
+    counts: dict[str, int] = field(default_factory=dict)  # cases of each test
+    cases: dict[str, list[TestResult]] = field(default_factory=dict)
+    finished: bool = False
+    internal_error: str = ""
+
+
+class Grading:
+    """Grades `tasks`, which are of one milestone."""
+
+    def __init__(
+        self, curriculum: Curriculum, tasks: list[Task], settings: Settings, on_event: OnEvent | None = None
+    ) -> None:
+        self.curriculum = curriculum
+        self.tasks = tasks
+        self.settings = settings
+        self.on_event = on_event
+        self.expected = {task.id: tests_of(task, curriculum) for task in tasks}
+        self.plan = overlay.plan(
+            curriculum,
+            {tasks[0].milestone},
+            settings.impl,
+            settings.fill,
+            settings.learner_root,
+            settings.from_reference,
+        )
+        self.modules = self.plan.provenance()
+        self.oracles: dict[str, str] = {}
+        self.results: dict[str, TestResult] = {}
+        self._broken: dict[str, dict[str, str]] = {}  # modules whose import ended a child
+        self._session: Session | None = None
+        self._cancelled = threading.Event()
+
+    def run(self, only: Collection[str] | None = None) -> None:
+        """Run tests until each has its result. Every child that ends early settles at least one step."""
+        wanted = [test for tests in self.expected.values() for test in tests if only is None or test in only]
+        while left := [test for test in wanted if test not in self.results]:
+            if self._cancelled.is_set():
+                raise KeyboardInterrupt
+            self._run_child(left)
+
+    def cancel(self) -> None:
+        """End the running child and start no other; for another thread to call."""
+        self._cancelled.set()
+        if self._session:
+            self._session.kill()
+
+    def milestone_result(self) -> MilestoneResult:
+        """All results, in the curriculum's order."""
+        milestone = self.curriculum.milestone(self.tasks[0].milestone)
+        tasks = [
+            TaskResult(task.id, task.title, task.points, [self.results[test] for test in self.expected[task.id]])
+            for task in self.tasks
+        ]
+        return MilestoneResult(milestone.id, milestone.key, tasks)
+
+    def _run_child(self, tests: list[str]) -> None:
+        self._session = Session(self._job(tests))
+        progress = _Progress(cases={test: [] for test in tests})
+        for answer in self._session:
+            self._note(answer, progress, tests)
+            if self.on_event:
+                self.on_event(answer)
+        for test, cases in progress.cases.items():
+            if cases and len(cases) == progress.counts.get(test):
+                self.results[test] = _merge(cases)
+        if progress.step:
+            self._settle(progress.step, tests, self._how_it_ended(progress))
+        elif not progress.finished and not self._cancelled.is_set():
+            details = progress.internal_error or self._session.errors or self._session.trace
+            raise GraderFailed(f"The process for the tests {self._session.describe_end()}.\n{details}".rstrip())
+        self._give_up_after_timeouts(tests)
+        if progress.finished and not progress.step:
+            for test in tests:
+                found, reported = progress.counts.get(test, 0), len(progress.cases[test])
+                text = f"Only {reported} of {found} cases reported." if found else "pytest did not find this test."
+                self.results.setdefault(test, TestResult(test, Verdict.ERROR, text))
+
+    def _note(self, answer: Answer, progress: _Progress, tests: list[str]) -> None:
+        match answer["event"]:
+            case "importing" | "collecting" | "running":
+                progress.step = answer
+            case "imported":
+                progress.step = None
+            case "collected":
+                progress.step = None
+                progress.counts = answer["cases"]
+            case "uncollectable":
+                self._settle_file(answer["file"], tests, answer)
+            case "ran":
+                progress.step = None
+                if answer["test"] in progress.cases:
+                    progress.cases[answer["test"]].append(_case(answer))
+            case "internal":
+                progress.internal_error = answer["text"]
+            case "finished":
+                progress.finished = True
+                self.oracles |= answer["oracles"]
+
+    def _how_it_ended(self, progress: _Progress) -> Answer:
+        """The verdict on the step in which a child ended, as an answer that the child could have given."""
+        session = self._session
+        assert session and progress.step
+        location = session.location(self.plan)
+        what = {"importing": "importing {module}", "collecting": "importing {file}", "running": "running {test}"}
+        doing = what[progress.step["event"]].format(**progress.step)
+        if session.out_of_time:
+            verdict, text = Verdict.TIMEOUT, f"The time limit was reached while {doing}."
+        elif session.out_of_memory:
+            verdict, text = Verdict.MEMORY, f"The system ended the process, most likely for its memory, while {doing}."
+        elif progress.finished:
+            verdict, text = Verdict.ERROR, f"The code interrupted the tests while {doing}."
+        else:
+            verdict, text = Verdict.ERROR, f"The process {session.describe_end()} while {doing}."
+        return {"verdict": verdict, "message": text, "location": location}
+
+    def _settle(self, step: Answer, tests: list[str], outcome: Answer) -> None:
+        """Give the step in which a child ended its verdict."""
+        if step["event"] == "importing":
+            self._broken[step["module"]] = outcome
+        elif step["event"] == "collecting":
+            self._settle_file(step["file"], tests, outcome)
+        else:
+            self.results[step["test"]] = _case({"test": step["test"]} | outcome)
+
+    def _settle_file(self, file: str, tests: list[str], outcome: Answer) -> None:
+        for test in tests:
+            if test.partition("::")[0] == file:
+                self.results.setdefault(test, _case({"test": test} | outcome))
+
+    def _give_up_after_timeouts(self, tests: list[str]) -> None:
+        """After one timeout the rest of a task is not run: a learner should not wait for each in turn."""
+        for expected in self.expected.values():
+            results = [self.results[test] for test in expected if test in self.results]
+            if any(result.verdict is Verdict.TIMEOUT for result in results):
+                for test in set(expected) & set(tests):
+                    text = "Not run after a timeout in the same task."
+                    self.results.setdefault(test, TestResult(test, Verdict.TIMEOUT, text))
+
+    def _job(self, tests: list[str]) -> Job:
+        settings = self.settings
+        return Job(
+            root=str(self.curriculum.root),
+            learner_root=str(settings.learner_root or self.curriculum.exercises),
+            milestone=self.tasks[0].milestone,
+            impl=settings.impl,
+            fill=settings.fill,
+            device=settings.device,
+            seed=settings.seed,
+            examples=settings.examples,
+            tests=tests,
+            limits={task.id: task.timeout for task in self.tasks},
+            from_reference=sorted(settings.from_reference),
+            broken=self._broken,
+            memory=settings.memory if settings.device == "cpu" else None,  # CUDA maps far more than it uses
+        )
+
+
+def _case(answer: Answer) -> TestResult:
+    return TestResult(
+        answer["test"],
+        Verdict(answer["verdict"]),
+        answer["message"],
+        answer.get("counterexample", ""),
+        answer["location"],
+        seconds=answer.get("seconds", 0.0),
+    )
+
+
+def _merge(cases: list[TestResult]) -> TestResult:
+    """The result of a test from those of its cases: the first among the worst, and the time of all."""
+    verdict = worst([case.verdict for case in cases])
+    merged = next(case for case in cases if case.verdict is verdict)
+    merged.seconds = sum(case.seconds for case in cases)
+    return merged

@@ -1,0 +1,56 @@
+"""What the grader asks of a child process, and how the child answers: one JSON value in, lines of JSON out."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from grader.overlay import Impl
+
+IMPORT_LIMIT = 10.0  # seconds for one module or one file of tests
+MEMORY = 4 << 30
+
+
+@dataclass(frozen=True)
+class Job:
+    """Tests of one milestone to run, and on whose code."""
+
+    root: str
+    learner_root: str
+    milestone: int
+    impl: Impl
+    fill: Impl
+    device: str
+    seed: int
+    examples: int
+    tests: list[str]  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
+    limits: dict[str, float]  # seconds for each test, by task
+    from_reference: list[str] = field(default_factory=list)
+    broken: dict[str, dict[str, str]] = field(default_factory=dict)  # modules that ended an earlier child
+    memory: int | None = MEMORY
+    import_limit: float = IMPORT_LIMIT
+    trace: str = os.devnull  # where stacks are written when the process ends for a timeout or a crash
+    token: str = ""  # marks the child's own answers, since learner code might write to the same pipe
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+
+class Answers:
+    """The child's end of the pipe."""
+
+    def __init__(self, descriptor: int, token: str) -> None:
+        self._descriptor = descriptor
+        self._token = token
+        self._process = os.getpid()
+
+    def send(self, event: str, **values: Any) -> None:
+        """Write one answer."""
+        if os.getpid() != self._process:
+            os._exit(1)  # learner code forked, and this copy has no say
+        line = json.dumps({"token": self._token, "event": event} | values) + "\n"
+        data = line.encode("utf-8", "backslashreplace")
+        while data:
+            data = data[os.write(self._descriptor, data) :]

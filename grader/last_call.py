@@ -1,0 +1,38 @@
+"""Which of the learner's functions a failed test was about: a wrong result leaves no frame in the traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+from grader.overlay import Plan
+
+
+def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan) -> str:
+    """Run a failed test once more and return the graded function that it called last, as `file:line`."""
+    tests = str(plan.root / "tests")
+    place = ""
+
+    def profile(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal place
+        if event == "call" and plan.is_graded(frame.f_code.co_filename) and _caller(frame).startswith(tests):
+            place = f"{plan.display(frame.f_code.co_filename)}:{frame.f_code.co_firstlineno}"
+
+    sys.setprofile(profile)
+    try:
+        test(**arguments)
+    except BaseException:  # it fails again, or runs for too long under the profiler; either way it was judged
+        pass
+    finally:
+        sys.setprofile(None)
+    return place
+
+
+def _caller(frame: FrameType) -> str:
+    """The file that the call comes from, past methods that dataclasses generate."""
+    caller = frame.f_back
+    while caller and caller.f_code.co_filename.startswith("<"):
+        caller = caller.f_back
+    return caller.f_code.co_filename if caller else ""

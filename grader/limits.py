@@ -1,0 +1,72 @@
+"""Limits that a child process sets for itself: time for each step, memory, size of files."""
+
+from __future__ import annotations
+
+import faulthandler
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+GRACE = 2.0  # seconds after which code that ignores `OutOfTime` ends with its process
+FILE_SIZE = 256 << 20
+
+
+class OutOfTime(BaseException):
+    """Raised in code that runs for too long. No `Exception`, so that hypothesis and `except` let it pass."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"still running after {seconds:g} seconds")
+
+
+class TimeLimit:
+    """Ends what runs for too long: by an exception where Python can raise one, else with the whole process.
+
+    Before the process ends, the stacks of all threads are written to `trace`; so are they when it crashes.
+    """
+
+    def __init__(self, trace: IO[str]) -> None:
+        self._trace = trace
+        self._seconds = 0.0
+        faulthandler.enable(trace)
+        if hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, self._raise)
+
+    @contextmanager
+    def __call__(self, seconds: float) -> Iterator[None]:
+        self._seconds = seconds
+        faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=self._trace)
+        _alarm(seconds)
+        try:
+            yield
+        finally:
+            _alarm(0)
+            faulthandler.cancel_dump_traceback_later()
+
+    def _raise(self, signum: int, frame: object) -> None:
+        raise OutOfTime(self._seconds)
+
+
+def limit_memory(memory: int | None) -> None:
+    """Lower the limits of this process on address space and on files, where the system has such limits.
+
+    Only the soft limits: an oracle that needs more in a process of its own may raise them again.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limits = [(resource.RLIMIT_FSIZE, FILE_SIZE)]
+    if memory:
+        limits.append((resource.RLIMIT_AS, memory))
+    for kind, value in limits:
+        hard = resource.getrlimit(kind)[1]
+        try:
+            resource.setrlimit(kind, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))
+        except (OSError, ValueError):  # macOS knows RLIMIT_AS but may refuse to lower it
+            continue
+
+
+def _alarm(seconds: float) -> None:
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)

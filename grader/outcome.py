@@ -1,0 +1,116 @@
+"""What an exception says about the code that was tested: a verdict, a short message, and the learner's line."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from dataclasses import dataclass
+
+from grader.guard import Refused
+from grader.limits import OutOfTime
+from grader.overlay import Plan, Unimportable
+from grader.verdicts import Verdict
+
+UNAVAILABLE = "unavailable: "  # how `tests.oracles.unavailable` begins the reason of its skip
+
+_STUB = re.compile(r"Task \d+\.\d+")
+_MAX_LINES, _MAX_CHARACTERS = 30, 3000
+
+
+class Stopped(BaseException):
+    """Carries an exception past hypothesis, which would go on to look for a smaller example of it."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The verdict on one step, and why."""
+
+    verdict: Verdict
+    message: str = ""
+    location: str = ""
+
+
+def is_final(error: BaseException) -> bool:
+    """Whether no further example can tell more than this exception does."""
+    return isinstance(error, MemoryError | SystemExit | Refused | Unimportable) or is_stub(error)
+
+
+def is_stub(error: BaseException) -> bool:
+    """Whether a stub raised it."""
+    return isinstance(error, NotImplementedError) and bool(_STUB.match(str(error)))
+
+
+def of_test(error: BaseException, plan: Plan, phase: str = "call") -> Outcome:
+    """The outcome of a test that raised; `phase` is pytest's: setup, call or teardown."""
+    if isinstance(error, Stopped) and error.__cause__:
+        error = error.__cause__
+    general = _general(error, plan)
+    if general:
+        return general
+    place = location(error, plan)
+    kind = type(error).__module__.partition(".")[0], type(error).__name__
+    if kind[0] == "hypothesis" and kind[1] in ("Flaky", "FlakyFailure", "FlakyReplay"):
+        return Outcome(Verdict.FAIL, "The same input does not always give the same result.", place)
+    if isinstance(error, NotImplementedError) or kind[0] == "hypothesis" or phase != "call":
+        return Outcome(Verdict.ERROR, describe(error), place)
+    return Outcome(Verdict.FAIL, describe(error), place)
+
+
+def of_import(error: BaseException, what: str, plan: Plan) -> Outcome:
+    """The outcome for everything that needs `what`, a module or a file that could not be imported."""
+    general = _general(error, plan)
+    if general:
+        return general
+    return Outcome(Verdict.ERROR, f"{what} cannot be imported: {describe(error)}", location(error, plan))
+
+
+def _general(error: BaseException, plan: Plan) -> Outcome | None:
+    """Outcomes that mean the same wherever they happen."""
+    place = location(error, plan)
+    if isinstance(error, Unimportable):
+        return Outcome(error.verdict, error.msg, error.location)
+    if isinstance(error, OutOfTime):
+        return Outcome(Verdict.TIMEOUT, f"{error} here." if place else f"{error}.", place)
+    if isinstance(error, MemoryError):
+        return Outcome(Verdict.MEMORY, "The memory limit was reached.", place)
+    if is_stub(error):
+        return Outcome(Verdict.NOT_IMPLEMENTED, str(error), place)
+    if isinstance(error, SystemExit):
+        return Outcome(Verdict.ERROR, f"The code calls sys.exit({error.code!r}).", place)
+    if isinstance(error, Refused):
+        return Outcome(Verdict.ERROR, str(error), place)
+    return None
+
+
+def describe(error: BaseException) -> str:
+    """An exception in a few lines, without the tools' own words."""
+    name = type(error).__name__
+    text = str(error)
+    if isinstance(error, AssertionError):
+        # pytest appends its explanation to the test's own message; the message alone is clearer.
+        text = text.partition("\nassert ")[0]
+    elif isinstance(error, SyntaxError):
+        text = f"{name}: {error.msg}"
+    elif type(error).__module__.partition(".")[0] != "_pytest":
+        text = f"{name}: {text}" if text else name
+    return shorten(text)
+
+
+def shorten(text: str) -> str:
+    """At most as much as a screen shows."""
+    lines = text.splitlines()
+    text = "\n".join(lines[:_MAX_LINES])
+    if len(lines) > _MAX_LINES or len(text) > _MAX_CHARACTERS:
+        text = text[:_MAX_CHARACTERS] + " …"
+    return text
+
+
+def location(error: BaseException, plan: Plan) -> str:
+    """The innermost line of graded code that `error` passed through, as `file:line`; or nothing."""
+    if isinstance(error, SyntaxError) and error.filename and plan.is_graded(error.filename):
+        return f"{plan.display(error.filename)}:{error.lineno}"
+    frames = traceback.walk_tb(error.__traceback__)
+    places = [(frame.f_code.co_filename, line) for frame, line in frames]
+    file, line = next((place for place in reversed(places) if plan.is_graded(place[0])), ("", 0))
+    return f"{plan.display(file)}:{line}" if file else ""
+

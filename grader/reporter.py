@@ -1,0 +1,206 @@
+"""A pytest plugin for the grader's child process: runs the tests of a job and sends what becomes of each."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import last_call, outcome
+from grader.curriculum import task_id
+from grader.job import Answers, Job
+from grader.limits import OutOfTime, TimeLimit
+from grader.outcome import UNAVAILABLE, Outcome, Stopped
+from grader.overlay import Plan
+from grader.verdicts import Verdict, worst
+
+_LAST_CALL_LIMIT = 5.0
+
+
+class Reporter:
+    """Follows one session of pytest. A test function is named by its file and name; its cases are not told apart."""
+
+    def __init__(self, job: Job, plan: Plan, answers: Answers, limit: TimeLimit) -> None:
+        self.job = job
+        self.plan = plan
+        self.answers = answers
+        self.limit = limit
+        self.out_of_time: set[str] = set()  # tasks in which a test took too long
+        self.outcomes: list[Outcome] = []  # of the running test's phases
+        self.counterexample = ""
+        self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # that can be repeated
+        self.started = 0.0
+
+    # Collection: a file that cannot be imported costs its own tests only.
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Generator[None, Any, Any]:
+        if not isinstance(collector, pytest.Module):
+            return (yield)
+        self.answers.send("collecting", file=self._file(collector.path))
+        with self.limit(self.job.import_limit):
+            return (yield)
+
+    def pytest_exception_interact(self, node: pytest.Item | pytest.Collector, call: Any) -> None:
+        if isinstance(node, pytest.Module) and call.when == "collect":
+            error = call.excinfo.value
+            if isinstance(error, pytest.Collector.CollectError) and error.__cause__:
+                error = error.__cause__
+            file = self._file(node.path)
+            self._send("uncollectable", outcome.of_import(error, file, self.plan), file=file)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped and report.nodeid:
+            skipped = Outcome(Verdict.ERROR, f"{report.nodeid} skips all of its tests: {_reason(report)}")
+            self._send("uncollectable", skipped, file=report.nodeid)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        wanted = set(self.job.tests)
+        items[:] = [item for item in items if self._name(item) in wanted]
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.answers.send("collected", cases=Counter(map(self._name, session.items)))
+
+    # Running.
+
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        if task_id(item.path) in self.out_of_time:
+            return True  # taken care of: not run at all
+        self.answers.send("running", test=self._name(item), case=item.name)
+        self.outcomes = []
+        self.counterexample = ""
+        self.last_call = None
+        self.started = time.perf_counter()
+        return None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        with self._limited(item):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        with self._limited(item), self._watched(item):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        with self._limited(item):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        self.outcomes.append(self._outcome(report, call))
+        if call.excinfo and isinstance(call.excinfo.value, OutOfTime):
+            self.out_of_time.add(task_id(item.path) or "")
+        if call.when == "teardown":
+            self._finish(item)
+        return report
+
+    def pytest_internalerror(self, excrepr: object) -> None:
+        self.answers.send("internal", text=str(excrepr))
+
+    def _outcome(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> Outcome:
+        if hasattr(report, "wasxfail"):
+            return Outcome(Verdict.ERROR, "Marked as expected to fail: that is no verdict.")
+        if report.skipped:
+            reason = _reason(report)
+            if reason.startswith(UNAVAILABLE):
+                return Outcome(Verdict.UNAVAILABLE, reason.removeprefix(UNAVAILABLE))
+            return Outcome(Verdict.ERROR, f"Skipped: {reason}")
+        if call.excinfo:
+            return outcome.of_test(call.excinfo.value, self.plan, call.when)
+        return Outcome(Verdict.PASS)
+
+    def _finish(self, item: pytest.Item) -> None:
+        verdict = worst([part.verdict for part in self.outcomes])
+        seconds = time.perf_counter() - self.started
+        decisive = next(part for part in self.outcomes if part.verdict is verdict)
+        if verdict is Verdict.FAIL and not decisive.location and self.last_call:
+            with self.limit(_LAST_CALL_LIMIT):
+                decisive = replace(decisive, location=last_call.find(*self.last_call, self.plan))
+        counterexample = "" if verdict in (Verdict.PASS, Verdict.UNAVAILABLE) else self.counterexample
+        self._send("ran", decisive, test=self._name(item), counterexample=counterexample, seconds=seconds)
+
+    def _limited(self, item: pytest.Item) -> Any:
+        return self.limit(self.job.limits[task_id(item.path) or ""])
+
+    @contextmanager
+    def _watched(self, item: pytest.Item) -> Iterator[None]:
+        """Keep the arguments of the last call that raised: after shrinking that is the smallest counterexample."""
+        assert isinstance(item, pytest.Function)
+        handle = getattr(item.obj, "hypothesis", None)
+        if handle is None:
+            parameters = item.callspec.params if hasattr(item, "callspec") else {}
+            if parameters.keys() >= item.funcargs.keys():
+                self.last_call = item.obj, parameters
+            self.counterexample = _case(item)
+            yield
+            return
+        test = handle.inner_test
+
+        @functools.wraps(test)
+        def watched(*arguments: Any, **keywords: Any) -> Any:
+            shown = _arguments(keywords)  # before the call, which may change them
+            try:
+                return test(*arguments, **keywords)
+            except BaseException as error:
+                self.counterexample = shown
+                self.last_call = test, keywords
+                if outcome.is_final(error):
+                    raise Stopped from error
+                raise
+
+        handle.inner_test = watched
+        try:
+            yield
+        finally:
+            handle.inner_test = test
+
+    def _send(self, event: str, result: Outcome, **values: Any) -> None:
+        fields = {"verdict": result.verdict, "message": result.message, "location": result.location}
+        self.answers.send(event, **fields, **values)
+
+    def _file(self, path: Path) -> str:
+        return path.relative_to(self.job.root).as_posix()
+
+    def _name(self, item: pytest.Item) -> str:
+        return f"{self._file(item.path)}::{getattr(item, 'originalname', item.name)}"
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why it was skipped."""
+    text = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return text.removeprefix("Skipped: ")
+
+
+def _case(item: pytest.Item) -> str:
+    """A parametrized test's case: its arguments if they are plain values, else the name that pytest gives it."""
+    case = getattr(item, "callspec", None)
+    if case is None:
+        return ""
+    plain = all(isinstance(value, int | float | str | tuple | list | None) for value in case.params.values())
+    return _arguments(case.params) if plain else case.id
+
+
+def _arguments(values: dict[str, Any]) -> str:
+    """Arguments as one would write them in a call."""
+    return outcome.shorten(", ".join(f"{name}={_shown(value)}" for name, value in values.items()))
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except Exception as error:
+        return f"<{type(value).__name__} whose repr raises {type(error).__name__}>"

@@ -1,0 +1,97 @@
+"""Grading what the user asked for: each milestone by itself, so that later ones are stubs; then one report."""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+from pathlib import Path
+
+from grader import device as devices
+from grader.curriculum import Curriculum, load
+from grader.grading import Grading, OnEvent, Settings
+from grader.overlay import Impl
+from grader.verdicts import ModuleOrigin, Report
+
+_VERSIONS = ("pytest", "hypothesis", "numpy", "torch", "triton")
+
+
+def grade(
+    targets: Sequence[str],
+    impl: Impl = "learner",
+    fill: Impl = "reference",
+    device: str = "auto",
+    seed: int = 0,
+    examples: int = 100,
+    learner_root: Path | None = None,
+    on_event: OnEvent | None = None,
+    curriculum: Curriculum | None = None,
+) -> Report:
+    """Grade the milestones and tasks that `targets` names.
+
+    `on_event` is told what the child processes do meanwhile. Raises `UnknownTarget` and `GraderFailed`.
+    """
+    started = time.perf_counter()
+    curriculum = curriculum or load()
+    settings = Settings(impl, fill, devices.resolve(device), seed, examples, learner_root)
+    tasks = curriculum.resolve(targets)
+    gradings = [
+        Grading(curriculum, [task for task in tasks if task.milestone == number], settings, on_event)
+        for number in dict.fromkeys(task.milestone for task in tasks)
+    ]
+    run_all(gradings)
+    if impl == fill == "learner":
+        from grader import blame
+
+        for grading in gradings:
+            blame.assign(grading)
+    report = Report(list(targets), impl, fill, settings.device, seed, _versions())
+    for grading in gradings:
+        report.milestones.append(grading.milestone_result())
+        for oracle, tier in grading.oracles.items():
+            report.oracles[oracle] = _join(report.oracles.get(oracle, ""), tier)
+    report.modules = _modules(gradings)
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+def run_all(gradings: Sequence[Grading]) -> None:
+    """Run gradings beside each other, as many as the machine has processors for."""
+    if len(gradings) == 1:
+        gradings[0].run()
+        return
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        running = [pool.submit(grading.run) for grading in gradings]
+        try:
+            for future in running:
+                future.result()
+        except BaseException:  # Ctrl-C as well: children are in groups of their own and would go on
+            for future in running:
+                future.cancel()
+            for grading in gradings:
+                grading.cancel()
+            raise
+
+
+def _modules(gradings: Sequence[Grading]) -> list[ModuleOrigin]:
+    """Where every module came from; one that milestones had from different places is listed for each."""
+    found = {(module.name, module.origin): module for grading in gradings for module in grading.modules}
+    return [found[key] for key in sorted(found)]
+
+
+def _join(tiers: str, more: str) -> str:
+    """Who judged in either of two milestones."""
+    return " + ".join(dict.fromkeys(part for part in f"{tiers} + {more}".split(" + ") if part))
+
+
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for name in _VERSIONS:
+        try:
+            versions[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
