@@ -14,6 +14,7 @@ The rule types an operation when it is created, and verifies it later: `verify` 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from collections.abc import Callable, Iterable
@@ -51,7 +52,7 @@ class OpDefinition:
 
     def hint(self, attribute: str) -> Any:
         """The annotation of an attribute, which says how it is printed."""
-        return get_type_hints(self.rule, include_extras=True).get(attribute)
+        return _hints(self.rule).get(attribute)
 
     def result_types(
         self,
@@ -77,8 +78,16 @@ class OpDefinition:
         for name in attributes:  # a discardable attribute names its dialect: `tt.divisibility`
             if name not in self.attribute_names and "." not in name:
                 raise TypeError(f"it has no attribute {name}")
-        types = self.rule(*operands, **keywords)
+        try:
+            types = self.rule(*operands, **keywords)
+        except ValueError as error:  # from TensorType: the rule asked for a shape that no tensor may have
+            raise TypeError(str(error)) from error
         return () if types is None else types if isinstance(types, tuple) else (types,)
+
+
+@functools.cache
+def _hints(rule: Rule) -> dict[str, Any]:
+    return get_type_hints(rule, include_extras=True)
 
 
 def op(name: str, *, assembly: str | None = None, pure: bool = False, terminator: bool = False) -> Callable[[R], R]:
