@@ -54,7 +54,7 @@ class Server:
     def close(self) -> None:
         """Stop the process and remove its files."""
         if os.getpid() == self.owner:
-            self._stop()
+            self.stop()
             shutil.rmtree(self.cache, ignore_errors=True)
 
     def _send(self, requests: Sequence[dict[str, Any]]) -> None:
@@ -77,7 +77,8 @@ class Server:
             env=environment,
         )
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Stop the process; the next question starts a new one."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -92,7 +93,7 @@ class Server:
         descriptor = self.process.stdout.fileno()
         while b"\n" not in self.pending:
             if not select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                self._stop()
+                self.stop()
                 raise Silent("real Triton gave no answer in time")
             received = os.read(descriptor, 1 << 20)
             if not received:
@@ -105,7 +106,7 @@ class Server:
         assert self.process is not None
         status = self.process.wait()
         said = os.pread(self.stderr.fileno(), 1 << 16, 0).decode(errors="replace").strip()
-        self._stop()
+        self.stop()
         if status not in (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGILL, -signal.SIGFPE, -signal.SIGBUS):
             raise Silent(f"the process of real Triton ended with status {status}: {said[-300:]}")
         cause = next((line for line in said.splitlines() if "Assertion" in line or "ERROR" in line), "")

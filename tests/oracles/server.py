@@ -56,6 +56,7 @@ class Server:
             "compile": self.compile,
             "frontend": self.frontend,
             "probe": self.probe,
+            "launch": self.launch,
         }
 
     def answer(self, request: dict[str, Any]) -> Answer:
@@ -118,6 +119,14 @@ class Server:
         from tests.oracles import probes
 
         return {"answer": probes.ask(question, arguments)}
+
+    def launch(self, text: str, **arguments: Any) -> Answer:
+        """Run a module on this machine's GPU (see `tests.oracles.launch`)."""
+        from tests.oracles import launch
+
+        self._write(text)
+        launch.run(self.file, **arguments)
+        return {}
 
     def _write(self, text: str) -> None:
         with open(self.file, "w") as file:

@@ -37,15 +37,16 @@ class Kernel:
         return f"{self.name}{self.suffix}"
 
     def ask(self) -> triton.Frontend:
-        """What real Triton makes of it; pointers and integers are multiples of 16."""
-        signature = {**self.arguments, **dict.fromkeys(self.constexprs, "constexpr")}
-        divisible = [name for name, kind in self.arguments.items() if kind.startswith("*") or kind == "i32"]
+        """What real Triton makes of it."""
+        types = {name: kind.removesuffix(":16") for name, kind in self.arguments.items()}
+        divisible = [name for name, kind in self.arguments.items() if kind.endswith(":16") or kind[0] == "*"]
+        signature = {**types, **dict.fromkeys(self.constexprs, "constexpr")}
         return triton.frontend(self.name, signature, dict(self.constexprs), divisible)
 
 
 def arguments(text: str) -> dict[str, str]:
-    """`"x: *fp32, n m: i32"` as types by name."""
-    groups = (group.split(": ") for group in text.split(", "))
+    """`"x y: *fp32, n: i32:16"` as types by name. `:16` is a multiple of 16, as pointers always are."""
+    groups = (group.split(": ", 1) for group in text.split(", "))
     return {name: kind for names, kind in groups for name in names.split()}
 
 
@@ -61,33 +62,35 @@ TILES = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}
 NORM = "x weight mean rstd: *fp32"
 
 KERNELS = (
-    Kernel("add_kernel", arguments("x y out: *fp32, n: i32"), {"BLOCK": 1024}),
+    Kernel("add_kernel", arguments("x y out: *fp32, n: i32:16"), {"BLOCK": 1024}),
     Kernel(
         "matmul_kernel",
-        arguments("a b c: *fp16, M N K stride_am stride_bk stride_cm: i32"),
+        arguments("a b c: *fp16, M N K stride_am stride_bk stride_cm: i32:16"),
         UNIT | TILES,
     ),
-    Kernel("softmax_row", arguments("out x: *fp32, stride columns: i32"), {"BLOCK": 1024}),
-    Kernel("softmax_online", arguments("out x: *fp32, stride columns: i32"), {"BLOCK": 256}),
+    Kernel("softmax_row", arguments("out x: *fp32, stride: i32:16, columns: i32"), {"BLOCK": 1024}),
+    Kernel("softmax_online", arguments("out x: *fp32, stride: i32:16, columns: i32"), {"BLOCK": 256}),
     Kernel(
         "matmul_activation",
-        arguments("a b c: *fp16, M N K stride_a stride_b stride_c: i32"),
+        arguments("a b c: *fp16, M N K stride_a stride_b stride_c: i32:16"),
         {"ACTIVATION": "leaky_relu"} | TILES | {"GROUP": 8},
     ),
-    Kernel("dropout", arguments("out x: *fp32, n: i32, p: fp32, seed: i32"), {"BLOCK": 1024}),
+    Kernel("dropout", arguments("out x: *fp32, n: i32:16, p: fp32, seed: i32"), {"BLOCK": 1024}),
     Kernel(
         "layer_norm_forward",
-        arguments("out x: *fp16, weight bias mean_out rstd_out: *fp32, stride columns: i32, eps: fp32"),
+        arguments(
+            "out x: *fp16, weight bias mean_out rstd_out: *fp32, stride: i32:16, columns: i32, eps: fp32"
+        ),
         {"BLOCK": 512},
     ),
     Kernel(
         "layer_norm_backward_lock",
-        arguments(f"dx dy dw db: *fp32, {NORM}, locks: *i32, stride columns: i32"),
+        arguments(f"dx dy dw db: *fp32, {NORM}, locks: *i32, stride: i32:16, columns: i32"),
         {"GROUP": 64, "BLOCK": 512},
     ),
     Kernel(
         "layer_norm_backward_rows",
-        arguments(f"dx dy dw db: *fp32, {NORM}, stride rows columns: i32"),
+        arguments(f"dx dy dw db: *fp32, {NORM}, stride: i32:16, rows columns: i32"),
         {"ROWS": 16, "BLOCK": 512},
     ),
     Kernel(
