@@ -1,0 +1,101 @@
+"""Wrong solutions that the tests must catch: the reference with one passage replaced by a misconception.
+
+They are listed in `tests/mistakes/*.toml`. Each is graded like a learner's module, by the tests of its own task.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader import stubs
+from grader.curriculum import Curriculum, load
+from grader.grading import Grading, Settings
+from grader.runner import run_all
+from grader.verdicts import TaskResult, Verdict
+
+# A stub reached or an oracle missing says nothing about the tests.
+_CAUGHT = (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """What a learner might believe, as a change to a module of the reference."""
+
+    task: str
+    name: str
+    module: str
+    find: str
+    replace: str
+    path: Path  # where it is listed
+    line: int
+
+    def text(self, curriculum: Curriculum) -> str:
+        """The wrong module."""
+        source = stubs.read(curriculum.solutions / curriculum.file_of(self.module))
+        return source.replace(self.find, self.replace)
+
+
+def catalog(curriculum: Curriculum) -> list[Mistake]:
+    """Every mistake that is listed."""
+    found = []
+    for path in sorted((curriculum.tests / "mistakes").glob("*.toml")):
+        text = stubs.read(path)
+        headers = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == "[[mistake]]"]
+        entries = tomllib.loads(text).get("mistake", [])
+        found += [Mistake(**entry, path=path, line=line) for entry, line in zip(entries, headers, strict=True)]
+    return found
+
+
+def run(targets: Sequence[str]) -> bool:
+    """Print how many of the tasks' mistakes are caught, and which are not; True if all are."""
+    curriculum = load()
+    tasks = curriculum.resolve(targets)
+    right = _right_tasks(curriculum, {task.id for task in tasks})
+    for task in tasks:
+        if task.id not in right:
+            print(f"{task.id}: the reference itself does not pass, so its mistakes tell nothing.")
+    judged = [mistake for mistake in catalog(curriculum) if mistake.task in right]
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        caught = list(pool.map(lambda mistake: is_caught(mistake, curriculum), judged))
+    for mistake, is_it in zip(judged, caught, strict=True):
+        if not is_it:
+            place = f"{mistake.path.relative_to(curriculum.root)}:{mistake.line}"
+            print(f"{place}: task {mistake.task}, {mistake.name!r}: no test of the task notices.")
+    rate = f" ({sum(caught) / len(judged):.0%})" if judged else ""
+    print(f"Wrong solutions caught: {sum(caught)} of {len(judged)}{rate}.")
+    return len(right) == len(tasks) and all(caught)
+
+
+def is_caught(mistake: Mistake, curriculum: Curriculum) -> bool:
+    """Whether a test of its task fails on it."""
+    task = curriculum.task(mistake.task)
+    others = set(curriculum.milestone(task.milestone).modules) - {mistake.module}
+    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+        path = Path(folder, curriculum.file_of(mistake.module))
+        path.parent.mkdir(parents=True)
+        path.write_text(mistake.text(curriculum), encoding="utf-8")
+        settings = Settings(learner_root=Path(folder), from_reference=frozenset(others))
+        grading = Grading(curriculum, [task], settings)
+        grading.run()
+    return any(result.verdict in _CAUGHT for result in grading.results.values())
+
+
+def _right_tasks(curriculum: Curriculum, wanted: Iterable[str]) -> set[str]:
+    """Those tasks that the reference passes."""
+    parts = [
+        [task for task in milestone.tasks if task.id in wanted] for milestone in curriculum.milestones
+    ]
+    gradings = [Grading(curriculum, tasks, Settings(impl="reference")) for tasks in parts if tasks]
+    run_all(gradings)
+    results = [result for grading in gradings for result in grading.milestone_result().tasks]
+    return {result.id for result in results if _is_right(result)}
+
+
+def _is_right(result: TaskResult) -> bool:
+    return result.verdict in (Verdict.PASS, Verdict.UNAVAILABLE)
