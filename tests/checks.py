@@ -1,0 +1,69 @@
+"""Failures that teach: what was called, what was expected, what came back, and why.
+
+    calling(promote, float16, bfloat16).returns(float16, because="real Triton's fp16 + bf16 is fp16")
+    calling(TensorType, (4, 3), F32).raises(ValueError, "element 1")
+    calling(getattr, F32, "width").returns(32)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+NO_ANSWER = (NotImplementedError, ImportError, MemoryError)  # they have verdicts of their own
+
+
+class calling:
+    """A call of the code under test, and what is asked of it."""
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+        self.function = function
+        self.arguments = arguments
+        self.options = options
+
+    def __str__(self) -> str:
+        if self.function is getattr:
+            subject, name = self.arguments
+            return f"{subject!r}.{name}"
+        options = [f"{name}={value!r}" for name, value in self.options.items()]
+        return f"{self.function.__qualname__}({', '.join([*map(repr, self.arguments), *options])})"
+
+    def succeeds(self, expected: str = "no error", because: str = "") -> Any:
+        """The call's result, whatever it is."""
+        __tracebackhide__ = True
+        try:
+            return self.function(*self.arguments, **self.options)
+        except NO_ANSWER:
+            raise
+        except Exception as error:
+            self._fail(expected, error, because)
+
+    def returns(self, expected: Any, because: str = "") -> None:
+        """The result equals `expected`, and has its type: a list is no tuple."""
+        __tracebackhide__ = True
+        got = self.succeeds(repr(expected), because)
+        if type(got) is not type(expected) or got != expected:
+            self._fail(repr(expected), got, because)
+
+    def raises(self, error: type[Exception], *names: str, because: str = "") -> None:
+        """The call is refused with just this class of error, and its message names what is at fault."""
+        __tracebackhide__ = True
+        naming = " and ".join(map(repr, names))
+        expected = f"{error.__name__} naming {naming}" if names else error.__name__
+        try:
+            got = self.function(*self.arguments, **self.options)
+        except NO_ANSWER:
+            raise
+        except Exception as raised:
+            if type(raised) is not error or not all(name in str(raised) for name in names):
+                self._fail(expected, raised, because)
+        else:
+            self._fail(expected, got, because)
+
+    def _fail(self, expected: str, got: Any, because: str) -> NoReturn:
+        __tracebackhide__ = True
+        shown = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else repr(got)
+        lines = [str(self), f"  expected  {expected}", f"  got       {shown}"]
+        failure = AssertionError("\n".join(lines + [f"  because   {because}"] * bool(because)))
+        # With the traceback of an unexpected error the failure still points into the code under test.
+        raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None

@@ -1,0 +1,57 @@
+"""Task 1.1: scalars and pointers know their width, and how MLIR spells them."""
+
+from __future__ import annotations
+
+from mini_triton.ir.types import FloatType, IntegerType, PointerType
+
+from tests.checks import calling
+from tests.oracles import records
+from tests.strategies.types import SCALARS, scalar
+
+INTEGERS = {1: "int1", 8: "int8", 16: "uint16", 32: "int32", 64: "uint64"}  # signless: both print alike
+FLOATS = {
+    "f8E5M2": ("fp8e5", 8),
+    "f8E4M3FN": ("fp8e4nv", 8),
+    "f16": ("fp16", 16),
+    "bf16": ("bf16", 16),
+    "f32": ("fp32", 32),
+    "f64": ("fp64", 64),
+}
+
+
+def spelled(dtype: str) -> str:
+    """How real Triton spells a dtype: the type of what its cast results in."""
+    source = "int64" if dtype.startswith("pointer") else "fp32" if dtype != "fp32" else "fp64"
+    return records.cast_ops(source, dtype).value[-1].type
+
+
+def test_integers_are_spelled_as_in_mlir() -> None:
+    for width, dtype in INTEGERS.items():
+        calling(str, IntegerType(width)).returns(spelled(dtype), because=f"real Triton prints {dtype} so")
+
+
+def test_floats_are_spelled_as_in_mlir() -> None:
+    for name, (dtype, _) in FLOATS.items():
+        calling(str, FloatType(name)).returns(spelled(dtype), because=f"real Triton prints {dtype} so")
+
+
+def test_floats_have_their_width() -> None:
+    for name, (dtype, width) in FLOATS.items():
+        calling(getattr, FloatType(name), "width").returns(width, because=f"{dtype} has {width} bits")
+
+
+def test_pointers_are_spelled_as_in_mlir() -> None:
+    for name in ("f32", "f16"):
+        dtype = f"pointer<{FLOATS[name][0]}>"
+        calling(str, PointerType(FloatType(name))).returns(spelled(dtype), because=f"real Triton prints {dtype} so")
+
+
+def test_pointers_to_anything() -> None:
+    for name in SCALARS:
+        pointer = PointerType(scalar(name))
+        calling(str, pointer).returns(f"!tt.ptr<{name}>", because=f"what it points to is spelled {name}")
+
+
+def test_pointers_have_one_width() -> None:
+    for name in SCALARS:
+        calling(getattr, PointerType(scalar(name)), "width").returns(64, because="every address has 64 bits")

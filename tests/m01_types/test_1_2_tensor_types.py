@@ -1,0 +1,99 @@
+"""Task 1.2: tensors are blocks of elements; which shapes they may have, and how MLIR spells them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.ir.types import F32, TensorType, element_type, shape_of, with_element
+
+from tests.checks import calling
+from tests.oracles import questions, records
+from tests.strategies.types import NUMBERS, SCALARS, of_shape, scalar
+
+POWERS = [2**power for power in range(21)]
+LIMIT = POWERS[-1]
+SHAPES = ((1,), (64,), (2, 4), (1, 8, 1))
+SPELLED = {
+    ((128, 64), "f32"): "tensor<128x64xf32>",
+    ((1,), "i1"): "tensor<1xi1>",
+    ((1024,), "!tt.ptr<bf16>"): "tensor<1024x!tt.ptr<bf16>>",
+    ((2, 1, 16), "f8E4M3FN"): "tensor<2x1x16xf8E4M3FN>",
+}
+
+powers = st.sampled_from(POWERS)
+not_powers = st.integers(3, LIMIT).filter(lambda dim: dim not in POWERS) | st.integers(-LIMIT, -1)
+shapes = st.lists(st.sampled_from((1, 2, 4, 16, 64)), min_size=1, max_size=7).map(tuple)
+
+
+def test_shapes_that_real_triton_judged() -> None:
+    for shape in questions.BLOCK_SHAPES:
+        answer = records.block_shape(shape)
+        call = calling(TensorType, shape, F32)
+        if any(isinstance(dim, bool) for dim in shape) or not answer.common:
+            continue  # real Triton takes True for 1, and its versions differ about 0
+        if answer.ok:
+            call.succeeds(because="real Triton allows this shape")
+            calling(getattr, TensorType(shape, F32), "numel").returns(answer.value, because="real Triton counts so")
+        elif answer.error in ("TypeError", "ValueError"):
+            at_fault = re.search(r"element \d+|numel \(\d+\)", answer.text)
+            error = TypeError if answer.error == "TypeError" else ValueError
+            naming = at_fault[0] if at_fault else "dimension"
+            call.raises(error, naming, because=f"real Triton says: {answer.text}")
+
+
+@given(shape=shapes, name=st.sampled_from(SCALARS))
+def test_powers_of_two(shape: tuple[int, ...], name: str) -> None:
+    numel = math.prod(shape)
+    call = calling(TensorType, shape, scalar(name))
+    if numel > LIMIT:
+        call.raises(ValueError, f"numel ({numel})", because=f"{LIMIT} elements are the limit")
+    else:
+        call.succeeds(because=f"these are powers of two, and not more than {LIMIT} elements")
+        dimensions = "".join(f"{dim}x" for dim in shape)
+        calling(getattr, TensorType(shape, scalar(name)), "numel").returns(numel)
+        calling(str, TensorType(shape, scalar(name))).returns(f"tensor<{dimensions}{name}>")
+
+
+@given(before=st.lists(powers, max_size=3), wrong=not_powers, after=st.lists(powers | not_powers, max_size=2))
+def test_the_first_dimension_that_is_no_power_of_two(before: list[int], wrong: int, after: list[int]) -> None:
+    call = calling(TensorType, (*before, wrong, *after), F32)
+    call.raises(ValueError, f"element {len(before)}", because=f"{wrong} is no power of two, and comes first")
+
+
+def test_a_dimension_that_is_no_int() -> None:
+    for rank, wrong in itertools.product(range(3), (4.0, 2.5, "4", None)):
+        call = calling(TensorType, (4,) * rank + (wrong,), F32)
+        call.raises(TypeError, f"element {rank}", because=f"{wrong!r} is no int")
+
+
+def test_no_tensors_of_tensors() -> None:
+    for name in SCALARS:
+        calling(TensorType, (4,), TensorType((4,), scalar(name))).raises(TypeError, because="elements are scalars")
+
+
+def test_spelling() -> None:
+    for (shape, name), text in SPELLED.items():
+        calling(str, TensorType(shape, scalar(name))).returns(text, because="real Triton prints it so")
+
+
+def test_tensors_are_values() -> None:
+    """Equal content is equal, wherever it was made, and a list is as good a shape as a tuple."""
+    for shape, name in itertools.product(SHAPES, SCALARS):
+        tensor = TensorType(shape, scalar(name))
+        calling(TensorType, list(shape), scalar(name)).returns(tensor, because="both have the same content")
+        calling(hash, TensorType(shape, scalar(name))).returns(hash(tensor), because="equal types hash equally")
+
+
+def test_element_type_and_shape() -> None:
+    for shape, name in itertools.product(((), *SHAPES), SCALARS):
+        calling(element_type, of_shape(shape, name)).returns(scalar(name))
+        calling(shape_of, of_shape(shape, name)).returns(shape)
+
+
+def test_with_element() -> None:
+    for shape, name, other in itertools.product(((), *SHAPES), NUMBERS, SCALARS):
+        calling(with_element, of_shape(shape, name), scalar(other)).returns(of_shape(shape, other))

@@ -1,0 +1,108 @@
+"""Task 1.5: Python numbers, alone and beside a tensor."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.language.dtypes import DTYPES, literal_dtype, promote_literal
+
+from tests.checks import calling
+from tests.oracles import questions, records
+
+FORMATS = {"int32": "=i", "uint32": "=I", "int64": "=q", "uint64": "=Q"}  # Python's struct knows C's ranges
+NARROW_FORMATS = {"int8": "=b", "int16": "=h", "uint8": "=B", "uint16": "=H"}
+
+near_powers_of_two = st.builds(
+    lambda sign, power, offset: sign * 2**power + offset,
+    st.sampled_from((1, -1)),
+    st.sampled_from((0, 7, 8, 15, 16, 31, 32, 40, 63, 64, 65)),
+    st.integers(-3, 3),
+)
+integers = near_powers_of_two | st.integers()
+
+
+def fits(format: str, value: int) -> bool:
+    """Whether C's integer type holds `value`."""
+    try:
+        struct.pack(format, value)
+    except struct.error:
+        return False
+    return True
+
+
+def agrees(dtype: str, operator: str, value: bool | int | float) -> None:
+    """Ask what real Triton was asked."""
+    answer = records.literal_promotion(dtype, value, operator)
+    if not answer.common:
+        return  # its versions differ: nothing to be right or wrong about
+    question = f"real Triton's {dtype} {operator} {value!r}"
+    arguments = (DTYPES[dtype], value)
+    call = (
+        calling(promote_literal, *arguments)
+        if operator == "+"
+        else calling(promote_literal, *arguments, div_or_mod=True)
+    )
+    because = f"{question} is {answer.value}" if answer.ok else f"{question} is refused: {answer.text}"
+    if answer.ok:
+        call.returns(DTYPES[answer.value], because)
+    elif answer.error == "TypeError":
+        call.raises(TypeError, "int1", because=because)
+    elif "negative" in answer.text:
+        call.raises(ValueError, "unsigned", "negative", because=because)
+    else:
+        call.raises(ValueError, repr(value), dtype, because=because)
+
+
+def test_numbers_alone() -> None:
+    for value in questions.LONE_LITERALS:
+        answer = records.literal_type(value)
+        if answer.ok:
+            calling(literal_dtype, value).returns(DTYPES[answer.value], because=f"real Triton makes it {answer.value}")
+        else:
+            calling(literal_dtype, value).raises(ValueError, repr(value), because=f"real Triton: {answer.text}")
+
+
+@given(value=integers)
+def test_integers_alone(value: int) -> None:
+    for dtype, format in FORMATS.items():
+        if fits(format, value):
+            calling(literal_dtype, value).returns(DTYPES[dtype], because=f"{dtype} is the first that holds it")
+            return
+    calling(literal_dtype, value).raises(ValueError, str(value), because="no dtype holds it")
+
+
+@given(significand=st.integers(2**23, 2**24 - 1), exponent=st.integers(-140, 140), sign=st.sampled_from((1, -1)))
+def test_floats_alone(significand: int, exponent: int, sign: int) -> None:
+    value = sign * significand * 2.0 ** (exponent - 23)
+    normal = -126 <= exponent <= 127
+    because = f"fp32's normal numbers {'include' if normal else 'do not include'} it"
+    calling(literal_dtype, value).returns(DTYPES["fp32" if normal else "fp64"], because)
+
+
+def test_numbers_beside_tensors() -> None:
+    for dtype, value in itertools.product(questions.DTYPES, questions.LITERALS):
+        if records.literal_promotion(dtype, value).ok:
+            agrees(dtype, "+", value)
+
+
+def test_integers_that_do_not_fit_their_tensor() -> None:
+    for dtype, value in itertools.product(questions.DTYPES, questions.LITERALS):
+        if not records.literal_promotion(dtype, value).ok:
+            agrees(dtype, "+", value)
+
+
+@given(dtype=st.sampled_from([*NARROW_FORMATS, *FORMATS]), value=integers)
+def test_integers_beside_integer_tensors(dtype: str, value: int) -> None:
+    call = calling(promote_literal, DTYPES[dtype], value)
+    if fits((NARROW_FORMATS | FORMATS)[dtype], value):
+        call.returns(DTYPES[dtype], because=f"{dtype} holds {value}")
+    else:
+        call.raises(ValueError, because=f"{dtype} does not hold {value}")
+
+
+def test_numbers_in_division_and_remainder() -> None:
+    for dtype, value in itertools.product(questions.DTYPES, questions.LITERALS):
+        agrees(dtype, "%", value)

@@ -1,0 +1,62 @@
+"""Task 1.6: the operations that lead from one dtype to another, for every two dtypes that there are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection
+
+from mini_triton.language.dtypes import DTYPES, cast_steps, dtype, float32
+
+from tests.checks import calling
+from tests.oracles import questions, records
+
+FP8 = ("fp8e5", "fp8e4nv")
+FLOATS = [name for name in questions.FLOATS if name not in FP8]
+INTEGERS = [name for name in questions.INTEGERS if name != "int1"]
+
+
+def agree(sources: Collection[str], targets: Collection[str]) -> None:
+    """Ask what real Triton was asked, for every source and every target."""
+    for source, target in itertools.product(sources, targets):
+        answer = records.cast_ops(source, target)
+        if source == target or not answer.common:
+            continue  # nothing to do, or nothing to be right or wrong about
+        call = calling(cast_steps, DTYPES[source], DTYPES[target])
+        if answer.ok:
+            call.returns(steps(answer.value, target), because=f"real Triton casts {source} to {target} so")
+        else:
+            call.raises(TypeError, source, target, because="real Triton has no such cast")
+
+
+def steps(ops: tuple[records.CastOp, ...], target: str) -> list[tuple[str, dtype]]:
+    """Real Triton's ops as `cast_steps` gives them; a cast of two steps goes by way of fp32.
+
+    Its `arith.bitcast` from a type to the same type is none: MLIR removes it.
+    """
+    names = [op.name for op in ops if op.name != "arith.bitcast"]
+    return [*((name, float32) for name in names[:-1]), *((name, DTYPES[target]) for name in names[-1:])]
+
+
+def test_float_to_float() -> None:
+    agree(FLOATS, FLOATS)
+
+
+def test_float_to_integer() -> None:
+    agree(FLOATS, INTEGERS)
+
+
+def test_integer_to_float() -> None:
+    agree([*INTEGERS, "int1"], FLOATS)
+
+
+def test_integer_to_integer() -> None:
+    agree([*INTEGERS, "int1"], INTEGERS)
+
+
+def test_anything_to_int1() -> None:
+    agree([*INTEGERS, *FLOATS], ["int1"])
+
+
+def test_to_and_from_fp8() -> None:
+    agree(FP8, questions.DTYPES)
+    agree(questions.DTYPES, FP8)

@@ -1,0 +1,1 @@
+"""Random cases: plain data, from which the tests build what they need."""

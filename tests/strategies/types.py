@@ -1,0 +1,21 @@
+"""Types by their MLIR names, such as `!tt.ptr<bf16>`: a name is readable, and easy to write down again."""
+
+from __future__ import annotations
+
+from mini_triton.ir.types import FloatType, IntegerType, PointerType, Scalar, TensorType, Type
+
+NUMBERS = ("i1", "i8", "i16", "i32", "i64", "f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
+POINTERS = tuple("!tt.ptr<" * depth + name + ">" * depth for depth in (1, 2, 3) for name in NUMBERS)
+SCALARS = NUMBERS + POINTERS
+
+
+def scalar(name: str) -> Scalar:
+    """The type of this name."""
+    if name.startswith("!tt.ptr<"):
+        return PointerType(scalar(name[len("!tt.ptr<") : -1]))
+    return IntegerType(int(name[1:])) if name.startswith("i") else FloatType(name)
+
+
+def of_shape(shape: tuple[int, ...], name: str) -> Type:
+    """A tensor of elements of this name, or for the shape `()` the scalar itself."""
+    return TensorType(shape, scalar(name)) if shape else scalar(name)
