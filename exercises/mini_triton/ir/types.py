@@ -86,10 +86,11 @@ class TensorType:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", tuple(self.shape))
-        # Task 1.2: Refuse what Triton refuses, naming the dimension at fault:
-        # TypeError "a tensor needs at least one dimension"; TypeError when the element is itself a tensor;
+        # Task 1.2: Refuse what Triton refuses, in this order:
+        # TypeError "a tensor needs at least one dimension"; TypeError for an element that is no scalar (a tensor);
+        # then the dimensions from the left, so that the first one at fault is named:
         # TypeError "Shape element 1 must have type int"; ValueError "Shape element 1 must be a power of 2";
-        # ValueError "numel (2097152) exceeds triton maximum tensor numel (1048576)".
+        # last their product: ValueError "numel (2097152) exceeds triton maximum tensor numel (1048576)".
         raise NotImplementedError("Task 1.2: Tensor types")
 
     @property

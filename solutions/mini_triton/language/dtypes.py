@@ -112,7 +112,7 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
     `div_or_mod` is true for `/`, `//` and `%`. They have no 16-bit float instructions, so fp16 and bf16 become
     fp32, and for integers they refuse to mix signedness, because the answer would depend on it.
 
-    Raises `TypeError` for fp8 with an integer and, if `div_or_mod`, for integers of different signedness.
+    Raises `TypeError`, naming both, for fp8 with an integer and, if `div_or_mod`, for integers of different signedness.
     """
     # [task 1.4] Try the rules in this order; the first that fits decides:
     # either is fp64; either is fp32; either is fp16; both are bf16; either is bf16 (then fp32, wide enough for the
@@ -144,7 +144,7 @@ def literal_dtype(value: bool | int | float) -> dtype:
     """The dtype of a Python number that has no tensor beside it.
 
     An int takes the first of int32, uint32, int64, uint64 that holds it. A float is fp32 if it is zero, infinite,
-    NaN or within fp32's normal range, else fp64. Raises `ValueError` for an int that no dtype holds.
+    NaN or within fp32's normal range, else fp64. Raises `ValueError`, naming the value, for an int that no dtype holds.
     """
     # [task 1.5] Mind that Python's `True` is an int as well.
     if isinstance(value, bool):
@@ -166,7 +166,7 @@ def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool =
 
     The number is *weak*: if its kind (bool < int < float) is not above the tensor's, the tensor's dtype stays.
     Otherwise the number takes part with its own dtype. Raises `ValueError` if the result is an integer dtype that
-    does not hold `value`.
+    does not hold `value`, and what `promote` raises.
     """
     # [task 1.5] Compare kinds first, promote only if needed, then check that an integer result holds the value.
     # ValueError "Scalar 300 is out of range for type int8"; for an unsigned result and a negative value:
@@ -198,7 +198,7 @@ def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[Cas
     """The operations that take a value from `src` to `dst`, each with the dtype it results in.
 
     Nothing needs doing when only the signedness differs: the bits stay. A cast to `int1` compares with zero
-    (`arith.cmpi` or `arith.cmpf`, "not equal"). Raises `TypeError` when there is no such cast.
+    (`arith.cmpi` or `arith.cmpf`, "not equal"). Raises `TypeError`, naming both, when there is no such cast.
     """
     if src == dst:
         return []
