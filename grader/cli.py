@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
 from grader.progress import Progress
-from grader.terminal import show
+from grader.terminal import Status, show
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
         print("Stopped.", file=sys.stderr)
         return BROKEN
     except Exception as error:
-        print(f"The grader itself failed: {type(error).__name__}: {error}", file=sys.stderr)
+        first_line = str(error).partition("\n")[0]
+        print(f"The grader itself failed: {type(error).__name__}: {first_line}", file=sys.stderr)
         print(f"This is no fault of your code. The traceback is in {_save_traceback()}", file=sys.stderr)
         return BROKEN
 
@@ -54,15 +55,18 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     own = options.impl == "learner" and not options.submission
     targets = options.target or [_resume(curriculum, history)]
     curriculum.resolve(targets)  # a wrong name is told before anything runs
-    report = runner.grade(
-        targets,
-        impl=options.impl,
-        fill=options.fill,
-        device=options.device,
-        seed=options.seed,
-        examples=options.examples,
-        learner_root=learner_root,
-    )
+    with Status(sys.stderr) as status:
+        report = runner.grade(
+            targets,
+            impl=options.impl,
+            fill=options.fill,
+            device=options.device,
+            seed=options.seed,
+            examples=options.examples,
+            learner_root=learner_root,
+            on_event=status.note,
+            curriculum=curriculum,
+        )
     course = report.score, report.max_score
     if own:
         counterexamples.write(report, curriculum.scratch / "counterexamples")
@@ -259,7 +263,9 @@ def _parser() -> argparse.ArgumentParser:
         "--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)"
     )
     grade.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
-    grade.add_argument("--examples", type=_positive, metavar="N", help="random cases a test")
+    grade.add_argument(
+        "--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)"
+    )
     grade.add_argument(
         "--submission", type=Path, metavar="DIR", help="judge the mini_triton in DIR, record nothing"
     )

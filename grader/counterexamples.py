@@ -51,27 +51,27 @@ def write(report: Report, folder: Path) -> None:
     """A file for every test that failed, its path noted in the report. `folder` lies two below the root."""
     root = folder.parent.parent
     for milestone in report.milestones:
-        settings = {
+        settings: dict[str, str | int] = {
             "target": milestone.id,
             "impl": report.impl,
             "fill": report.fill,
             "device": report.device,
-            "seed": report.seed,
         }
         for task in milestone.tasks:
             for test in task.tests:
+                path = folder / f"{test.name.rpartition('/')[2].replace('.py::', '__')}.py"
+                path.unlink(missing_ok=True)
                 if test.verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY):
-                    path = folder / f"{test.name.rpartition('/')[2].replace('.py::', '__')}.py"
                     folder.mkdir(parents=True, exist_ok=True)
                     test.reproduce = path.relative_to(root).as_posix()
-                    path.write_text(_text(test, settings), encoding="utf-8")
+                    path.write_text(_text(test, settings, report.seed), encoding="utf-8")
 
 
-def _text(test: TestResult, settings: dict[str, object]) -> str:
+def _text(test: TestResult, settings: dict[str, str | int], seed: int) -> str:
     shown = ", ".join(f"{name}={value!r}" for name, value in settings.items())
     imports = _imports(test.counterexample)
     if imports is None:
-        return _RERUN.format(name=test.name, settings=shown)
+        return _RERUN.format(name=test.name, settings=f"{shown}, {seed=}")
     arguments = test.counterexample
     if "\n" in arguments:
         arguments = "\n" + "".join(f"    {text.strip()}\n" for text in arguments.splitlines())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,7 +14,9 @@ from grader import overlay
 from grader.curriculum import ROOT, load
 
 
-def test_function(name: str, *, target: str, impl: overlay.Impl, fill: overlay.Impl) -> Callable[..., Any]:
+def test_function(
+    name: str, *, target: str, impl: overlay.Impl, fill: overlay.Impl, device: str
+) -> Callable[..., Any]:
     """A test by pytest's name for it, running the same modules as when it was graded.
 
     A property test is given without hypothesis around it, to be called with the arguments that failed.
@@ -23,7 +27,11 @@ def test_function(name: str, *, target: str, impl: overlay.Impl, fill: overlay.I
     file, _, function = name.partition("::")
     module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
     test = getattr(module, function)
-    return test.hypothesis.inner_test if hasattr(test, "hypothesis") else test
+    if hasattr(test, "hypothesis"):
+        test = test.hypothesis.inner_test
+    if "device" in inspect.signature(test).parameters:  # the one fixture that graded tests use
+        test = functools.partial(test, device=device)
+    return test
 
 
 test_function.__test__ = False  # type: ignore[attr-defined]  # its name must not make pytest collect it

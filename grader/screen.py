@@ -160,6 +160,8 @@ def _milestone(milestone: MilestoneResult, folded: bool, opened: TaskResult | No
 
 def _word(task: TaskResult) -> str:
     """The verdict in the learner's terms; `not started` must never look like `wrong`."""
+    if not task.tests:
+        return "has no tests"
     passed = sum(test.verdict is Verdict.PASS for test in task.tests)
     if task.verdict is Verdict.NOT_IMPLEMENTED:
         waits_for = {m[1] for test in task.tests if (m := re.match(r"Task (\d+\.\d+)", test.message))}
@@ -176,15 +178,25 @@ def _opened(task: TaskResult, verbose: bool) -> Iterator[Line]:
     _, word, style = MARKS[task.verdict]
     yield line()
     yield [Span(f"{task.id} {task.title}", "bold"), Span(f"  {word}", style)]
-    lost = [test for test in task.tests if test.verdict is not Verdict.PASS]
-    lost.sort(key=lambda test: test.verdict in (Verdict.NOT_IMPLEMENTED, Verdict.UNAVAILABLE))
-    if not lost:
-        yield line("    This task has no test: a defect of the course, not of your code.", style)
+    if not task.tests:
+        yield line("  This task has no test: a defect of the course, not of your code.", style)
         return
+    lost = [test for test in task.tests if test.verdict is not Verdict.PASS]
+    if all(test.verdict is Verdict.NOT_IMPLEMENTED for test in lost):
+        yield from _not_started(lost[0])
+        return
+    lost.sort(key=lambda test: test.verdict in (Verdict.NOT_IMPLEMENTED, Verdict.UNAVAILABLE))
     for test in lost if verbose else lost[:1]:
         yield from _test(test, None if verbose else _MESSAGE_LINES)
     if len(lost) > 1 and not verbose:
         yield line(f"  … and {len(lost) - 1} more of this task's tests (--verbose shows them)", "dim")
+
+
+def _not_started(test: TestResult) -> Iterator[Line]:
+    """Where to begin: nothing is wrong yet."""
+    if test.location:
+        yield [Span("  code   ", "bold"), location_span(test.location), Span(f"  {test.message}", "dim")]
+    yield [Span("  tests  ", "bold"), location_span(test.name.partition("::")[0])]
 
 
 def _test(test: TestResult, limit: int | None) -> Iterator[Line]:
@@ -218,15 +230,15 @@ def _modules(report: Report) -> Iterator[Line]:
 def _counts(report: Report) -> str:
     tests = [test for task in _tasks(report) for test in task.tests]
     counts = Counter(test.verdict for test in tests)
-    not_run = sum(test.message.startswith("not run") for test in tests)
+    not_run = sum(test.message.startswith("Not run") for test in tests)
     run = len(tests) - counts[Verdict.UNAVAILABLE] - not_run
     ran = f"{run} run, {counts[Verdict.UNAVAILABLE]} unavailable, {len(tests)} expected"
     return f"Tests   {ran}; {counts[Verdict.PASS]} passed in {report.seconds:.1f} s (seed {report.seed})"
 
 
 def _judges(report: Report) -> str:
-    judges = [f"{name} ({tier})" for name, tier in report.oracles.items()]
-    return f"Judges  {', '.join(judges) or 'the tests alone'}"
+    judges = [f"{name}: {tier}" for name, tier in report.oracles.items()]
+    return f"Judges  {'; '.join(judges) or 'the tests alone'}"
 
 
 def _next(report: Report, opened: TaskResult | None) -> Iterator[Line]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from typing import NamedTuple, TextIO
+import shutil
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Self, TextIO
 
 
 class Span(NamedTuple):
@@ -48,6 +49,29 @@ def show(lines: Iterable[Line], stream: TextIO) -> None:
             link = f" link {span.link}" if span.link else ""
             text.append(_encodable(span.text, stream), style=(span.style + link).strip())
         console.print(text, soft_wrap=True)
+
+
+class Status:
+    """The one line that says what runs now, on a terminal only; gone when the work is done."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream if stream.isatty() else None
+
+    def note(self, event: Mapping[str, Any]) -> None:
+        """Follow what the grader's child processes tell."""
+        what = event.get("test") or event.get("module")
+        if self.stream and what:
+            width = shutil.get_terminal_size().columns - 1
+            self.stream.write(f"\r\x1b[2K{_encodable(str(what), self.stream)[:width]}")
+            self.stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.stream:
+            self.stream.write("\r\x1b[2K")
+            self.stream.flush()
 
 
 def _show_plain(lines: Iterable[Line], stream: TextIO) -> None:

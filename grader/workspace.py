@@ -120,7 +120,9 @@ def _without_markers(function: Function, source: str) -> list[str]:
     hidden: set[int] = set()
     for region in markers.regions(source):
         hidden |= {*range(region.start, region.code.start), region.end}
-    return [text for number, text in enumerate(function.lines(source), function.first) if number not in hidden]
+    return [
+        text for number, text in enumerate(function.lines(source), function.first) if number not in hidden
+    ]
 
 
 def _reference_files(curriculum: Curriculum, task: Task) -> Iterator[tuple[Path, str]]:

@@ -37,7 +37,7 @@ def test_a_wrong_task_is_opened_with_all_that_helps() -> None:
         ".kata/counterexamples/test_1_2_case__test_works.py",
         "docs/m01_numbers.md",
         "2 run, 0 unavailable, 2 expected; 1 passed",
-        "triton (records 3.7.1)",
+        "triton: records 3.7.1",
     ):
         assert part in text
     assert "\x1b" not in text, "plain when piped"
@@ -48,6 +48,7 @@ def test_not_started_does_not_look_like_wrong() -> None:
     text = shown(report(("1.1", [result("1.1", Verdict.PASS)]), ("1.2", [untouched])))
     assert "○ 1.2" in text and "not started" in text
     assert "wrong" not in text and "✗" not in text
+    assert "tests  tests/m01_numbers/test_1_2_case.py" in text, "where to begin"
 
 
 def test_a_task_that_waits_for_another_says_so() -> None:
