@@ -64,13 +64,13 @@ def write(report: Report, folder: Path) -> None:
                 if test.verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY):
                     folder.mkdir(parents=True, exist_ok=True)
                     test.reproduce = path.relative_to(root).as_posix()
-                    path.write_text(_text(test, settings, report.seed), encoding="utf-8")
+                    path.write_text(_text(test, settings, report.seed, root), encoding="utf-8")
 
 
-def _text(test: TestResult, settings: dict[str, str | int], seed: int) -> str:
+def _text(test: TestResult, settings: dict[str, str | int], seed: int, root: Path) -> str:
     shown = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-    imports = _imports(test.counterexample)
-    if imports is None:
+    imports = _imports(test.counterexample) if test.counterexample else ""
+    if imports is None or (not test.counterexample and _takes_arguments(test, root)):
         return _RERUN.format(name=test.name, settings=f"{shown}, {seed=}")
     arguments = test.counterexample
     if "\n" in arguments:
@@ -82,6 +82,17 @@ def _text(test: TestResult, settings: dict[str, str | int], seed: int) -> str:
         settings=shown,
         arguments=arguments,
     )
+
+
+def _takes_arguments(test: TestResult, root: Path) -> bool:
+    """Whether a test asks for fixtures or cases, so that it cannot simply be called."""
+    file, _, name = test.name.partition("::")
+    try:
+        tree = ast.parse((root / file).read_bytes())
+    except (OSError, SyntaxError):
+        return True
+    found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
+    return not found or bool(ast.unparse(found[-1].args)) or bool(found[-1].decorator_list)
 
 
 def _imports(arguments: str) -> str | None:

@@ -91,7 +91,7 @@ def hint_lines(task: Task, number: int) -> Iterator[Line]:
 
 def course_bar(points: int, total: int) -> Line:
     """How far the learner has come."""
-    filled = 30 * points // total if total else 0
+    filled = max(30 * points // total, points > 0) if total else 0
     return [
         Span("Course  ", "bold"),
         Span("█" * filled, "green"),

@@ -62,6 +62,23 @@ def test_other_arguments_fall_back_to_pytest(tmp_path: Path, arguments: str) -> 
     assert "rerun(" in text
 
 
+def test_a_test_without_arguments_is_called(tmp_path: Path) -> None:
+    file = tmp_path / "tests" / "m01_numbers" / "test_1_1_case.py"
+    file.parent.mkdir(parents=True)
+    file.write_text("def test_works():\n    pass\n")
+    assert "\ntest()\n" in _written(tmp_path, "")
+    file.write_text("def test_works(tmp_path):\n    pass\n")
+    assert "rerun(" in _written(tmp_path, "")
+
+
+def test_a_file_goes_when_its_test_passes(tmp_path: Path) -> None:
+    _written(tmp_path, "x=1")
+    counterexamples.write(
+        report(("1.1", [result("1.1", Verdict.PASS)])), tmp_path / ".kata" / "counterexamples"
+    )
+    assert not list(tmp_path.rglob("*.py"))
+
+
 def test_only_failures_get_a_file(tmp_path: Path) -> None:
     whole = report(("1.1", [result("1.1", Verdict.PASS), result("1.1", Verdict.NOT_IMPLEMENTED, name="b")]))
     counterexamples.write(whole, tmp_path / ".kata" / "counterexamples")
