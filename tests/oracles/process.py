@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atexit
-import fcntl
+import contextlib
 import json
 import os
 import select
@@ -28,6 +28,8 @@ class Server:
     """A server process, restarted as often as questions kill it."""
 
     def __init__(self, python: str = sys.executable) -> None:
+        import fcntl  # not on Windows, where there is no Triton either
+
         self.python = python
         self.process: subprocess.Popen[bytes] | None = None
         self.pending = b""
@@ -61,8 +63,9 @@ class Server:
         if self.process is None or self.process.poll() is not None:
             self._start()
         assert self.process is not None and self.process.stdin is not None
-        self.process.stdin.write(json.dumps(requests).encode() + b"\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # dead already: reading will tell
+            self.process.stdin.write(json.dumps(requests).encode() + b"\n")
+            self.process.stdin.flush()
 
     def _start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
@@ -75,6 +78,7 @@ class Server:
             stderr=self.stderr,
             cwd=ROOT,
             env=environment,
+            start_new_session=True,  # whoever kills our process group leaves it the time to clean up
         )
 
     def stop(self) -> None:
@@ -84,7 +88,8 @@ class Server:
             self.process.wait()
             for pipe in (self.process.stdin, self.process.stdout):
                 if pipe is not None:
-                    pipe.close()
+                    with contextlib.suppress(BrokenPipeError):
+                        pipe.close()
             self.process = None
 
     def _line(self, deadline: float) -> bytes | None:

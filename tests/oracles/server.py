@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
 import sys
-import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -25,15 +26,21 @@ Answer = dict[str, Any]
 RENEW_CONTEXT_AFTER = 2000  # types and attributes live as long as their context
 
 
+PATIENCE = 600  # seconds: then even a question that hangs in C++ ends, and with it an orphaned process
+
+
 def main() -> None:
-    """Answer until stdin closes."""
+    """Answer until stdin closes, which it also does when the client is killed."""
     _raise_limits()
     answers = _take_stdout()
     server = Server()
     for line in sys.stdin:
         for request in json.loads(line):
+            signal.alarm(PATIENCE)
             answers.write(json.dumps(server.answer(request)) + "\n")
             answers.flush()
+        signal.alarm(0)
+    shutil.rmtree(server.folder, ignore_errors=True)
 
 
 class Server:
@@ -45,7 +52,8 @@ class Server:
         from triton.backends.compiler import GPUTarget
 
         self.triton, self.ir, self.passes, self.target = triton, ir, passes, GPUTarget
-        self.file = os.path.join(tempfile.mkdtemp(dir=os.environ.get("TRITON_CACHE_DIR")), "module.ttir")
+        self.folder = os.environ["TRITON_CACHE_DIR"]  # the client's, for us to fill
+        self.file = os.path.join(self.folder, "module.ttir")
         self.parsed = 0
         self.context: Any = None
         self.handlers: dict[str, Callable[..., Answer]] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,13 @@ def test_silence_is_no_verdict() -> None:
     server.close()
 
 
+def test_a_server_that_cannot_start_is_no_verdict() -> None:
+    server = Server(python="/bin/false")
+    with pytest.raises(Silent, match="ended with status 1"):
+        list(server.ask([{"do": "parse", "text": GOOD * 1000}], seconds=60.0))
+    server.close()
+
+
 @needs_triton
 def test_works_under_a_learners_memory_limit() -> None:
     script = (
@@ -112,6 +120,25 @@ def test_works_under_a_learners_memory_limit() -> None:
         "assert triton.compile_ttir(test_triton.GOOD)\n"
     )
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
+
+
+@needs_triton
+def test_a_killed_client_leaves_nothing_behind() -> None:
+    script = (
+        "import os\n"
+        "from tests.oracles import test_triton, triton\n"
+        "assert triton.accepts(test_triton.GOOD)\n"
+        "print(triton.server().process.pid, triton.server().cache, flush=True)\n"
+        "os._exit(0)\n"
+    )
+    client = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    process, folder = client.stdout.split()
+    deadline = time.monotonic() + 20
+    while Path(folder).exists() or Path("/proc", process).exists():
+        assert time.monotonic() < deadline, f"process {process} or {folder} is still there"
+        time.sleep(0.05)
 
 
 def test_light_to_import() -> None:
