@@ -10,6 +10,9 @@ from pathlib import Path
 
 import nox
 
+if sys.version_info < (3, 11):  # noqa: UP036 (older ones get here, too)
+    sys.exit("Python 3.11 or newer is needed: install nox there, and run it as `python3.11 -m nox`.")
+
 nox.options.default_venv_backend = "none"  # the sessions share ENVIRONMENT; nox would make one for each
 nox.options.sessions = ["grade"]
 

@@ -2,6 +2,10 @@
 
 import sys
 
+if sys.version_info < (3, 11):  # noqa: UP036 (older ones get here, too)
+    print(f"The grader needs Python 3.11 or newer, and this is {sys.version.split()[0]}.", file=sys.stderr)
+    sys.exit(2)
+
 from grader.cli import main
 
 sys.exit(main())

@@ -48,8 +48,13 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 
 def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import counterexamples, junit, runner, screen
+    from grader import counterexamples, doctor, junit, runner, screen
 
+    if missing := doctor.missing_core():
+        install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
+        raise UsageError(
+            f"This Python lacks {', '.join(missing)}. Either `nox -s grade` brings its own, or: {install}"
+        )
     history = _progress(curriculum)
     learner_root = _learner_root(options.submission) if options.submission else curriculum.exercises
     own = options.impl == "learner" and not options.submission

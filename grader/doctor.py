@@ -15,8 +15,13 @@ from grader.curriculum import Curriculum
 from grader.screen import command
 from grader.terminal import Line, Span, line
 
-_CORE = ("pytest", "hypothesis", "numpy", "ml_dtypes", "rich")
-_OPTIONAL = {"triton": "judges your IR here", "torch": "judges your kernels", "numba": "a back end"}
+CORE = ("pytest", "hypothesis", "numpy", "ml_dtypes")  # without which nothing can be graded
+_OPTIONAL = {
+    "rich": "colours, clickable paths",
+    "triton": "judges your IR here",
+    "torch": "judges your kernels",
+    "numba": "a back end",
+}
 
 _MISSING = "missing"
 
@@ -26,8 +31,8 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
     yield line("This machine", "bold")
     yield _fact("Python", platform.python_version(), sys.version_info >= (3, 11), "3.11 or newer is needed")
     yield _fact("platform", f"{platform.system()} {platform.machine()}", True)
-    missing = [name for name in _CORE if not _version(name)]
-    for name in _CORE:
+    missing = missing_core()
+    for name in CORE:
         yield _fact(name, _version(name), name not in missing, "needed")
     for name, purpose in _OPTIONAL.items():
         yield _fact(name, _version(name), bool(_version(name)), f"optional: {purpose}", optional=True)
@@ -43,6 +48,11 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
         yield line()
         yield line("To install", "bold")
         yield from _installs(missing)
+
+
+def missing_core() -> list[str]:
+    """The packages that grading needs and this Python lacks."""
+    return [name for name in CORE if not _version(name)]
 
 
 def _fact(name: str, value: str, good: bool, otherwise: str = "", optional: bool = False) -> Line:
@@ -90,8 +100,8 @@ def _files(curriculum: Curriculum) -> Iterator[Line]:
             faults[file.relative_to(curriculum.root)] = fault
     for path, fault in faults.items():
         yield [Span("  ✗ ", "red"), Span(f"{path}: {fault}")]
-        if fault == _MISSING:
-            yield line(f"    {command('-m grader', 'reset', str(path))}", "cyan")
+    if lost := next((path for path, fault in faults.items() if fault == _MISSING), None):
+        yield line(f"    {command('-m grader', 'reset', str(lost))} brings a file back", "dim")
     if not faults:
         yield [Span("  ✓ ", "green"), Span("every file of exercises/ is there and parses")]
 
