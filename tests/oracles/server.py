@@ -82,9 +82,10 @@ class Server:
         """Triton's version."""
         return {"version": self.triton.__version__}
 
-    def parse(self, text: str) -> Answer:
+    def parse(self, text: str, locations: bool = False) -> Answer:
         """Parse and verify; the module as Triton prints it."""
-        return {"text": self._module(text).str_nodebug()}
+        module = self._module(text)
+        return {"text": str(module) if locations else module.str_nodebug()}
 
     def canonical(self, text: str, passes: Iterable[str] = ("inliner", "canonicalizer", "cse")) -> Answer:
         """The module after passes of these names."""

@@ -90,9 +90,9 @@ def accepts_many(texts: Sequence[str]) -> list[Answer]:
     return [Answer(answer["ok"], answer.get("diagnostic", ""), answer.get("text", "")) for answer in answers]
 
 
-def parse(text: str) -> str:
-    """A module as real Triton prints it (without locations). Fails the test when Triton refuses it."""
-    return _insist("parser", {"do": "parse", "text": text})["text"]
+def parse(text: str, locations: bool = False) -> str:
+    """A module as real Triton prints it, on demand with locations. Fails the test when Triton refuses it."""
+    return _insist("parser", {"do": "parse", "text": text, "locations": locations})["text"]
 
 
 def canonical(text: str, passes: Sequence[str] = COMMON_PASSES) -> str:
