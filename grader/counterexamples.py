@@ -70,7 +70,7 @@ def write(report: Report, folder: Path) -> None:
 def _text(test: TestResult, settings: dict[str, str | int], seed: int, root: Path) -> str:
     shown = ", ".join(f"{name}={value!r}" for name, value in settings.items())
     imports = _imports(test.counterexample) if test.counterexample else ""
-    if imports is None or (not test.counterexample and _takes_arguments(test, root)):
+    if imports is None or (not test.counterexample and takes_arguments(test.name, root)):
         return _RERUN.format(name=test.name, settings=f"{shown}, {seed=}")
     arguments = test.counterexample
     if "\n" in arguments:
@@ -84,9 +84,9 @@ def _text(test: TestResult, settings: dict[str, str | int], seed: int, root: Pat
     )
 
 
-def _takes_arguments(test: TestResult, root: Path) -> bool:
+def takes_arguments(test: str, root: Path) -> bool:
     """Whether a test asks for fixtures or cases, so that it cannot simply be called."""
-    file, _, name = test.name.partition("::")
+    file, _, name = test.partition("::")
     try:
         tree = ast.parse((root / file).read_bytes())
     except (OSError, SyntaxError):

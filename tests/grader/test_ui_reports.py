@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import ast
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from grader import counterexamples, junit
-from grader.verdicts import Verdict
+from grader import counterexamples, expected, junit
+from grader.curriculum import ROOT, load
+from grader.verdicts import TestResult, Verdict
 from tests.grader.ui_samples import report, result
 
 
@@ -90,3 +95,28 @@ def _written(root: Path, arguments: str) -> str:
     counterexamples.write(report(("1.1", [test])), root / ".kata" / "counterexamples")
     assert test.reproduce == ".kata/counterexamples/test_1_1_case__test_works.py"
     return (root / test.reproduce).read_text(encoding="utf-8")
+
+
+def test_the_files_run_both_ways(tmp_path: Path) -> None:
+    curriculum = load()
+    names = [name for task in curriculum.tasks for name in expected.tests_of(task, curriculum)]
+    plain = next(name for name in names if not counterexamples.takes_arguments(name, curriculum.root))
+    test = TestResult(plain, Verdict.FAIL, "why")
+    whole = report(("1.1", [test]), impl="reference")
+    folder = tmp_path / ".kata" / "counterexamples"
+
+    counterexamples.write(whole, folder)
+    assert "1 passed" in _run(tmp_path / test.reproduce)
+
+    copy = tmp_path / plain.partition("::")[0]
+    copy.parent.mkdir(parents=True)
+    shutil.copy(curriculum.root / plain.partition("::")[0], copy)
+    counterexamples.write(whole, folder)
+    assert "This case passes now." in _run(tmp_path / test.reproduce)
+
+
+def _run(file: Path) -> str:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, file], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
