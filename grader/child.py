@@ -49,6 +49,7 @@ def main(job: Job, answers: Answers) -> None:
     guard = Guard(overlay.plan)
     guard.install()
     guard.close_files(curriculum)
+    stderr = os.dup(_STDERR)
     _discard(_STDERR)
     graded = "learner" if overlay.plan.has_learner else "reference"
     modules = [module for module in curriculum.modules if overlay.plan.sources[module].origin == graded]
@@ -61,7 +62,10 @@ def main(job: Job, answers: Answers) -> None:
         f"--hypothesis-seed={job.seed}",
     ]
     reporter = Reporter(job, overlay.plan, answers, limit)
-    pytest.main([*options, *(str(root / file) for file in files)], plugins=[reporter])
+    status = pytest.main([*options, *(str(root / file) for file in files)], plugins=[reporter])
+    if status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
+        os.write(stderr, f"`python -m pytest {' '.join(files)}` says why.\n".encode())
+        return
     oracles = sys.modules.get("tests.oracles")
     answers.send("finished", oracles=oracles.used() if oracles else {})
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from grader import overlay
 from grader.curriculum import Curriculum, Task
 from grader.expected import tests_of
-from grader.job import MEMORY, Job
+from grader.job import IMPORT_LIMIT, MEMORY, Job
 from grader.overlay import Impl
 from grader.session import Answer, Session
 from grader.verdicts import MilestoneResult, TaskResult, TestResult, Verdict, worst
@@ -37,6 +37,7 @@ class Settings:
     learner_root: Path | None = None
     from_reference: frozenset[str] = frozenset()  # modules that are the reference's in any case
     memory: int | None = MEMORY
+    import_limit: float = IMPORT_LIMIT
 
 
 @dataclass
@@ -51,7 +52,7 @@ class _Progress:
 
 
 class Grading:
-    """Grades `tasks`, which are of one milestone."""
+    """Grades `tasks`, which are of one milestone. `on_event` sees every answer, and may raise to end it all."""
 
     def __init__(
         self, curriculum: Curriculum, tasks: list[Task], settings: Settings, on_event: OnEvent | None = None
@@ -149,12 +150,13 @@ class Grading:
         location = session.location(self.plan)
         what = {"importing": "importing {module}", "collecting": "importing {file}", "running": "running {test}"}
         doing = what[progress.step["event"]].format(**progress.step)
-        if session.out_of_time:
+        if progress.finished:
+            verdict, text = Verdict.ERROR, f"The code interrupted the tests while {doing}."
+        elif session.out_of_time:
             verdict, text = Verdict.TIMEOUT, f"The time limit was reached while {doing}."
         elif session.out_of_memory:
-            verdict, text = Verdict.MEMORY, f"The system ended the process, most likely for its memory, while {doing}."
-        elif progress.finished:
-            verdict, text = Verdict.ERROR, f"The code interrupted the tests while {doing}."
+            text = f"The system ended the process, most likely for the memory it took, while {doing}."
+            verdict = Verdict.MEMORY
         else:
             verdict, text = Verdict.ERROR, f"The process {session.describe_end()} while {doing}."
         return {"verdict": verdict, "message": text, "location": location}
@@ -197,6 +199,7 @@ class Grading:
             limits={task.id: task.timeout for task in self.tasks},
             from_reference=sorted(settings.from_reference),
             broken=self._broken,
+            import_limit=settings.import_limit,
             memory=settings.memory if settings.device == "cpu" else None,  # CUDA maps far more than it uses
         )
 

@@ -17,6 +17,7 @@ from grader import stubs
 from grader.curriculum import Curriculum, load
 from grader.grading import Grading, Settings
 from grader.runner import run_all
+from grader.session import Answer
 from grader.verdicts import TaskResult, Verdict
 
 # A stub reached or an oracle missing says nothing about the tests.
@@ -81,16 +82,26 @@ def is_caught(mistake: Mistake, curriculum: Curriculum) -> bool:
         path.parent.mkdir(parents=True)
         path.write_text(mistake.text(curriculum), encoding="utf-8")
         settings = Settings(learner_root=Path(folder), from_reference=frozenset(others))
-        grading = Grading(curriculum, [task], settings)
-        grading.run()
+        grading = Grading(curriculum, [task], settings, _stop_when_caught)
+        try:
+            grading.run()
+        except _Caught:
+            return True
     return any(result.verdict in _CAUGHT for result in grading.results.values())
+
+
+class _Caught(Exception):
+    """The rest of the tests need not run."""
+
+
+def _stop_when_caught(answer: Answer) -> None:
+    if answer["event"] in ("ran", "uncollectable") and Verdict(answer["verdict"]) in _CAUGHT:
+        raise _Caught
 
 
 def _right_tasks(curriculum: Curriculum, wanted: Iterable[str]) -> set[str]:
     """Those tasks that the reference passes."""
-    parts = [
-        [task for task in milestone.tasks if task.id in wanted] for milestone in curriculum.milestones
-    ]
+    parts = [[task for task in milestone.tasks if task.id in wanted] for milestone in curriculum.milestones]
     gradings = [Grading(curriculum, tasks, Settings(impl="reference")) for tasks in parts if tasks]
     run_all(gradings)
     results = [result for grading in gradings for result in grading.milestone_result().tasks]

@@ -106,11 +106,12 @@ def shorten(text: str) -> str:
 
 
 def location(error: BaseException, plan: Plan) -> str:
-    """The innermost line of graded code that `error` passed through, as `file:line`; or nothing."""
+    """The innermost line of graded code that `error` or what caused it passed through; or nothing."""
     if isinstance(error, SyntaxError) and error.filename and plan.is_graded(error.filename):
         return f"{plan.display(error.filename)}:{error.lineno}"
-    frames = traceback.walk_tb(error.__traceback__)
-    places = [(frame.f_code.co_filename, line) for frame, line in frames]
-    file, line = next((place for place in reversed(places) if plan.is_graded(place[0])), ("", 0))
-    return f"{plan.display(file)}:{line}" if file else ""
-
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    for file, line in reversed(places):
+        if plan.is_graded(file):
+            return f"{plan.display(file)}:{line}"
+    cause = error.__cause__ or error.__context__
+    return location(cause, plan) if cause else ""

@@ -16,7 +16,7 @@ import pytest
 from grader import last_call, outcome
 from grader.curriculum import task_id
 from grader.job import Answers, Job
-from grader.limits import OutOfTime, TimeLimit
+from grader.limits import TimeLimit
 from grader.outcome import UNAVAILABLE, Outcome, Stopped
 from grader.overlay import Plan
 from grader.verdicts import Verdict, worst
@@ -32,7 +32,7 @@ class Reporter:
         self.plan = plan
         self.answers = answers
         self.limit = limit
-        self.out_of_time: set[str] = set()  # tasks in which a test took too long
+        self.given_up: set[str | None] = set()  # tasks in which a test took too long
         self.outcomes: list[Outcome] = []  # of the running test's phases
         self.counterexample = ""
         self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # that can be repeated
@@ -71,18 +71,19 @@ class Reporter:
 
     # Running.
 
-    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        if task_id(item.path) in self.out_of_time:
-            return True  # taken care of: not run at all
-        self.answers.send("running", test=self._name(item), case=item.name)
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        if not self._is_given_up(item):
+            self.answers.send("running", test=self._name(item), case=item.name)
         self.outcomes = []
         self.counterexample = ""
         self.last_call = None
         self.started = time.perf_counter()
-        return None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        if self._is_given_up(item):
+            pytest.skip("not run after a timeout in the same task")
         with self._limited(item):
             return (yield)
 
@@ -101,9 +102,9 @@ class Reporter:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
+        if self._is_given_up(item):
+            return report
         self.outcomes.append(self._outcome(report, call))
-        if call.excinfo and isinstance(call.excinfo.value, OutOfTime):
-            self.out_of_time.add(task_id(item.path) or "")
         if call.when == "teardown":
             self._finish(item)
         return report
@@ -132,6 +133,11 @@ class Reporter:
                 decisive = replace(decisive, location=last_call.find(*self.last_call, self.plan))
         counterexample = "" if verdict in (Verdict.PASS, Verdict.UNAVAILABLE) else self.counterexample
         self._send("ran", decisive, test=self._name(item), counterexample=counterexample, seconds=seconds)
+        if verdict is Verdict.TIMEOUT:
+            self.given_up.add(task_id(item.path))
+
+    def _is_given_up(self, item: pytest.Item) -> bool:
+        return task_id(item.path) in self.given_up
 
     def _limited(self, item: pytest.Item) -> Any:
         return self.limit(self.job.limits[task_id(item.path) or ""])

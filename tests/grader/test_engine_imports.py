@@ -1,0 +1,168 @@
+"""A module that cannot be imported is named, with its line; tests that do without it are still judged."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from grader import guard, overlay
+from grader.grading import GraderFailed
+from grader.verdicts import Verdict
+from tests.grader.engine_course import Course, verdicts
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
+
+
+@pytest.mark.parametrize(
+    "code, verdict, message, line",
+    [
+        ("def add(:\n", Verdict.ERROR, "SyntaxError", 1),
+        ("x = 1\nraise ValueError('no')\n", Verdict.ERROR, "ValueError: no", 2),
+        ("import nowhere\n", Verdict.ERROR, "No module named 'nowhere'", 1),
+        ("import sys\nsys.exit(0)\n", Verdict.ERROR, "sys.exit(0)", 2),
+        ("import os\nos._exit(0)\n", Verdict.ERROR, "exit code 0 while importing tiny.number", 0),
+        ("import pytest\n", Verdict.ERROR, "imports pytest, which is refused", 1),
+        pytest.param("while True: len([])\n", Verdict.TIMEOUT, "still running after 1 seconds", 1, marks=POSIX),
+        pytest.param("x = bytearray(8 << 30)\n", Verdict.MEMORY, "memory limit", 1, marks=POSIX),
+        ("raise NotImplementedError('Task 1.1: Add')\n", Verdict.NOT_IMPLEMENTED, "Task 1.1: Add", 1),
+        ("double = add = None\ndel add\n", Verdict.ERROR, "cannot import name 'add'", 0),
+    ],
+)
+def test_a_module_that_cannot_be_imported(
+    solved: Course, code: str, verdict: Verdict, message: str, line: int
+) -> None:
+    solved.write("exercises/tiny/number.py", code)
+    results = solved.grade()
+    result = results["test_property"]
+    assert result.verdict is verdict, result
+    assert message in result.message
+    assert result.location == (f"exercises/tiny/number.py:{line}" if line else "")
+    assert results["test_shout"].verdict is Verdict.PASS
+
+
+def test_a_missing_file_is_not_filled_from_the_reference(solved: Course) -> None:
+    (solved.root / "exercises/tiny/number.py").unlink()
+    results = solved.grade()
+    assert results["test_property"].verdict is Verdict.ERROR
+    assert "there is no file exercises/tiny/number.py" in results["test_property"].message
+    assert results["test_shout"].verdict is Verdict.PASS
+
+
+def test_a_broken_package_breaks_what_is_in_it(solved: Course) -> None:
+    solved.write("exercises/tiny/__init__.py", "1 / 0\n")
+    results = solved.grade()
+    assert set(verdicts(results).values()) == {Verdict.ERROR}
+    assert results["test_shout"].location == "exercises/tiny/__init__.py:1"
+    assert "ZeroDivisionError" in results["test_shout"].message
+
+
+def test_a_broken_file_of_tests_costs_its_own_task(solved: Course) -> None:
+    path = solved.root / "tests/m01_numbers/test_1_2_double.py"
+    path.write_text(path.read_text() + "\n\nassert double(1) == 3\n")
+    results = solved.grade()
+    assert {name: result.verdict for name, result in results.items() if result.verdict is not Verdict.PASS} == {
+        "test_double": Verdict.ERROR,
+        "test_zero": Verdict.ERROR,
+    }
+
+
+def test_a_broken_conftest_is_the_graders_failure(solved: Course) -> None:
+    solved.write("tests/conftest.py", "raise RuntimeError\n")
+    with pytest.raises(GraderFailed, match="python -m pytest tests/m01_numbers/test_1_1_add.py"):
+        solved.grade()
+
+
+def test_the_learners_own_modules(solved: Course) -> None:
+    solved.write("exercises/tiny/helpers/plus.py", "def plus(a, b):\n    return a + b\n")
+    solved.write("exercises/tiny/unused.py", "raise SystemExit\n")
+    solved.edit("tiny/number.py", "    return a + b", "    from tiny.helpers.plus import plus\n    return plus(a, b)")
+    assert set(verdicts(solved.grade()).values()) == {Verdict.PASS}
+
+
+def test_whose_code_runs(solved: Course) -> None:
+    def origins(impl: overlay.Impl, fill: overlay.Impl, milestone: int) -> dict[str, str]:
+        plan = overlay.plan(solved.curriculum, {milestone}, impl, fill)
+        return {name: source.origin for name, source in plan.sources.items()}
+
+    first = ("tiny", "tiny.number", "tiny.text")
+    assert origins("learner", "reference", 1) == dict.fromkeys(first, "learner") | {"tiny.chain": "stub"}
+    assert origins("reference", "learner", 1) == dict.fromkeys(first, "reference") | {"tiny.chain": "stub"}
+    assert origins("learner", "reference", 2) == dict.fromkeys(first, "reference") | {"tiny.chain": "learner"}
+    assert origins("reference", "learner", 2) == dict.fromkeys(first, "learner") | {"tiny.chain": "reference"}
+    assert set(origins("learner", "learner", 2).values()) == {"learner"}
+
+
+def test_provenance(solved: Course) -> None:
+    before = {module.name: module for module in solved.grading(1).modules}
+    solved.edit("tiny/number.py", "2 * a", "a * 2")
+    after = {module.name: module for module in solved.grading(1).modules}
+    assert {name for name in before if before[name] != after[name]} == {"tiny.number"}
+    assert after["tiny.number"].path == "exercises/tiny/number.py"
+    assert after["tiny.chain"].path == ".kata/stubs/tiny/chain.py"
+    assert len(after["tiny.number"].sha256) == 64
+
+
+def test_a_later_milestone_is_a_stub_even_if_the_learner_has_it(solved: Course) -> None:
+    solved.edit("tiny/number.py", "    return a + b", "    from tiny.chain import total\n    return total([a, b])")
+    result = solved.grade()["test_property"]
+    assert (result.verdict, result.message) == (Verdict.NOT_IMPLEMENTED, "Task 2.1: Sum")
+
+
+def test_the_file_as_it_is_now_runs(solved: Course) -> None:
+    """Two versions of the same length within a second: cached bytecode would be the old one's."""
+    solved.grade()
+    solved.edit("tiny/text.py", '"!"', '"?"')
+    assert solved.grade()["test_shout"].verdict is Verdict.FAIL
+
+
+REACHES = (
+    "import solutions.tiny.text",
+    "from solutions.tiny import text",
+    "import grader",
+    "from tests import conftest",
+    "import _pytest",
+    "import hypothesis",
+    "import triton",
+    "import importlib; importlib.import_module('pytest')",
+    "import importlib; importlib.import_module('solutions.tiny.text')",
+    "__import__('triton')",
+    "exec('import pytest')",
+    "import importlib.util; importlib.util.find_spec('triton')",
+    "import runpy; runpy.run_module('solutions.tiny.text')",
+    "open(REFERENCE)",
+    "import pathlib; pathlib.Path(REFERENCE).read_text()",
+    "import os; os.open(REFERENCE, os.O_RDONLY)",
+    "import os; os.chdir('/'); open(os.path.relpath(REFERENCE))",
+    "import shutil; shutil.copy(REFERENCE, '/tmp')",
+    "import os; os.symlink(REFERENCE, REFERENCE + '.link'); open(REFERENCE + '.link')",
+    "import os; os.system('true')",
+    "import subprocess; subprocess.run(['true'])",
+    "import os; os.fork()",
+)
+
+
+def test_out_of_reach(solved: Course) -> None:
+    attempt = "    try:\n        {}\n    except (ImportError, PermissionError): refused += 1\n"
+    attempts = "".join(attempt.format(reach) for reach in REACHES)
+    solved.write(
+        "exercises/tiny/text.py",
+        f"REFERENCE = {str(solved.root / 'solutions/tiny/text.py')!r}\n"
+        f"def shout(text):\n    refused = 0\n{attempts}"
+        f"    assert refused == {len(REACHES)}\n    return text.upper() + '!'\n",
+    )
+    result = solved.grade()["test_shout"]
+    assert result.verdict is Verdict.PASS, result
+
+
+def test_triton_is_open_from_milestone_8_on(solved: Course) -> None:
+    plan = overlay.plan(solved.curriculum, {1}, "learner")
+    file = str(plan.sources["tiny.number"].path)
+    watch = guard.Guard(plan)
+    frame = eval(compile("__import__('sys')._getframe()", file, "eval"))
+    with pytest.raises(guard.Refused):
+        watch._check("triton", frame)
+    watch.milestones[file] = 8
+    watch._check("triton", frame)
+    with pytest.raises(guard.Refused):
+        watch._check("solutions", frame)
