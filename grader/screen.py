@@ -214,7 +214,7 @@ def _test(test: TestResult, limit: int | None) -> Iterator[Line]:
     if test.location:
         yield [Span("  code   ", "bold"), location_span(test.location)]
     if test.blame:
-        blame = f"{test.blame}: with the reference's version in its place this test passes"
+        blame = f"{test.blame}: with the reference there instead, this test passes"
         yield [Span("  cause  ", "bold"), Span(blame, "yellow")]
     if test.reproduce:
         yield [Span("  debug  ", "bold"), Span(command(test.reproduce), "cyan")]
