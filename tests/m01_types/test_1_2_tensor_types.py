@@ -96,4 +96,6 @@ def test_element_type_and_shape() -> None:
 
 def test_with_element() -> None:
     for shape, name, other in itertools.product(((), *SHAPES), NUMBERS, SCALARS):
-        calling(with_element, of_shape(shape, name), scalar(other)).returns(of_shape(shape, other))
+        type = of_shape(shape, name)
+        calling(with_element, type, scalar(other)).returns(of_shape(shape, other))
+        assert type == of_shape(shape, name), f"with_element has changed the type it was given: now {type!r}"

@@ -23,18 +23,17 @@ def agree(sources: Collection[str], targets: Collection[str]) -> None:
             continue  # nothing to do, or nothing to be right or wrong about
         call = calling(cast_steps, DTYPES[source], DTYPES[target])
         if answer.ok:
-            call.returns(steps(answer.value, target), because=f"real Triton casts {source} to {target} so")
+            # Real Triton bitcasts from a type to itself where only the sign differs; MLIR removes that again.
+            ops = [op.name for op in answer.value if op.name != "arith.bitcast"]
+            because = f"real Triton's {source} becomes {target} by {' and '.join(ops) or 'nothing: the bits stay'}"
+            call.returns(steps(ops, DTYPES[target]), because)
         else:
             call.raises(TypeError, source, target, because="real Triton has no such cast")
 
 
-def steps(ops: tuple[records.CastOp, ...], target: str) -> list[tuple[str, dtype]]:
-    """Real Triton's ops as `cast_steps` gives them; a cast of two steps goes by way of fp32.
-
-    Its `arith.bitcast` from a type to the same type is none: MLIR removes it.
-    """
-    names = [op.name for op in ops if op.name != "arith.bitcast"]
-    return [*((name, float32) for name in names[:-1]), *((name, DTYPES[target]) for name in names[-1:])]
+def steps(ops: list[str], target: dtype) -> list[tuple[str, dtype]]:
+    """The steps as `cast_steps` gives them: where there are two, the first one leads to fp32."""
+    return [(op, target if i == len(ops) else float32) for i, op in enumerate(ops, 1)]
 
 
 def test_float_to_float() -> None:
