@@ -1,0 +1,35 @@
+"""What the graded tests of milestone 1 take on trust: that NumPy and real Triton's parser agree with them."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.m01_types.test_1_2_tensor_types import SPELLED
+from tests.oracles import questions, records, triton
+from tests.strategies.types import NUMBERS
+
+
+@pytest.mark.parametrize("sizes", [{1: 1, 2: 2, 4: 4}, {1: 1, 2: 6, 4: 3}])
+@pytest.mark.parametrize("trailing", [(), (5,), (1, 7, 2)])
+def test_triton_broadcasts_as_numpy_does(sizes: dict[int, int], trailing: tuple[int, ...]) -> None:
+    """Also with other sizes, and more dimensions at the end of both shapes."""
+    for lhs, rhs in itertools.product(questions.SHAPES, repeat=2):
+        answer = records.broadcast(lhs, rhs)
+        resized = [(*(sizes[dim] for dim in shape), *trailing) for shape in (lhs, rhs)]
+        if answer.ok:
+            assert np.broadcast_shapes(*resized) == (*(sizes[dim] for dim in answer.value), *trailing)
+        else:
+            with pytest.raises(ValueError):
+                np.broadcast_shapes(*resized)
+
+
+def test_triton_reads_the_spellings() -> None:
+    types = [*NUMBERS, *(f"!tt.ptr<{name}>" for name in NUMBERS), *SPELLED.values()]
+    arguments = ", ".join(f"%a{i}: {type}" for i, type in enumerate(types))
+    answer = triton.accepts(f"module {{ tt.func @f({arguments}) {{ tt.return }} }}")
+    assert answer, answer.diagnostic
+    for type in types:
+        assert f": {type}" in answer.text
