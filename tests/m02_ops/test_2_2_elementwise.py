@@ -1,0 +1,110 @@
+"""Task 2.2: the types of elementwise operations, comparisons, select and casts, as real Triton's verifier has them."""
+
+from __future__ import annotations
+
+import itertools
+
+from mini_triton.ir.ops.elementwise import (
+    bitcast,
+    cmpf,
+    cmpi,
+    narrower_float,
+    narrower_integer,
+    same_floats,
+    same_integers,
+    select,
+    wider_float,
+    wider_integer,
+)
+
+from tests.checks import calling
+from tests.strategies.ir import tensor, type_of, word
+from tests.strategies.rules import Call, judge
+from tests.strategies.types import NUMBERS
+
+INTEGERS = ("i1", "i8", "i16", "i32", "i64")
+FLOATS = ("f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
+ELEMENTS = (*NUMBERS, "!tt.ptr<f32>", "!tt.ptr<i8>")
+TYPES = [tensor(shape, element) for shape in ((), (8,)) for element in ELEMENTS]
+TYPES += [tensor(shape, element) for shape in ((4,), (2, 4)) for element in ("i1", "i32", "f32")]
+FLOAT_8 = "fp8 only goes through tt.fp_to_fp: real Triton parses this, but cannot compile it"
+
+
+def boolean_of(type: str) -> str:
+    """`i1` in the shape of a type."""
+    dimensions, x, _ = type.rpartition("x")
+    return f"{dimensions}{x}i1>" if type.startswith("tensor") else "i1"
+
+
+def casts(rule, name: str, stricter: str = "") -> list[Call]:
+    """From every type to every type."""
+    return [
+        Call(rule, name, (source,), [(target,)], given=target, stricter=stricter if "f8" in source + target else "")
+        for source, target in itertools.product(TYPES, repeat=2)
+    ]
+
+
+def test_integer_arithmetic() -> None:
+    judge(Call(same_integers, "arith.addi", pair, [(pair[0],)]) for pair in itertools.product(TYPES, repeat=2))
+
+
+def test_float_arithmetic() -> None:
+    judge(Call(same_floats, "arith.mulf", pair, [(pair[0],)]) for pair in itertools.product(TYPES, repeat=2))
+
+
+def test_two_different_types_are_both_named() -> None:
+    for rule, elements in ((same_integers, INTEGERS), (same_floats, FLOATS)):
+        types = [tensor(shape, element) for shape in ((), (8,), (2, 4)) for element in elements]
+        for lhs, rhs in itertools.permutations(types, 2):
+            call = calling(rule, type_of(lhs), type_of(rhs))
+            call.raises(TypeError, lhs, rhs, because="the message should name both types")
+
+
+def test_compare_integers() -> None:
+    predicate = {"predicate": word("slt", 2, width=64)}
+    judge(
+        Call(cmpi, "arith.cmpi", (lhs, rhs), [("i1",), (boolean_of(lhs),)], predicate)
+        for lhs, rhs in itertools.product(TYPES, repeat=2)
+    )
+
+
+def test_compare_floats() -> None:
+    predicate = {"predicate": word("olt", 4, width=64)}
+    judge(
+        Call(cmpf, "arith.cmpf", (lhs, rhs), [("i1",), (boolean_of(lhs),)], predicate)
+        for lhs, rhs in itertools.product(TYPES, repeat=2)
+    )
+
+
+def test_select() -> None:
+    conditions = ("i1", "i8", "f32", "tensor<8xi1>", "tensor<8xi8>", "tensor<4xi1>", "tensor<2x4xi1>")
+    judge(
+        Call(select, "arith.select", (condition, type, type), [(type,)])
+        for type, condition in itertools.product(TYPES, conditions)
+        if type.startswith("tensor") or not condition.startswith("tensor")
+    )
+
+
+def test_a_tensor_cannot_choose_between_scalars() -> None:
+    judge([Call(select, "arith.select", ("tensor<8xi1>", "f32", "f32"), [("f32",)])])  # real Triton aborts
+
+
+def test_select_between_different_types() -> None:
+    types = ("i1", "i32", "f32", "!tt.ptr<f32>", "tensor<8xi32>", "tensor<8xf32>", "tensor<4xi32>")
+    judge(
+        Call(select, "arith.select", (condition, *values), [(values[0],), (values[1],)])
+        for values in itertools.permutations(types, 2)
+        for condition in {"i1", *map(boolean_of, values)}
+    )
+
+
+def test_wider_and_narrower_floats() -> None:
+    judge(casts(wider_float, "arith.extf", FLOAT_8) + casts(narrower_float, "arith.truncf", FLOAT_8))
+
+
+def test_wider_and_narrower_integers() -> None:
+    judge(casts(wider_integer, "arith.extsi") + casts(narrower_integer, "arith.trunci"))
+
+
+def test_bitcast() -> None:
+    judge(casts(bitcast, "tt.bitcast"))

@@ -1,0 +1,135 @@
+"""Task 2.3: pointers and what is read and written through them, as real Triton's verifier has them."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.ir.ops.memory import addptr, atomic_cas, atomic_rmw, load, pointee, store
+
+from tests.checks import calling
+from tests.strategies.ir import Attribute, segments, tensor, type_of, word
+from tests.strategies.rules import Call, judge
+from tests.strategies.types import NUMBERS
+
+SHAPES = ((), (8,), (1,), (2, 4))
+POINTERS = tuple(tensor(shape, f"!tt.ptr<{name}>") for shape in SHAPES for name in ("f32", "i8"))
+VALUES = tuple(tensor(shape, name) for shape in SHAPES for name in ("f32", "i8"))
+MASKS = tuple(tensor(shape, name) for shape in SHAPES for name in ("i1", "i32"))
+ATOMICS = ("and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exch")  # numbered from 1
+ORDER = {"sem": word("acq_rel", 4), "scope": word("gpu", 1)}
+FLOATS = ("f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
+
+shapes = st.lists(st.sampled_from((1, 2, 4, 8)), max_size=3).map(tuple)
+names = st.sampled_from(NUMBERS)
+
+
+def loads(ptr: str, mask: str | None = None, other: str | None = None, *, stricter: str = "") -> Call:
+    """`load`, and what real Triton might say that it reads."""
+    attributes = {"operandSegmentSizes": segments(True, mask is not None, other is not None)}
+    offers = [(value,) for value in VALUES] + [(ptr.replace("!tt.ptr<", "").replace(">>", ">").rstrip(">"),)]
+    return Call(load, "tt.load", (ptr, mask, other), offers, attributes, stricter=stricter)
+
+
+def atomic(name: str, ptr: str, value: str, mask: str | None, stricter: str = "") -> Call:
+    """`atomic_rmw` of this name."""
+    attributes: dict[str, Attribute] = {"atomic_rmw_op": word(name, 1 + ATOMICS.index(name)), **ORDER}
+    return Call(atomic_rmw, "tt.atomic_rmw", (ptr, value, mask), [(value,)], attributes, stricter=stricter)
+
+
+@given(shape=shapes, name=names)
+def test_what_a_pointer_points_to(shape: tuple[int, ...], name: str) -> None:
+    for depth in range(3):
+        behind, ptr = ("!tt.ptr<" * d + name + ">" * d for d in (depth, depth + 1))
+        call = calling(pointee, type_of(tensor(shape, ptr)))
+        call.returns(type_of(tensor(shape, behind)), because="the shape stays, the element is what is pointed to")
+    calling(pointee, type_of(tensor(shape, name))).raises(TypeError, name, because=f"{name} is no pointer")
+
+
+def test_pointer_arithmetic() -> None:
+    offsets = [tensor(shape, name) for shape in SHAPES for name in ("i8", "i16", "i32", "i64", "f32", "!tt.ptr<f32>")]
+    judge(Call(addptr, "tt.addptr", pair, [(pair[0],)]) for pair in itertools.product(POINTERS + VALUES, offsets))
+
+
+def test_booleans_are_no_offsets() -> None:
+    why = "a sign-extended true is -1: the front end widens booleans first, so that they are never offsets"
+    for shape in SHAPES:
+        pair = tensor(shape, "!tt.ptr<f32>"), tensor(shape, "i1")
+        judge([Call(addptr, "tt.addptr", pair, (), stricter=why)])
+
+
+def test_load() -> None:
+    judge(loads(ptr) for ptr in POINTERS + VALUES)
+
+
+def test_load_with_a_mask() -> None:
+    judge(loads(*pair) for pair in itertools.product(POINTERS, MASKS))
+
+
+def test_load_with_another_value() -> None:
+    judge(
+        loads(ptr, tensor(shape, "i1"), other)
+        for shape in SHAPES
+        for ptr, other in itertools.product([tensor(shape, "!tt.ptr<f32>"), tensor(shape, "!tt.ptr<i8>")], VALUES)
+    )
+
+
+@given(shape=shapes, name=names, mask_shape=shapes, other_shape=shapes, other=names, same=st.booleans())
+def test_loads_of_any_type(
+    shape: tuple[int, ...],
+    name: str,
+    mask_shape: tuple[int, ...],
+    other_shape: tuple[int, ...],
+    other: str,
+    same: bool,
+) -> None:
+    if same:
+        mask_shape, other_shape, other = shape, shape, name
+    ptr, mask, filling = tensor(shape, f"!tt.ptr<{name}>"), tensor(mask_shape, "i1"), tensor(other_shape, other)
+    offers = [(tensor(shape, name),), (filling,)]
+    attributes = {"operandSegmentSizes": segments(True, True, True)}
+    judge([Call(load, "tt.load", (ptr, mask, filling), offers, attributes)])
+
+
+def test_store() -> None:
+    judge(Call(store, "tt.store", pair, [()]) for pair in itertools.product(POINTERS + VALUES, VALUES))
+
+
+def test_store_with_a_mask() -> None:
+    judge(
+        Call(store, "tt.store", (tensor(shape, "!tt.ptr<f32>"), tensor(shape, "f32"), mask), [()])
+        for shape, mask in itertools.product(SHAPES, MASKS)
+    )
+
+
+def test_the_message_says_what_was_expected() -> None:
+    ptr, value, mask = (type_of(tensor((8,), element)) for element in ("!tt.ptr<f32>", "i8", "i32"))
+    calling(load, ptr, mask).raises(TypeError, "tensor<8xi32>", because="the message should name the wrong mask")
+    calling(store, ptr, value).raises(TypeError, "tensor<8xi8>", because="the message should name the wrong value")
+
+
+def test_atomics_on_tensors() -> None:
+    values = ("tensor<8xi32>", "tensor<8xf32>", "tensor<4xi32>", "i32")
+    masks = (None, "i1", "tensor<8xi1>", "tensor<4xi1>", "tensor<8xi32>")
+    judge(
+        atomic(name, "tensor<8x!tt.ptr<i32>>", value, mask)
+        for name, value, mask in itertools.product(("add", "umax", "exch"), values, masks)
+    )
+
+
+def test_which_atomics_take_which_elements() -> None:
+    why = "only fadd adds floats, and all others but exch take integers: real Triton parses more than it compiles"
+    judge(
+        atomic(name, f"!tt.ptr<{value}>", value, "i1", stricter=why if mixed else "")
+        for name, value in itertools.product(ATOMICS, NUMBERS)
+        for mixed in [name != "exch" and (name == "fadd") != (value in FLOATS)]
+    )
+
+
+def test_compare_and_swap() -> None:
+    values = ("f32", "i8", "tensor<8xf32>", "tensor<8xi8>")
+    judge(
+        Call(atomic_cas, "tt.atomic_cas", (ptr, cmp, val), [(val,)], ORDER)
+        for ptr, cmp, val in itertools.product(POINTERS[:4], values, values)
+    )

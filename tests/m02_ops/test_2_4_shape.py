@@ -1,0 +1,131 @@
+"""Task 2.4: making tensors and changing their shape, as real Triton's verifier has it."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.ir.ops.shape import broadcast, expand_dims, join, make_range, reshape, splat, split, trans
+
+from tests.strategies.ir import array, integer, tensor
+from tests.strategies.rules import Call, judge
+from tests.strategies.types import NUMBERS
+
+SHAPES = ((1,), (2,), (8,), (1, 1), (1, 8), (8, 1), (2, 4), (4, 2), (2, 2, 2), (4, 1, 2), (1, 2, 4))
+TENSORS = [tensor(shape, "f32") for shape in SHAPES]
+ANY_SHAPE = (TypeError, ValueError)  # a ValueError is TensorType's own, over a shape that no tensor may have
+
+Shape = tuple[int, ...]
+shapes = st.lists(st.sampled_from((1, 2, 4, 16)), min_size=1, max_size=4).map(tuple)
+names = st.sampled_from((*NUMBERS, "!tt.ptr<f32>"))
+
+
+def ranges(start: int, end: int, *offers: tuple[str, ...]) -> Call:
+    """`make_range`, with the type that real Triton may give it and some others."""
+    offers = (*offers, (f"tensor<{max(end - start, 1)}xi32>",), (f"tensor<{max(end - start, 1)}xi64>",))
+    attributes = {"start": integer(start), "end": integer(end)}
+    return Call(make_range, "tt.make_range", (), offers, attributes, refusals=ANY_SHAPE)
+
+
+def test_ranges() -> None:
+    ends = (0, 1, 2, 3, 4, 6, 8, 9, 12, 16)
+    judge(ranges(start, end, ("i32",)) for start, end in itertools.product((0, 1, 4, 8), ends))
+
+
+@given(start=st.integers(-(2**20), 2**20), power=st.integers(0, 21), off=st.sampled_from((0, 0, 0, 1, -1)))
+def test_ranges_of_any_length(start: int, power: int, off: int) -> None:
+    judge([ranges(start, start + 2**power + off)])
+
+
+def test_splat() -> None:
+    scalars = ("i1", "i32", "f16", "f32", "!tt.ptr<f32>", "!tt.ptr<f16>")
+    results = [tensor(shape, name) for shape in ((), (1,), (8,), (2, 4)) for name in scalars]
+    judge(Call(splat, "tt.splat", (s,), [(r,)], given=r) for s, r in itertools.product(scalars, results))
+
+
+def test_only_scalars_are_splat() -> None:
+    why = "real Triton's parser takes tensors too, but what makes a tensor larger is tt.broadcast"
+    pairs = itertools.product(TENSORS, repeat=2)
+    judge(Call(splat, "tt.splat", (source,), (), given=result, stricter=why) for source, result in pairs)
+
+
+@given(shape=shapes, name=names, axis=st.integers(0, 4))
+def test_a_new_dimension(shape: Shape, name: str, axis: int) -> None:
+    axis = min(axis, len(shape))
+    offers = [(tensor((*shape[:i], 1, *shape[i:]), name),) for i in range(len(shape) + 1)]
+    judge([Call(expand_dims, "tt.expand_dims", (tensor(shape, name),), offers, {"axis": integer(axis)})])
+
+
+def test_a_new_dimension_where_there_is_no_place() -> None:
+    why = "an axis counts from 0 to the rank; real Triton does not check it, and its process may die"
+    for shape in SHAPES:
+        for axis in (-3, -2, -1, len(shape) + 1, len(shape) + 2):
+            attributes = {"axis": integer(axis)}
+            judge([Call(expand_dims, "tt.expand_dims", (tensor(shape, "f32"),), (), attributes, stricter=why)])
+
+
+def test_scalars_have_no_dimensions() -> None:
+    judge([Call(expand_dims, "tt.expand_dims", ("f32",), [("tensor<1xf32>",)], {"axis": integer(0)})])
+
+
+def test_broadcast() -> None:
+    results = [*TENSORS, "tensor<8x8xf32>", "tensor<8xi32>", "tensor<4x2x2xf32>", "f32"]
+    pairs = itertools.product([*TENSORS, "f32", "tensor<1x8xi32>"], results)
+    judge(Call(broadcast, "tt.broadcast", (source,), [(result,)], given=result) for source, result in pairs)
+
+
+@given(shape=shapes, name=names, growth=st.lists(st.sampled_from((1, 1, 2, 4)), max_size=4))
+def test_broadcast_of_any_shape(shape: Shape, name: str, growth: list[int]) -> None:
+    factors = (*growth, 1, 1, 1, 1)[: len(shape)]
+    source = tensor(shape, name)
+    result = tensor([size * factor for size, factor in zip(shape, factors, strict=True)], name)
+    judge([Call(broadcast, "tt.broadcast", (source,), [(result,)], given=result)])
+
+
+def test_reshape() -> None:
+    results = [*TENSORS, "tensor<8xi32>", "tensor<8x8xf32>", "f32"]
+    pairs = itertools.product([*TENSORS, "f32", "tensor<2x4xi32>"], results)
+    judge(Call(reshape, "tt.reshape", (source,), [(result,)], given=result) for source, result in pairs)
+
+
+@given(shape=shapes, all_axes=st.permutations(range(4)))
+def test_transpose(shape: Shape, all_axes: list[int]) -> None:
+    order = [axis for axis in all_axes if axis < len(shape)]
+    offers = [(tensor(other, "f16"),) for other in sorted(set(itertools.permutations(shape)))]
+    judge([Call(trans, "tt.trans", (tensor(shape, "f16"),), offers, {"order": array(order)})])
+
+
+@given(shape=shapes, order=st.lists(st.integers(-1, 3), max_size=4))
+def test_orders_that_may_be_wrong(shape: Shape, order: list[int]) -> None:
+    offers = [(tensor(other, "f32"),) for other in sorted(set(itertools.permutations(shape)))]
+    judge([Call(trans, "tt.trans", (tensor(shape, "f32"),), offers, {"order": array(order)})])
+
+
+def test_join() -> None:
+    types = [(shape, name) for shape in ((), *SHAPES) for name in ("f32", "!tt.ptr<f32>")]
+    judge(
+        Call(join, "tt.join", (tensor(shape, name), tensor(*other)), [(tensor((*shape, 2), name),)])
+        for (shape, name), other in itertools.product(types, repeat=2)
+    )
+
+
+def test_split() -> None:
+    types = [(), *SHAPES, (4, 4, 2), (2, 2), (2, 1), (2, 2, 4)]
+    judge(
+        Call(split, "tt.split", (tensor(shape, name),), [(tensor(shape[:-1] or (1,), name),) * 2, (name, name)])
+        for shape, name in itertools.product(types, ("f32", "i1", "!tt.ptr<i8>"))
+    )
+
+
+@given(shape=shapes, name=names)
+def test_split_undoes_join(shape: Shape, name: str) -> None:
+    type, pair = tensor(shape, name), tensor((*shape, 2), name)
+    judge([Call(join, "tt.join", (type, type), [(pair,)])])
+    judge([Call(split, "tt.split", (pair,), [(type, type)])])
+
+
+def test_tensors_have_a_largest_size() -> None:
+    for size in (2**19, 2**20):
+        type, pair = tensor((size,), "i8"), tensor((size, 2), "i8")
+        judge([Call(join, "tt.join", (type, type), [(pair,)], refusals=ANY_SHAPE)])
