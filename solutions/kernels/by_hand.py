@@ -69,6 +69,7 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
     integers = dict.fromkeys(("M", "N", "K", "stride_a", "stride_b", "stride_c"), I32)
     # [task 3.7] The loop carries the running total and both tiles of pointers. `cdiv(x, y)` is (x + y - 1) // y, by
     # `arith.divsi`; `&` is `arith.andi`; the dot product takes `inputPrecision="tf32"`, as real Triton's does.
+    # A pointer moves in two steps, `(a + rows) + inner`: the sum of two i32 offsets alone might overflow.
     inputs: dict[str, Type] = {**pointers, **integers}
     with function(b, module, "matmul", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
         a_ptr, b_ptr, c_ptr, M, N, K, stride_a, stride_b, stride_c = kernel.arguments

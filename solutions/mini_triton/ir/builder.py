@@ -119,7 +119,7 @@ class Builder:
 
         Integer types read the value modulo 2**width, but only from the smallest signed to the largest unsigned value;
         `i1` takes booleans and 0 and 1; float types take integers as well. Raises `ValueError` for a value
-        out of range, `TypeError` for a float in an integer type.
+        out of range, `TypeError` for a float in an integer type and for a pointer type.
         """
         # [task 3.2] The IR stores booleans for `i1`, signed integers (255 in an `i8` is -1) and Python floats.
         element = element_type(type)
@@ -145,7 +145,10 @@ class Builder:
         return self.create("tt.splat", value, result=TensorType(tuple(shape), element_type(value.type)))
 
     def expand_dims(self, value: Value, axis: int) -> OpResult:
-        """A new dimension of size 1; `axis` may be negative, then it counts from the end of the result."""
+        """A new dimension of size 1; `axis` may be negative, then it counts from the end of the result.
+
+        An axis out of range is left to the operation's type rule, which refuses it with `VerificationError`.
+        """
         # [task 3.3] The operation knows no negative axis. The result has one dimension more than the operand.
         rank = len(shape_of(value.type)) + 1
         return self.create("tt.expand_dims", value, axis=axis % rank if -rank <= axis < rank else axis)

@@ -189,10 +189,13 @@ def function(
 
 
 def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResult, ...]:
-    """Call a function; gives its results. Raises `TypeError` if the arguments are not of its inputs' types."""
+    """Call a function; gives its results.
+
+    Raises `TypeError`, naming the function, if the arguments are not of its inputs' types.
+    """
     # [task 3.6] The symbol is the attribute `callee` of `tt.call`; the result types are in the function's type.
     given = tuple(argument.type for argument in arguments)
     if given != callee.type.inputs:
-        raise TypeError(f"{callee.name} takes {callee.type.inputs}, not {given}")
+        raise TypeError(f"{callee.name} has type {callee.type}, but is called with ({', '.join(map(str, given))})")
     return builder.operation("tt.call", *arguments, callee=callee.name, result=callee.type.results).results
     # [end]

@@ -1,0 +1,245 @@
+"""Task 3.1: operations go where they should, and know which line they come from."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.errors import Loc, VerificationError
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Block, Module, Operation, Region, Value
+from mini_triton.ir.ops.definition import create
+from mini_triton.ir.printer import print_module
+from mini_triton.ir.types import F32, I32, FunctionType, TensorType
+
+from tests.checks import calling
+from tests.oracles import triton
+
+BLOCKS = 3
+
+
+class Stop(Exception):
+    """What the tests raise inside `with` blocks."""
+
+
+# --- where
+
+withs = st.tuples(st.sampled_from(["at_end", "before"]), st.integers(0, 5))
+steps = st.recursive(
+    st.just("make"),
+    lambda step: st.tuples(withs, st.lists(step, max_size=4), st.sampled_from(["leave", "raise"])),
+    max_leaves=12,
+)
+
+
+class Play:
+    """The same steps with a builder and with plain lists of numbers: each operation is a constant with a number."""
+
+    def __init__(self) -> None:
+        self.builder = Builder()
+        self.blocks = [Block() for _ in range(BLOCKS)]
+        self.lists: list[list[int]] = [[] for _ in range(BLOCKS)]
+        self.made: list[Operation] = []
+        self.place: tuple[int, int | None] | None = None  # list, and number before which to insert
+
+    def step(self, step: Any) -> None:
+        if step == "make":
+            self._make()
+            return
+        (kind, index), inner, end = step
+        if kind == "before" and not self.made:
+            return
+        saved = self.place
+        if kind == "at_end":
+            block = index % BLOCKS
+            scope = self.builder.at_end(self.blocks[block])
+            self.place = block, None
+        else:
+            number = index % len(self.made)
+            scope = self.builder.before(self.made[number])
+            self.place = next(i for i, numbers in enumerate(self.lists) if number in numbers), number
+        came_out = False
+        try:
+            with scope:
+                for one in inner:
+                    self.step(one)
+                if end == "raise":
+                    raise Stop
+        except Stop:
+            came_out = True
+        assert came_out == (end == "raise"), f"`{kind}` must let an exception pass: it did not come out of the `with`"
+        self.place = saved
+
+    def _make(self) -> None:
+        number = len(self.made)
+        if self.place is None:
+            calling(self.builder.insert, create("arith.constant", value=number, result=I32)).raises(
+                ValueError, because="outside of all `with` blocks there is no insertion point"
+            )
+            return
+        block, anchor = self.place
+        position = len(self.lists[block]) if anchor is None else self.lists[block].index(anchor)
+        self.lists[block].insert(position, number)
+        self.made.append(self.builder.operation("arith.constant", value=number, result=I32))
+
+
+@given(steps=st.lists(steps, min_size=1, max_size=5))
+def test_operations_go_where_a_list_would_put_them(steps: list[Any]) -> None:
+    """Nested `with` blocks, some left by an exception: what a list's `append` and `insert` do, the blocks do."""
+    play = Play()
+    play.step((("at_end", 0), ["make"], "leave"))
+    for step in steps:
+        play.step(step)
+    for i, (block, expected) in enumerate(zip(play.blocks, play.lists, strict=True)):
+        got = [operation.attributes["value"] for operation in block.operations]
+        assert got == expected, (
+            f"block {i} should hold the constants, numbered as they were made, in this order:\n"
+            f"  expected  {expected}\n  got       {got}\n"
+            "`at_end` appends, `before` keeps the order of making; both put the old insertion point back at their end."
+        )
+
+
+def test_insert_returns_the_operation() -> None:
+    builder, block = Builder(), Block()
+    first, second = (create("arith.constant", value=value, result=I32) for value in (1, 2))
+    with builder.at_end(block):
+        assert builder.insert(first) is first, "`insert` returns the operation that it was given"
+        with builder.before(first):
+            assert builder.insert(second) is second, "`insert` returns the operation that it was given"
+    assert block.operations == [second, first]
+    assert first.parent is block, "an inserted operation knows its block: use the block's own `append` and `insert`"
+
+
+def test_no_insertion_point() -> None:
+    """Before the first `with` and after the last there is none; before an operation in no block there is none."""
+    builder = Builder()
+    loose = create("arith.constant", value=1, result=I32)
+    why = "no `with` block says where operations go"
+    calling(builder.insert, loose).raises(ValueError, because=why)
+    with builder.at_end(Block()):
+        pass
+    calling(builder.insert, loose).raises(ValueError, because=why)
+    calling(enter_before, builder, loose).raises(ValueError, because="an operation in no block has no place before it")
+
+
+def enter_before(builder: Builder, operation: Operation) -> None:
+    with builder.before(operation):
+        pass
+
+
+# --- what
+
+
+def test_operation_makes_and_types() -> None:
+    """`operation` is `create` of ops/definition.py, then `insert`: name, operands, types, attributes and regions."""
+    builder, block, body = Builder(), Block([I32, TensorType((8,), F32)]), Block([F32, F32])
+    x, tensor = block.arguments
+    with builder.at_end(body):
+        end = builder.operation("tt.reduce.return", body.arguments[0])
+    with builder.at_end(block):
+        made = [
+            builder.operation("arith.addi", x, x),
+            builder.operation("tt.make_range", start=0, end=16),
+            builder.operation("tt.splat", x, result=TensorType((4, 2), I32)),
+            builder.operation("tt.reduce", tensor, axis=0, regions=[Region([body])]),
+            builder.operation("tt.return"),
+        ]
+    assert block.operations == made, "`operation` inserts what it makes, in order, and returns it"
+    assert end.parent is body
+    types = [[str(result.type) for result in operation.results] for operation in made]
+    assert types == [["i32"], ["tensor<16xi32>"], ["tensor<4x2xi32>"], ["f32"], []], f"result types: {types}"
+    assert made[0].operands == (x, x) and made[3].operands == (tensor,)
+    assert made[1].attributes == {"start": 0, "end": 16}
+    assert [region.block for region in made[3].regions] == [body]
+    with builder.at_end(Block()):
+        result = builder.create("arith.muli", x, made[0].result)
+    assert result.owner.name == "arith.muli" and result.index == 0
+
+
+def test_what_a_rule_refuses_is_not_inserted() -> None:
+    builder, block = Builder(), Block([I32, F32])
+    with builder.at_end(block), builder.location(Loc("kernel.py", 7, 4)):
+        calling(builder.operation, "arith.addi", *block.arguments).raises(VerificationError, "kernel.py:7:4")
+        calling(builder.operation, "arith.sum", *block.arguments).raises(VerificationError, "arith.sum")
+    assert block.operations == [], "an operation whose type rule refuses must not be inserted"
+
+
+# --- whence
+
+places = st.recursive(
+    st.just("make"),
+    lambda step: st.tuples(
+        st.none() | st.integers(1, 99), st.lists(step, max_size=4), st.sampled_from(["leave", "raise"])
+    ),
+    max_leaves=12,
+)
+
+
+@given(steps=st.lists(places, min_size=1, max_size=5))
+def test_operations_come_from_the_innermost_location(steps: list[Any]) -> None:
+    """A step is an operation, or a line (or None) with steps inside it; afterwards the line around it holds again."""
+    builder, block = Builder(), Block()
+    expected: list[int | None] = []
+
+    def play(step: Any, line: int | None) -> None:
+        if step == "make":
+            builder.operation("arith.constant", value=0, result=I32)
+            expected.append(line)
+            return
+        inner_line, inner, end = step
+        came_out = False
+        try:
+            with builder.location(None if inner_line is None else Loc("kernel.py", inner_line)):
+                for one in inner:
+                    play(one, inner_line)
+                if end == "raise":
+                    raise Stop
+        except Stop:
+            came_out = True
+        assert came_out == (end == "raise"), "`location` must let an exception pass: it did not come out of the `with`"
+
+    with builder.at_end(block):
+        for step in steps:
+            play(step, None)
+        play("make", None)
+    got = [operation.loc.line if operation.loc else None for operation in block.operations]
+    assert got == expected, f"the operations' lines:\n  expected  {expected}\n  got       {got}"
+
+
+@given(
+    places=st.lists(
+        st.tuples(st.sampled_from(["kernel.py", "a b.py", "Größe.py"]), st.integers(1, 2**20), st.integers(0, 200)),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_locations_reach_real_triton(places: list[tuple[str, int, int]]) -> None:
+    """What the builder marks is what real Triton reads from the printed module, for every operation."""
+    locs = [Loc(*place) for place in places]
+    builder, block = Builder(), Block([I32])
+    value: Value = block.arguments[0]
+    with builder.at_end(block):
+        for loc in locs:
+            with builder.location(loc):
+                value = builder.create("arith.addi", value, value)
+        with builder.location(locs[-1]):
+            builder.operation("tt.return")
+    function = create(
+        "tt.func", sym_name="kernel", function_type=FunctionType((I32,)), regions=[Region([block])], loc=locs[0]
+    )
+    text = triton.parse(print_module(Module([function]), locations=True), locations=True)
+    expected = [(loc.file, loc.line, loc.column) for loc in (*locs, locs[-1], locs[0])]
+    assert read_locations(text) == expected, f"real Triton read other locations than {expected}:\n{text}"
+
+
+def read_locations(text: str) -> list[tuple[str, int, int]]:
+    """The location of every operation that is on a line of its own in real Triton's text, the module's left out."""
+    aliases = dict(re.findall(r"^(#loc\d*) = loc\((.*)\)$", text, re.MULTILINE))
+    found = []
+    for reference in re.findall(r"^ +.*loc\((#loc\d*)\)$", text, re.MULTILINE):
+        file, line, column = re.fullmatch(r'"(.*)":(\d+):(\d+)', aliases[reference]).groups()  # type: ignore[union-attr]
+        decoded = re.sub(rb"\\([0-9A-F]{2})", lambda match: bytes.fromhex(match[1].decode()), file.encode())
+        found.append((decoded.decode(), int(line), int(column)))
+    return found

@@ -1,0 +1,187 @@
+"""Task 3.2: numbers in the IR, as NumPy wraps them around and as real Triton reads them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Block, Module, OpResult
+from mini_triton.ir.printer import print_module
+
+from tests.checks import calling
+from tests.oracles import triton
+from tests.strategies.functions import module_around
+from tests.strategies.types import of_shape
+
+INTEGERS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
+FLOATS = ("f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
+SHAPES = ((), (8,), (1,), (4, 2))
+
+shapes = st.sampled_from(SHAPES)
+
+
+def edges(width: int) -> set[int]:
+    """Integers at which something changes for a type of this width, and their neighbours."""
+    powers = [0, 2 ** (width - 1), 2**width, 2 ** (width + 1)]
+    return {sign * power + step for power in powers for sign in (1, -1) for step in (-1, 0, 1)}
+
+
+def constant(value: bool | int | float, type_name: str, shape: tuple[int, ...] = ()) -> OpResult:
+    """The builder's constant, made into a block of its own; checks all but the value."""
+    builder, block = Builder(), Block()
+    type = of_shape(shape, type_name)
+    with builder.at_end(block):
+        result = calling(builder.constant, value, type).succeeds(f"a constant of type {type}")
+    assert [operation.name for operation in block.operations] == ["arith.constant"], "one `arith.constant` is enough"
+    assert block.operations[0].results == (result,), "`constant` gives the operation's result"
+    assert result.type == type, f"constant({value!r}, {type}) has type {result.type}"
+    return result
+
+
+def stored(value: bool | int | float, type_name: str, shape: tuple[int, ...] = ()) -> object:
+    """What the IR stores."""
+    return constant(value, type_name, shape).owner.attributes["value"]
+
+
+def refuses(value: bool | int | float, type_name: str, shape: tuple[int, ...], error: type[Exception]) -> None:
+    builder, block = Builder(), Block()
+    with builder.at_end(block):
+        calling(builder.constant, value, of_shape(shape, type_name)).raises(error)
+    assert not block.operations, f"constant({value!r}, {type_name}) was refused, but left an operation behind"
+
+
+# --- integers
+
+
+def wraps_around(value: int, type_name: str, shape: tuple[int, ...]) -> None:
+    """An integer in range is stored as NumPy's signed integer of that width has it; others are refused."""
+    width = INTEGERS[type_name]
+    if not -(2 ** (width - 1)) <= value < 2**width:
+        refuses(value, type_name, shape, ValueError)
+        return
+    expected = int(np.array(value % 2**width, f"uint{width}").astype(f"int{width}"))
+    got = stored(value, type_name, shape)
+    assert got == expected and type(got) is int, (
+        f"{value} in an {type_name} is stored as {got!r}\n  expected  {expected}\n"
+        f"  because   NumPy has it so: np.array({value % 2**width}, 'uint{width}').astype('int{width}')"
+    )
+
+
+def test_integers_at_the_edges() -> None:
+    for type_name, width in INTEGERS.items():
+        for value in sorted(edges(width)):
+            wraps_around(value, type_name, ())
+
+
+@given(value=st.integers(-(2**65), 2**65), type_name=st.sampled_from([*INTEGERS]), shape=shapes)
+def test_integers(value: int, type_name: str, shape: tuple[int, ...]) -> None:
+    for small in (value, value % 1000 - 500):
+        wraps_around(small, type_name, shape)
+
+
+def test_real_triton_reads_the_same_integers() -> None:
+    """`arith.constant 255 : i8` is legal MLIR: what real Triton makes of it, and of 256, is the rule."""
+    cases = [(value, name) for name, width in INTEGERS.items() for value in sorted(edges(width))]
+    texts = [printed(value, name) for value, name in cases]
+    answers = triton.accepts_many([*texts, *(constant_text(str(value), name) for value, name in cases)])
+    ours, theirs = answers[: len(cases)], answers[len(cases) :]
+    for (value, name), text, our, their in zip(cases, texts, ours, theirs, strict=True):
+        assert bool(text) == their.ok, (
+            f"constant({value}, {name}) {'is accepted' if text else 'raises ValueError'},\n"
+            f"  but real Triton {'accepts' if their else 'refuses'} the literal {value} : {name}\n{their.diagnostic}"
+        )
+        assert not text or our.text == their.text, (
+            f"constant({value}, {name}) is another number than real Triton's {value} : {name}:\n"
+            f"{our.text or our.diagnostic}\n  expected\n{their.text}"
+        )
+
+
+def printed(value: int, type_name: str) -> str:
+    """The text of a function that returns this constant; nothing if the builder finds the value out of range."""
+    builder, block = Builder(), Block()
+    try:
+        with builder.at_end(block):
+            return print_module(around(builder.constant(value, of_shape((), type_name))))
+    except ValueError:
+        return ""
+
+
+def test_booleans() -> None:
+    for shape in SHAPES:
+        for value in (False, True, 0, 1):
+            got = stored(value, "i1", shape)
+            assert got is bool(value), f"{value!r} in an i1 is stored as {got!r}, not as the boolean {bool(value)}"
+        for value in (2, -1, 255, -128):
+            refuses(value, "i1", shape, ValueError)
+        for type_name in INTEGERS:
+            for flag in (False, True):
+                got = stored(flag, type_name, shape)
+                assert got == int(flag) and type(got) is int, f"{flag} in an {type_name} is stored as {got!r}"
+
+
+# --- floats
+
+
+@given(value=st.floats() | st.integers(-1000, 1000) | st.booleans(), type_name=st.sampled_from(FLOATS), shape=shapes)
+def test_floats(value: float, type_name: str, shape: tuple[int, ...]) -> None:
+    """A float type stores the same number as a Python float, the sign of a zero included."""
+    if type_name == "f8E4M3FN" and math.isinf(value):
+        value = math.nan  # this type has no infinity
+    got = stored(value, type_name, shape)
+    assert type(got) is float and repr(got) == repr(float(value)), (
+        f"{value!r} in an {type_name} is stored as {got!r}, not as {float(value)!r}"
+    )
+
+
+@given(
+    value=st.floats(width=16) | st.sampled_from([0.1, -0.0, math.inf, -math.inf, math.nan, 1e-5, 65504.0, 1 / 3]),
+    type_name=st.sampled_from(["f16", "f32", "f64"]),
+)
+def test_real_triton_reads_the_same_floats(value: float, type_name: str) -> None:
+    """The bits that real Triton reads are those of NumPy's number."""
+    width = int(type_name[1:])
+    if math.isnan(value):
+        value = math.nan  # one of many
+    bits = int(np.array(value, f"float{width}").view(f"uint{width}"))
+    expected = constant_text(f"0x{bits:0{width // 4}X}", type_name)
+    ours, theirs = triton.accepts_many([print_module(around(constant(value, type_name))), expected])
+    assert ours and ours.text == theirs.text, (
+        f"constant({value!r}, {type_name}) is, for real Triton:\n{ours.text or ours.diagnostic}\n"
+        f"  expected\n{theirs.text}"
+    )
+
+
+# --- what is no constant
+
+
+@given(
+    value=st.floats() | st.integers(-100, 100).map(float),
+    type_name=st.sampled_from([*INTEGERS, "i1"]),
+    shape=shapes,
+)
+def test_no_float_in_an_integer_type(value: float, type_name: str, shape: tuple[int, ...]) -> None:
+    """Not even a whole one: rounding is for the caller to decide."""
+    refuses(value, type_name, shape, TypeError)
+
+
+def test_no_constant_pointer() -> None:
+    for value in (0, 16, 0.0, False):
+        for shape in SHAPES:
+            refuses(value, "!tt.ptr<f32>", shape, TypeError)
+
+
+def constant_text(literal: str, type_name: str) -> str:
+    """A module with one constant, written by hand, which is used."""
+    return (
+        f"module {{\n  tt.func private @kernel() -> {type_name} {{\n"
+        f"    %0 = arith.constant {literal} : {type_name}\n    tt.return %0 : {type_name}\n  }}\n}}\n"
+    )
+
+
+def around(value: OpResult) -> Module:
+    """A module whose only function returns `value`."""
+    assert value.parent_block is not None
+    return module_around(value.parent_block, value, name="kernel")
