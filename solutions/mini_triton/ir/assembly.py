@@ -8,7 +8,7 @@ A format is a sequence of these, separated by spaces:
     #a               the value of attribute `a` alone: a word, a symbol, a string
     flag(a)          the word `a`, if that unit attribute is there
     attr-dict        `{...}` with the attributes not named elsewhere, if there are any
-    ignore(a)        read and dropped: a hint whose syntax differs between versions of Triton
+    ignore(a)        read and dropped, also in `{...}`: a hint, such as `cacheModifier = cg` or `fastmath<fast>`
     ( ... )?         all of this or nothing, depending on the first operand, attribute or type in it
     anything else    itself
 
@@ -69,6 +69,11 @@ def directives(form: str) -> tuple[Directive, ...]:
 def named_attributes(form: str) -> tuple[str, ...]:
     """The attributes that a format writes outside of `attr-dict`."""
     return tuple(re.findall(r"(?:#|flag\()(\w+)", form))
+
+
+def ignored_attributes(form: str) -> tuple[str, ...]:
+    """The attributes that are read and dropped, wherever they are written."""
+    return tuple(re.findall(r"ignore\((\w+)\)", form))
 
 
 def operands_named(operation: Operation, name: str) -> tuple[Value, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any, get_args, get_origin
 
 
 @dataclass(frozen=True)
@@ -41,3 +41,9 @@ Symbol = Annotated[str, "symbol"]
 """The name of a function, printed with an `@`."""
 Unit = Annotated[bool, "unit"]
 """A flag that is there or not; printed by its name alone."""
+
+
+def annotation(hint: Any) -> tuple[Any, Any]:
+    """What a type rule's annotation says: the class of an attribute's values, and its `Keyword` or kind, if any."""
+    base, extra = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, None)
+    return get_origin(base) or base, extra

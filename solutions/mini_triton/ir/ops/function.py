@@ -30,6 +30,7 @@ def func(
     regions: list[Region],
 ) -> None:
     """A function. The kernel is the public one, and returns nothing; `private` ones are called by it."""
+    require(len(regions) == 1, "it needs one region")
     require(sym_name.isidentifier() or sym_visibility == "private", f"a kernel's name is an identifier, not {sym_name}")
     require(sym_visibility in ("", "public", "private"), f"there is no visibility {sym_visibility}")
     end = end_of(regions[0], "tt.return")

@@ -13,6 +13,9 @@ from mini_triton.ir.ops.definition import op, require
 from mini_triton.ir.ops.elementwise import is_float, is_integer
 from mini_triton.ir.types import I1, PointerType, Type, element_type, shape_of, with_element
 
+HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict) ignore(cachePolicy)"
+"""What a load or store may say about caches: words and attributes up to Triton 3.8, one attribute in 3.9."""
+
 
 def pointee(ptr: Type) -> Type:
     """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for a tensor of eight."""
@@ -45,7 +48,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
 
 @op(
     "tt.load",
-    assembly="$ptr (, $mask)? (, $other)? ignore(cacheModifier) ignore(evictionPolicy) attr-dict : type($ptr)",
+    assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)",
 )
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Read through every pointer whose mask is true; the other elements are `other`, or undefined without it."""
@@ -57,7 +60,7 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
     # [end]
 
 
-@op("tt.store", assembly="$ptr , $value (, $mask)? ignore(cacheModifier) ignore(evictionPolicy) attr-dict : type($ptr)")
+@op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Write through every pointer whose mask is true. No result."""
     # [task 2.3] The value is of exactly the pointee's type.
