@@ -9,6 +9,7 @@ import importlib
 import json
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from grader import outcome
@@ -84,7 +85,9 @@ def _import_modules(
         except BaseException as error:  # sys.exit and time limits are no `Exception`
             result = outcome.of_import(error, module, overlay.plan)
             overlay.broken[module] = Unimportable(result.message, result.verdict, result.location)
-        answers.send("imported", module=module)
+            answers.send("unimportable", module=module, **asdict(result))
+        else:
+            answers.send("imported", module=module)
 
 
 def _discard(descriptor: int) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader import overlay
+from grader import markers, overlay, stubs
 from grader.curriculum import Curriculum, Task
 from grader.expected import tests_of
 from grader.job import IMPORT_LIMIT, MEMORY, Job
@@ -73,7 +73,8 @@ class Grading:
         self.modules = self.plan.provenance()
         self.oracles: dict[str, str] = {}
         self.results: dict[str, TestResult] = {}
-        self._broken: dict[str, dict[str, str]] = {}  # modules whose import ended a child
+        self._broken: dict[str, Answer] = {}  # modules whose import ended a child
+        self._unimportable: dict[str, Answer] = {}  # these and the others that cannot be imported
         self._session: Session | None = None
         self._cancelled = threading.Event()
 
@@ -84,6 +85,7 @@ class Grading:
             if self._cancelled.is_set():
                 raise KeyboardInterrupt
             self._run_child(left)
+        self._account_for_modules()
 
     def cancel(self) -> None:
         """End the running child and start no other; for another thread to call."""
@@ -128,6 +130,9 @@ class Grading:
                 progress.step = answer
             case "imported":
                 progress.step = None
+            case "unimportable":
+                progress.step = None
+                self._unimportable[answer["module"]] = answer
             case "collected":
                 progress.step = None
                 progress.counts = answer["cases"]
@@ -164,7 +169,7 @@ class Grading:
     def _settle(self, step: Answer, tests: list[str], outcome: Answer) -> None:
         """Give the step in which a child ended its verdict."""
         if step["event"] == "importing":
-            self._broken[step["module"]] = outcome
+            self._broken[step["module"]] = self._unimportable[step["module"]] = outcome
         elif step["event"] == "collecting":
             self._settle_file(step["file"], tests, outcome)
         else:
@@ -183,6 +188,23 @@ class Grading:
                 for test in set(expected) & set(tests):
                     text = "Not run after a timeout in the same task."
                     self.results.setdefault(test, TestResult(test, Verdict.TIMEOUT, text))
+
+    def _account_for_modules(self) -> None:
+        """A module that cannot be imported costs the tasks that are written in it, even if no test imports it.
+
+        A module that is given, and so is no task's, costs the first task.
+        """
+        for module, outcome in self._unimportable.items():
+            if self.plan.sources[module].milestone != self.tasks[0].milestone:
+                continue
+            source = stubs.read(self.curriculum.solutions / self.curriculum.file_of(module))
+            ids = {region.task for region in markers.regions(source)} or {self.tasks[0].id}
+            for id in ids & self.expected.keys():
+                known = {self.results[test].message for test in self.expected[id] if test in self.results}
+                if outcome["message"] not in known:
+                    name = f"import {module}"
+                    self.expected[id].append(name)
+                    self.results[name] = _case({"test": name} | outcome)
 
     def _job(self, tests: list[str]) -> Job:
         settings = self.settings

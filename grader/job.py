@@ -28,7 +28,7 @@ class Job:
     tests: list[str]  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
     limits: dict[str, float]  # seconds for each test, by task
     from_reference: list[str] = field(default_factory=list)
-    broken: dict[str, dict[str, str]] = field(default_factory=dict)  # modules that ended an earlier child
+    broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # modules that ended an earlier child
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
     trace: str = os.devnull  # where stacks are written when the process ends for a timeout or a crash

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.guard import Refused
 from grader.limits import OutOfTime
@@ -58,10 +58,10 @@ def of_test(error: BaseException, plan: Plan, phase: str = "call") -> Outcome:
 
 def of_import(error: BaseException, what: str, plan: Plan) -> Outcome:
     """The outcome for everything that needs `what`, a module or a file that could not be imported."""
-    general = _general(error, plan)
-    if general:
-        return general
-    return Outcome(Verdict.ERROR, f"{what} cannot be imported: {describe(error)}", location(error, plan))
+    result = _general(error, plan) or Outcome(Verdict.ERROR, describe(error), location(error, plan))
+    if isinstance(error, Unimportable) or is_stub(error):
+        return result
+    return replace(result, message=f"{what} cannot be imported: {result.message}")
 
 
 def _general(error: BaseException, plan: Plan) -> Outcome | None:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,8 +175,7 @@ class Reporter:
             handle.inner_test = test
 
     def _send(self, event: str, result: Outcome, **values: Any) -> None:
-        fields = {"verdict": result.verdict, "message": result.message, "location": result.location}
-        self.answers.send(event, **fields, **values)
+        self.answers.send(event, **asdict(result), **values)
 
     def _file(self, path: Path) -> str:
         return path.relative_to(self.job.root).as_posix()

@@ -130,7 +130,7 @@ class Session:
         """How long the next answer may take."""
         if answer["event"] == "running":
             return 3 * max(self.job.limits.values()) + PATIENCE  # setup, call and teardown
-        return max(self.job.import_limit + PATIENCE, STARTUP if answer["event"] == "imported" else 0)
+        return max(self.job.import_limit + PATIENCE, STARTUP if answer["event"] in ("imported", "unimportable") else 0)
 
 
 def _read(pipe: Any, lines: queue.SimpleQueue[bytes]) -> None:

@@ -57,6 +57,29 @@ def test_a_broken_package_breaks_what_is_in_it(solved: Course) -> None:
     assert "ZeroDivisionError" in results["test_shout"].message
 
 
+def test_a_broken_module_that_no_test_imports(solved: Course) -> None:
+    """It costs the tasks that are written in it, or the first one if it was given."""
+    solved.write("tests/m01_numbers/test_1_3_shout.py", "def test_shout(): assert True\n")
+    solved.write("exercises/tiny/text.py", "1 / 0\n")
+    solved.write("solutions/tiny/given.py", "")
+    solved.write("exercises/tiny/given.py", "import sys; sys.exit()\n")
+    path = solved.root / "grader/curriculum/m01_numbers.toml"
+    path.write_text(path.read_text().replace('"tiny.text"', '"tiny.text", "tiny.given"'))
+    grading = solved.grading()
+    grading.run()
+    tasks = {task.id: task for task in grading.milestone_result().tasks}
+    assert {id: task.verdict for id, task in tasks.items()} == {
+        "1.1": Verdict.ERROR,
+        "1.2": Verdict.PASS,
+        "1.3": Verdict.ERROR,
+    }
+    assert [(test.name, test.location) for test in tasks["1.3"].tests] == [
+        ("tests/m01_numbers/test_1_3_shout.py::test_shout", ""),
+        ("import tiny.text", "exercises/tiny/text.py:1"),
+    ]
+    assert tasks["1.1"].tests[-1].message == "tiny.given cannot be imported: The code calls sys.exit(None)."
+
+
 def test_a_broken_file_of_tests_costs_its_own_task(solved: Course) -> None:
     path = solved.root / "tests/m01_numbers/test_1_2_double.py"
     path.write_text(path.read_text() + "\n\nassert double(1) == 3\n")

@@ -1,0 +1,186 @@
+"""The learner's tree comes from the reference byte for byte, and a learner's work is never lost."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from grader import markers, stubs
+from grader.curriculum import load
+from tests.grader.engine_course import Course
+
+NUMBER_STUB = '''\
+"""Numbers."""
+
+
+def add(a: int, b: int) -> int:
+    """The sum."""
+    # Task 1.1: Add them.
+    # Both are integers.
+    raise NotImplementedError("Task 1.1: Add")
+
+
+def double(a: int) -> int:
+    """Twice the number."""
+    # Task 1.2: Multiply.
+    raise NotImplementedError("Task 1.2: Double")
+'''
+
+
+def tree(root: Path) -> dict[str, bytes]:
+    """Every file below `root`."""
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_a_stub(tiny: Course) -> None:
+    assert (tiny.root / "exercises/tiny/number.py").read_text() == NUMBER_STUB
+
+
+def test_generating_twice_changes_nothing(tiny: Course) -> None:
+    before = tree(tiny.root / "exercises")
+    assert stubs.write(tiny.curriculum) == []
+    assert tree(tiny.root / "exercises") == before
+    assert stubs.check(tiny.curriculum) == []
+
+
+def test_the_record_is_sha256sums(tiny: Course) -> None:
+    lines = (tiny.root / "exercises" / stubs.MANIFEST).read_text().splitlines()
+    assert [line.split("  ")[1] for line in lines] == [
+        "tiny/__init__.py",
+        "tiny/chain.py",
+        "tiny/number.py",
+        "tiny/text.py",
+    ]
+    assert all(len(line.split("  ")[0]) == 64 for line in lines)
+
+
+def test_a_change_of_the_reference_is_drift_until_generated(tiny: Course) -> None:
+    tiny.edit("tiny/text.py", "Capitals first", "Mark last", tree="solutions")
+    assert [problem.path.name for problem in stubs.check(tiny.curriculum)] == ["text.py"]
+    assert [path.name for path in stubs.write(tiny.curriculum)] == ["text.py"]
+    assert stubs.check(tiny.curriculum) == []
+
+
+def test_the_references_own_code_does_not_show(tiny: Course) -> None:
+    tiny.edit("tiny/text.py", "text.upper()", "text.title()", tree="solutions")
+    assert stubs.check(tiny.curriculum) == []
+
+
+def test_a_learners_work_is_left_alone(tiny: Course) -> None:
+    tiny.edit("tiny/number.py", 'raise NotImplementedError("Task 1.1: Add")', "return a + b")
+    tiny.edit("tiny/number.py", "Multiply", "Multiply it", tree="solutions")
+    tiny.edit("tiny/text.py", "Capitals first", "Mark last", tree="solutions")
+    before = tree(tiny.root / "exercises")
+    with pytest.raises(stubs.WouldOverwrite) as refusal:
+        stubs.write(tiny.curriculum)
+    assert [path.name for path in refusal.value.paths] == ["number.py"]
+    assert tree(tiny.root / "exercises") == before  # not even the others: all or nothing
+
+
+def test_not_even_when_they_committed_it(tiny: Course) -> None:
+    tiny.edit("tiny/number.py", 'raise NotImplementedError("Task 1.1: Add")', "return a + b")
+    git = ["git", "-C", str(tiny.root), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-qm", "mine"], check=True)
+    with pytest.raises(stubs.WouldOverwrite):
+        stubs.write(tiny.curriculum)
+
+
+def test_force_keeps_a_copy(tiny: Course) -> None:
+    tiny.edit("tiny/number.py", 'raise NotImplementedError("Task 1.1: Add")', "return a + b")
+    work = (tiny.root / "exercises/tiny/number.py").read_bytes()
+    stubs.write(tiny.curriculum, force=True)
+    assert (tiny.root / "exercises/tiny/number.py").read_text() == NUMBER_STUB
+    (copy,) = (tiny.root / ".kata/backups").rglob("number.py")
+    assert copy.read_bytes() == work
+    assert copy.parts[-3:] == ("exercises", "tiny", "number.py")
+
+
+def test_without_the_record_everything_is_the_learners(tiny: Course) -> None:
+    (tiny.root / "exercises" / stubs.MANIFEST).unlink()
+    assert [problem.path.name for problem in stubs.check(tiny.curriculum)] == [stubs.MANIFEST]
+    stubs.write(tiny.curriculum)  # nothing differs, so only the record is written
+    (tiny.root / "exercises" / stubs.MANIFEST).unlink()
+    tiny.edit("tiny/text.py", "Capitals first", "Mark last", tree="solutions")
+    with pytest.raises(stubs.WouldOverwrite):
+        stubs.write(tiny.curriculum)
+
+
+def test_the_learners_own_files_stay(tiny: Course) -> None:
+    mine = tiny.write("exercises/tiny/mine.py", "x = 1\n")
+    stubs.write(tiny.curriculum, force=True)
+    assert mine.read_text() == "x = 1\n"
+    assert stubs.check(tiny.curriculum) == []
+
+
+def test_a_module_that_is_gone(tiny: Course) -> None:
+    declaration = "grader/curriculum/m01_numbers.toml"
+    path = tiny.root / declaration
+    path.write_text(path.read_text().replace('"tiny.number", ', ""))
+    assert [problem.path.name for problem in stubs.check(tiny.curriculum)] == ["number.py"]
+    stubs.write(tiny.curriculum)
+    assert not (tiny.root / "exercises/tiny/number.py").exists()
+
+
+def test_a_module_that_is_gone_but_was_worked_on(tiny: Course) -> None:
+    path = tiny.root / "grader/curriculum/m01_numbers.toml"
+    path.write_text(path.read_text().replace('"tiny.number", ', ""))
+    work = tiny.write("exercises/tiny/number.py", "mine = 1\n")
+    with pytest.raises(stubs.WouldOverwrite):
+        stubs.write(tiny.curriculum)
+    assert work.read_text() == "mine = 1\n"
+
+
+def test_line_ends_of_windows_are_no_change(tiny: Course) -> None:
+    path = tiny.root / "exercises/tiny/text.py"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert stubs.check(tiny.curriculum) == []
+    tiny.edit("tiny/text.py", "Capitals first", "Mark last", tree="solutions")
+    assert [changed.name for changed in stubs.write(tiny.curriculum)] == ["text.py"]
+
+
+@pytest.mark.parametrize(
+    "old, new, line, text",
+    [
+        ("# [task 1.1]", "# [task 1.9]", 6, "The curriculum has no task 1.9"),
+        ("# [task 1.1]", "# [task 2.1]", 6, "Task 2.1 is not of milestone1"),
+        ("# [task 1.1] Add them.", "# [task 1.1]", 6, "Not a marker"),
+        ("# [task 1.1]", "# [Task 1.1]", 6, "Not a marker"),
+        ("    # [task 1.2] Multiply.\n", "", 15, "without `# [task N.M]`"),
+        ("    # [task 1.2]", "    x = 1  # [task 1.2]", 14, "Not a marker"),
+        ("    return a + b\n    # [end]\n", "    return a + b\n", 13, "inside the one of line 6"),
+        ("    return 2 * a\n    # [end]\n", "    return 2 * a\n", 14, "has no `# [end]`"),
+        ("    return a + b\n    # [end]\n", "    # [end]\n    return a + b\n", 6, "has no code"),
+        ("    # [task 1.1]", "  # [task 1.1]", 6, "Indent the marker and its code alike"),
+        ("    return a + b\n", "    x = (\n    # [end]\n    a + b)\n    # [task 1.1] B.\n    return x\n", 6, "cuts"),
+        ("    return a + b\n", "    x = a\n    # [end]\n    # [task 1.1] B.\n    return x + b\n", 10, "marker already"),
+        ('    """The sum."""\n    # [task 1.1] Add them.\n', '    """\n    # [task 1.1] A.\n    """\n', 6, ""),
+        ("def add(a: int, b: int) -> int:\n", "if True:\n", 6, "must be inside a function"),
+    ],
+)  # fmt: skip
+def test_bad_markers_are_told_with_their_line(tiny: Course, old: str, new: str, line: int, text: str) -> None:
+    tiny.edit("tiny/number.py", old, new, tree="solutions")
+    with pytest.raises(stubs.BadMarkers) as refusal:
+        stubs.write(tiny.curriculum)
+    problem = refusal.value.problems[0]
+    assert (problem.path.name, problem.line) == ("number.py", line)
+    assert text in problem.text
+
+
+def test_regions(tiny: Course) -> None:
+    source = (tiny.root / "solutions/tiny/number.py").read_text()
+    first, second = markers.regions(source)
+    assert (first.task, first.start, list(first.code), first.end) == ("1.1", 6, [8], 9)
+    assert first.instruction == ("Add them.", "    # Both are integers.")
+    assert (second.task, second.instruction) == ("1.2", ("Multiply.",))
+
+
+def test_the_projects_own_stubs_can_be_imported() -> None:
+    """A stub raises when it is called, not when its module is imported."""
+    for name, text in stubs.generate(load()).items():
+        if name.endswith(".py"):
+            compile(text, name, "exec")
+            assert "# [task" not in text and "# [end]" not in text
