@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,11 @@ class Bench:
         self.builder = Builder()
         self.block = Block([of_shape(shape, name) for name, shape in arguments])
         self.arguments = tuple(self.block.arguments)
-        self.arrays = [_array(i, argument.type) for i, argument in enumerate(self.arguments)]
+
+    @functools.cached_property
+    def arrays(self) -> list[Any]:
+        """An array for each argument, of the types that NumPy has."""
+        return [_array(i, argument.type) for i, argument in enumerate(self.arguments)]
 
     def call(self, method: str, *arguments: Any, **options: Any) -> Any:
         """What a method of the builder returns; its operations go to the end of the block."""

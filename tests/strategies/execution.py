@@ -80,6 +80,8 @@ class Machine:
                 return [np.full(shape, attributes["value"])]
             case "arith.cmpi" | "arith.cmpf":
                 return [self._compare(str(attributes["predicate"]), operation.operands[0].type, operands)]
+            case "arith.extf":
+                return operands
             case "arith.select":
                 return [np.where(*operands)]
             case "tt.get_program_id":

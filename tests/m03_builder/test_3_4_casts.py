@@ -1,0 +1,136 @@
+"""Task 3.4: casts, step by step, as real Triton's front end emits them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.printer import print_module
+from mini_triton.ir.types import element_type, shape_of
+from mini_triton.ir.verifier import verify
+from mini_triton.language.dtypes import DTYPES, cast_steps, dtype, pointer_type
+
+from tests.oracles import questions, records, triton
+from tests.strategies.bench import Bench, Shape
+from tests.strategies.execution import Machine, numpy_type
+from tests.strategies.functions import module_around
+
+POINTERS = ("pointer<fp32>", "pointer<fp16>")
+NAMES = (*questions.DTYPES, *POINTERS)
+SHAPES = ((), (16,), (4, 1))
+HELPERS = ("arith.constant", "tt.splat")  # a zero to compare with, made in whatever way
+NUMPY = ("int8", "int16", "int32", "int64", "fp16", "fp32", "fp64")  # what NumPy has as well
+
+
+def of_name(name: str) -> dtype | pointer_type:
+    """The dtype or pointer type of this name."""
+    return pointer_type(DTYPES[name[len("pointer<") : -1]]) if name in POINTERS else DTYPES[name]
+
+
+def castable() -> list[tuple[str, str]]:
+    """Every two dtypes between which real Triton, in all its versions, has a cast."""
+    answers = {pair: records.cast_ops(*pair) for pair in itertools.product(NAMES, repeat=2)}
+    return [pair for pair, answer in answers.items() if answer.ok and answer.common]
+
+
+def cast(source: str, target: str, shape: Shape) -> tuple[Bench, Value]:
+    """A cast by the builder, of a block's argument."""
+    bench = Bench((str(of_name(source).ir_type), shape))
+    value = bench.call("cast", bench.arguments[0], cast_steps(of_name(source), of_name(target)))
+    assert isinstance(value, Value), f"cast returns {value!r}, which is no value"
+    return bench, value
+
+
+def in_words(operation: Operation) -> records.CastOp:
+    """An operation as the records have it."""
+    detail = operation.attributes.get("predicate") or operation.attributes.get("rounding") or ""
+    return records.CastOp(operation.name, str(detail), str(element_type(operation.result.type)))
+
+
+def test_casts_are_real_tritons() -> None:
+    """Operations, predicates, roundings and types are those of `x.to(dtype)` in real Triton."""
+    for source, target in castable():
+        for shape in SHAPES:
+            bench, value = cast(source, target, shape)
+            got = [in_words(operation) for operation in bench.block.operations if operation.name not in HELPERS]
+            # Real Triton's `arith.bitcast` from a type to the same type does nothing.
+            expected = [op for op in records.cast_ops(source, target).value if op.name != "arith.bitcast"]
+            assert got == expected, (
+                f"{source} to {target}, in the shape {shape}:\n"
+                f"  expected  {_shown(expected)}\n  got       {_shown(got)}"
+            )
+            assert shape_of(value.type) == shape, f"{source} to {target}: a cast keeps the shape {shape}"
+            assert element_type(value.type) == of_name(target).ir_type, f"{source} to {target} gives {value.type}"
+
+
+def _shown(ops: list[records.CastOp]) -> str:
+    return ", then ".join(f"{op.name} {op.detail}".strip() + f" : {op.type}" for op in ops) or "nothing"
+
+
+def test_no_steps_no_operations() -> None:
+    """Only the signedness differs: the IR does not know it, and the value stays what it is."""
+    for source, target in (("int32", "uint32"), ("uint8", "int8"), ("fp16", "fp16"), ("int1", "int1")):
+        for shape in SHAPES:
+            bench, value = cast(source, target, shape)
+            assert value is bench.arguments[0], (
+                f"{source} to {target} needs no operation: the value itself is the result"
+            )
+            assert not bench.names, f"{source} to {target} needs no operation, got {bench.names}"
+
+
+@given(
+    source=st.sampled_from(NUMPY),
+    numbers=st.lists(
+        st.floats(-100, 100) | st.sampled_from([0.0, -0.0, math.nan, math.inf, 5e-324]), min_size=4, max_size=4
+    ),
+    shape=st.sampled_from([(4,), (2, 2), (4, 1)]),
+)
+def test_truth_is_numpys(source: str, numbers: list[float], shape: Shape) -> None:
+    """To `int1`: everything but zero is true, NaN and the smallest number included."""
+    bench, value = cast(source, "int1", shape)
+    type = numpy_type(bench.arguments[0].type)
+    with np.errstate(all="ignore"):
+        array = np.nan_to_num(numbers).astype(type) if type.kind == "i" else np.array(numbers, type)
+    machine = Machine()
+    machine.run(bench.block, array.reshape(shape))
+    got: Any = machine.values[value]
+    expected = array.reshape(shape).astype(bool)
+    assert np.array_equal(got, expected), (
+        f"{array} of {source} as int1\n  expected  {expected.ravel()}\n  got       {got.ravel()}\n  from\n{bench.text}"
+    )
+
+
+@given(
+    route=st.lists(st.sampled_from([name for name in questions.DTYPES if "fp8" not in name]), min_size=3, max_size=5),
+    shape=st.sampled_from(SHAPES),
+)
+def test_steps_follow_one_another(route: list[str], shape: Shape) -> None:
+    """Each step takes what the one before it gave, however many there are, also from an iterator."""
+    legs = list(itertools.pairwise(route))
+    steps = [step for leg in legs for step in cast_steps(of_name(leg[0]), of_name(leg[1]))]
+    bench = Bench((str(of_name(route[0]).ir_type), shape))
+    value = bench.call("cast", bench.arguments[0], iter(steps))
+    chain = [operation for operation in bench.block.operations if operation.name not in HELPERS]
+    assert [operation.name for operation in chain] == [name for name, _ in steps], f"{route}:\n{bench.text}"
+    before = bench.arguments[0]
+    for operation in chain:
+        assert before in operation.operands, f"{operation.name} does not take the step before it:\n{bench.text}"
+        before = operation.result
+    assert value is before, f"the result is not the last step's:\n{bench.text}"
+
+
+def test_real_triton_accepts() -> None:
+    """All casts there are, in one module."""
+    pairs = castable()
+    bench = Bench(*((str(of_name(source).ir_type), (16,)) for source, _ in pairs))
+    for argument, (source, target) in zip(bench.arguments, pairs, strict=True):
+        bench.call("cast", argument, cast_steps(of_name(source), of_name(target)))
+    module = module_around(bench.block)
+    verify(module)
+    answer = triton.accepts(print_module(module))
+    assert answer, f"real Triton refuses a cast: {answer.diagnostic}"
