@@ -25,11 +25,10 @@ shapes = st.lists(st.sampled_from((1, 2, 4, 8)), max_size=3).map(tuple)
 names = st.sampled_from(NUMBERS)
 
 
-def loads(ptr: str, mask: str | None = None, other: str | None = None, *, stricter: str = "") -> Call:
-    """`load`, and what real Triton might say that it reads."""
+def loads(ptr: str, mask: str | None = None, other: str | None = None) -> Call:
+    """`load`, and all that might be read."""
     attributes = {"operandSegmentSizes": segments(True, mask is not None, other is not None)}
-    offers = [(value,) for value in VALUES] + [(ptr.replace("!tt.ptr<", "").replace(">>", ">").rstrip(">"),)]
-    return Call(load, "tt.load", (ptr, mask, other), offers, attributes, stricter=stricter)
+    return Call(load, "tt.load", (ptr, mask, other), [(value,) for value in VALUES], attributes)
 
 
 def atomic(name: str, ptr: str, value: str, mask: str | None, stricter: str = "") -> Call:

@@ -19,7 +19,6 @@ from tests.strategies.ir import Attribute, Block, Op
 
 Results = tuple[str, ...]
 REFUSED = None
-_NAMES = "abcdefgh"
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Call:
         return ir.text(ir.module(ir.function(parameters, [self.op(results), ir.RETURN])))
 
     def _parameters(self) -> list[ir.Typed]:
-        return [(name, type) for name, type in zip(_NAMES, self.operands, strict=False) if type]
+        return [(f"v{i}", type) for i, type in enumerate(self.operands) if type]
 
     def _built_regions(self) -> list[Any]:
         parameters = [*self._parameters(), *self.outside]
@@ -108,7 +107,7 @@ def _verdict(call: Call, answers: Mapping[Results, triton.Answer]) -> tuple[Resu
     accepted = [offer for offer, answer in answers.items() if answer]
     assert len(accepted) <= 1, f"the test is wrong: real Triton takes {call} for any of {accepted}"
     if accepted:
-        return accepted[0], f"real Triton accepts {ir.text(call.op(accepted[0])) if call.regions else call.name} so"
+        return accepted[0], f"real Triton accepts {call.name} so"
     said = next(iter(answers.values())).diagnostic.split("\n")[0].partition("error: ")[2]
     return REFUSED, f"real Triton refuses {call.name} there" + (f": {said}" if said else "")
 
@@ -125,7 +124,7 @@ def _fail(
     got = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else _shown(outcome)
     lines = [str(call), f"  expected  {wanted}", f"  got       {got}", f"  because   {because}"]
     if call.regions:
-        lines += ["  where regions is", *(f"    {line}" for line in _shown_regions(call))]
+        lines += ["  in", *(f"    {line}" for line in call.text(()).splitlines()[4:-3])]
     if others:
         lines.append(f"  ({others} more calls are wrong)")
     failure = AssertionError("\n".join(lines))
@@ -134,7 +133,3 @@ def _fail(
 
 def _shown(types: Results) -> str:
     return types[0] if len(types) == 1 else f"({', '.join(types)})" if types else "no result"
-
-
-def _shown_regions(call: Call) -> list[str]:
-    return ir.text(ir.module(ir.function([*call._parameters(), *call.outside], [call.op(())]))).splitlines()[4:-2]

@@ -1,0 +1,105 @@
+"""Task 2.1: every value knows its uses, whatever is done to the operations.
+
+There is no real Triton to ask here. The judge is a model that keeps no uses at all: see `Scene`.
+"""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.ir.core import Block, Operation, Region
+from mini_triton.ir.types import F32, I32
+
+from tests.checks import calling
+from tests.strategies.scene import Scene
+
+numbers = st.integers(0, 9)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), numbers, st.lists(numbers, max_size=3), st.integers(0, 2)),
+        st.tuples(st.just("nest"), numbers, st.lists(numbers, max_size=2), st.integers(0, 1)),
+        st.tuples(st.just("set"), numbers, numbers, numbers),
+        st.tuples(st.just("replace"), numbers, numbers),
+        st.tuples(st.just("erase"), numbers),
+    ),
+    max_size=12,
+)
+
+
+@given(steps=steps)
+def test_uses_are_what_the_operands_say(steps: list[tuple]) -> None:
+    scene = Scene()
+    scene.check()
+    for name, *arguments in steps:
+        getattr(scene, name)(*arguments)
+        scene.check()
+
+
+def test_a_value_used_twice_by_one_operation() -> None:
+    block = Block([F32, F32])
+    x, y = block.arguments
+    add = block.append(Operation("arith.addf", [x, x], [F32]))
+    assert sorted(use.number for use in x.uses) == [0, 1], "x is operand 0 and operand 1"
+    x.replace_all_uses_with(y)
+    assert add.operands == (y, y), "both operands were x, so both are y now"
+    assert not x.uses, "nobody uses x any more"
+    assert sorted(use.number for use in y.uses) == [0, 1], "y is operand 0 and operand 1"
+    add.set_operand(0, x)
+    assert [use.number for use in x.uses] == [0] and [use.number for use in y.uses] == [1]
+
+
+def test_erasing_is_refused_while_a_result_is_used() -> None:
+    block = Block([I32])
+    first = block.append(Operation("arith.addi", block.arguments * 2, [I32]))
+    block.append(Operation("arith.muli", [first.result, first.result], [I32]))
+    pair = block.append(Operation("pair", block.arguments, [I32, I32]))
+    block.append(Operation("use", [pair.results[1]]))
+    before = list(block.operations)
+    twice = "cannot erase arith.addi: its result 0 still has 2 uses"
+    calling(first.erase).raises(ValueError, twice, because="arith.muli uses it twice")
+    calling(pair.erase).raises(ValueError, "cannot erase pair: its result 1", because="its second result is used")
+    assert block.operations == before, "a refused erase takes nothing out of the block"
+    assert len(block.arguments[0].uses) == 3, "a refused erase lets go of no operand"
+
+
+def test_erasing_lets_go_of_everything_inside() -> None:
+    outer, inner = Block([I32]), Block()
+    (x,) = outer.arguments
+    inner.append(Operation("scf.yield", [x]))
+    loop = outer.append(Operation("scf.execute_region", [x], [], regions=[Region([inner])]))
+    assert len(x.uses) == 2
+    loop.erase()
+    assert not x.uses, "the erased operation used x, and so did the one inside it"
+    assert outer.operations == [] and loop.parent is None
+
+
+@given(sizes=st.lists(st.integers(0, 3), max_size=6))
+def test_erasing_while_walking(sizes: list[int]) -> None:
+    block = Block([I32])
+    for i, size in enumerate(sizes):
+        inner = Block()
+        for k in range(size):
+            inner.append(Operation(f"inner{i}.{k}", block.arguments))
+        block.append(Operation(f"outer{i}", regions=[Region([inner])]))
+    root = Operation("root", regions=[Region([block])])
+    expected = ["root", *(f"inner{i}.{k}" for i, size in enumerate(sizes) for k in range(size))]
+    visited = []
+    for operation in root.walk():
+        if not operation.regions or operation is root:
+            visited.append(operation.name)
+        if operation.name.startswith("inner"):
+            operation.erase()
+    assert visited == expected, f"walk met {visited}, not {expected}, as each was erased when it was met"
+    assert not block.arguments[0].uses, "all users of the argument are erased"
+
+
+def test_parent_op() -> None:
+    block = Block()
+    operation = Operation("alone")
+    assert operation.parent_op is None, "an operation in no block has nothing around it"
+    block.append(operation)
+    assert operation.parent_op is None, "its block is in no region"
+    region = Region([block])
+    assert operation.parent_op is None, "its region is in no operation"
+    holder = Operation("holder", regions=[region])
+    assert operation.parent_op is holder, "operation, block, region, holder"
