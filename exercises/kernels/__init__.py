@@ -1,0 +1,1 @@
+"""Kernels: what the compiler is for."""

@@ -1,0 +1,243 @@
+"""The pretty forms: one format string an operation, read by the printer here and by the parser. (Given.)
+
+A format is a sequence of these, separated by spaces:
+
+    $x               operand `x` (all of them, for a variadic one)
+    type($x)         its type; `type(result)` the type of the results
+    functional-type  `(operand types) -> result types`
+    #a               the value of attribute `a` alone: a word, a symbol, a string
+    flag(a)          the word `a`, if that unit attribute is there
+    attr-dict        `{...}` with the attributes not named elsewhere, if there are any
+    ignore(a)        read and dropped, also in `{...}`: a hint, such as `cacheModifier = cg` or `fastmath<fast>`
+    ( ... )?         all of this or nothing, depending on the first operand, attribute or type in it
+    anything else    itself
+
+MLIR has the same idea: `assemblyFormat` in an operation's TableGen. Forms that no such string describes are
+functions in `_CUSTOM`.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, get_args
+
+from mini_triton.ir.attributes import Keyword
+from mini_triton.ir.core import Operation, Region, Value
+from mini_triton.ir.ops.definition import OpDefinition, definition
+from mini_triton.ir.types import FunctionType, TensorType
+
+if TYPE_CHECKING:
+    from mini_triton.ir.printer import Printer
+
+
+class Directive(NamedTuple):
+    """One element of a format."""
+
+    kind: str  # operand, type, attribute, flag, ignore, group, word, attr-dict or functional-type
+    text: str = ""
+    body: tuple[Directive, ...] = ()
+
+
+_TOKEN = re.compile(
+    r"""\((?P<group>(?:[^()]|\([^()]*\))*)\)\?
+      | (?P<call>type|flag|ignore)\(\$?(?P<argument>\w+)\)
+      | \$(?P<operand>\w+) | \#(?P<attribute>\w+) | (?P<special>attr-dict|functional-type)
+      | (?P<word>->|\w+|[^\s\w]) """,
+    re.VERBOSE,
+)
+
+
+@functools.cache
+def directives(form: str) -> tuple[Directive, ...]:
+    """A format string, taken apart."""
+    found = []
+    for match in _TOKEN.finditer(form):
+        if match["group"] is not None:
+            found.append(Directive("group", body=directives(match["group"])))
+        elif match["call"]:
+            found.append(Directive(match["call"], match["argument"]))
+        elif match["special"]:
+            found.append(Directive(match["special"]))
+        else:
+            kind = next(kind for kind in ("operand", "attribute", "word") if match[kind])
+            found.append(Directive(kind, match[kind]))
+    return tuple(found)
+
+
+def named_attributes(form: str) -> tuple[str, ...]:
+    """The attributes that a format writes outside of `attr-dict`."""
+    return tuple(re.findall(r"(?:#|flag\()(\w+)", form))
+
+
+def ignored_attributes(form: str) -> tuple[str, ...]:
+    """The attributes that are read and dropped, wherever they are written."""
+    return tuple(re.findall(r"ignore\((\w+)\)", form))
+
+
+def operands_named(operation: Operation, name: str) -> tuple[Value, ...]:
+    """The values that stand for operand `name` in this operation: none, one, or any number for a variadic one."""
+    declared = definition(operation.name)
+    assert declared is not None
+    if name == declared.variadic:
+        return operation.operands[len(declared.operand_names) :]
+    index = declared.operand_names.index(name)
+    return operation.operands[index : index + 1]
+
+
+def pretty(form: str, operation: Operation, printer: Printer, indent: str) -> str:
+    """The operation in its pretty form, without its location."""
+    if form == "custom":
+        return _CUSTOM[operation.name](operation, printer, indent)
+    words = _words(directives(form), form, operation, printer)
+    text = " ".join(word for word in (operation.name, *words) if word)
+    return printer.results(operation) + re.sub(r" ([,)\]])|([(\[]) ", r"\1\2", text)
+
+
+def _words(parts: tuple[Directive, ...], form: str, operation: Operation, printer: Printer) -> list[str]:
+    """The text of each directive, "" for what is not there."""
+    declared = definition(operation.name)
+    assert declared is not None
+    words = []
+    for part in parts:
+        match part.kind:
+            case "word":
+                words.append(part.text)
+            case "operand":
+                words.append(", ".join(map(printer.name, operands_named(operation, part.text))))
+            case "type" if part.text == "result":
+                words.append(str(operation.results[0].type))
+            case "type":
+                words.append(", ".join(str(value.type) for value in operands_named(operation, part.text)))
+            case "functional-type":
+                operands = tuple(value.type for value in operation.operands)
+                words.append(str(FunctionType(operands, tuple(result.type for result in operation.results))))
+            case "attribute":
+                words.append(_attribute_word(operation, declared, part.text, printer))
+            case "flag":
+                words.append(part.text if operation.attributes.get(part.text) else "")
+            case "attr-dict":
+                texts = printer.attributes(operation, leave_out=named_attributes(form))
+                words.append(printer.attribute_dict(texts) if texts else "")
+            case "group" if _is_present(part.body, operation):
+                words += _words(part.body, form, operation, printer)
+    return words
+
+
+def _is_present(body: tuple[Directive, ...], operation: Operation) -> bool:
+    """Whether the first operand, type or attribute of a group is there."""
+    for part in body:
+        if part.kind in ("operand", "type"):
+            return bool(operands_named(operation, part.text))
+        if part.kind == "attribute":
+            return part.text in operation.attributes
+    return False
+
+
+def _attribute_word(operation: Operation, declared: OpDefinition, name: str, printer: Printer) -> str:
+    """An attribute's value where the form itself names it: enum attributes as their word."""
+    value = operation.attributes.get(name, declared.defaults.get(name))
+    hint = declared.hint(name)
+    if any(isinstance(extra, Keyword) for extra in get_args(hint)):
+        return str(value)
+    assert value is not None
+    return printer.attribute(value, hint)
+
+
+# --- forms of their own
+
+
+def _constant(operation: Operation, printer: Printer, indent: str) -> str:
+    text = printer.constant(operation)
+    discardable = printer.attributes(operation, leave_out=("value",))
+    attributes = f"{printer.attribute_dict(discardable)} " if discardable else ""
+    return f"{printer.results(operation)}arith.constant {attributes}{text}"
+
+
+def _select(operation: Operation, printer: Printer, indent: str) -> str:
+    condition = operation.operands[0].type
+    types = f"{condition}, " if isinstance(condition, TensorType) else ""
+    operands = ", ".join(map(printer.name, operation.operands))
+    return f"{printer.results(operation)}arith.select {operands} : {types}{operation.result.type}"
+
+
+def _module(operation: Operation, printer: Printer, indent: str) -> str:
+    return f"module {printer.region(operation.regions[0], indent)}"
+
+
+def _func(operation: Operation, printer: Printer, indent: str) -> str:
+    body = operation.regions[0]
+    arguments = ", ".join(map(printer.argument, body.block.arguments))
+    visibility = f"{operation.attributes['sym_visibility']} " if "sym_visibility" in operation.attributes else ""
+    name = str(operation.attributes["sym_name"])
+    symbol = printer.attribute(name, definition("tt.call").hint("callee"))  # type: ignore[union-attr]
+    function_type = operation.attributes["function_type"]
+    assert isinstance(function_type, FunctionType)
+    results = str(FunctionType((), function_type.results)).removeprefix("()") if function_type.results else ""
+    texts = printer.attributes(operation, leave_out=("sym_name", "sym_visibility", "function_type"))
+    attributes = f" attributes {printer.attribute_dict(texts)}" if texts else ""
+    head = f"tt.func {visibility}{symbol}({arguments}){results}{attributes}"
+    return f"{head} {_region_without_label(body, printer, indent)}"
+
+
+def _for(operation: Operation, printer: Printer, indent: str) -> str:
+    lower, upper, step, *inits = operation.operands
+    body = operation.regions[0]
+    variable, *carried = body.block.arguments
+    results = printer.results(operation)
+    bounds = f"{printer.name(lower)} to {printer.name(upper)} step {printer.name(step)}"
+    text = f"{results}scf.for {printer.name(variable)} = {bounds}"
+    text += _carried(" iter_args", carried, inits, printer)
+    if inits:
+        text += f" -> ({', '.join(str(result.type) for result in operation.results)})"
+    text += f" : {lower.type} {_region_without_label(body, printer, indent)}"
+    return text + _attributes_after_region(operation, printer)
+
+
+def _if(operation: Operation, printer: Printer, indent: str) -> str:
+    text = f"{printer.results(operation)}scf.if {printer.name(operation.operands[0])}"
+    if operation.results:
+        text += f" -> ({', '.join(str(result.type) for result in operation.results)})"
+    text += f" {printer.region(operation.regions[0], indent)}"
+    if operation.regions[1].blocks:
+        text += f" else {printer.region(operation.regions[1], indent)}"
+    return text + _attributes_after_region(operation, printer)
+
+
+def _while(operation: Operation, printer: Printer, indent: str) -> str:
+    before, after = operation.regions
+    text = f"{printer.results(operation)}scf.while" + _carried("", before.block.arguments, operation.operands, printer)
+    operands = tuple(operand.type for operand in operation.operands)
+    text += f" : {FunctionType(operands, tuple(result.type for result in operation.results))}"
+    text += f" {_region_without_label(before, printer, indent)} do {printer.region(after, indent)}"
+    attributes = _attributes_after_region(operation, printer)
+    return f"{text} attributes{attributes}" if attributes else text
+
+
+def _carried(word: str, arguments: list, inits: tuple[Value, ...] | list[Value], printer: Printer) -> str:
+    """`iter_args(%acc = %zero)`: the block arguments of carried values, and what they start as."""
+    pairs = [f"{printer.name(a)} = {printer.name(init)}" for a, init in zip(arguments, inits, strict=True)]
+    return f"{word}({', '.join(pairs)})" if pairs else ""
+
+
+def _region_without_label(region: Region, printer: Printer, indent: str) -> str:
+    """A region whose block arguments the operation has named in its first line already."""
+    lines = printer.region(region, indent).split("\n")
+    return "\n".join([lines[0], *lines[2:]] if region.block.arguments else lines)
+
+
+def _attributes_after_region(operation: Operation, printer: Printer) -> str:
+    texts = printer.attributes(operation)
+    return f" {printer.attribute_dict(texts)}" if texts else ""
+
+
+_CUSTOM: dict[str, Callable[[Operation, Printer, str], str]] = {
+    "arith.constant": _constant,
+    "arith.select": _select,
+    "builtin.module": _module,
+    "tt.func": _func,
+    "scf.for": _for,
+    "scf.if": _if,
+    "scf.while": _while,
+}

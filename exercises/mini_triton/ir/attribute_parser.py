@@ -1,0 +1,323 @@
+"""The parts of the text around operations: types, attributes and locations. (Given.)"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from mini_triton.errors import Loc
+from mini_triton.ir.lexer import Cursor, Token
+from mini_triton.ir.literals import TENSOR, number, shape_in, type_named, unquoted
+from mini_triton.ir.types import F64, I1, I64, MAX_NUMEL, FunctionType, TensorType, Type, element_type
+
+Parsed = Any
+"""An attribute as read: an `Attribute`, a list or dict of them, or None for what the IR has no place for."""
+
+Location = tuple[Loc | str, ...]
+"""A location as read: places and aliases of places, the innermost first."""
+
+
+class Literal(NamedTuple):
+    """A number as written: its type comes later in the text, and decides what it means."""
+
+    text: str
+    token: Token
+
+
+class Constant(NamedTuple):
+    """A number, or a tensor of which every element is that number."""
+
+    value: bool | int | float
+    type: Type
+
+
+class Argument(NamedTuple):
+    """A block argument to be: the token of its name, its type, what is known of it."""
+
+    token: Token
+    type: Type
+    attributes: dict[str, Parsed] = {}
+
+
+class AttributeParser(Cursor):
+    """Reads types, attributes and locations."""
+
+    # --- types
+
+    def type(self) -> Type:
+        if self.token.kind not in ("type", "word"):
+            raise self.unexpected("a type")
+        return self.named_type(self.advance())
+
+    def named_type(self, token: Token) -> Type:
+        try:
+            return type_named(token.text)
+        except (TypeError, ValueError) as error:
+            raise self.error(str(error), token) from None
+
+    def types(self) -> tuple[Type, ...]:
+        """One or more types, separated by commas."""
+        found = [self.type()]
+        while self.accept(","):
+            found.append(self.type())
+        return tuple(found)
+
+    def result_types(self) -> tuple[Type, ...]:
+        """What is right of an arrow: `f32`, `(f32, i32)` or `()`."""
+        if not self.accept("("):
+            return (self.type(),)
+        types = () if self.at(")") else self.types()
+        self.expect(")")
+        return types
+
+    def function_type(self) -> FunctionType:
+        """`(f32, i32) -> f32`."""
+        if not self.at("("):
+            raise self.unexpected("(")
+        inputs = self.result_types()
+        self.expect("->")
+        return FunctionType(inputs, self.result_types())
+
+    def arguments(self) -> list[Argument]:
+        """`%x: f32, %p: !tt.ptr<f32> {tt.divisibility = 16 : i32})`, after the `(`. Their locations are dropped."""
+        found: list[Argument] = []
+        while not self.accept(")"):
+            if found:
+                self.expect(",")
+            token = self.expect_kind("value", "an argument such as %x")
+            found.append(Argument(token, self._type_after_colon(), self.optional_dict()))
+            if self.at("loc"):
+                self.location()
+        return found
+
+    # --- numbers
+
+    def integer(self) -> int:
+        """A small count, in decimal: of results, of lines."""
+        token = self.expect_kind("number", "an integer")
+        if not token.text.isdigit() or len(token.text) > 9:
+            raise self.error(f"expected a small integer, found {token.text}", token)
+        return int(token.text)
+
+    def literal(self) -> Literal:
+        """`5`, `-1.5`, `0x7F` or `true`."""
+        token = self.token
+        sign = "-" if self.accept("-") else ""
+        if not sign and token.text in ("true", "false"):
+            return Literal(self.advance().text, token)
+        return Literal(sign + self.expect_kind("number", "a number").text, token)
+
+    def number_in(self, literal: Literal, type: Type) -> bool | int | float:
+        try:
+            return number(literal.text, type)
+        except ValueError as error:
+            raise self.error(str(error), literal.token) from None
+
+    def constant(self) -> Constant:
+        """The value of an `arith.constant`: `5 : i32`, `true`, `dense<0.0> : tensor<8xf32>`."""
+        token = self.token
+        if not self.at("dense"):
+            literal = self.literal()
+            type = I1 if literal.text in ("true", "false") else self._type_after_colon()
+            return Constant(self.number_in(literal, type), type)
+        literals = self._dense()
+        type = self._type_after_colon()
+        if not isinstance(type, TensorType):
+            raise self.error(f"dense<...> makes a tensor, not {type}", token)
+        if len({literal.text for literal in literals}) != 1 or len(literals) not in (1, type.numel):
+            raise self.error(f"a constant of type {type} has one number, the same for all elements", token)
+        return Constant(self.number_in(literals[0], element_type(type)), type)
+
+    def _type_after_colon(self) -> Type:
+        self.expect(":")
+        return self.type()
+
+    def _dense(self) -> list[Literal]:
+        """`dense<...>`: one number for all elements, or a (nested) list of all of them."""
+        self.expect("dense")
+        self.expect("<")
+        literals = self._literals()
+        self.expect(">")
+        return literals
+
+    def _literals(self) -> list[Literal]:
+        if not self.accept("["):
+            return [self.literal()]
+        found = self._literals()
+        while self.accept(","):
+            found += self._literals()
+        self.expect("]")
+        return found
+
+    # --- attributes
+
+    def attribute_dict(self, constant: bool = False) -> dict[str, Parsed]:
+        """`{axis = 0 : i32, tt.flatten}`; with `constant`, the `value` in it is read as a `Constant`."""
+        self.expect("{")
+        found: dict[str, Parsed] = {}
+        while not self.accept("}"):
+            if found:
+                self.expect(",")
+            if self.token.kind not in ("word", "string"):
+                raise self.unexpected("an attribute's name")
+            token = self.advance()
+            name = unquoted(token.text) if token.kind == "string" else token.text
+            if name in found:
+                raise self.error(f"attribute {name} is there twice", token)
+            if not self.accept("="):
+                found[name] = True
+            else:
+                found[name] = self.constant() if constant and name == "value" else self.attribute()
+        return found
+
+    def optional_dict(self) -> dict[str, Parsed]:
+        """An attribute dictionary, if one comes next."""
+        return self.attribute_dict() if self.at("{") else {}
+
+    def attribute(self) -> Parsed:
+        """The value of any attribute."""
+        token = self.token
+        if token.kind == "number" or token.text in ("-", "true", "false"):
+            return self._number_attribute()
+        if token.text in _STARTS:
+            return _STARTS[token.text](self)
+        match token.kind:
+            case "string":
+                return unquoted(self.advance().text)
+            case "symbol":
+                return self.symbol()
+            case "alias":  # of a dialect: #tt.cache_policy<...>
+                self.advance()
+                return self.skip_angles()
+            case "type" | "word":
+                self.type()
+                return None
+        raise self.unexpected("an attribute")
+
+    def symbol(self) -> str:
+        """`@name` or `@"any name"`."""
+        text = self.expect_kind("symbol", "a symbol").text[1:]
+        return unquoted(text) if text.startswith('"') else text
+
+    def _number_attribute(self) -> bool | int | float:
+        literal = self.literal()
+        if literal.text in ("true", "false"):
+            return literal.text == "true"
+        default = F64 if "." in literal.text else I64
+        return self.number_in(literal, self.type() if self.accept(":") else default)
+
+    def _dense_attribute(self) -> tuple[bool | int | float, ...]:
+        """`dense<[16, 1]> : tensor<2xi32>`: a number a dimension. So the shape may be any, unlike a `TensorType`'s."""
+        literals = self._dense()
+        self.expect(":")
+        token = self.expect_kind("type", "a tensor type")
+        match = TENSOR.fullmatch(token.text)
+        if match is None:
+            raise self.unexpected("a tensor type")
+        try:
+            size, element = math.prod(shape_in(match)), type_named(match["element"])
+        except (TypeError, ValueError) as error:
+            raise self.error(str(error), token) from None
+        numbers = tuple(self.number_in(literal, element) for literal in literals)
+        if len(numbers) not in (1, size) or size > MAX_NUMEL:
+            raise self.error(f"{len(numbers)} numbers do not fill {token.text}", token)
+        return numbers if len(numbers) == size else numbers * size
+
+    def _array_attribute(self) -> tuple[bool | int | float, ...]:
+        """`array<i32: 1, 0>`, `array<i32>`."""
+        self.expect("array")
+        self.expect("<")
+        element = self.type()
+        literals: list[Literal] = []
+        while self.accept("," if literals else ":"):
+            literals.append(self.literal())
+        self.expect(">")
+        return tuple(self.number_in(literal, element) for literal in literals)
+
+    def _list_attribute(self) -> list[Parsed]:
+        self.expect("[")
+        found: list[Parsed] = []
+        while not self.accept("]"):
+            if found:
+                self.expect(",")
+            found.append(self.attribute())
+        return found
+
+    def skip_angles(self) -> None:
+        """Pass over `<...>`, if it comes next."""
+        depth = int(self.accept("<"))
+        while depth:
+            if self.token.kind == "end":
+                raise self.unexpected(">")
+            depth += self.at("<") - self.at(">")
+            self.advance()
+
+    # --- locations
+
+    def location(self) -> Location:
+        """`loc(...)` in all its forms."""
+        self.expect("loc")
+        self.expect("(")
+        found = self._place()
+        self.expect(")")
+        return found
+
+    def _place(self) -> Location:
+        match self.token.kind:
+            case "alias":
+                return (self.advance().text,)
+            case "string":
+                return self._named_place(unquoted(self.advance().text))
+        if self.accept("unknown"):
+            return ()
+        if self.accept("callsite"):
+            self.expect("(")
+            found = self._place()
+            self.expect("at")
+            found += self._place()
+            self.expect(")")
+            return found
+        if not self.accept("fused"):
+            raise self.unexpected("a location")
+        self.skip_angles()
+        self.expect("[")
+        found = self._place()
+        while self.accept(","):
+            found += self._place()
+        self.expect("]")
+        return found
+
+    def _named_place(self, name: str) -> Location:
+        """`"file":1:2`, also with an end, ` to 3:4` or ` to :4`; a value's `"name"`, of something at a place."""
+        if self.accept("("):
+            found = self._place()
+            self.expect(")")
+            return found
+        if not self.accept(":"):
+            return ()
+        line = self.integer()
+        self.expect(":")
+        column = self.integer()
+        if self.accept("to"):
+            if not self.at(":"):
+                self.integer()
+            self.expect(":")
+            self.integer()
+        return (Loc(name, line, column),)
+
+
+def _unit(parser: AttributeParser) -> bool:
+    parser.advance()
+    return True
+
+
+_STARTS = {
+    "unit": _unit,
+    "dense": AttributeParser._dense_attribute,
+    "array": AttributeParser._array_attribute,
+    "[": AttributeParser._list_attribute,
+    "{": AttributeParser.attribute_dict,
+    "(": AttributeParser.function_type,
+    "loc": AttributeParser.location,
+}
+"""Attributes that are recognized by how they begin."""

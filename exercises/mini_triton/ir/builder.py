@@ -1,0 +1,190 @@
+"""Building IR: where operations go, where they came from, and the broadcasts and casts they need.
+
+A type rule wants operands that fit exactly. The builder makes them fit: it inserts `tt.splat`, `tt.expand_dims`,
+`tt.broadcast` and casts in front. Loops, branches and functions are built with `scopes.py`.
+
+Source: MLIR's `OpBuilder`; Triton's `python/src/ir.cc` and `broadcast_impl_value` in `semantic.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from mini_triton.errors import Loc
+from mini_triton.ir.core import Block, Operation, OpResult, Region, Value
+from mini_triton.ir.ops.definition import create
+from mini_triton.ir.ops.elementwise import is_float, width
+from mini_triton.ir.types import (
+    I1,
+    FloatType,
+    IntegerType,
+    Scalar,
+    TensorType,
+    Type,
+    broadcast_shapes,
+    element_type,
+    shape_of,
+    with_element,
+)
+
+
+class HasIRType(Protocol):
+    """A dtype of the language, as far as the builder cares."""
+
+    @property
+    def ir_type(self) -> Scalar: ...
+
+
+class Builder:
+    """Creates operations at an insertion point and marks each with the current source location."""
+
+    def __init__(self) -> None:
+        self.block: Block | None = None  # where operations go ...
+        self.anchor: Operation | None = None  # ... before this one, or to the end
+        self.loc: Loc | None = None
+
+    # --- where and whence
+
+    @contextmanager
+    def at_end(self, block: Block) -> Iterator[None]:
+        """Inside the `with`, operations go to the end of `block`; afterwards to where they went before."""
+        # Task 3.1: Remember the old insertion point and restore it also when an exception passes through.
+        raise NotImplementedError("Task 3.1: Insertion points and locations")
+
+    @contextmanager
+    def before(self, operation: Operation) -> Iterator[None]:
+        """Inside the `with`, operations go right before `operation`, in the order in which they are made."""
+        # Task 3.1: As `at_end`, with an anchor. An operation in no block is a ValueError.
+        raise NotImplementedError("Task 3.1: Insertion points and locations")
+
+    @contextmanager
+    def location(self, loc: Loc | None) -> Iterator[None]:
+        """Inside the `with`, operations come from `loc`. This is the only place where locations are set."""
+        # Task 3.1: Set `self.loc`, and put the old one back in any case.
+        raise NotImplementedError("Task 3.1: Insertion points and locations")
+
+    def insert(self, operation: Operation) -> Operation:
+        """Put `operation` at the insertion point and return it. Raises `ValueError` if there is none."""
+        # Task 3.1: At the end of the block, or at the index of the anchor, which moves on by one each time.
+        raise NotImplementedError("Task 3.1: Insertion points and locations")
+
+    def operation(
+        self,
+        name: str,
+        *operands: Value,
+        result: Type | tuple[Type, ...] = (),
+        regions: Iterable[Region] = (),
+        **attributes: Any,
+    ) -> Operation:
+        """Create operation `name`, mark it with the current location and insert it."""
+        # Task 3.1: `create` from `ops/definition.py` makes and types it; it takes the location as `loc`.
+        raise NotImplementedError("Task 3.1: Insertion points and locations")
+
+    def create(self, name: str, *operands: Value, result: Type | tuple[Type, ...] = (), **attributes: Any) -> OpResult:
+        """As `operation`, but returns the only result."""
+        return self.operation(name, *operands, result=result, **attributes).result
+
+    # --- constants
+
+    def constant(self, value: bool | int | float, type: Type) -> OpResult:
+        """`value` as a constant of `type`; a tensor type has it in every element.
+
+        Integer types read the value modulo 2**width, but only from the smallest signed to the largest unsigned value;
+        `i1` takes booleans and 0 and 1; float types take integers as well. Raises `ValueError` for a value
+        out of range, `TypeError` for a float in an integer type and for a pointer type.
+        """
+        # Task 3.2: The IR stores booleans for `i1`, signed integers (255 in an `i8` is -1) and Python floats.
+        raise NotImplementedError("Task 3.2: Constants")
+
+    # --- broadcasting
+
+    def splat(self, value: Value, shape: Sequence[int]) -> OpResult:
+        """A scalar in every element of a tensor of `shape`."""
+        return self.create("tt.splat", value, result=TensorType(tuple(shape), element_type(value.type)))
+
+    def expand_dims(self, value: Value, axis: int) -> OpResult:
+        """A new dimension of size 1; `axis` may be negative, then it counts from the end of the result.
+
+        An axis out of range is left to the operation's type rule, which refuses it with `VerificationError`.
+        """
+        # Task 3.3: The operation knows no negative axis. The result has one dimension more than the operand.
+        raise NotImplementedError("Task 3.3: Broadcasting operands")
+
+    def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
+        """`value` in the given shape, by as few operations as possible: none if it has that shape already.
+
+        Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
+        """
+        # Task 3.3: A scalar is splat. A tensor first gets missing dimensions in front (`expand_dims`), then
+        # `tt.broadcast` lets those of size 1 grow. `broadcast_shapes` tells whether it fits.
+        raise NotImplementedError("Task 3.3: Broadcasting operands")
+
+    def broadcast(self, *values: Value) -> list[Value]:
+        """All values in the one shape that their shapes broadcast to."""
+        # Task 3.3: Combine the shapes two at a time, then use `broadcast_to`.
+        raise NotImplementedError("Task 3.3: Broadcasting operands")
+
+    # --- operations that broadcast
+
+    def elementwise(self, name: str, *operands: Value, **attributes: Any) -> OpResult:
+        """An elementwise operation, its operands broadcast to one shape: `elementwise("arith.addi", x, y)`."""
+        # Task 3.3: Broadcast, then create.
+        raise NotImplementedError("Task 3.3: Broadcasting operands")
+
+    def add(self, lhs: Value, rhs: Value) -> OpResult:
+        return self._arithmetic("add", lhs, rhs)
+
+    def sub(self, lhs: Value, rhs: Value) -> OpResult:
+        return self._arithmetic("sub", lhs, rhs)
+
+    def mul(self, lhs: Value, rhs: Value) -> OpResult:
+        return self._arithmetic("mul", lhs, rhs)
+
+    def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
+        """Integer or float arithmetic, by what the left operand is."""
+        # Task 3.3: `arith.addi` and `arith.addf`, and so on.
+        raise NotImplementedError("Task 3.3: Broadcasting operands")
+
+    def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
+        """`slt`, `ult`, `oeq`, ...: the predicate of `arith.cmpi` or `arith.cmpf`, by what the left operand is."""
+        # Task 3.3: Broadcasts as well.
+        raise NotImplementedError("Task 3.3: Broadcasting operands")
+
+    def addptr(self, ptr: Value, offset: Value) -> OpResult:
+        """Pointers moved by `offset` elements; both are broadcast to one shape."""
+        # Task 3.3: One of the two may be a scalar, or both.
+        raise NotImplementedError("Task 3.3: Broadcasting operands")
+
+    def load(self, ptr: Value, mask: Value | None = None, other: Value | None = None) -> OpResult:
+        """Read through `ptr` where `mask` holds. Pointer and mask are broadcast together, then `other` to their shape.
+
+        Raises `ValueError` for `other` without a mask: nothing would ever be read from it.
+        """
+        # Task 3.3: A larger mask makes the pointers repeat; `other` cannot.
+        raise NotImplementedError("Task 3.3: Broadcasting operands")
+
+    def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
+        """Write through `ptr` where `mask` holds. Value and mask are broadcast to its shape, never the reverse."""
+        # Task 3.3: If the pointers repeated, the same place would be written twice.
+        raise NotImplementedError("Task 3.3: Broadcasting operands")
+
+    def reduce(self, source: Value, axis: int, combine: Callable[[Value, Value], Value]) -> OpResult:
+        """Combine the elements along `axis` by what `combine(left, right)` builds. (Given.)"""
+        block = Block([element_type(source.type)] * 2)
+        with self.at_end(block):
+            self.operation("tt.reduce.return", combine(*block.arguments))
+        return self.operation("tt.reduce", source, axis=axis, regions=[Region([block])]).result
+
+    # --- casts
+
+    def cast(self, value: Value, steps: Iterable[tuple[str, HasIRType]]) -> Value:
+        """Apply cast steps, as `cast_steps` of `language/dtypes.py` lists them, to a scalar or a tensor.
+
+        Each step is the name of an operation and the dtype after it. A step to `int1` compares with zero.
+        """
+        # Task 3.4: The result type of a step is the value's type with another element. Two kinds of steps need more:
+        # `arith.cmpi` (predicate "ne") and `arith.cmpf` (predicate "une", so that NaN is true) a zero to compare with,
+        # and `tt.fp_to_fp` its `rounding="rtne"`, but only if the new float is narrower.
+        raise NotImplementedError("Task 3.4: Casts")

@@ -1,0 +1,103 @@
+"""TTIR text as tokens, and a cursor over them. (Given.)
+
+A whole type, `tensor<8x!tt.ptr<f32>>`, is one token: inside, `8x` would be neither a number nor a word.
+"""
+
+from __future__ import annotations
+
+import linecache
+import re
+from typing import NamedTuple
+
+from mini_triton.errors import CompilationError, Loc
+
+_INSIDE = r'[\w!?.,#*" ]*'
+_ANGLES = f"<{_INSIDE}(?:<{_INSIDE}(?:<{_INSIDE}>{_INSIDE})*>{_INSIDE})*>"
+_WORD = r"[A-Za-z_][\w$.]*"
+_STRING = r'"(?:[^"\\\n]|\\[^\n])*"'
+
+_TOKEN = re.compile(
+    rf"""(?:\s|//[^\n]*)*+
+    (?: (?P<type>tensor{_ANGLES} | !{_WORD}(?:{_ANGLES})?)
+      | (?P<value>%[\w$.-]+(?:\#[0-9]{{1,6}})?)
+      | (?P<word>{_WORD})
+      | (?P<number>0x[0-9A-Fa-f]+ | [0-9]+(?:\.[0-9]*(?:[eE][-+]?[0-9]+)?)?)
+      | (?P<string>{_STRING})
+      | (?P<symbol>@(?:{_WORD}|{_STRING}))
+      | (?P<label>\^[\w$.-]+)
+      | (?P<alias>\#{_WORD})
+      | (?P<mark>->|[()\[\]{{}}<>=,:*?+|/-])
+      | (?P<end>\Z)
+      | (?P<unknown>.)
+    )""",
+    re.VERBOSE | re.ASCII,
+)
+
+
+class Token(NamedTuple):
+    """One word of the text: what kind it is of, itself, and where it starts."""
+
+    kind: str  # a group of `_TOKEN`
+    text: str
+    start: int
+
+
+class Cursor:
+    """Goes through the tokens of a text; `token` is the next one."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text = text
+        self.file = file
+        self._tokens = []
+        for match in _TOKEN.finditer(text):
+            kind = match.lastgroup or "unknown"
+            self._tokens.append(Token(kind, match[kind], match.start(kind)))
+        self._position = 0
+        self.token = self._tokens[0]
+
+    def advance(self) -> Token:
+        """Take the next token. There is nothing after the end."""
+        token = self.token
+        if token.kind != "end":
+            self._position += 1
+            self.token = self._tokens[self._position]
+        return token
+
+    def at(self, text: str) -> bool:
+        """Whether `text` comes next."""
+        return self.token.text == text
+
+    def accept(self, text: str) -> bool:
+        """Take `text` if it comes next."""
+        if self.token.text != text:
+            return False
+        self.advance()
+        return True
+
+    def expect(self, text: str) -> Token:
+        """Take `text`, which must come next."""
+        if self.token.text != text:
+            raise self.unexpected(text)
+        return self.advance()
+
+    def expect_kind(self, kind: str, what: str) -> Token:
+        """Take a token of this kind, which must come next; `what` describes it to the reader of the error."""
+        if self.token.kind != kind:
+            raise self.unexpected(what)
+        return self.advance()
+
+    def loc(self, token: Token) -> Loc:
+        """Where a token is in the text."""
+        line = self.text.count("\n", 0, token.start) + 1
+        return Loc(self.file, line, token.start - (self.text.rfind("\n", 0, token.start) + 1))
+
+    def unexpected(self, what: str) -> CompilationError:
+        """The error that something else comes next than `what`."""
+        found = "the end of the text" if self.token.kind == "end" else self.token.text
+        return self.error(f"expected {what}, found {found}")
+
+    def error(self, message: str, token: Token | None = None, kind: type[CompilationError] = CompilationError):
+        """An error at a token, by default the next one."""
+        # The text may be in no file, and an error's excerpt comes from this cache.
+        linecache.cache[self.file] = (len(self.text), None, self.text.splitlines(keepends=True), self.file)
+        return kind(message, self.loc(token or self.token))

@@ -1,0 +1,103 @@
+"""What one token means: the spelling of types, numbers and strings, read. (Given.)
+
+The functions raise `ValueError` or `TypeError`; the parser adds where.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import struct
+
+from mini_triton.ir.types import (
+    FLOAT_WIDTHS,
+    I1,
+    INTEGER_WIDTHS,
+    FloatType,
+    IntegerType,
+    PointerType,
+    Scalar,
+    TensorType,
+    Type,
+)
+
+_SCALARS: dict[str, Scalar] = {f"i{width}": IntegerType(width) for width in INTEGER_WIDTHS}
+_SCALARS |= {name: FloatType(name) for name in FLOAT_WIDTHS}
+TENSOR = re.compile(r"tensor<\s*(?P<shape>(?:[0-9]+\s*x\s*)*)(?P<element>.*?)\s*>")
+# The address space is a number up to Triton 3.8 and a word in 3.9; what is not global memory is not TTIR.
+_POINTER = re.compile(r'!tt\.ptr<\s*(?P<pointee>.*?)\s*(?:,\s*(?:1|"global")\s*)?>')
+
+_LAYOUTS = {"f64": ("d", 0), "f32": ("f", 0), "bf16": ("f", 16), "f16": ("e", 0), "f8E5M2": ("e", 8)}
+"""A float type as the leading bits of one that `struct` knows: that one, and how many bits are missing."""
+
+
+@functools.lru_cache(maxsize=1024)
+def type_named(text: str) -> Type:
+    """The type that is spelled so."""
+    if text in _SCALARS:
+        return _SCALARS[text]
+    if match := TENSOR.fullmatch(text):
+        return TensorType(shape_in(match), type_named(match["element"]))  # type: ignore[arg-type]  # it checks
+    if match := _POINTER.fullmatch(text):
+        pointee = type_named(match["pointee"])
+        if isinstance(pointee, TensorType):
+            raise ValueError(f"pointers to blocks, such as {text}, are not supported")
+        return PointerType(pointee)
+    raise ValueError(f"there is no type {text} here")
+
+
+def shape_in(match: re.Match[str]) -> tuple[int, ...]:
+    """The dimensions in a match of `TENSOR`."""
+    return tuple(map(int, re.findall("[0-9]+", match["shape"])))
+
+
+def number(text: str, type: Type) -> bool | int | float:
+    """What a literal means as a number of a scalar type.
+
+    An integer may be written as unsigned; hexadecimal digits of a float are its bits.
+    """
+    if isinstance(type, FloatType):
+        if text.startswith("0x"):
+            return float_of_bits(int(text, 16), type)
+        if "." not in text:
+            raise ValueError(f"a number of type {type} needs a decimal point, not {text}")
+        return float(text)
+    if not isinstance(type, IntegerType):
+        raise ValueError(f"there are no numbers of type {type}")
+    if text in ("true", "false") and type == I1:
+        return text == "true"
+    value = int(text, 16 if "0x" in text else 10)
+    if not -(1 << (type.width - 1)) <= value < 1 << type.width:
+        raise ValueError(f"{text} does not fit in {type}")
+    if type == I1:
+        return bool(value)
+    return value - (1 << type.width) if value >> (type.width - 1) > 0 else value
+
+
+def float_of_bits(bits: int, type: FloatType) -> float:
+    """The number that these bits are."""
+    width = FLOAT_WIDTHS[type.name]
+    if bits >> width:
+        raise ValueError(f"0x{bits:X} has more bits than {type}")
+    if type.name in _LAYOUTS:
+        code, missing = _LAYOUTS[type.name]
+        return struct.unpack(f"<{code}", (bits << missing).to_bytes((width + missing) // 8, "little"))[0]
+    # f8E4M3FN has no infinity, and only all ones are NaN.
+    exponent, mantissa = bits >> 3 & 15, bits & 7
+    if bits & 0x7F == 0x7F:
+        magnitude = math.nan
+    else:
+        magnitude = math.ldexp(mantissa + 8, exponent - 10) if exponent else math.ldexp(mantissa, -9)
+    return math.copysign(magnitude, -1.0 if bits & 0x80 else 1.0)
+
+
+def unquoted(text: str) -> str:
+    """The text that a string literal stands for."""
+
+    def plain(match: re.Match[bytes]) -> bytes:
+        escape = match[1]
+        return bytes.fromhex(escape.decode()) if len(escape) == 2 else {b"n": b"\n", b"t": b"\t"}.get(escape, escape)
+
+    source = text[1:-1].encode(errors="replace")
+    return re.sub(rb"\\([0-9A-Fa-f]{2}|.)", plain, source).decode(errors="replace")

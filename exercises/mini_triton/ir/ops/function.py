@@ -1,0 +1,77 @@
+"""Modules, functions, calls, and the few operations that are there for people. (Given.)
+
+Source: MLIR's builtin dialect; Triton's `TritonOps.td`.
+"""
+
+from __future__ import annotations
+
+from mini_triton.ir.attributes import Symbol
+from mini_triton.ir.core import Region
+from mini_triton.ir.ops.control_flow import argument_types, end_of, operand_types
+from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.types import FunctionType, Type, element_type
+
+Types = tuple[Type, ...]
+
+
+@op("builtin.module", assembly="custom")
+def module(*, regions: list[Region]) -> None:
+    """The whole program: a region of functions."""
+    require(len(regions) == 1 and len(regions[0].blocks) == 1, "it needs one region of one block")
+
+
+@op("tt.func", assembly="custom")
+def func(
+    *,
+    sym_name: str,
+    function_type: FunctionType,
+    sym_visibility: str = "",
+    noinline: bool = False,
+    regions: list[Region],
+) -> None:
+    """A function. The kernel is the public one, and returns nothing; `private` ones are called by it."""
+    require(len(regions) == 1, "it needs one region")
+    require(sym_name.isidentifier() or sym_visibility == "private", f"a kernel's name is an identifier, not {sym_name}")
+    require(sym_visibility in ("", "public", "private"), f"there is no visibility {sym_visibility}")
+    end = end_of(regions[0], "tt.return")
+    taken, returned = argument_types(regions[0].block), operand_types(end)
+    require(taken == function_type.inputs, f"its block must take {function_type.inputs}, not {taken}")
+    require(returned == function_type.results, f"it must return {function_type.results}, not {returned}")
+
+
+@op("tt.return", assembly="($values : type($values))? attr-dict", terminator=True)
+def return_(*values: Type) -> None:
+    """Ends a function."""
+
+
+@op("tt.call", assembly="#callee ( $args ) attr-dict : functional-type")
+def call(*args: Type, callee: Symbol, result: Type | Types = ()) -> Type | Types:
+    """Call a function of the same module. The verifier compares the types with the callee's."""
+    return result
+
+
+@op("ub.poison", assembly="attr-dict : type(result)", pure=True)
+def poison(*, result: Type) -> Type:
+    """A value that must not matter."""
+    return result
+
+
+@op("tt.assert", assembly="$condition , #message attr-dict : type($condition)")
+def assert_(condition: Type, *, message: str) -> None:
+    """Stop the program where the condition is false, if the kernel is compiled for debugging."""
+    require(str(element_type(condition)) == "i1", f"its condition must be i1, not {condition}")
+
+
+@op("tt.print", assembly="#prefix attr-dict (: $args : type($args))?")
+def print_(*args: Type, prefix: str, hex: bool, isSigned: tuple[int, ...]) -> None:
+    """Print values from the running kernel."""
+
+
+@op("llvm.intr.assume", assembly="$condition attr-dict : type($condition)")
+def assume(condition: Type) -> None:
+    """A promise to the optimizer."""
+
+
+@op("gpu.barrier", assembly="attr-dict")
+def barrier() -> None:
+    """All threads of the program wait for one another."""

@@ -1,0 +1,83 @@
+"""Operations that combine many elements: dot products, reductions, scans.
+
+A reduction carries a region: two elements go in as block arguments, their combination goes out by
+`tt.reduce.return`. So one operation serves sum, max, argmax and whatever a user writes.
+
+Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
+"""
+
+from __future__ import annotations
+
+from mini_triton.ir.attributes import InputPrecision
+from mini_triton.ir.core import Region
+from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.ops.shape import tensor
+from mini_triton.ir.types import (
+    BF16,
+    F8E4M3FN,
+    F8E5M2,
+    F16,
+    F32,
+    F64,
+    I8,
+    I32,
+    TensorType,
+    Type,
+    element_type,
+    shape_of,
+)
+
+ACCUMULATORS = {
+    I8: (I32,),
+    F8E5M2: (F32, F16),
+    F8E4M3FN: (F32, F16),
+    F16: (F32, F16),
+    BF16: (F32,),
+    F32: (F32,),
+    F64: (F64,),
+}
+"""For an operand's element, the elements in which its products may be summed."""
+
+
+@op(
+    "tt.dot",
+    assembly="$a , $b , $c (, inputPrecision = #inputPrecision)? attr-dict : type($a) * type($b) -> type(result)",
+    pure=True,
+)
+def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
+    """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
+    # Task 2.5: `a` is (.., M, K), `b` is (.., K, N) and `c` is (.., M, N), with two or three dimensions. Their
+    # elements: those of `a` and `b` are the same (two fp8 formats may meet), and `ACCUMULATORS` says what `c` may hold.
+    raise NotImplementedError("Task 2.5: Dot, reduce and scan")
+
+
+def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: str) -> None:
+    """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
+    ending in `terminator`, which returns N combined elements."""
+    # Task 2.5: Compare the block's argument types with the sources' element types, twice over; then the
+    # name of the terminator, and the types of its operands with the element types, once.
+    raise NotImplementedError("Task 2.5: Dot, reduce and scan")
+
+
+@op("tt.reduce")
+def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
+    """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
+    # Task 2.5: All sources are tensors of one shape. Check the axis, then the region (`combine_types`).
+    raise NotImplementedError("Task 2.5: Dot, reduce and scan")
+
+
+@op("tt.scan")
+def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
+    """Running combinations along `axis`: element i combines all up to i (from i on, if `reverse`). Shapes stay."""
+    # Task 2.5: As a reduction, but the results have the sources' types and the region ends in `tt.scan.return`.
+    raise NotImplementedError("Task 2.5: Dot, reduce and scan")
+
+
+@op("tt.reduce.return", assembly="$values attr-dict : type($values)", terminator=True)
+def reduce_return(*values: Type) -> None:
+    """Ends the region of a `tt.reduce`."""
+
+
+@op("tt.scan.return", assembly="$values attr-dict : type($values)", terminator=True)
+def scan_return(*values: Type) -> None:
+    """Ends the region of a `tt.scan`."""

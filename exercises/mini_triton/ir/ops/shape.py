@@ -1,0 +1,125 @@
+"""Making tensors and changing their shape. None of these computes anything with the elements.
+
+Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
+"""
+
+from __future__ import annotations
+
+from mini_triton.ir.attributes import Axis, Unit
+from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.ops.elementwise import CONVERT, is_integer
+from mini_triton.ir.types import I1, I32, TensorType, Type, element_type, with_element
+
+
+def tensor(type: Type) -> TensorType:
+    """`type` itself, which must be a tensor."""
+    if not isinstance(type, TensorType):
+        raise TypeError(f"it works on tensors, not on {type}")
+    return type
+
+
+@op("tt.get_program_id", assembly="#axis attr-dict : type(result)", pure=True)
+def get_program_id(*, axis: Axis) -> Type:
+    """Which program of the launch grid this is, along one axis."""
+    return I32
+
+
+@op("tt.get_num_programs", assembly="#axis attr-dict : type(result)", pure=True)
+def get_num_programs(*, axis: Axis) -> Type:
+    """How many programs the launch grid has along one axis."""
+    return I32
+
+
+@op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
+def make_range(*, start: int, end: int) -> Type:
+    """The integers from `start` up to, but without, `end`."""
+    # Task 2.4: A one-dimensional `i32` tensor. An empty range is refused; `TensorType` refuses other lengths
+    # with a ValueError, which must become a TypeError: a rule has only one way to refuse.
+    raise NotImplementedError("Task 2.4: Shape operations")
+
+
+@op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
+def splat(src: Type, *, result: Type) -> Type:
+    """A scalar in every element of a tensor."""
+    # Task 2.4: From a scalar to a tensor of any shape with that element.
+    raise NotImplementedError("Task 2.4: Shape operations")
+
+
+@op("tt.unsplat", assembly="$src attr-dict : type($src)", pure=True)
+def unsplat(src: Type) -> Type:
+    """The only element of a tensor that has one."""
+    require(tensor(src).numel == 1, f"it takes a tensor of one element, not {src}")
+    return element_type(src)
+
+
+@op("tt.expand_dims", assembly=CONVERT.replace("input", "src"), pure=True)
+def expand_dims(src: Type, *, axis: int) -> Type:
+    """A new dimension of size 1 at position `axis` of the result; `axis` counts from 0 and is never negative."""
+    # Task 2.4: The axis may be anything from 0 to the rank: the new dimension can also come last.
+    raise NotImplementedError("Task 2.4: Shape operations")
+
+
+@op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
+def broadcast(src: Type, *, result: Type) -> Type:
+    """Repeat along dimensions of size 1. The rank stays: `tt.expand_dims` comes first."""
+    # Task 2.4: Same rank, same element, and every dimension is equal or was 1.
+    raise NotImplementedError("Task 2.4: Shape operations")
+
+
+@op(
+    "tt.reshape",
+    assembly=CONVERT.replace("input", "src").replace("attr-dict", "flag(allow_reorder) attr-dict"),
+    pure=True,
+)
+def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
+    """The same elements in row-major order under another shape; in any order if `allow_reorder`."""
+    # Task 2.4: Same element, same number of them.
+    raise NotImplementedError("Task 2.4: Shape operations")
+
+
+@op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
+def trans(src: Type, *, order: tuple[int, ...]) -> Type:
+    """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
+    # Task 2.4: The order must name every dimension once.
+    raise NotImplementedError("Task 2.4: Shape operations")
+
+
+@op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
+def join(lhs: Type, rhs: Type) -> Type:
+    """Two tensors side by side in a new last dimension of size 2."""
+    # Task 2.4: Equal types; the shape grows by a last 2.
+    raise NotImplementedError("Task 2.4: Shape operations")
+
+
+@op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
+def split(src: Type) -> tuple[Type, Type]:
+    """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
+    # Task 2.4: The last dimension must be 2 and not the only one. Two results of one type.
+    raise NotImplementedError("Task 2.4: Shape operations")
+
+
+@op("tt.cat", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)")
+def cat(lhs: Type, rhs: Type, *, result: Type) -> Type:
+    """The elements of both, in an order of the compiler's choosing."""
+    require(tensor(lhs).element == tensor(rhs).element == tensor(result).element, "elements differ")
+    require(tensor(lhs).numel + tensor(rhs).numel == tensor(result).numel, "the sizes do not add up")
+    return result
+
+
+@op("tt.gather", assembly="$src [ $indices ] attr-dict : functional-type", pure=True)
+def gather(src: Type, indices: Type, *, axis: int) -> Type:
+    """`src` read along `axis` at the given indices."""
+    require(is_integer(indices), f"indices are integers, not {indices}")
+    require(tensor(src).rank == tensor(indices).rank > axis >= 0, f"axis or ranks do not fit: {src}, {indices}")
+    for i, (size, wanted) in enumerate(zip(tensor(src).shape, tensor(indices).shape, strict=True)):
+        require(i == axis or size == wanted, f"dimension {i} differs: {src} and {indices}")
+    return with_element(indices, element_type(src))
+
+
+@op("tt.histogram", assembly="$src (, $mask)? attr-dict : type($src) -> type(result)", pure=True)
+def histogram(src: Type, mask: Type | None = None, *, result: Type) -> Type:
+    """How often each of the numbers 0, 1, 2, … occurs."""
+    require(tensor(src).rank == tensor(result).rank == 1 and is_integer(src), f"it counts 1-D integers, not {src}")
+    require(mask is None or mask == with_element(src, I1), f"its mask must be {with_element(src, I1)}, got {mask}")
+    require(element_type(result) == I32, f"it counts in i32, not in {result}")
+    return result

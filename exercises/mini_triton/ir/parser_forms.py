@@ -1,0 +1,258 @@
+"""The pretty forms, read: the other direction of `assembly.py`. (Given.)
+
+Most follow the format string of the operation's declaration; those with a form of their own are functions in
+`_CUSTOM`. Each gets the parser and the token of the operation's name, which has been taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mini_triton.ir.assembly import Directive, directives
+from mini_triton.ir.attribute_parser import Argument, Parsed
+from mini_triton.ir.attributes import Keyword, annotation
+from mini_triton.ir.core import Attribute, Block, Operation, Region
+from mini_triton.ir.lexer import Token
+from mini_triton.ir.literals import unquoted
+from mini_triton.ir.ops.definition import OpDefinition, create, definition
+from mini_triton.ir.types import I1, FunctionType, Type
+
+if TYPE_CHECKING:
+    from mini_triton.ir.parser import Operand, Parser
+
+
+@dataclass
+class Fields:
+    """What the text of one operation says."""
+
+    operands: dict[str, list[Operand]] = field(default_factory=dict)
+    types: dict[str, tuple[Type, ...]] = field(default_factory=dict)  # of the operands
+    result: Type | None = None  # of every result
+    signature: FunctionType | None = None
+    words: dict[str, Attribute] = field(default_factory=dict)
+    dictionary: dict[str, Parsed] = field(default_factory=dict)
+
+
+def read(parser: Parser, start: Token) -> Operation:
+    """An operation in its pretty form."""
+    if start.text in _CUSTOM:
+        return _CUSTOM[start.text](parser, start)
+    declared = parser.declared(start.text, start)
+    if declared.assembly is None:
+        raise parser.error(f'{declared.name} is only written in its generic form, "{declared.name}"(...)', start)
+    fields = Fields()
+    _read(parser, directives(declared.assembly), declared, fields)
+    names = (*declared.operand_names, declared.variadic)
+    operands = [operand for name in names if name for operand in fields.operands.get(name, ())]
+    for name, types in fields.types.items():
+        parser.check_types(fields.operands.get(name, ()), types, start)
+    attributes = parser.checked(declared, fields.dictionary, start) | fields.words
+    if fields.signature:
+        parser.check_types(operands, fields.signature.inputs, start)
+        operation = parser.create(start, declared, operands, attributes, fields.signature.results)
+        parser.check_results(operation, fields.signature.results, start)
+    elif fields.result:
+        operation = parser.create(start, declared, operands, attributes, (fields.result,))
+        parser.check_results(operation, (fields.result,) * len(operation.results), start)
+    else:
+        operation = parser.create(start, declared, operands, attributes)
+    return operation
+
+
+def _read(parser: Parser, parts: Sequence[Directive], declared: OpDefinition, fields: Fields) -> None:
+    """Follow a format, directive by directive."""
+    for part in parts:
+        name = part.text
+        match part.kind:
+            case "word":
+                parser.expect(name)
+            case "operand":
+                fields.operands[name] = parser.operands() if name == declared.variadic else [parser.operand()]
+            case "type" if name == "result":
+                fields.result = parser.type()
+            case "type":
+                fields.types[name] = parser.types() if name == declared.variadic else (parser.type(),)
+            case "functional-type":
+                fields.signature = parser.function_type()
+            case "attribute":
+                fields.words[name] = _word(parser, declared, name)
+            case "flag" if parser.accept(name):
+                fields.words[name] = True
+            case "ignore" if parser.accept(name):
+                _skip_hint(parser)
+            case "attr-dict":
+                fields.dictionary = parser.optional_dict()
+            case "group" if _begins(parser, part.body[0]):
+                _read(parser, part.body, declared, fields)
+
+
+def _begins(parser: Parser, part: Directive) -> bool:
+    """Whether a group that starts with this directive is there."""
+    return parser.token.kind == "value" if part.kind == "operand" else parser.at(part.text)
+
+
+def _skip_hint(parser: Parser) -> None:
+    """`cacheModifier = cg` or `fastmath<fast>`, after its name."""
+    if parser.accept("="):
+        parser.expect_kind("word", "a word")
+    parser.skip_angles()
+
+
+def _word(parser: Parser, declared: OpDefinition, name: str) -> str:
+    """The value of an attribute that the form names by its value alone."""
+    _, extra = annotation(declared.hint(name))
+    if extra == "symbol":
+        return parser.symbol()
+    if not isinstance(extra, Keyword):
+        return unquoted(parser.expect_kind("string", f"a string, the {name}").text)
+    if parser.token.text not in extra.numbers:
+        raise parser.unexpected(f"the {name}, one of {', '.join(extra.numbers)}")
+    return parser.advance().text
+
+
+# --- forms of their own
+
+
+def _constant(parser: Parser, start: Token) -> Operation:
+    declared = parser.declared("arith.constant", start)
+    attributes = parser.checked(declared, parser.optional_dict(), start)
+    value, type = parser.constant()
+    return parser.create(start, declared, (), attributes | {"value": value}, (type,))
+
+
+def _select(parser: Parser, start: Token) -> Operation:
+    """`arith.select %c, %x, %y : condition type, type`; the first type is left out if it is `i1`."""
+    declared = parser.declared("arith.select", start)
+    operands = parser.operands()
+    attributes = parser.checked(declared, parser.optional_dict(), start)
+    parser.expect(":")
+    types = parser.types()
+    condition, type = types if len(types) == 2 else (I1, types[0])
+    parser.check_types(operands, (condition, type, type), start)
+    return parser.create(start, declared, operands, attributes)
+
+
+def _module(parser: Parser, start: Token) -> Operation:
+    """Its name and attributes, if it has any, say nothing about the functions: they are dropped."""
+    if parser.token.kind == "symbol":
+        parser.symbol()
+    if parser.accept("attributes"):
+        parser.attribute_dict()
+    return parser.module_around(parser.region(), start)
+
+
+def _func(parser: Parser, start: Token) -> Operation:
+    declared = parser.declared("tt.func", start)
+    visibility = parser.advance().text if parser.token.kind == "word" else ""
+    name = parser.symbol()
+    parser.expect("(")
+    arguments = parser.arguments()
+    results = parser.result_types() if parser.accept("->") else ()
+    dictionary = parser.attribute_dict() if parser.accept("attributes") else {}
+    region = parser.region(arguments, function=True)
+    attributes = parser.checked(declared, dictionary, start) | {
+        "sym_name": name,
+        "sym_visibility": visibility,
+        "function_type": FunctionType(tuple(argument.type for argument in arguments), results),
+    }
+    return parser.create(start, declared, (), attributes, regions=[region])
+
+
+def _for(parser: Parser, start: Token) -> Operation:
+    """`scf.for %i = %lower to %upper step %step iter_args(%x = %init) -> (f32) : i32 { ... } {attributes}`."""
+    variable = parser.expect_kind("value", "a loop variable such as %i")
+    parser.expect("=")
+    lower = parser.operand()
+    parser.expect("to")
+    upper = parser.operand()
+    parser.expect("step")
+    bounds = [lower, upper, parser.operand()]
+    names, inits = _carried(parser) if parser.accept("iter_args") else ([], [])
+    results = parser.result_types() if parser.accept("->") else ()
+    parser.expect(":")
+    types = (parser.type(),) * len(bounds) + results
+    parser.check_types([*bounds, *inits], types, start)
+    body = _with_terminator(parser.region(_arguments([variable, *names], types[2:])))
+    return _structured(parser, start, [*bounds, *inits], results, [body])
+
+
+def _if(parser: Parser, start: Token) -> Operation:
+    """`scf.if %c -> (f32) { ... } else { ... } {attributes}`."""
+    condition = parser.operand()
+    results = parser.result_types() if parser.accept("->") else ()
+    then = _with_terminator(parser.region())
+    otherwise = _with_terminator(parser.region()) if parser.accept("else") else Region()
+    return _structured(parser, start, [condition], results, [then, otherwise])
+
+
+def _while(parser: Parser, start: Token) -> Operation:
+    """`scf.while (%x = %init) : (f32) -> f32 { ... } do { ... } attributes {...}`."""
+    names, inits = _carried(parser) if parser.at("(") else ([], [])
+    parser.expect(":")
+    signature = parser.function_type()
+    parser.check_types(inits, signature.inputs, start)
+    before = parser.region(_arguments(names, signature.inputs))
+    parser.expect("do")
+    after = _with_terminator(parser.region())
+    parser.accept("attributes")
+    return _structured(parser, start, inits, signature.results, [before, after])
+
+
+def _barrier(parser: Parser, start: Token) -> Operation:
+    """From Triton 3.7 on, `gpu.barrier` is printed as `ttg.barrier all`."""
+    parser.expect("all")
+    parser.optional_dict()
+    return parser.create(start, parser.declared("gpu.barrier", start))
+
+
+def _carried(parser: Parser) -> tuple[list[Token], list[Operand]]:
+    """`(%x = %init, %y = %other)`: the names of carried values in the loop, and what they start as."""
+    parser.expect("(")
+    names: list[Token] = []
+    inits: list[Operand] = []
+    while not parser.accept(")"):
+        if names:
+            parser.expect(",")
+        names.append(parser.expect_kind("value", "a carried value such as %x"))
+        parser.expect("=")
+        inits.append(parser.operand())
+    return names, inits
+
+
+def _arguments(names: Sequence[Token], types: Sequence[Type]) -> list[Argument]:
+    return [Argument(name, type) for name, type in zip(names, types, strict=True)]
+
+
+def _with_terminator(region: Region) -> Region:
+    """The same region: where it yields nothing, the text may leave out the `scf.yield`."""
+    block = region.blocks[-1] if region.blocks else region.append(Block())
+    end = block.terminator and definition(block.terminator.name)
+    if not end or not end.terminator:
+        block.append(create("scf.yield"))
+    return region
+
+
+def _structured(
+    parser: Parser, start: Token, operands: Sequence[Operand], results: Sequence[Type], regions: Sequence[Region]
+) -> Operation:
+    """An operation of `scf`, whose attributes come after its regions."""
+    declared = parser.declared(start.text, start)
+    attributes = parser.checked(declared, parser.optional_dict(), start)
+    operation = parser.create(start, declared, operands, attributes, regions=regions)
+    parser.check_results(operation, results, start)
+    return operation
+
+
+_CUSTOM: dict[str, Callable[[Parser, Token], Operation]] = {
+    "arith.constant": _constant,
+    "arith.select": _select,
+    "module": _module,
+    "builtin.module": _module,
+    "tt.func": _func,
+    "scf.for": _for,
+    "scf.if": _if,
+    "scf.while": _while,
+    "ttg.barrier": _barrier,
+}

@@ -1,0 +1,164 @@
+"""Operations with regions, built in `with` blocks: loops, branches, functions.
+
+Such an operation is made when its `with` block ends, because only then its regions are complete and its type rule
+can run. Its results are there after the block:
+
+    with for_(builder, zero, n, one, [start]) as loop:
+        (total,) = loop.carried
+        yield_(builder, builder.add(total, loop.variable))
+    (total,) = loop.results
+
+If the block is left by an exception, nothing is made, and the builder is back where it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Block, BlockArgument, Module, OpResult, Region, Value
+from mini_triton.ir.types import FunctionType, Type
+
+
+@dataclass
+class For:
+    """A loop being built: its induction variable, its carried values, and in the end its results."""
+
+    variable: BlockArgument
+    carried: tuple[BlockArgument, ...]
+    results: tuple[OpResult, ...] = ()
+
+
+@dataclass
+class If:
+    """A branch being built. Use `with branch.then():` once, and `with branch.otherwise():` once or not at all."""
+
+    builder: Builder
+    regions: tuple[Region, Region] = field(default_factory=lambda: (Region(), Region()))
+    results: tuple[OpResult, ...] = ()
+
+    @contextmanager
+    def then(self) -> Iterator[None]:
+        """Inside the `with`, operations go to the branch for a true condition."""
+        with region(self.builder, self.regions[0], Block()):
+            yield
+
+    @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        """Inside the `with`, operations go to the branch for a false condition."""
+        with region(self.builder, self.regions[1], Block()):
+            yield
+
+
+@dataclass
+class While:
+    """A `while` being built: use `before` once, then `after` once."""
+
+    builder: Builder
+    inits: tuple[Value, ...]
+    regions: tuple[Region, Region] = field(default_factory=lambda: (Region(), Region()))
+    results: tuple[OpResult, ...] = ()
+
+    @contextmanager
+    def before(self) -> Iterator[tuple[BlockArgument, ...]]:
+        """The region that computes the condition: gives the carried values; end it with `condition`."""
+        block = Block([init.type for init in self.inits])
+        with region(self.builder, self.regions[0], block):
+            yield tuple(block.arguments)
+
+    @contextmanager
+    def after(self) -> Iterator[tuple[BlockArgument, ...]]:
+        """The body: gives the values that `condition` forwarded; end it with `yield_`."""
+        # Task 3.5: Its arguments have the types of what `before` forwards: its terminator's operands but the first.
+        raise NotImplementedError("Task 3.5: Loops and branches")
+
+
+@dataclass
+class Function:
+    """A function, being built or complete."""
+
+    name: str
+    type: FunctionType
+    arguments: tuple[BlockArgument, ...]
+
+
+@contextmanager
+def region(builder: Builder, region: Region, block: Block, terminator: str = "scf.yield") -> Iterator[None]:
+    """Inside the `with`, operations go to `block`, the only one of `region`.
+
+    What does not end in a terminator of its own gets an empty `terminator`.
+    """
+    region.append(block)
+    with builder.at_end(block):
+        yield
+        if block.terminator is None or block.terminator.name not in ("scf.yield", "scf.condition", "tt.return"):
+            builder.operation(terminator)
+
+
+@contextmanager
+def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
+    """An `scf.for`: end its body with `yield_` of as many values as there are `inits`."""
+    # Task 3.5: Make a block that takes the induction variable and one argument for each init. Hand out a `For` while
+    # the region is open, then make the operation and keep its results in the `For`.
+    raise NotImplementedError("Task 3.5: Loops and branches")
+
+
+@contextmanager
+def if_(builder: Builder, condition: Value) -> Iterator[If]:
+    """An `scf.if`: its branches are built inside, with `then` and `otherwise`."""
+    # Task 3.5: The `If` opens its regions itself; make the operation from them afterwards.
+    raise NotImplementedError("Task 3.5: Loops and branches")
+
+
+@contextmanager
+def while_(builder: Builder, inits: Sequence[Value] = ()) -> Iterator[While]:
+    """An `scf.while`: its regions are built inside, with `before` and `after`."""
+    # Task 3.5: As for `if_`.
+    raise NotImplementedError("Task 3.5: Loops and branches")
+
+
+def yield_(builder: Builder, *values: Value) -> None:
+    """End the region being built with these values."""
+    builder.operation("scf.yield", *values)
+
+
+def condition(builder: Builder, condition: Value, *values: Value) -> None:
+    """End the `before` region of a `while`: if `condition` holds, `values` go to `after`, else they are the results."""
+    builder.operation("scf.condition", condition, *values)
+
+
+def return_(builder: Builder, *values: Value) -> None:
+    """End the function being built."""
+    builder.operation("tt.return", *values)
+
+
+@contextmanager
+def function(
+    builder: Builder,
+    module: Module,
+    name: str,
+    inputs: Mapping[str, Type],
+    results: Sequence[Type] = (),
+    *,
+    public: bool = True,
+    divisibility: Mapping[str, int] | None = None,
+) -> Iterator[Function]:
+    """A `tt.func` in `module`, its arguments named and typed by `inputs`; end it with `return_`, if it returns values.
+
+    `divisibility` says which arguments are known to be multiples of what (pointers: their address in bytes).
+    """
+    # Task 3.6: Make a block with named arguments, put `tt.divisibility` into the attributes of those it is known of,
+    # build the body, and only then the operation, at the end of the module's body. Its attributes are `sym_name`,
+    # `function_type` and `sym_visibility`, "public" or "private".
+    raise NotImplementedError("Task 3.6: Functions, modules and calls")
+
+
+def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResult, ...]:
+    """Call a function; gives its results.
+
+    Raises `TypeError`, naming the function, if the arguments are not of its inputs' types.
+    """
+    # Task 3.6: The symbol is the attribute `callee` of `tt.call`; the result types are in the function's type.
+    raise NotImplementedError("Task 3.6: Functions, modules and calls")
