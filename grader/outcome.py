@@ -40,6 +40,11 @@ def is_stub(error: BaseException) -> bool:
     return isinstance(error, NotImplementedError) and bool(_STUB.match(str(error)))
 
 
+def is_hypothesis(error: BaseException) -> bool:
+    """Whether it is about hypothesis' own work, and not about the code under test."""
+    return type(error).__module__.partition(".")[0] == "hypothesis"
+
+
 def of_test(error: BaseException, plan: Plan, phase: str = "call") -> Outcome:
     """The outcome of a test that raised; `phase` is pytest's: setup, call or teardown."""
     if isinstance(error, Stopped) and error.__cause__:
@@ -48,10 +53,9 @@ def of_test(error: BaseException, plan: Plan, phase: str = "call") -> Outcome:
     if general:
         return general
     place = location(error, plan)
-    kind = type(error).__module__.partition(".")[0], type(error).__name__
-    if kind[0] == "hypothesis" and kind[1] in ("Flaky", "FlakyFailure", "FlakyReplay"):
+    if is_hypothesis(error) and type(error).__name__.startswith("Flaky"):
         return Outcome(Verdict.FAIL, "The same input does not always give the same result.", place)
-    if isinstance(error, NotImplementedError) or kind[0] == "hypothesis" or phase != "call":
+    if isinstance(error, NotImplementedError) or is_hypothesis(error) or phase != "call":
         return Outcome(Verdict.ERROR, describe(error), place)
     return Outcome(Verdict.FAIL, describe(error), place)
 

@@ -16,7 +16,7 @@ import pytest
 from grader import last_call, outcome
 from grader.curriculum import task_id
 from grader.job import Answers, Job
-from grader.limits import TimeLimit
+from grader.limits import OutOfTime, TimeLimit
 from grader.outcome import UNAVAILABLE, Outcome, Stopped
 from grader.overlay import Plan
 from grader.verdicts import Verdict, worst
@@ -34,6 +34,7 @@ class Reporter:
         self.limit = limit
         self.given_up: set[str | None] = set()  # tasks in which a test took too long
         self.outcomes: list[Outcome] = []  # of the running test's phases
+        self.failure: BaseException | None = None  # of the last example that failed
         self.counterexample = ""
         self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # that can be repeated
         self.started = 0.0
@@ -76,6 +77,7 @@ class Reporter:
         if not self._is_given_up(item):
             self.answers.send("running", test=self._name(item), case=item.name)
         self.outcomes = []
+        self.failure = None
         self.counterexample = ""
         self.last_call = None
         self.started = time.perf_counter()
@@ -121,7 +123,10 @@ class Reporter:
                 return Outcome(Verdict.UNAVAILABLE, reason.removeprefix(UNAVAILABLE))
             return Outcome(Verdict.ERROR, f"Skipped: {reason}")
         if call.excinfo:
-            return outcome.of_test(call.excinfo.value, self.plan, call.when)
+            error = call.excinfo.value
+            if isinstance(error, OutOfTime) and self.failure:
+                error = self.failure  # it failed; only the search for a smaller example took too long
+            return outcome.of_test(error, self.plan, call.when)
         return Outcome(Verdict.PASS)
 
     def _finish(self, item: pytest.Item) -> None:
@@ -144,7 +149,7 @@ class Reporter:
 
     @contextmanager
     def _watched(self, item: pytest.Item) -> Iterator[None]:
-        """Keep the arguments of the last call that raised: after shrinking that is the smallest counterexample."""
+        """Keep the last call that raised, and how: after shrinking it is the smallest counterexample."""
         assert isinstance(item, pytest.Function)
         handle = getattr(item.obj, "hypothesis", None)
         if handle is None:
@@ -162,8 +167,10 @@ class Reporter:
             try:
                 return test(*arguments, **keywords)
             except BaseException as error:
-                self.counterexample = shown
-                self.last_call = test, keywords
+                if not outcome.is_hypothesis(error) and not (self.failure and isinstance(error, OutOfTime)):
+                    self.failure = error
+                    self.counterexample = shown
+                    self.last_call = test, keywords
                 if outcome.is_final(error):
                     raise Stopped from error
                 raise

@@ -107,6 +107,23 @@ def test_a_loop_that_cannot_be_interrupted(solved: Course) -> None:
     assert results["test_double"].verdict is Verdict.PASS
 
 
+@POSIX
+def test_a_wrong_result_is_wrong_even_if_a_smaller_one_cannot_be_found_in_time(solved: Course) -> None:
+    replace_add(solved, "import time; time.sleep(0.3 if a > 50 else 0); return a + b - (a > 50)")
+    result = solved.grade()["test_property"]
+    assert result.verdict is Verdict.FAIL
+    assert int(result.counterexample.partition(",")[0].removeprefix("a=")) > 50
+
+
+def test_results_that_change(solved: Course) -> None:
+    replace_add(solved, "add.calls = getattr(add, 'calls', 0) + 1; return a + b - (add.calls == 9)")
+    result = solved.grade()["test_property"]
+    assert (result.verdict, result.message) == (
+        Verdict.FAIL,
+        "The same input does not always give the same result.",
+    )
+
+
 def test_megabytes_of_output(solved: Course) -> None:
     replace_add(solved, "import sys; print('x' * 10**6); sys.stderr.write('y' * 10**6); return a + b")
     assert verdicts(solved.grade()) == ALL_PASS
