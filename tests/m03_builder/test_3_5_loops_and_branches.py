@@ -259,7 +259,7 @@ def nested(scope: Callable[[Callable[[], None]], None], inside: Callable[[], Non
 
 
 def test_what_the_type_rules_refuse() -> None:
-    """The operation is made when its `with` ends, from all that was built inside: then its type rule sees what is wrong."""
+    """The operation is made from all that was built inside, when its `with` ends: its type rule sees the mistake."""
     builder, block = Builder(), Block([I32, I1, F32])
     n, flag, x = block.arguments
 

@@ -1,0 +1,250 @@
+"""Task 3.6: functions with named parameters, modules that hold them, calls between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.errors import Loc, VerificationError
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Block, Module
+from mini_triton.ir.ops.definition import create
+from mini_triton.ir.printer import print_module
+from mini_triton.ir.scopes import call, for_, function, return_
+from mini_triton.ir.types import F32, I32, FunctionType, Type
+from mini_triton.ir.verifier import verify
+
+from tests.checks import calling
+from tests.oracles import triton
+from tests.strategies.execution import Machine
+from tests.strategies.functions import module_around
+from tests.strategies.types import of_shape
+
+TYPES = ("i32", "i64", "f16", "f32", "!tt.ptr<f32>", "tensor<8xf32>", "tensor<4x2x!tt.ptr<f16>>")
+NUMBERS = ("i8", "i32", "i64")
+
+names = st.sampled_from(["x", "y", "out", "n", "stride_a", "BLOCK", "_"])
+parameters = st.dictionaries(names, st.sampled_from(TYPES), max_size=5)
+alignments = st.dictionaries(names, st.sampled_from([1, 8, 16]), max_size=4)
+
+
+class Stop(Exception):
+    """What the tests raise inside `with` blocks."""
+
+
+def type_of(name: str) -> Type:
+    """The type of this name, a tensor's included."""
+    if name.startswith("tensor<"):
+        *shape, element = name[len("tensor<") : -1].split("x", name.count("x") - name.count("ptr<x"))
+        return of_shape(tuple(map(int, shape)), element)
+    return of_shape((), name)
+
+
+def types_of(inputs: dict[str, str]) -> dict[str, Type]:
+    return {name: type_of(type) for name, type in inputs.items()}
+
+
+# --- functions
+
+
+@given(
+    name=st.sampled_from(["kernel", "add_kernel", "k1", "_k"]),
+    inputs=parameters,
+    returned=st.lists(st.integers(0, 4), max_size=3),
+    public=st.booleans(),
+    divisibility=st.none() | alignments,
+)
+def test_a_function_is_as_declared(
+    name: str, inputs: dict[str, str], returned: list[int], public: bool, divisibility: dict[str, int] | None
+) -> None:
+    """Name, visibility, parameters, alignments, results: as declared, and as real Triton reads it."""
+    builder, module = Builder(), Module()
+    chosen = [[*inputs][i % len(inputs)] for i in returned if inputs]
+    results = [type_of(inputs[parameter]) for parameter in chosen]
+    with function(builder, module, name, types_of(inputs), results, public=public, divisibility=divisibility) as built:
+        by_name = dict(zip(inputs, built.arguments, strict=True))
+        return_(builder, *(by_name[parameter] for parameter in chosen))
+    type = FunctionType(tuple(types_of(inputs).values()), tuple(results))
+    assert (built.name, built.type) == (name, type), f"the `with` gives a Function {built.name} of type {built.type}"
+    (made,) = module.body.operations
+    visibility = "public" if public else "private"
+    assert made.name == "tt.func"
+    expected = {"sym_name": name, "function_type": type, "sym_visibility": visibility}
+    assert made.attributes == expected, f"attributes\n  expected  {expected}\n  got       {made.attributes}"
+    arguments = made.regions[0].block.arguments
+    assert tuple(arguments) == tuple(built.arguments), "the Function's arguments are its block's"
+    assert [argument.name for argument in arguments] == [*inputs], "parameters keep their names"
+    for argument in arguments:
+        known = {"tt.divisibility": divisibility[argument.name]} if argument.name in (divisibility or {}) else {}
+        assert argument.attributes == known, f"attributes of {argument.name} should be {known}: {argument.attributes}"
+    verify(module)
+    read = triton.parse(print_module(module))
+    assert header(name, visibility, inputs, [inputs[c] for c in chosen], divisibility or {}) in read, (
+        f"{header(name, visibility, inputs, [inputs[c] for c in chosen], divisibility or {})}\n"
+        f"  was asked for, but real Triton reads\n{read}"
+    )
+
+
+def header(name: str, visibility: str, inputs: dict[str, str], results: list[str], known: dict[str, int]) -> str:
+    """The first line of a function as real Triton prints it."""
+    arguments = [
+        f"%arg{i}: {type}" + (f" {{tt.divisibility = {known[parameter]} : i32}}" if parameter in known else "")
+        for i, (parameter, type) in enumerate(inputs.items())
+    ]
+    arrow = f" -> {results[0]}" if len(results) == 1 else f" -> ({', '.join(results)})" if results else ""
+    return f"tt.func {visibility} @{name}({', '.join(arguments)}){arrow} {{"
+
+
+def test_a_function_ends_by_itself() -> None:
+    """Without results, `return_` may be left out."""
+    builder, module = Builder(), Module()
+    with function(builder, module, "kernel", {"n": I32}) as kernel:
+        builder.operation("arith.addi", *kernel.arguments * 2)
+    (made,) = module.body.operations
+    assert [operation.name for operation in made.regions[0].block.operations] == ["arith.addi", "tt.return"]
+    assert made.attributes["sym_visibility"] == "public", "a function is public unless `public=False`"
+
+
+def test_functions_follow_one_another_in_the_module() -> None:
+    """Each goes to the module's end, once it is complete: one that is built inside another one comes first."""
+    builder, module, elsewhere = Builder(), Module(), Block()
+    with builder.at_end(elsewhere):
+        for name in ("first", "second"):
+            with function(builder, module, name, {}, public=False):
+                pass
+        with function(builder, module, "kernel", {"n": I32}) as kernel:
+            with function(builder, module, "inner", {"x": F32}, [F32], public=False) as inner:
+                return_(builder, *inner.arguments)
+            builder.operation("arith.addi", *kernel.arguments * 2)
+        last = builder.operation("arith.constant", value=0, result=I32)
+    got = [operation.attributes["sym_name"] for operation in module.body.operations]
+    assert got == ["first", "second", "inner", "kernel"], f"the module holds {got}"
+    assert elsewhere.operations == [last], "afterwards operations go to where they went before"
+    verify(module)
+    loose = create("arith.constant", value=0, result=I32)
+    calling(builder.insert, loose).raises(ValueError, because="after the last `with` there is no insertion point")
+
+
+def test_a_function_comes_from_the_line_of_its_with() -> None:
+    builder, module = Builder(), Module()
+    with builder.location(Loc("kernel.py", 7)):
+        with function(builder, module, "kernel", {}), builder.location(Loc("kernel.py", 8, 4)):
+            builder.operation("gpu.barrier")
+    (made,) = module.body.operations
+    assert made.loc == Loc("kernel.py", 7), f"the function stands at kernel.py:7:0, but says {made.loc}"
+    assert made.regions[0].block.operations[0].loc == Loc("kernel.py", 8, 4)
+
+
+# --- what goes wrong
+
+
+def test_an_exception_leaves_no_function() -> None:
+    builder, module, elsewhere = Builder(), Module(), Block([I32])
+    (n,) = elsewhere.arguments
+    with builder.at_end(elsewhere):
+        with pytest.raises(Stop):
+            with function(builder, module, "kernel", {"n": I32}) as kernel:
+                builder.operation("arith.addi", *kernel.arguments * 2)
+                with for_(builder, *kernel.arguments * 3):
+                    raise Stop
+        assert module.body.operations == [], "an exception came out of the body: there should be no function"
+        last = builder.operation("arith.addi", n, n)
+    assert elsewhere.operations == [last], "afterwards operations go to where they went before"
+
+
+def test_what_is_returned_must_be_what_is_declared() -> None:
+    cases: list[tuple[list[Type], list[int]]] = [
+        ([], [0]),
+        ([I32], []),
+        ([F32], [0]),
+        ([I32], [0, 0]),
+        ([I32, F32], [1, 0]),
+    ]
+    for results, returned in cases:
+        builder, module = Builder(), Module()
+        calling(returning, builder, module, results, returned).raises(
+            VerificationError,
+            because=f"it declares {[*map(str, results)]}, and returns parameters {returned} of (i32, f32)",
+        )
+        assert not module.body.operations, "a function that its type rule refuses must not be in the module"
+
+
+def returning(builder: Builder, module: Module, results: list[Type], returned: list[int]) -> None:
+    """A function of an i32 and an f32, which returns some of these."""
+    with function(builder, module, "kernel", {"i": I32, "x": F32}, results, public=False) as kernel:
+        return_(builder, *(kernel.arguments[i] for i in returned))
+
+
+# --- calls
+
+
+@given(
+    inputs=st.lists(st.sampled_from(NUMBERS), max_size=4),
+    returned=st.lists(st.integers(0, 3), max_size=4),
+    twice=st.booleans(),
+)
+def test_calls(inputs: list[str], returned: list[int], twice: bool) -> None:
+    """A function that returns its parameters in another order, called once or on its own results."""
+    builder, module = Builder(), Module()
+    returned = [i % len(inputs) for i in returned if inputs]
+    types = [type_of(name) for name in inputs]
+    parameters = {f"p{i}": type for i, type in enumerate(types)}
+    with function(builder, module, "shuffle", parameters, [types[i] for i in returned], public=False) as shuffle:
+        return_(builder, *(shuffle.arguments[i] for i in returned))
+    again = twice and [types[i] for i in returned] == types
+    with function(builder, module, "caller", parameters, [types[i] for i in returned], public=False) as caller:
+        results = call(builder, shuffle, *caller.arguments)
+        assert isinstance(results, tuple), f"`call` gives a tuple of results, got {results!r}"
+        got_types = [result.type for result in results]
+        assert got_types == [types[i] for i in returned], f"the results have types {[*map(str, got_types)]}"
+        if again:
+            results = call(builder, shuffle, *results)
+        return_(builder, *results)
+    verify(module)
+    numbers = [10 + i for i in range(len(inputs))]
+    expected: list[Any] = [numbers[i] for i in returned]
+    if again:
+        expected = [expected[i] for i in returned]
+    got = Machine(functions=module.body.operations).call("caller", *numbers)
+    assert np.array_equal(got, expected), (
+        f"shuffle gives its parameters number {returned}; caller gives\n  expected  {expected}\n  got       {got}\n"
+        + print_module(module)
+    )
+    answer = triton.accepts(print_module(module))
+    assert answer, f"real Triton refuses the call: {answer.diagnostic}\n{print_module(module)}"
+
+
+def test_real_triton_inlines_a_call() -> None:
+    """What it makes of the call is what the function does: nothing of the call is left."""
+    builder, module = Builder(), Module()
+    with function(builder, module, "double", {"x": I32}, [I32], public=False) as double:
+        return_(builder, builder.create("arith.addi", *double.arguments * 2))
+    with function(builder, module, "kernel", {"out": type_of("!tt.ptr<i32>"), "n": I32}) as kernel:
+        out, n = kernel.arguments
+        (result,) = call(builder, double, n)
+        builder.operation("tt.store", out, result)
+    verify(module)
+    text = triton.canonical(print_module(module))
+    assert "tt.call" not in text and "arith.addi %arg1, %arg1" in text, f"real Triton inlines the call to\n{text}"
+
+
+def test_a_call_must_fit() -> None:
+    """The arguments are checked when the call is built, and the message names the function."""
+    builder, module = Builder(), Module()
+    with function(builder, module, "scale", {"x": F32, "n": I32}, [F32], public=False) as scale:
+        return_(builder, scale.arguments[0])
+    block = Block([F32, I32])
+    x, n = block.arguments
+    for arguments in ((), (x,), (n, x), (x, x), (x, n, n)):
+        with builder.at_end(block):
+            given = ", ".join(str(argument.type) for argument in arguments)
+            because = f"it takes (f32, i32), not ({given})"
+            calling(call, builder, scale, *arguments).raises(TypeError, "scale", because=because)
+    assert not block.operations, "a call that does not fit must not be inserted"
+    with builder.at_end(block):
+        call(builder, scale, x, n)
+    text = print_module(module_around(block))
+    assert "tt.call @scale" in text, text
