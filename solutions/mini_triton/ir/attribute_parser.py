@@ -45,11 +45,11 @@ class AttributeParser(Cursor):
     # --- types
 
     def type(self) -> Type:
-        if self.token.kind not in ("type", "word"):
+        """Any type of a value."""
+        token = self.token
+        if token.kind not in ("type", "word"):
             raise self.unexpected("a type")
-        return self.named_type(self.advance())
-
-    def named_type(self, token: Token) -> Type:
+        self.advance()
         try:
             return type_named(token.text)
         except (TypeError, ValueError) as error:
@@ -108,6 +108,7 @@ class AttributeParser(Cursor):
         return Literal(sign + self.expect_kind("number", "a number").text, token)
 
     def number_in(self, literal: Literal, type: Type) -> bool | int | float:
+        """What a literal means in a type."""
         try:
             return number(literal.text, type)
         except ValueError as error:
@@ -311,6 +312,10 @@ def _unit(parser: AttributeParser) -> bool:
     return True
 
 
+def _location_attribute(parser: AttributeParser) -> None:
+    parser.location()
+
+
 _STARTS = {
     "unit": _unit,
     "dense": AttributeParser._dense_attribute,
@@ -318,6 +323,6 @@ _STARTS = {
     "[": AttributeParser._list_attribute,
     "{": AttributeParser.attribute_dict,
     "(": AttributeParser.function_type,
-    "loc": AttributeParser.location,
+    "loc": _location_attribute,
 }
 """Attributes that are recognized by how they begin."""
