@@ -203,6 +203,7 @@ def test_constants(text: str, value: bool | int | float) -> None:
             "{tt.a = dense<16> : tensor<3xi32>, tt.b = dense<[1, 2]> : tensor<2xi32>}",
             {"tt.a": (16,) * 3, "tt.b": (1, 2)},
         ),
+        ("{tt.a = dense<> : tensor<0xi32>, tt.b = dense<[]> : tensor<0xi32>}", {"tt.a": (), "tt.b": ()}),
         ("{tt.a = array<i32: 1, 0>, tt.b = array<i32>}", {"tt.a": (1, 0), "tt.b": ()}),
         (r'{"tt.a" = "x\22\\\0A\n\C3\A9", tt.b = @f}', {"tt.a": 'x"\\\n\né', "tt.b": "f"}),
         ("{tt.a = #tt.any<a = 1, b = <2>>, tt.b = [1, {c = f32}], tt.c = loc(unknown), tt.d = 1.5 : f32}", {}),

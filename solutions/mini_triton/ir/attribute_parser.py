@@ -134,17 +134,17 @@ class AttributeParser(Cursor):
         return self.type()
 
     def _dense(self) -> list[Literal]:
-        """`dense<...>`: one number for all elements, or a (nested) list of all of them."""
+        """`dense<...>`: one number for all elements, a (nested) list of all of them, or nothing for none."""
         self.expect("dense")
         self.expect("<")
-        literals = self._literals()
+        literals = [] if self.at(">") else self._literals()
         self.expect(">")
         return literals
 
     def _literals(self) -> list[Literal]:
         if not self.accept("["):
             return [self.literal()]
-        found = self._literals()
+        found = [] if self.at("]") else self._literals()
         while self.accept(","):
             found += self._literals()
         self.expect("]")
