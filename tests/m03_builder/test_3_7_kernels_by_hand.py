@@ -1,0 +1,101 @@
+"""Task 3.7: two kernels by hand are the kernels that real Triton's front end makes, down to their machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from kernels.by_hand import matmul, vector_add
+from mini_triton.ir.core import Module
+from mini_triton.ir.printer import print_module
+from mini_triton.ir.types import FloatType
+from mini_triton.ir.verifier import verify
+
+from tests.oracles import capstones, triton
+from tests.strategies import launches
+from tests.strategies.difference import difference
+
+LENGTHS = (1, 2, 16, 128, 1024, 4096)
+ELEMENTS = {
+    "f32": ("fp32", "float32"),
+    "f16": ("fp16", "float16"),
+    "bf16": ("bf16", "bfloat16"),
+    "f64": ("fp64", "float64"),
+}
+TILES = ((64, 64, 32), (16, 16, 16), (32, 128, 64), (128, 16, 32), (1, 16, 16), (16, 1, 32))
+COMPILED_TILES = ((64, 64, 32), (16, 32, 16), (128, 16, 32))
+TARGETS = ("sm_80", "sm_90")
+INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", "mma", "wgmma.mma_async", "cp.async")
+
+
+def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Frontend]) -> None:
+    """After real Triton's canonicalizer the kernel computes the same, by the same operations, as its own.
+
+    Names, the order of independent lines, `x + y` or `y + x`: these may differ.
+    """
+    verify(module)
+    (function,) = module.body.operations
+    name = call.partition("(")[0]
+    assert function.attributes["sym_name"] == name, f"the function should be named {name}: {function.attributes}"
+    names = [argument.name for argument in function.regions[0].block.arguments]
+    found = difference(triton.canonical(print_module(module)), theirs().canonical, names)
+    assert not found, (
+        f"{call} is not what real Triton's front end makes of the docstring's kernel. The first difference:\n{found}\n"
+        "Both are shown as real Triton's canonicalizer leaves them."
+    )
+
+
+def compiles_as_real_tritons(call: str, module: Module, theirs: Callable[..., triton.Frontend]) -> None:
+    """PTX with the same memory and matrix instructions, and as much shared memory, for each target."""
+    text = print_module(module)
+    for target in TARGETS:
+        ours = triton.compile_ttir(text, target)
+        assert ours, f"real Triton does not compile {call} for {target}: {ours.diagnostic}\n{text}"
+        assert ours.cubin_size > 0, f"{call} for {target}: no machine code"
+        reference = triton.compile_ttir(theirs(target=target).inlined, target)
+        got = {name: ours.count(name) for name in INSTRUCTIONS} | {"bytes of shared memory": ours.shared}
+        expected = {name: reference.count(name) for name in INSTRUCTIONS} | {"bytes of shared memory": reference.shared}
+        assert got == expected, (
+            f"{call} compiles to other PTX for {target} than real Triton's kernel\n"
+            f"  expected  {expected}\n  got       {got}\n"
+            "Fewer and wider loads need the promise of alignment on every argument (`divisibility`)."
+        )
+
+
+def test_vector_add_is_real_tritons() -> None:
+    for block in LENGTHS:
+        for element, (dtype, _) in ELEMENTS.items():
+            call = f"vector_add({block}, {element})"
+            module = vector_add(block, FloatType(element))
+            is_real_tritons(call, module, partial(capstones.add_reference, block, dtype))
+    is_real_tritons("vector_add(64)", vector_add(64), partial(capstones.add_reference, 64))
+
+
+def test_matmul_is_real_tritons() -> None:
+    for block in TILES:
+        is_real_tritons(f"matmul{block}", matmul(*block), partial(capstones.matmul_reference, block))
+
+
+def test_vector_add_compiles_and_runs(device: str) -> None:
+    """Compiles without a GPU; with one (`--device cuda`) it is launched as well, and PyTorch is the judge."""
+    for block, element in ((1024, "f32"), (16, "f32"), (256, "f16"), (512, "bf16"), (128, "f64")):
+        dtype, name = ELEMENTS[element]
+        compiles_as_real_tritons(
+            f"vector_add({block}, {element})",
+            vector_add(block, FloatType(element)),
+            partial(capstones.add_reference, block, dtype),
+        )
+        if device == "cuda":
+            launches.check_add(partial(vector_add, block, FloatType(element)), block, name)
+
+
+def test_matmul_compiles_and_runs(device: str) -> None:
+    """Compiles without a GPU; with one (`--device cuda`) it is launched as well, and PyTorch is the judge."""
+    for block in COMPILED_TILES:
+        compiles_as_real_tritons(
+            f"matmul{block}",
+            matmul(*block),
+            partial(capstones.matmul_reference, block),
+        )
+        if device == "cuda":
+            launches.check_matmul(partial(matmul, *block), block)
