@@ -167,6 +167,7 @@ def task_id(test_file: Path) -> str | None:
 
 def load(root: Path = ROOT) -> Curriculum:
     """Read every declaration under `root`; `CurriculumError` names the file that is wrong."""
+    root = root.resolve()
     files = sorted((root / "grader" / "curriculum").glob("*.toml"))
     if not files:
         raise CurriculumError(f"No milestone is declared in {root / 'grader' / 'curriculum'}.")

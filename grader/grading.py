@@ -13,7 +13,7 @@ from pathlib import Path
 from grader import markers, overlay, stubs
 from grader.curriculum import Curriculum, Task
 from grader.expected import tests_of
-from grader.job import IMPORT_LIMIT, MEMORY, Job
+from grader.job import EXAMPLES, IMPORT_LIMIT, MEMORY, Job
 from grader.overlay import Impl
 from grader.session import Answer, Session
 from grader.verdicts import MilestoneResult, TaskResult, TestResult, Verdict, worst
@@ -33,7 +33,7 @@ class Settings:
     fill: Impl = "reference"
     device: str = "cpu"
     seed: int = 0
-    examples: int = 100
+    examples: int = EXAMPLES
     learner_root: Path | None = None
     from_reference: frozenset[str] = frozenset()  # modules that are the reference's in any case
     memory: int | None = MEMORY
@@ -208,9 +208,10 @@ class Grading:
 
     def _job(self, tests: list[str]) -> Job:
         settings = self.settings
+        patience = max(1.0, settings.examples / EXAMPLES)  # more examples than usual may take more time
         return Job(
             root=str(self.curriculum.root),
-            learner_root=str(settings.learner_root or self.curriculum.exercises),
+            learner_root=str(self.plan.learner_root),
             milestone=self.tasks[0].milestone,
             impl=settings.impl,
             fill=settings.fill,
@@ -218,7 +219,7 @@ class Grading:
             seed=settings.seed,
             examples=settings.examples,
             tests=tests,
-            limits={task.id: task.timeout for task in self.tasks},
+            limits={task.id: task.timeout * patience for task in self.tasks},
             from_reference=sorted(settings.from_reference),
             broken=self._broken,
             import_limit=settings.import_limit,

@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.overlay import Impl
 
+EXAMPLES = 100  # of each property, unless its test says otherwise
 IMPORT_LIMIT = 10.0  # seconds for one module or one file of tests
 MEMORY = 4 << 30
 

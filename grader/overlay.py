@@ -42,10 +42,13 @@ class Plan:
     learner_root: Path
     root: Path
     packages: frozenset[str] = field(init=False)
+    has_learner: bool = field(init=False)
 
     def __post_init__(self) -> None:
         packages = frozenset(module.partition(".")[0] for module in self.sources)
+        has_learner = any(source.origin == "learner" for source in self.sources.values())
         object.__setattr__(self, "packages", packages)
+        object.__setattr__(self, "has_learner", has_learner)
 
     def provenance(self) -> list[ModuleOrigin]:
         """What a report says of each module; a missing file has no hash."""
@@ -66,10 +69,6 @@ class Plan:
     def is_graded(self, file: str) -> bool:
         """Whether it is in the tree whose code is judged: the learner's, if any of it runs."""
         return self.is_learners(file) if self.has_learner else file.startswith(str(self.root / "solutions"))
-
-    @property
-    def has_learner(self) -> bool:
-        return any(source.origin == "learner" for source in self.sources.values())
 
 
 class Unimportable(ImportError):

@@ -12,8 +12,7 @@ import pytest
 
 from grader import guard, overlay
 from grader.curriculum import Curriculum, CurriculumError, UnknownTarget, load, task_id
-
-EXAMPLES = 100  # of each property, unless its test says otherwise
+from grader.job import EXAMPLES
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

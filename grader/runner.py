@@ -13,6 +13,7 @@ from pathlib import Path
 from grader import device as devices
 from grader.curriculum import Curriculum, load
 from grader.grading import Grading, OnEvent, Settings
+from grader.job import EXAMPLES
 from grader.overlay import Impl
 from grader.verdicts import ModuleOrigin, Report
 
@@ -25,7 +26,7 @@ def grade(
     fill: Impl = "reference",
     device: str = "auto",
     seed: int = 0,
-    examples: int = 100,
+    examples: int = EXAMPLES,
     learner_root: Path | None = None,
     on_event: OnEvent | None = None,
     curriculum: Curriculum | None = None,
