@@ -77,14 +77,12 @@ def segments(*present: bool) -> Attribute:
 
 
 def constant(name: str, type: str, value: int = 1) -> Op:
-    """A constant of any type of numbers, in every element."""
-    element = type.removesuffix(">").rpartition("x")[2] if type.startswith("tensor<") else type
-    if element == "i1":
-        attribute = flag(bool(value))
-    else:
-        attribute = Attribute(value, str(value)) if element.startswith("i") else Attribute(value / 2, f"{value / 2}")
-    text = attribute.text if element == type else f"dense<{attribute.text}>"
-    return Op("arith.constant", (), ((name, type),), {"value": Attribute(attribute.value, f"{text} : {type}")})
+    """A constant of any type of numbers, in every element. Half of `value` if it is a float."""
+    tensor, element = type.startswith("tensor<"), type.removesuffix(">").rpartition("x")[2]
+    number = bool(value) if element == "i1" else value if element.startswith("i") else value / 2
+    text = str(number).lower()
+    typed = f"dense<{text}> : {type}" if tensor else text if element == "i1" else f"{text} : {type}"
+    return Op("arith.constant", (), ((name, type),), {"value": Attribute(number, typed)})
 
 
 def function(

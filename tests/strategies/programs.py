@@ -1,186 +1,300 @@
-"""Random structured programs as plain data: built with the builder on one side, run as plain Python on the other.
+"""Random programs that are right: a recipe is drawn, and a small interpreter makes a module of it.
 
-A program is a list of statements. Values have one of three kinds, and are known by kind and number, modulo how many
-there are, so that every program is legal:
+    [("load", 0, 1), ("floats", 3, 0, 1), ("for", [0], [("compare", 2, 0, 0)])]
 
-    ("step", "i32", 0, 1)                           a new value: the difference of two; a pointer moved by an i32
-    ("for", 3, ["i32"], [...])                      three times, carrying the newest values of these kinds
-    ("if", 0, 1, ["ptr"], [...], [...])             if number 0 < number 1: the newest values of either branch result
-    ("if", 0, 1, [], [...], None)                   no else
-    ("while", 3, ["i32"], ["tensor"], [...], [...]) carries the first kinds, passes the second to the body
-
-What is made inside is not visible outside: only results are.
+A step has a name and numbers. A number picks one of the values that fit there, the latest first, and starts again
+after the last one; a step for which nothing fits does nothing. So every recipe is a program, and a small recipe is
+a small program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from hypothesis import strategies as st
-from mini_triton.ir.builder import Builder
-from mini_triton.ir.core import Value
-from mini_triton.ir.scopes import condition, for_, if_, while_, yield_
-from mini_triton.ir.types import I32, Type
 
-from tests.strategies.types import of_shape
+from tests.strategies import ir
+from tests.strategies.ir import Attribute, Block, Op, Typed, array, integer, segments, tensor, word
 
-Kind = str
-Program = list[Any]
-Env = dict[Kind, list[Any]]
+PARAMETERS: tuple[Typed, ...] = (
+    ("p", "!tt.ptr<f32>"),
+    ("w", "tensor<2x4xf32>"),
+    ("a", "tensor<8x!tt.ptr<f32>>"),
+    ("i", "tensor<8xi32>"),
+    ("t", "tensor<8xf32>"),
+    ("m", "tensor<8xi1>"),
+    ("c", "i1"),
+    ("x", "f32"),
+    ("n", "i32"),
+)
+HELPER = ir.function(
+    [("h", "f32"), ("k", "i32")], [Op("tt.return", ("k", "h"))], name="helper", results=("i32", "f32")
+)
+CONSTANTS = ("i32", "f32", "i1", "tensor<8xi32>", "tensor<8xf32>", "tensor<2x4xf16>")
+INTEGERS = ("addi", "subi", "muli", "divsi", "remui", "andi", "xori", "shli", "maxsi", "minui")
+FLOATS = ("addf", "subf", "mulf", "divf", "maximumf", "minnumf")
+INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+FLOAT_PREDICATES = ("false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une")
+MOST = 2**12  # elements: large tensors show nothing that small ones do not
 
-KINDS: tuple[Kind, ...] = ("i32", "tensor", "ptr")
-TYPES: dict[Kind, Type] = {
-    "i32": I32,
-    "tensor": of_shape((4,), "i32"),
-    "ptr": of_shape((), "!tt.ptr<f32>"),
-}
-PARAMETERS: tuple[Kind, ...] = KINDS * 2
-ARGUMENTS = (7, np.array([1, -2, 30, 4]), 100, -5, np.array([9, 8, -7, 60]), 200)
-
-_kind = st.sampled_from(KINDS)
-_kinds = st.lists(_kind, max_size=3)
-_number = st.integers(0, 5)
-_count = st.integers(0, 3)
-_step = st.tuples(st.just("step"), _kind, _number, _number)
-
-
-def _compound(statement: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    body = st.lists(statement, max_size=3)
-    return st.one_of(
-        st.tuples(st.just("for"), _count, _kinds, body),
-        st.tuples(st.just("if"), _number, _number, _kinds, body, body),
-        st.tuples(st.just("if"), _number, _number, st.just([]), body, st.none()),
-        st.tuples(st.just("while"), _count, _kinds, _kinds, body, body),
-    )
+Step = tuple[Any, ...]
+Region = tuple[Block, ...]
 
 
-programs: st.SearchStrategy[Program] = st.lists(st.recursive(_step, _compound, max_leaves=8), min_size=1, max_size=4)
+def program(steps: Sequence[Step]) -> Op:
+    """The module that a recipe stands for: a kernel, and a helper that it may call."""
+    body = Body(PARAMETERS)
+    body.follow(steps)
+    return around(body)
 
 
-def newest(env: Env, kinds: Sequence[Kind]) -> list[Any]:
-    """The newest values of these kinds; of a kind that is there twice, the last two, and so on."""
-    return [env[kind][-1 - min(kinds[i + 1 :].count(kind), len(env[kind]) - 1)] for i, kind in enumerate(kinds)]
+def around(body: Body) -> Op:
+    """A module whose kernel has this body."""
+    body.emit("tt.return")
+    return ir.module(ir.function(PARAMETERS, body.operations), HELPER)
 
 
-def with_values(env: Env, kinds: Sequence[Kind], values: Sequence[Any]) -> Env:
-    """The environment with newer values, in a copy."""
-    copy = {kind: list(known) for kind, known in env.items()}
-    for kind, value in zip(kinds, values, strict=True):
-        copy[kind].append(value)
-    return copy
+class Body:
+    """A block that is being written, and the values that can be used in it."""
+
+    def __init__(self, visible: Sequence[Typed], numbers: Iterator[int] | None = None) -> None:
+        self.values = list(visible)
+        self.numbers = numbers or itertools.count()
+        self.operations: list[Op] = []
+
+    def follow(self, steps: Sequence[Step]) -> None:
+        """Do what a recipe says."""
+        for name, *numbers in steps:
+            getattr(self, f"step_{name}")(*numbers)
+
+    def emit(
+        self,
+        name: str,
+        operands: Sequence[str] = (),
+        results: Sequence[str] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Op:
+        """Append an operation with results of these types, which can be used from here on."""
+        named = tuple((self.new_name(), type) for type in results)
+        op = Op(name, tuple(operands), named, attributes or {}, tuple(regions))
+        self.operations.append(op)
+        self.values += named
+        return op
+
+    def constant(self, type: str, value: int = 1) -> str:
+        """The name of a new constant."""
+        op = ir.constant(self.new_name(), type, value)
+        self.operations.append(op)
+        self.values += op.results
+        return op.results[0][0]
+
+    def new_name(self) -> str:
+        return f"v{next(self.numbers)}"
+
+    def inner(self, *arguments: str) -> tuple[Body, tuple[Typed, ...]]:
+        """A block inside this one, with arguments of these types."""
+        named = tuple((self.new_name(), type) for type in arguments)
+        return Body([*self.values, *named], self.numbers), named
+
+    def region(self, arguments: Sequence[str], steps: Sequence[Step], end: str, returned: Sequence[str]) -> Region:
+        """A region that follows a recipe and ends with values of these types."""
+        body, named = self.inner(*arguments)
+        body.follow(steps)
+        body.emit(end, [name for name, _ in map(body.latest, returned)])
+        return (Block(named, tuple(body.operations)),)
+
+    def pick(self, number: int, fits: Callable[[str], bool] = lambda type: True) -> Typed | None:
+        """One of the values whose type fits, the latest for 0."""
+        fitting = [(name, type) for name, type in reversed(self.values) if fits(type)]
+        return fitting[number % len(fitting)] if fitting else None
+
+    def latest(self, type: str) -> Typed:
+        """The latest value of a type."""
+        found = self.pick(0, lambda other: other == type)
+        assert found
+        return found
+
+    # --- steps without regions
+
+    def step_constant(self, type: int, value: int) -> None:
+        self.constant(CONSTANTS[type % len(CONSTANTS)], value)
+
+    def step_integers(self, operation: int, lhs: int, rhs: int) -> None:
+        self._binary("arith." + INTEGERS[operation % len(INTEGERS)], "i", lhs, rhs)
+
+    def step_floats(self, operation: int, lhs: int, rhs: int) -> None:
+        self._binary("arith." + FLOATS[operation % len(FLOATS)], "f", lhs, rhs)
+
+    def step_compare(self, predicate: int, lhs: int, rhs: int) -> None:
+        if left := self.pick(lhs, lambda type: element(type)[0] in "if"):
+            right = self.pick(rhs, lambda type: type == left[1]) or left
+            kind, words = ("i", INTEGER_PREDICATES) if element(left[1])[0] == "i" else ("f", FLOAT_PREDICATES)
+            number = predicate % len(words)
+            attributes = {"predicate": word(words[number], number, width=64)}
+            self.emit(f"arith.cmp{kind}", (left[0], right[0]), [tensor(shape(left[1]), "i1")], attributes)
+
+    def step_select(self, condition: int, true: int, false: int) -> None:
+        value = self.pick(true) or PARAMETERS[0]
+        other = self.pick(false, lambda type: type == value[1]) or value
+        chooser = self.pick(condition, lambda type: type in ("i1", tensor(shape(value[1]), "i1")))
+        if chooser:
+            self.emit("arith.select", (chooser[0], value[0], other[0]), [value[1]])
+
+    def step_cast(self, value: int) -> None:
+        casts = {"i1": ("extui", "i32"), "i32": ("sitofp", "f32"), "f32": ("truncf", "f16"), "f16": ("extf", "f32")}
+        if source := self.pick(value, lambda type: element(type) in casts):
+            name, target = casts[element(source[1])]
+            self.emit(f"arith.{name}", (source[0],), [tensor(shape(source[1]), target)])
+
+    def step_splat(self, value: int, size: int) -> None:
+        if source := self.pick(value, lambda type: not shape(type)):
+            self.emit("tt.splat", (source[0],), [tensor(((8,), (2, 4), (1,))[size % 3], source[1])])
+
+    def step_expand(self, value: int, axis: int) -> None:
+        if source := self.pick(value, lambda type: 0 < len(shape(type)) < 4):
+            sizes = shape(source[1])
+            axis %= len(sizes) + 1
+            grown = tensor((*sizes[:axis], 1, *sizes[axis:]), element(source[1]))
+            self.emit("tt.expand_dims", (source[0],), [grown], {"axis": integer(axis)})
+
+    def step_broadcast(self, value: int) -> None:
+        if source := self.pick(value, lambda type: 1 in shape(type) and math.prod(shape(type)) * 2 <= MOST):
+            sizes = [2 if size == 1 else size for size in shape(source[1])]
+            self.emit("tt.broadcast", (source[0],), [tensor(sizes, element(source[1]))])
+
+    def step_trans(self, value: int, turn: int) -> None:
+        if source := self.pick(value, lambda type: len(shape(type)) > 1):
+            sizes = shape(source[1])
+            order = [(i + turn) % len(sizes) for i in range(len(sizes))]
+            turned = tensor([sizes[i] for i in order], element(source[1]))
+            self.emit("tt.trans", (source[0],), [turned], {"order": array(order)})
+
+    def step_reshape(self, value: int) -> None:
+        if source := self.pick(value, shape):  # type: ignore[arg-type]
+            self.emit("tt.reshape", (source[0],), [tensor((math.prod(shape(source[1])), 1), element(source[1]))])
+
+    def step_join(self, lhs: int, rhs: int) -> None:
+        if left := self.pick(lhs, lambda type: 0 < math.prod(shape(type)) * 2 <= MOST and 0 < len(shape(type)) < 4):
+            right = self.pick(rhs, lambda type: type == left[1]) or left
+            self.emit("tt.join", (left[0], right[0]), [tensor((*shape(left[1]), 2), element(left[1]))])
+
+    def step_split(self, value: int) -> None:
+        if source := self.pick(value, lambda type: len(shape(type)) > 1 and shape(type)[-1] == 2):
+            self.emit("tt.split", (source[0],), [tensor(shape(source[1])[:-1], element(source[1]))] * 2)
+
+    def step_addptr(self, ptr: int, offset: int) -> None:
+        if base := self.pick(ptr, lambda type: element(type)[0] == "!"):
+            if by := self.pick(offset, lambda type: element(type) == "i32" and shape(type) == shape(base[1])):
+                self.emit("tt.addptr", (base[0], by[0]), [base[1]])
+
+    def step_load(self, ptr: int, masked: int) -> None:
+        if source := self.pick(ptr, lambda type: element(type)[0] == "!"):
+            result = tensor(shape(source[1]), element(source[1])[8:-1])
+            mask = self.pick(masked, lambda type: type == tensor(shape(source[1]), "i1"))
+            other = self.pick(masked, lambda type: type == result)
+            present = [source, *([mask] * bool(mask and masked)), *([other] * bool(mask and other and masked > 2))]
+            names = [value[0] for value in present if value]
+            attributes = {"operandSegmentSizes": segments(*(i < len(names) for i in range(3)))}
+            self.emit("tt.load", names, [result], attributes)
+
+    def step_store(self, ptr: int, value: int, masked: int) -> None:
+        if target := self.pick(ptr, lambda type: element(type)[0] == "!"):
+            stored = self.pick(value, lambda type: type == tensor(shape(target[1]), element(target[1])[8:-1]))
+            mask = self.pick(masked, lambda type: type == tensor(shape(target[1]), "i1"))
+            if stored:
+                self.emit("tt.store", [target[0], stored[0], *([mask[0]] if mask and masked else [])])
+
+    def step_call(self, lhs: int, rhs: int) -> None:
+        value, number = self.pick(lhs, "f32".__eq__), self.pick(rhs, "i32".__eq__)
+        assert value and number
+        self.emit("tt.call", (value[0], number[0]), ("i32", "f32"), {"callee": Attribute("helper", "@helper")})
+
+    # --- steps with regions
+
+    def step_reduce(self, value: int, axis: int, steps: list[Step]) -> None:
+        if source := self.pick(value, lambda type: shape(type) != ()):
+            sizes, inside = shape(source[1]), element(source[1])
+            axis %= len(sizes)
+            combine = self.region([inside, inside], steps, "tt.reduce.return", [inside])
+            rest = tensor(sizes[:axis] + sizes[axis + 1 :], inside)
+            self.emit("tt.reduce", (source[0],), [rest], {"axis": integer(axis)}, [combine])
+
+    def step_scan(self, value: int, axis: int, steps: list[Step]) -> None:
+        if source := self.pick(value, lambda type: shape(type) != ()):
+            combine = self.region([element(source[1])] * 2, steps, "tt.scan.return", [element(source[1])])
+            attributes = {"axis": integer(axis % len(shape(source[1]))), "reverse": ir.flag(axis > 1)}
+            self.emit("tt.scan", (source[0],), [source[1]], attributes, [combine])
+
+    def step_for(self, carried: list[int], steps: list[Step]) -> None:
+        bounds = [self.pick(i, "i32".__eq__) for i in range(3)]
+        inits = [value for value in map(self.pick, carried) if value]
+        types = [type for _, type in inits]
+        body = self.region(["i32", *types], steps, "scf.yield", types)
+        self.emit("scf.for", [value[0] for value in [*bounds, *inits] if value], types, regions=[body])
+
+    def step_if(self, condition: int, results: list[int], then: list[Step], other: list[Step]) -> None:
+        chooser = self.pick(condition, "i1".__eq__)
+        assert chooser
+        types = [value[1] for value in map(self.pick, results) if value]
+        regions = [self.region((), then, "scf.yield", types)]
+        regions.append(self.region((), other, "scf.yield", types) if other or types else ())
+        self.emit("scf.if", (chooser[0],), types, regions=regions)
+
+    def step_while(self, carried: list[int], forwarded: list[int], before: list[Step], after: list[Step]) -> None:
+        inits = [value for value in map(self.pick, carried) if value]
+        types, passed = [type for _, type in inits], [value[1] for value in map(self.pick, forwarded) if value]
+        regions = [
+            self.region(types, before, "scf.condition", ["i1", *passed]),
+            self.region(passed, after, "scf.yield", types),
+        ]
+        self.emit("scf.while", [name for name, _ in inits], passed, regions=regions)
+
+    def _binary(self, name: str, kind: str, lhs: int, rhs: int) -> None:
+        if left := self.pick(lhs, lambda type: element(type)[0] == kind):
+            right = self.pick(rhs, lambda type: type == left[1]) or left
+            self.emit(name, (left[0], right[0]), [left[1]])
 
 
-class Built:
-    """The program as IR. Uses what task 3.5 is about, and `Builder.create` for all else."""
-
-    def __init__(self, builder: Builder) -> None:
-        self.builder = builder
-
-    def run(self, program: Program, env: Env) -> Env:
-        """Build at the insertion point; gives the values known at the end."""
-        for name, *arguments in program:
-            kinds, values = getattr(self, f"_{name}")(env, *arguments)
-            env = with_values(env, kinds, values)
-        return env
-
-    def _constant(self, value: int) -> Value:
-        return self.builder.create("arith.constant", value=value, result=I32)
-
-    def _step(self, env: Env, kind: Kind, i: int, j: int) -> tuple[list[Kind], list[Value]]:
-        others = env["i32" if kind == "ptr" else kind]
-        operands = env[kind][i % len(env[kind])], others[j % len(others)]
-        return [kind], [self.builder.create("tt.addptr" if kind == "ptr" else "arith.subi", *operands)]
-
-    def _for(self, env: Env, count: int, kinds: list[Kind], body: Program) -> tuple[list[Kind], Sequence[Value]]:
-        bounds = self._constant(0), self._constant(count), self._constant(1)
-        with for_(self.builder, *bounds, newest(env, kinds)) as loop:
-            inner = self.run(body, with_values(env, ["i32", *kinds], [loop.variable, *loop.carried]))
-            self._yield(inner, kinds)
-        return kinds, loop.results
-
-    def _if(
-        self, env: Env, i: int, j: int, kinds: list[Kind], then: Program, otherwise: Program | None
-    ) -> tuple[list[Kind], Sequence[Value]]:
-        lhs, rhs = (env["i32"][k % len(env["i32"])] for k in (i, j))
-        with if_(self.builder, self.builder.create("arith.cmpi", lhs, rhs, predicate="slt")) as branch:
-            with branch.then():
-                self._yield(self.run(then, env), kinds)
-            if otherwise is not None:
-                with branch.otherwise():
-                    self._yield(self.run(otherwise, env), kinds)
-        return kinds, branch.results
-
-    def _while(
-        self, env: Env, count: int, kinds: list[Kind], passed: list[Kind], before: Program, after: Program
-    ) -> tuple[list[Kind], Sequence[Value]]:
-        limit, one = self._constant(count), self._constant(1)
-        with while_(self.builder, [self._constant(0), *newest(env, kinds)]) as loop:
-            with loop.before() as (counter, *carried):
-                inner = self.run(before, with_values(env, kinds, carried))
-                goes_on = self.builder.create("arith.cmpi", counter, limit, predicate="slt")
-                following = self.builder.create("arith.addi", counter, one)
-                condition(self.builder, goes_on, *newest(inner, passed), following)
-            with loop.after() as (*arguments, counter):
-                inner = self.run(after, with_values(env, passed, arguments))
-                yield_(self.builder, counter, *newest(inner, kinds))
-        return [*passed, "i32"], loop.results
-
-    def _yield(self, env: Env, kinds: list[Kind]) -> None:
-        if kinds:
-            yield_(self.builder, *newest(env, kinds))
+def element(type: str) -> str:
+    """The element's spelling of a tensor's, or a scalar's own."""
+    return type.removeprefix("tensor<")[:-1].rpartition("x")[2] if type.startswith("tensor<") else type
 
 
-class Plain:
-    """The program as Python runs it."""
-
-    def run(self, program: Program, env: Env) -> Env:
-        """The values known at the end."""
-        for name, *arguments in program:
-            kinds, values = getattr(self, f"_{name}")(env, *arguments)
-            env = with_values(env, kinds, values)
-        return env
-
-    def _step(self, env: Env, kind: Kind, i: int, j: int) -> tuple[list[Kind], list[Any]]:
-        others = env["i32" if kind == "ptr" else kind]
-        x, y = env[kind][i % len(env[kind])], others[j % len(others)]
-        with np.errstate(over="ignore"):
-            return [kind], [x + y if kind == "ptr" else x - y]
-
-    def _for(self, env: Env, count: int, kinds: list[Kind], body: Program) -> tuple[list[Kind], list[Any]]:
-        carried = newest(env, kinds)
-        for i in range(count):
-            carried = newest(self.run(body, with_values(env, ["i32", *kinds], [np.int32(i), *carried])), kinds)
-        return kinds, carried
-
-    def _if(
-        self, env: Env, i: int, j: int, kinds: list[Kind], then: Program, otherwise: Program | None
-    ) -> tuple[list[Kind], list[Any]]:
-        lhs, rhs = (env["i32"][k % len(env["i32"])] for k in (i, j))
-        return kinds, newest(self.run(then if lhs < rhs else otherwise or [], env), kinds)
-
-    def _while(
-        self, env: Env, count: int, kinds: list[Kind], passed: list[Kind], before: Program, after: Program
-    ) -> tuple[list[Kind], list[Any]]:
-        carried, counter = newest(env, kinds), 0
-        while True:
-            forwarded = newest(self.run(before, with_values(env, kinds, carried)), passed)
-            if not counter < count:
-                return [*passed, "i32"], [*forwarded, np.int32(counter + 1)]
-            counter += 1
-            carried = newest(self.run(after, with_values(env, passed, forwarded)), kinds)
+def shape(type: str) -> tuple[int, ...]:
+    """A tensor's shape; `()` for a scalar."""
+    return tuple(map(int, type.removeprefix("tensor<").split("x")[:-1])) if type.startswith("tensor<") else ()
 
 
-def environment(values: Sequence[Any]) -> Env:
-    """The values of the parameters, by kind."""
-    return with_values({kind: [] for kind in KINDS}, PARAMETERS, values)
+def recipes(max_size: int = 8) -> st.SearchStrategy[list[Step]]:
+    """Recipes of up to so many steps."""
+    return st.lists(_STEPS, max_size=max_size)
 
 
-def expected(program: Program) -> list[Any]:
-    """The newest values of each kind after the program has run on `ARGUMENTS` in Python."""
-    arguments = [
-        np.int64(value) if kind == "ptr" else np.asarray(value, np.int32)
-        for kind, value in zip(PARAMETERS, ARGUMENTS, strict=True)
-    ]
-    return newest(Plain().run(program, environment(arguments)), KINDS)
+def _step(name: str, *parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Step]:
+    return st.tuples(st.just(name), *parts)
+
+
+_NUMBER = st.integers(0, 9)
+_NUMBERS = st.lists(_NUMBER, max_size=2)
+_ONE = ("cast", "broadcast", "reshape", "split")
+_TWO = ("constant", "splat", "expand", "trans", "join", "addptr", "load", "call")
+_THREE = ("integers", "floats", "compare", "select", "store")
+_SIMPLE = st.one_of(
+    *(_step(name, _NUMBER) for name in _ONE),
+    *(_step(name, _NUMBER, _NUMBER) for name in _TWO),
+    *(_step(name, _NUMBER, _NUMBER, _NUMBER) for name in _THREE),
+)
+_INSIDE: st.SearchStrategy[list[Step]] = st.deferred(lambda: st.lists(_STEPS, max_size=3))
+_ARITHMETIC = st.lists(_step("floats", _NUMBER, _NUMBER, _NUMBER), max_size=2)
+_STEPS = st.one_of(
+    _SIMPLE,
+    _step("reduce", _NUMBER, _NUMBER, _ARITHMETIC),
+    _step("scan", _NUMBER, _NUMBER, _ARITHMETIC),
+    _step("for", _NUMBERS, _INSIDE),
+    _step("if", _NUMBER, _NUMBERS, _INSIDE, _INSIDE),
+    _step("while", _NUMBERS, _NUMBERS, _INSIDE, _INSIDE),
+)

@@ -1,0 +1,137 @@
+"""Task 2.7: what real Triton's verifier accepts is accepted, and what it refuses is refused where it is wrong."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.errors import VerificationError
+from mini_triton.ir.core import Block, Operation, Region, Value
+from mini_triton.ir.types import I32
+from mini_triton.ir.verifier import check_terminators, check_types, check_visibility, verify
+
+from tests.oracles import triton
+from tests.strategies import faults, ir
+from tests.strategies.ir import Op
+from tests.strategies.programs import Step, program, recipes
+
+places = st.lists(st.sampled_from(faults.PLACES), max_size=3)
+
+
+def verdict(module: Op) -> VerificationError | None:
+    """What the verifier under test has to say."""
+    try:
+        verify(ir.build(module))
+    except VerificationError as error:
+        return error
+    return None
+
+
+def must_accept(module: Op) -> None:
+    __tracebackhide__ = True
+    error, answer = verdict(module), triton.accepts(ir.text(module))
+    assert answer, f"the test is wrong: {answer.diagnostic}\n{ir.text(module)}"
+    assert not error, f"verify should accept this, as real Triton does\n  got  {error}\n{ir.text(module)}"
+
+
+def must_refuse(module: Op, wrong: Op | None, fault: str) -> None:
+    """Both refuse the module, and we say which operation is wrong, if it is clear."""
+    __tracebackhide__ = True
+    error, answer = verdict(module), triton.accepts(ir.text(module))
+    text = ir.text(module)
+    assert not answer, f"the test is wrong: real Triton accepts {fault}\n{text}"
+    assert error, f"verify should refuse {fault}\n  real Triton says: {answer.diagnostic.splitlines()[0]}\n{text}"
+    if wrong:
+        shown = f"{fault}: the error should be about {wrong.name}\n  got  {error}\n{text}"
+        assert error.message.startswith(wrong.name), shown
+        assert error.loc and error.loc.line == faults.line_of(wrong, module), shown
+
+
+@given(recipe=recipes())
+def test_right_programs(recipe: list[Step]) -> None:
+    must_accept(program(recipe))
+
+
+def test_an_empty_module() -> None:
+    must_accept(ir.module())
+
+
+@pytest.mark.parametrize("fault", faults.TYPES)
+def test_wrong_types(fault: str) -> None:
+    must_refuse(*faults.spoiled([], faults.TYPES[fault]), fault)
+
+
+@pytest.mark.parametrize("fault", faults.ORDER)
+def test_values_that_cannot_be_seen(fault: str) -> None:
+    must_refuse(*faults.spoiled([], faults.ORDER[fault]), fault)
+
+
+@pytest.mark.parametrize("fault", faults.TERMINATORS)
+def test_wrong_terminators(fault: str) -> None:
+    module, _ = faults.spoiled([], faults.TERMINATORS[fault])
+    must_refuse(module, None, fault)
+
+
+def test_functions_must_return() -> None:
+    must_refuse(faults.without_a_return(), None, "a function without a return")
+    must_refuse(faults.without_operations(), None, "an empty function")
+
+
+@given(recipe=recipes(max_size=4), fault=st.sampled_from(tuple(faults.FAULTS)), inside=places)
+def test_a_fault_anywhere(recipe: list[Step], fault: str, inside: list[str]) -> None:
+    module, wrong = faults.spoiled(recipe, faults.FAULTS[fault], inside)
+    must_refuse(module, None if fault in faults.TERMINATORS else wrong, fault)
+
+
+# --- the three checks, each alone
+
+
+def test_types_alone() -> None:
+    values = Block([I32]).arguments * 2
+    check_types(Operation("arith.addi", values, [I32]))
+    for operands, results in ((values[:1], [I32]), (values, []), (values, [I32, I32])):
+        with pytest.raises(VerificationError, match="arith.addi"):
+            check_types(Operation("arith.addi", operands, results))
+
+
+def holding(*names: str) -> Operation:
+    """A function that holds operations of these names."""
+    block = Block()
+    for name in names:
+        block.append(Operation(name))
+    return Operation("tt.func", regions=[Region([block])])
+
+
+def test_terminators_alone() -> None:
+    check_terminators(holding("tt.return"))
+    check_terminators(holding("gpu.barrier", "scf.yield"))
+    for wrong in (("gpu.barrier",), (), ("tt.return", "tt.return"), ("scf.yield", "gpu.barrier", "tt.return")):
+        with pytest.raises(VerificationError):
+            check_terminators(holding(*wrong))
+
+
+def test_every_block_of_every_region_ends_in_a_terminator() -> None:
+    good, bad = holding("tt.return").regions[0], holding("gpu.barrier").regions[0]
+    blocks = [*holding("tt.return").regions[0].blocks, *holding("gpu.barrier").regions[0].blocks]
+    for regions in ([good, bad], [Region(blocks)]):
+        with pytest.raises(VerificationError):
+            check_terminators(Operation("scf.if", regions=regions))
+
+
+def test_only_a_module_needs_no_terminator() -> None:
+    block = Block()
+    block.append(holding("tt.return"))
+    check_terminators(Operation("builtin.module", regions=[Region([block])]))
+    check_terminators(Operation("builtin.module", regions=[Region([Block()])]))
+    check_terminators(Operation("arith.constant"))
+
+
+def test_visibility_alone() -> None:
+    outer, inner = Block([I32]), Block([I32])
+    (x,), (y,) = outer.arguments, inner.arguments
+    inner.append(Operation("arith.addi", [x, y], [I32]))
+    with pytest.raises(VerificationError):
+        check_visibility(inner, set())
+    visible: set[Value] = {x}
+    check_visibility(inner, visible)
+    assert visible == {x}, "check_visibility adds to a set of its own, not to its caller's"
