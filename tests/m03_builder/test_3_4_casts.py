@@ -34,8 +34,8 @@ def of_name(name: str) -> dtype | pointer_type:
 
 def castable() -> list[tuple[str, str]]:
     """Every two dtypes between which real Triton, in all its versions, has a cast."""
-    answers = {pair: records.cast_ops(*pair) for pair in itertools.product(NAMES, repeat=2)}
-    return [pair for pair, answer in answers.items() if answer.ok and answer.common]
+    answers = {(a, b): records.cast_ops(a, b) for a, b in itertools.product(NAMES, repeat=2)}
+    return [(source, target) for (source, target), answer in answers.items() if answer.ok and answer.common]
 
 
 def cast(source: str, target: str, shape: Shape) -> tuple[Bench, Value]:
@@ -117,7 +117,7 @@ def test_steps_follow_one_another(route: list[str], shape: Shape) -> None:
     value = bench.call("cast", bench.arguments[0], iter(steps))
     chain = [operation for operation in bench.block.operations if operation.name not in HELPERS]
     assert [operation.name for operation in chain] == [name for name, _ in steps], f"{route}:\n{bench.text}"
-    before = bench.arguments[0]
+    before: Value = bench.arguments[0]
     for operation in chain:
         assert before in operation.operands, f"{operation.name} does not take the step before it:\n{bench.text}"
         before = operation.result

@@ -17,10 +17,10 @@ from mini_triton.ir.types import F32, I1, I32, I64
 from mini_triton.ir.verifier import verify
 
 from tests.oracles import triton
-from tests.strategies import programs
+from tests.strategies import structured
 from tests.strategies.execution import Machine
 from tests.strategies.functions import module_around
-from tests.strategies.programs import Program
+from tests.strategies.structured import Program
 
 LINE = Loc("kernel.py", 3)
 
@@ -34,10 +34,10 @@ class Stop(Exception):
 
 def built(program: Program) -> Module:
     """The program in a function of one's own, which returns the newest value of each kind."""
-    builder, block = Builder(), Block([programs.TYPES[kind] for kind in programs.PARAMETERS])
+    builder, block = Builder(), Block([structured.TYPES[kind] for kind in structured.PARAMETERS])
     with builder.at_end(block), builder.location(LINE):
-        env = programs.Built(builder).run(program, programs.environment(block.arguments))
-    return module_around(block, *programs.newest(env, programs.KINDS))
+        env = structured.Built(builder).run(program, structured.environment(block.arguments))
+    return module_around(block, *structured.newest(env, structured.KINDS))
 
 
 def agree(program: Program) -> None:
@@ -45,8 +45,8 @@ def agree(program: Program) -> None:
     module = built(program)
     text = print_module(module)
     verify(module)
-    results = Machine(functions=module.body.operations).call("helper", *programs.ARGUMENTS)
-    for kind, got, expected in zip(programs.KINDS, results, programs.expected(program), strict=True):
+    results = Machine(functions=module.body.operations).call("helper", *structured.ARGUMENTS)
+    for kind, got, expected in zip(structured.KINDS, results, structured.expected(program), strict=True):
         assert np.array_equal(got, expected), (
             f"the newest {kind} at the end of this program, and what the IR below computes:\n"
             f"  expected  {expected}\n  got       {got}\n{text}"
@@ -73,7 +73,7 @@ def test_a_sum() -> None:
         assert got == sum(range(count)), f"the sum of range({count}) is {sum(range(count))}, not {got}"
 
 
-@given(program=programs.programs)
+@given(program=structured.programs)
 def test_programs_compute_what_python_computes(program: Program) -> None:
     agree(program)
 
@@ -94,7 +94,7 @@ def test_every_statement_inside_every_other() -> None:
         agree([("while", 3, kinds, kinds, inner, inner[:2])])
 
 
-@given(program=programs.programs)
+@given(program=structured.programs)
 def test_real_triton_accepts_programs(program: Program) -> None:
     """Its parser and verifier find nothing wrong, and it reads a location for every operation."""
     module = built(program)
@@ -111,9 +111,9 @@ def test_real_triton_accepts_programs(program: Program) -> None:
 
 def test_a_loop_takes_the_type_of_its_bounds() -> None:
     builder, block = Builder(), Block([I64, I64, I64, F32])
-    *bounds, x = block.arguments
+    lower, upper, step, x = block.arguments
     with builder.at_end(block):
-        with for_(builder, *bounds, [x, bounds[0]]) as loop:
+        with for_(builder, lower, upper, step, [x, lower]) as loop:
             assert loop.variable.type == I64, "the induction variable is of the bounds' type"
             assert [value.type for value in loop.carried] == [F32, I64]
             yield_(builder, *loop.carried)

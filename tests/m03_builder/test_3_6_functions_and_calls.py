@@ -62,6 +62,7 @@ def test_a_function_is_as_declared(
 ) -> None:
     """Name, visibility, parameters, alignments, results: as declared, and as real Triton reads it."""
     builder, module = Builder(), Module()
+    promised = divisibility or {}
     chosen = [[*inputs][i % len(inputs)] for i in returned if inputs]
     results = [type_of(inputs[parameter]) for parameter in chosen]
     with function(builder, module, name, types_of(inputs), results, public=public, divisibility=divisibility) as built:
@@ -78,14 +79,12 @@ def test_a_function_is_as_declared(
     assert tuple(arguments) == tuple(built.arguments), "the Function's arguments are its block's"
     assert [argument.name for argument in arguments] == [*inputs], "parameters keep their names"
     for argument in arguments:
-        known = {"tt.divisibility": divisibility[argument.name]} if argument.name in (divisibility or {}) else {}
+        known = {"tt.divisibility": promised[argument.name]} if argument.name in promised else {}
         assert argument.attributes == known, f"attributes of {argument.name} should be {known}: {argument.attributes}"
     verify(module)
+    wanted = header(name, visibility, inputs, [inputs[parameter] for parameter in chosen], promised)
     read = triton.parse(print_module(module))
-    assert header(name, visibility, inputs, [inputs[c] for c in chosen], divisibility or {}) in read, (
-        f"{header(name, visibility, inputs, [inputs[c] for c in chosen], divisibility or {})}\n"
-        f"  was asked for, but real Triton reads\n{read}"
-    )
+    assert wanted in read, f"  expected  {wanted}\n  but real Triton reads\n{read}"
 
 
 def header(name: str, visibility: str, inputs: dict[str, str], results: list[str], known: dict[str, int]) -> str:
@@ -143,15 +142,16 @@ def test_a_function_comes_from_the_line_of_its_with() -> None:
 
 def test_an_exception_leaves_no_function() -> None:
     builder, module, elsewhere = Builder(), Module(), Block([I32])
-    (n,) = elsewhere.arguments
+    (outer,) = elsewhere.arguments
     with builder.at_end(elsewhere):
         with pytest.raises(Stop):
             with function(builder, module, "kernel", {"n": I32}) as kernel:
                 builder.operation("arith.addi", *kernel.arguments * 2)
-                with for_(builder, *kernel.arguments * 3):
+                (n,) = kernel.arguments
+                with for_(builder, n, n, n):
                     raise Stop
         assert module.body.operations == [], "an exception came out of the body: there should be no function"
-        last = builder.operation("arith.addi", n, n)
+        last = builder.operation("arith.addi", outer, outer)
     assert elsewhere.operations == [last], "afterwards operations go to where they went before"
 
 

@@ -47,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A value or an effect: what it is, what it is computed from, and the line that says so. Equal ones have one key."""
+    """A value or an effect: what it is, what it is computed from, the line that says so. Equal ones have one key."""
 
     label: str
     operands: tuple[Node, ...] = ()

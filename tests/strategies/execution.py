@@ -46,7 +46,7 @@ def numpy_type(type: Type) -> np.dtype:
 class Machine:
     """Runs operations: values in a dictionary, memory in an array, functions of a module by name."""
 
-    def __init__(self, memory: Sequence[float] = (), functions: Sequence[Operation] = ()) -> None:
+    def __init__(self, memory: Any = (), functions: Sequence[Operation] = ()) -> None:
         self.memory = np.array(memory)
         self.functions = {function.attributes["sym_name"]: function for function in functions}
         self.values: dict[Value, Any] = {}
@@ -87,7 +87,7 @@ class Machine:
             case "tt.get_program_id":
                 return [0]
             case "tt.make_range":
-                return [np.arange(attributes["start"], attributes["end"])]
+                return [np.arange(attributes["start"], attributes["end"])]  # type: ignore[arg-type]
             case "tt.splat" | "tt.broadcast":
                 return [np.broadcast_to(operands[0], shape)]
             case "tt.expand_dims":
