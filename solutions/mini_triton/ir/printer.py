@@ -128,6 +128,8 @@ class Printer:
             return f"{extra.numbers[str(value)]} : i{extra.width}"
         if extra == "symbol":
             return f"@{value}" if str(value).isidentifier() else f"@{quoted(str(value))}"
+        if value == ():
+            return "array<i32>"
         # [task 2.8] Booleans are `true` and `false`, integers `16 : i32`, strings `quoted`, function types as they are.
         # A tuple of integers is `array<i32: 1, 0>`, or without a hint a tensor: `dense<[16, 1]> : tensor<2xi32>`.
         if isinstance(value, bool):

@@ -1,10 +1,7 @@
-"""TTIR text as IR: what real Triton prints, and what our printer prints. (Given.)
+"""Operations: what they all share, that is names, regions and the generic form. (Given.)
 
-    module = parse_module(text)
-
-This file reads what all operations share: names, regions, and the generic form. The pretty forms are in
-`parser_forms.py`. Every operation is made by `create`, so the type rules run while the text is read. Text that is
-wrong raises `CompilationError`, which says where in the text and what was expected.
+The pretty forms are in `forms.py`. Every operation is made by `create`, so the type rules run while the text is
+read. Text that is wrong raises `CompilationError`, which says where in the text and what was expected.
 
 Source: MLIR's language reference.
 """
@@ -15,14 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mini_triton.errors import Loc, VerificationError
-from mini_triton.ir import parser_forms
 from mini_triton.ir.assembly import ignored_attributes
-from mini_triton.ir.attribute_parser import Argument, AttributeParser, Constant, Location, Parsed
 from mini_triton.ir.attributes import Keyword, annotation
 from mini_triton.ir.core import Attribute, Block, Module, Operation, Region, Value
-from mini_triton.ir.lexer import Token
-from mini_triton.ir.literals import unquoted
 from mini_triton.ir.ops.definition import OpDefinition, create, definition
+from mini_triton.ir.parser import forms
+from mini_triton.ir.parser.attributes import Argument, AttributeParser, Constant, Location, Parsed
+from mini_triton.ir.parser.lexer import Token
+from mini_triton.ir.parser.literals import unquoted
 from mini_triton.ir.types import FunctionType, Type
 
 BOOKKEEPING = {"arg_attrs", "res_attrs", "operandSegmentSizes", "resultSegmentSizes", "op_bundle_sizes"}
@@ -153,7 +150,7 @@ class Parser(AttributeParser):
         if start.kind == "string":
             operation = self._generic()
         elif start.kind == "word":
-            operation = parser_forms.read(self, self.advance())
+            operation = forms.read(self, self.advance())
         else:
             raise self.unexpected("an operation")
         if names and sum(count for _, count in names) != len(operation.results):

@@ -6,8 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 from mini_triton.errors import Loc
-from mini_triton.ir.lexer import Cursor, Token
-from mini_triton.ir.literals import TENSOR, number, shape_in, type_named, unquoted
+from mini_triton.ir.parser.lexer import Cursor, Token
+from mini_triton.ir.parser.literals import TENSOR, number, shape_in, type_named, unquoted
 from mini_triton.ir.types import F64, I1, I64, MAX_NUMEL, FunctionType, TensorType, Type, element_type
 
 Parsed = Any

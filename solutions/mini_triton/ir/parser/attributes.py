@@ -6,8 +6,8 @@ import math
 from typing import Any, NamedTuple
 
 from mini_triton.errors import Loc
-from mini_triton.ir.lexer import Cursor, Token
-from mini_triton.ir.literals import TENSOR, number, shape_in, type_named, unquoted
+from mini_triton.ir.parser.lexer import Cursor, Token
+from mini_triton.ir.parser.literals import TENSOR, number, shape_in, type_named, unquoted
 from mini_triton.ir.types import F64, I1, I64, MAX_NUMEL, FunctionType, TensorType, Type, element_type
 
 Parsed = Any
@@ -45,11 +45,11 @@ class AttributeParser(Cursor):
     # --- types
 
     def type(self) -> Type:
-        if self.token.kind not in ("type", "word"):
+        """Any type of a value."""
+        token = self.token
+        if token.kind not in ("type", "word"):
             raise self.unexpected("a type")
-        return self.named_type(self.advance())
-
-    def named_type(self, token: Token) -> Type:
+        self.advance()
         try:
             return type_named(token.text)
         except (TypeError, ValueError) as error:
@@ -108,6 +108,7 @@ class AttributeParser(Cursor):
         return Literal(sign + self.expect_kind("number", "a number").text, token)
 
     def number_in(self, literal: Literal, type: Type) -> bool | int | float:
+        """What a literal means in a type."""
         try:
             return number(literal.text, type)
         except ValueError as error:
@@ -133,17 +134,17 @@ class AttributeParser(Cursor):
         return self.type()
 
     def _dense(self) -> list[Literal]:
-        """`dense<...>`: one number for all elements, or a (nested) list of all of them."""
+        """`dense<...>`: one number for all elements, a (nested) list of all of them, or nothing for none."""
         self.expect("dense")
         self.expect("<")
-        literals = self._literals()
+        literals = [] if self.at(">") else self._literals()
         self.expect(">")
         return literals
 
     def _literals(self) -> list[Literal]:
         if not self.accept("["):
             return [self.literal()]
-        found = self._literals()
+        found = [] if self.at("]") else self._literals()
         while self.accept(","):
             found += self._literals()
         self.expect("]")
@@ -311,6 +312,10 @@ def _unit(parser: AttributeParser) -> bool:
     return True
 
 
+def _location_attribute(parser: AttributeParser) -> None:
+    parser.location()
+
+
 _STARTS = {
     "unit": _unit,
     "dense": AttributeParser._dense_attribute,
@@ -318,6 +323,6 @@ _STARTS = {
     "[": AttributeParser._list_attribute,
     "{": AttributeParser.attribute_dict,
     "(": AttributeParser.function_type,
-    "loc": AttributeParser.location,
+    "loc": _location_attribute,
 }
 """Attributes that are recognized by how they begin."""

@@ -96,7 +96,9 @@ class Cursor:
         found = "the end of the text" if self.token.kind == "end" else self.token.text
         return self.error(f"expected {what}, found {found}")
 
-    def error(self, message: str, token: Token | None = None, kind: type[CompilationError] = CompilationError):
+    def error(
+        self, message: str, token: Token | None = None, kind: type[CompilationError] = CompilationError
+    ) -> CompilationError:
         """An error at a token, by default the next one."""
         # The text may be in no file, and an error's excerpt comes from this cache.
         linecache.cache[self.file] = (len(self.text), None, self.text.splitlines(keepends=True), self.file)

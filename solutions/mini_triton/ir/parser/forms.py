@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mini_triton.ir.assembly import Directive, directives
-from mini_triton.ir.attribute_parser import Argument, Parsed
 from mini_triton.ir.attributes import Keyword, annotation
 from mini_triton.ir.core import Attribute, Block, Operation, Region
-from mini_triton.ir.lexer import Token
-from mini_triton.ir.literals import unquoted
 from mini_triton.ir.ops.definition import OpDefinition, create, definition
+from mini_triton.ir.parser.attributes import Argument, Parsed
+from mini_triton.ir.parser.lexer import Token
+from mini_triton.ir.parser.literals import unquoted
 from mini_triton.ir.types import I1, FunctionType, Type
 
 if TYPE_CHECKING:
-    from mini_triton.ir.parser import Operand, Parser
+    from mini_triton.ir.parser.operations import Operand, Parser
 
 
 @dataclass
