@@ -9,7 +9,7 @@ import importlib
 import json
 import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from grader import outcome
@@ -84,6 +84,8 @@ def _import_modules(
                 importlib.import_module(module)
         except BaseException as error:  # sys.exit and time limits are no `Exception`
             result = outcome.of_import(error, module, overlay.plan)
+            if not result.location:
+                result = replace(result, location=overlay.plan.display(overlay.plan.sources[module].path))
             overlay.broken[module] = Unimportable(result.message, result.verdict, result.location)
             answers.send("unimportable", module=module, **asdict(result))
         else:

@@ -153,6 +153,8 @@ class Grading:
         session = self._session
         assert session and progress.step
         location = session.location(self.plan)
+        if not location and progress.step["event"] == "importing":
+            location = self.plan.display(self.plan.sources[progress.step["module"]].path)
         what = {"importing": "importing {module}", "collecting": "importing {file}", "running": "running {test}"}
         doing = what[progress.step["event"]].format(**progress.step)
         if progress.finished:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import threading
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.abc import MetaPathFinder
@@ -167,7 +168,8 @@ def _write_stub(curriculum: Curriculum, file: Path, path: Path) -> None:
     text = stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum)
     if stubs.read(path) != text:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(f".{os.getpid()}")  # another grader may be at the same stub
+        # Another process or thread may be at the same stub.
+        unfinished = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         unfinished.write_text(text, encoding="utf-8", newline="\n")
         unfinished.replace(path)
 

@@ -34,7 +34,10 @@ def worst(verdicts: list[Verdict]) -> Verdict:
 
 @dataclass
 class TestResult:
-    """One graded test function; parametrized cases are merged, the worst one shown."""
+    """One graded test function; parametrized cases are merged, the worst one shown.
+
+    A module that cannot be imported is shown as a test as well, by the name `import mini_triton.ir.types`.
+    """
 
     __test__ = False
 
