@@ -113,6 +113,7 @@ def test_a_sound_course_has_no_problems(sound: Course) -> None:
         ("tests/m01_numbers/test_1_3_shout.py", "def test_shout", "def check_shout", "task 1.3 has no test"),
         ("tests/m01_numbers/test_1_3_shout.py", "def test_shout", "async def test_shout", "has no test"),
         ("tests/m01_numbers/test_1_3_shout.py", "def test_", "class TestIt:\n  def test_", "functions, not methods"),
+        ("tests/m01_numbers/test_1_3_shout.py", "def test_shout", "TestIt = object\n\ndef test_shout", "not methods"),
         ("tests/m01_numbers/test_1_2_double.py", "def test_zero", "def test_double", "is defined twice"),
         ("tests/mistakes/m01_numbers.toml", "find = 'text.upper()'", "find = 'text'", "occurs 2 times"),
         ("tests/mistakes/m01_numbers.toml", "replace = 'a | b'", "replace = 'a |'", "is no Python"),
