@@ -110,9 +110,8 @@ def _test_file(file: Path) -> Iterator[Problem]:
     top = {id(node) for node in tree.body if isinstance(node, ast.FunctionDef)}
     seen: set[str] = set()
     for node in ast.walk(tree):
-        for name in _bound_names(node):
-            if name.startswith("Test"):
-                yield Problem(file, node.lineno, f"{name}: tests are functions, not methods")
+        if isinstance(node, ast.ClassDef | ast.Assign) and any(name.startswith("Test") for name in _names(node)):
+            yield Problem(file, node.lineno, "tests are functions, not methods")
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
             if id(node) not in top:
                 yield Problem(file, node.lineno, f"{node.name} is not at the top of the file: it is not graded")
@@ -123,11 +122,11 @@ def _test_file(file: Path) -> Iterator[Problem]:
         yield Problem(file, 0, "has no test")
 
 
-def _bound_names(node: ast.AST) -> list[str]:
-    """What a class statement or an assignment names: pytest collects classes made either way."""
-    if isinstance(node, ast.Assign):
-        return [target.id for target in node.targets if isinstance(target, ast.Name)]
-    return [node.name] if isinstance(node, ast.ClassDef) else []
+def _names(node: ast.ClassDef | ast.Assign) -> list[str]:
+    """What it names; pytest collects classes however they came to be."""
+    if isinstance(node, ast.ClassDef):
+        return [node.name]
+    return [target.id for target in node.targets if isinstance(target, ast.Name)]
 
 
 def _mistakes(curriculum: Curriculum) -> Iterator[Problem]:
