@@ -37,7 +37,7 @@ TYPES: dict[Kind, Type] = {
     "ptr": of_shape((), "!tt.ptr<f32>"),
 }
 PARAMETERS: tuple[Kind, ...] = KINDS * 2
-ARGUMENTS = (7, np.array([1, -2, 30, 4]), 100, -5, np.array([9, 8, -7, 60]), 200)
+ARGUMENTS: tuple[Any, ...] = (7, np.array([1, -2, 30, 4]), 100, -5, np.array([9, 8, -7, 60]), 200)
 
 _kind = st.sampled_from(KINDS)
 _kinds = st.lists(_kind, max_size=3)
