@@ -290,7 +290,7 @@ _SIMPLE = st.one_of(
 )
 _INSIDE: st.SearchStrategy[list[Step]] = st.deferred(lambda: st.lists(_STEPS, max_size=3))
 _ARITHMETIC = st.lists(_step("floats", _NUMBER, _NUMBER, _NUMBER), max_size=2)
-_STEPS = st.one_of(
+_STEPS: st.SearchStrategy[Step] = st.one_of(
     _SIMPLE,
     _step("reduce", _NUMBER, _NUMBER, _ARITHMETIC),
     _step("scan", _NUMBER, _NUMBER, _ARITHMETIC),

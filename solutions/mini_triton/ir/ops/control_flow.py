@@ -9,7 +9,7 @@ Source: MLIR's `SCFOps.td`.
 from __future__ import annotations
 
 from mini_triton.ir.core import Block, Operation, Region
-from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.ops.definition import op, require, spelled
 from mini_triton.ir.types import I1, IntegerType, Type
 
 Types = tuple[Type, ...]
@@ -49,8 +49,9 @@ def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Regio
     require(len(regions) == 1, "it needs one region")
     end = end_of(regions[0], "scf.yield")
     arguments = argument_types(regions[0].block)
-    require(arguments == (lower, *inits), f"its block must take {(lower, *inits)}, not {arguments}")
-    require(operand_types(end) == inits, f"it carries {inits}, but yields {operand_types(end)}")
+    require(arguments == (lower, *inits), f"its block must take {spelled((lower, *inits))}, not {spelled(arguments)}")
+    yielded = operand_types(end)
+    require(yielded == inits, f"it carries {spelled(inits)}, but yields {spelled(yielded)}")
     return inits
     # [end]
 
@@ -69,7 +70,7 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
     if regions[1].blocks:
         others = operand_types(end_of(regions[1], "scf.yield"))
         require(not argument_types(regions[1].block), "its regions take no arguments")
-        require(results == others, f"its branches yield different types: {results} and {others}")
+        require(results == others, f"its branches differ: they yield {spelled(results)} and {spelled(others)}")
     else:
         require(not results, "it has results, so it needs an else region")
     return results
@@ -87,9 +88,10 @@ def while_(*inits: Type, regions: list[Region]) -> Types:
     before, after = regions
     forwarded = operand_types(end_of(before, "scf.condition"))[1:]
     yielded = operand_types(end_of(after, "scf.yield"))
-    require(argument_types(before.block) == inits, f"before must take {inits}, not {argument_types(before.block)}")
-    require(argument_types(after.block) == forwarded, f"after must take {forwarded}, not {argument_types(after.block)}")
-    require(yielded == inits, f"after must yield {inits}, not {yielded}")
+    taken, received = argument_types(before.block), argument_types(after.block)
+    require(taken == inits, f"before must take {spelled(inits)}, not {spelled(taken)}")
+    require(received == forwarded, f"after must take {spelled(forwarded)}, not {spelled(received)}")
+    require(yielded == inits, f"after must yield {spelled(inits)}, not {spelled(yielded)}")
     return forwarded
     # [end]
 

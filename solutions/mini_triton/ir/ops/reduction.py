@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mini_triton.ir.attributes import InputPrecision
 from mini_triton.ir.core import Region
-from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.ops.definition import op, require, spelled
 from mini_triton.ir.ops.shape import tensor
 from mini_triton.ir.types import (
     BF16,
@@ -71,12 +71,12 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
     require(len(regions) == 1 and len(regions[0].blocks) == 1, "it needs one region of one block")
     block = regions[0].block
     arguments = [argument.type for argument in block.arguments]
-    require(arguments == elements + elements, f"its region must take {elements + elements}, not {arguments}")
+    require(arguments == elements + elements, f"its region must take {spelled(elements * 2)}, not {spelled(arguments)}")
     end = block.terminator
     if end is None or end.name != terminator:
         raise TypeError(f"its region must end in {terminator}")
     returned = [operand.type for operand in end.operands]
-    require(returned == elements, f"its region must return {elements}, not {returned}")
+    require(returned == elements, f"its region must return {spelled(elements)}, not {spelled(returned)}")
     # [end]
 
 

@@ -1,0 +1,286 @@
+"""Task 2.8: what is printed says to real Triton what was meant.
+
+Real Triton reads the printed text and a text that the test has put together, and must print both alike.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import struct
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.ir.core import Block, Operation, Value
+from mini_triton.ir.printer import Printer, number, print_module
+from mini_triton.ir.types import I32
+
+from tests.checks import calling
+from tests.oracles import triton
+from tests.strategies import ir
+from tests.strategies.floats import WIDTHS, all_bits, hexadecimal, value_of
+from tests.strategies.ir import RETURN, Attribute, Op, array, flag, integer, segments, tensor, type_of, word
+from tests.strategies.programs import PARAMETERS, Step, program, recipes
+
+FORMS: dict[str, dict[str, bool]] = {
+    "print_module(module)": {},
+    "print_module(module, generic=True)": {"generic": True},
+    "print_module(module, locations=True)": {"locations": True},
+    "print_module(module, generic=True, locations=True)": {"generic": True, "locations": True},
+}
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+ORDER = {"sem": word("acq_rel", 4), "scope": word("gpu", 1)}
+
+
+def string(value: str) -> Attribute:
+    """A string, every byte of it as two hex digits."""
+    return Attribute(value, '"' + "".join(f"\\{byte:02X}" for byte in value.encode()) + '"')
+
+
+def must_mean(meant: Op, built: Operation | None = None) -> None:
+    """Whatever form a module is printed in, real Triton reads what the test has composed."""
+    __tracebackhide__ = True
+    built = built or ir.build(meant)
+    printed = {call: print_module(built, **arguments) for call, arguments in FORMS.items()}
+    expected, *answers = triton.accepts_many([ir.text(meant), *printed.values()])
+    assert expected, f"the test is wrong: {expected.diagnostic}\n{ir.text(meant)}"
+    for (call, text), answer in zip(printed.items(), answers, strict=True):
+        assert answer, f"real Triton cannot read {call}: {answer.diagnostic}\n{text}"
+        if answer.text != expected.text:
+            parts = ("expected", expected.text), ("got", answer.text), ("printed", text)
+            shown = "".join(f"\n  {title}\n{part}" for title, part in parts)
+            raise AssertionError(f"{call} says something else than was meant; as real Triton reads it:{shown}")
+
+
+def kernel(*operations: Op) -> Op:
+    """A module with these operations in its kernel."""
+    return ir.module(ir.function(PARAMETERS, [*operations, RETURN]))
+
+
+def named(wish: str) -> Value:
+    """A value with a wish for its name."""
+    (value,) = Block([I32], [wish]).arguments
+    return value
+
+
+# --- numbers
+
+
+def must_read_as(pairs: Sequence[tuple[str, str]], type: str) -> None:
+    """Pairs of number and expected number, both as text: real Triton takes them for the same."""
+    __tracebackhide__ = True
+    wrapped = [f'%c = "arith.constant"() {{value = {text} : {type}}} : () -> {type}' for pair in pairs for text in pair]
+    answers = triton.accepts_many([f"module {{\n{line}\n}}" for line in wrapped])
+    for (got, expected), read, meant in zip(pairs, answers[::2], answers[1::2], strict=True):
+        assert meant, f"the test is wrong: {meant.diagnostic}"
+        assert read, f"real Triton cannot read {got} : {type}: {read.diagnostic}"
+        shown = f"{got} : {type} is not the number that was meant: {expected}"
+        assert _constant(read) == _constant(meant), f"{shown}\n  it is read as {_constant(read)}"
+
+
+def _constant(answer: triton.Answer) -> str:
+    """The constant in a printed module; any NaN is as good as another."""
+    text = answer.text.partition("arith.constant ")[2].partition("\n")[0]
+    bits, _, type = text.partition(" : ")
+    return "nan" if bits.startswith("0x") and math.isnan(value_of(int(bits, 16), type)) else text
+
+
+@pytest.mark.parametrize("type", ["f8E5M2", "f8E4M3FN"])
+def test_every_float_of_eight_bits(type: str) -> None:
+    pairs = [(number(value_of(bits, type), type_of(type)), hexadecimal(bits, type)) for bits in range(256)]
+    must_read_as(pairs, type)
+
+
+@given(case=st.one_of([st.tuples(st.just(type), all_bits(type)) for type in ("f16", "bf16", "f32", "f64")]))
+def test_floats(case: tuple[str, int]) -> None:
+    type, bits = case
+    must_read_as([(number(value_of(bits, type), type_of(type)), hexadecimal(bits, type))], type)
+
+
+def test_infinity_and_nan_are_bits() -> None:
+    for type, value in itertools.product(WIDTHS, (math.inf, -math.inf, math.nan)):
+        if not (math.isinf(value) and type == "f8E4M3FN"):
+            text = number(value, type_of(type))
+            wanted = f"0x and {WIDTHS[type] // 4} hex digits"
+            assert re.fullmatch("0x[0-9A-Fa-f]+", text), f"number({value}, {type}) is {wanted}, not {text}"
+            assert len(text) == 2 + WIDTHS[type] // 4, f"number({value}, {type}) is {wanted}, not {text}"
+            read = value_of(int(text, 16), type)
+            assert str(read) == str(value), f"number({value}, {type}) is {text}, which says {read}"
+
+
+def test_floats_have_a_point() -> None:
+    for value in (1e-05, 1e22, 1e16, -2.5e-07, 3.0, -0.0, 123456.789):
+        for type in ("f64", "tensor<8xf64>"):
+            text = number(value, type_of(type))
+            assert "." in text, f"number({value!r}, {type}) has no decimal point: {text}"
+        must_read_as([(text, hexadecimal(int(struct.pack(">d", value).hex(), 16), "f64"))], "f64")
+
+
+@given(width=st.sampled_from((8, 16, 32, 64)), bits=st.integers(0, 2**64 - 1))
+def test_integers(width: int, bits: int) -> None:
+    bits %= 2**width
+    value = bits - 2**width if bits >> (width - 1) else bits
+    must_read_as([(number(value, type_of(f"i{width}")), hex(bits))], f"i{width}")
+
+
+def test_booleans() -> None:
+    for type in ("i1", "tensor<8xi1>"):
+        calling(number, True, type_of(type)).returns("true")
+        calling(number, False, type_of(type)).returns("false")
+
+
+def test_constants() -> None:
+    types = ("i1", "i8", "i32", "i64", "f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
+    constants = [
+        ir.constant(f"c{i}", tensor(shape, element), value)
+        for i, (shape, element, value) in enumerate(itertools.product(((), (8,), (2, 4)), types, (0, 1, -3)))
+    ]
+    must_mean(kernel(*constants))
+
+
+# --- names
+
+
+def test_results_share_a_name() -> None:
+    pair = Op("tt.split", ("j",), (("left", "tensor<8xf32>"), ("right", "tensor<8xf32>")))
+    join = Op("tt.join", ("t", "t"), (("j", "tensor<8x2xf32>"),))
+    add = Op("arith.subf", ("right", "left"), (("s", "tensor<8xf32>"),))
+    built = ir.build(kernel(join, pair, add))
+    text = print_module(built)
+    for part in ("%left:2 = tt.split %j ", "%s = arith.subf %left#1, %left#0 "):
+        assert part in text, f"expected {part!r} in\n{text}"
+    must_mean(kernel(join, pair, add))
+
+
+def test_wishes_for_names() -> None:
+    """A wish is granted; the next who wishes the same gets a suffix; others get numbers."""
+    wishes = {"x": "%x", "x ": "%0", "": "%1", "7up": "%2", "_": "%_", "a.b": "%3", "y9": "%y9", "naïve": "%4"}
+    printer = Printer()
+    for wish, name in wishes.items():
+        calling(printer.name, named(wish)).returns(name, because=f"the wish is {wish!r}")
+    for name in ("%x_0", "%x_1", "%x_2"):
+        calling(printer.name, named("x")).returns(name, because="the wish is 'x', and that is taken")
+
+
+@given(wishes=st.lists(st.sampled_from(("x", "x_0", "x_1", "x_0_0", "_", "__0", "0", "1", "")) | texts, max_size=10))
+def test_names_are_unique(wishes: list[str]) -> None:
+    """Whatever values wish for, and in whatever order they come."""
+    printer = Printer()
+    values = [named(wish) for wish in wishes]
+    names = [printer.name(value) for value in values]
+    assert len(set(names)) == len(names), f"two values have one name: {names}"
+    assert [printer.name(value) for value in values] == names, "asked again, a value has the same name"
+    constants = [f"{name} = arith.constant true" for name in names]
+    answer = triton.accepts("\n".join(["module {", *constants, "}"]))
+    assert answer, f"real Triton cannot read these names: {names}: {answer.diagnostic}"
+
+
+# --- attributes
+
+
+def test_attributes_of_every_kind() -> None:
+    attributes = {
+        "tt.flag": Attribute(True, "unit"),
+        "tt.off": flag(False),
+        "tt.count": integer(16),
+        "tt.less": integer(-7),
+        "tt.text": string('quotes " and \\ and \n'),
+        "tt.many": Attribute((16, 1), "dense<[16, 1]> : tensor<2xi32>"),
+        "tt.one": Attribute((-2,), "dense<[-2]> : tensor<1xi32>"),
+    }
+    must_mean(kernel(Op("gpu.barrier", attributes=attributes), ir.constant("k", "f32")))
+
+
+def test_parameters_and_functions() -> None:
+    module = kernel(Op("gpu.barrier"))
+    built = ir.build(module)
+    (function,) = built.regions[0].block.operations
+    function.attributes |= {"sym_visibility": "public", "noinline": True}
+    p, w, a, *_ = function.regions[0].block.arguments
+    p.attributes["tt.divisibility"], w.attributes["tt.divisibility"] = 16, 8
+    a.attributes["tt.divisibility"] = (16, 1)
+    known = ["{tt.divisibility = 16 : i32}", "{tt.divisibility = 8 : i32}"]
+    known += ["{tt.divisibility = dense<[16, 1]> : tensor<2xi32>}", *["{}"] * (len(PARAMETERS) - 3)]
+    added = {
+        "sym_visibility": Attribute(None, '"public"'),
+        "noinline": flag(True),
+        "arg_attrs": Attribute(None, f"[{', '.join(known)}]"),
+    }
+    (op,) = module.regions[0][0].operations
+    must_mean(ir.module(op._replace(attributes={**op.attributes, **added})), built)
+
+
+@given(prefix=texts, message=texts)
+def test_strings(prefix: str, message: str) -> None:
+    printing = {"prefix": string(prefix), "hex": flag(False), "isSigned": array((0, 1))}
+    operations = [
+        Op("tt.print", ("t", "i"), attributes=printing),
+        Op("tt.assert", ("m",), attributes={"message": string(message)}),
+    ]
+    must_mean(kernel(*operations))
+
+
+# --- whole programs
+
+
+@given(recipe=recipes())
+def test_programs(recipe: list[Step]) -> None:
+    must_mean(program(recipe))
+
+
+def test_operations_that_no_random_program_has() -> None:
+    f8, h, b = "tensor<8xf8E5M2>", "tensor<16x16xf16>", "tensor<16x16xf32>"
+    clamp = {"propagateNan": word("all", 0xFFFF)}
+    library = {"symbol": string("__nv_tanhf"), "libname": string(""), "libpath": string(""), "pure": flag(True)}
+    atomic = {"atomic_rmw_op": word("fadd", 5), **ORDER}
+    unmasked = {"isVolatile": flag(True), "operandSegmentSizes": segments(True, False, False)}
+    no_values = {"prefix": string("here"), "hex": flag(True), "isSigned": array(())}
+    must_mean(
+        kernel(
+            Op("tt.get_program_id", (), (("pid", "i32"),), {"axis": word("y", 1)}),
+            Op("tt.get_num_programs", (), (("many", "i32"),), {"axis": word("z", 2)}),
+            Op("tt.make_range", (), (("range", "tensor<8xi32>"),), {"start": integer(8), "end": integer(16)}),
+            Op("math.exp2", ("t",), (("e", "tensor<8xf32>"),)),
+            Op("math.fma", ("x", "x", "x"), (("f", "f32"),)),
+            Op("tt.clampf", ("x", "x", "x"), (("limited", "f32"),), clamp),
+            Op("tt.extern_elementwise", ("t",), (("tanh", "tensor<8xf32>"),), library),
+            Op("tt.fp_to_fp", ("t",), (("small", f8),), {"rounding": word("rtne", 1)}),
+            Op("tt.fp_to_fp", ("small",), (("large", "tensor<8xf16>"),)),
+            Op("tt.bitcast", ("i",), (("as_float", "tensor<8xf32>"),)),
+            Op("tt.ptr_to_int", ("p",), (("address", "i64"),)),
+            Op("tt.int_to_ptr", ("address",), (("pointer", "!tt.ptr<i8>"),)),
+            Op("tt.load", ("a",), (("loaded", "tensor<8xf32>"),), unmasked),
+            Op("tt.atomic_rmw", ("a", "t", "m"), (("before", "tensor<8xf32>"),), atomic),
+            Op("tt.atomic_cas", ("p", "x", "x"), (("old", "f32"),), ORDER),
+            Op("tt.reshape", ("w",), (("flat", "tensor<8xf32>"),), {"allow_reorder": Attribute(True, "unit")}),
+            Op("tt.cat", ("t", "t"), (("both", "tensor<16xf32>"),)),
+            Op("tt.gather", ("t", "i"), (("gathered", "tensor<8xf32>"),), {"axis": integer(0)}),
+            Op("tt.histogram", ("i", "m"), (("counts", "tensor<4xi32>"),)),
+            ir.constant("h", h),
+            ir.constant("z", b),
+            Op("tt.dot", ("h", "h", "z"), (("d", b),), {"inputPrecision": word("tf32", 0)}),
+            Op("tt.dot", ("h", "h", "d"), (("dd", b),), {"maxNumImpreciseAcc": integer(32)}),
+            Op("tt.print", attributes=no_values),
+            Op("llvm.intr.assume", ("c",), attributes={"op_bundle_sizes": array(())._replace(value=None)}),
+            Op("ub.poison", (), (("anything", "tensor<8xf32>"),)),
+        )
+    )
+
+
+def test_layout() -> None:
+    """Parts that are empty are left out, regions are indented, and a block with arguments has a label."""
+    body = ir.Block((("j", "i32"), ("y", "f32")), (Op("gpu.barrier"), Op("scf.yield", ("y",))))
+    loop = Op("scf.for", ("n", "n", "n", "x"), (("r", "f32"),), {"tt.num_stages": integer(2)}, ((body,),))
+    inner = "\n".join(print_module(ir.build(kernel(loop)), generic=True).splitlines()[3:-2])
+    expected = """
+    %r = "scf.for"(%n, %n, %n, %x) ({
+    ^bb0(%j: i32, %y: f32):
+      "gpu.barrier"() : () -> ()
+      "scf.yield"(%y) : (f32) -> ()
+    }) {tt.num_stages = 2 : i32} : (i32, i32, i32, f32) -> f32
+    "tt.return"() : () -> ()
+""".strip("\n")
+    assert inner == expected, f"expected\n{expected}\n  got\n{inner}"
