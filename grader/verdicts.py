@@ -32,6 +32,18 @@ def worst(verdicts: list[Verdict]) -> Verdict:
     return max(verdicts, key=_SEVERITY.index) if verdicts else Verdict.ERROR
 
 
+def tier(judges: str) -> str:
+    """The strongest way in which an oracle judged, and its version: `gpu 3.6.0`, `interpreter 3.7.1` (real Triton
+    without a GPU: its parser, compiler and front end as well), `records 3.7.1`, `unavailable` or `not asked`."""
+    if not judges:
+        return "not asked"
+    kinds = {judge.split()[0]: judge.split()[1] for judge in reversed(judges.split(" + ")) if " " in judge}
+    for kind in ("gpu", "compiler", "frontend", "parser", "interpreter", "cpu", "records"):
+        if kind in kinds:
+            return f"{kind if kind in ('gpu', 'cpu', 'records') else 'interpreter'} {kinds[kind]}"
+    return judges
+
+
 @dataclass
 class TestResult:
     """One graded test function; parametrized cases are merged, the worst one shown.
@@ -106,7 +118,7 @@ class Report:
     device: str
     seed: int
     versions: dict[str, str] = field(default_factory=dict)
-    oracles: dict[str, str] = field(default_factory=dict)
+    oracles: dict[str, str] = field(default_factory=dict)  # all that judged: "parser 3.7.1 + records 3.7.1"
     milestones: list[MilestoneResult] = field(default_factory=list)
     modules: list[ModuleOrigin] = field(default_factory=list)
     seconds: float = 0.0
@@ -129,7 +141,8 @@ class Report:
             "device": self.device,
             "seed": self.seed,
             "versions": self.versions,
-            "oracles": self.oracles,
+            "oracles": {name: tier(self.oracles.get(name, "")) for name in ("triton", "torch")},
+            "judges": self.oracles,
             "score": self.score,
             "max_score": self.max_score,
             "seconds": round(self.seconds, 3),

@@ -15,7 +15,7 @@ import pytest
 
 from grader import counterexamples, expected, junit
 from grader.curriculum import ROOT, load
-from grader.verdicts import TestResult, Verdict
+from grader.verdicts import TestResult, Verdict, tier
 from tests.grader.ui_samples import report, result
 
 
@@ -120,3 +120,11 @@ def _run(file: Path) -> str:
     done = subprocess.run([sys.executable, file], env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_the_strongest_tier_of_an_oracle_is_told() -> None:
+    assert tier("") == "not asked"
+    assert tier("unavailable") == "unavailable"
+    assert tier("records 3.7.1 (also 3.6.0, 3.8.0, 3.9.0)") == "records 3.7.1"
+    assert tier("compiler 3.6.0 + parser 3.6.0 + records 3.7.1 (also 3.6.0)") == "interpreter 3.6.0"
+    assert tier("gpu 3.6.0 + compiler 3.6.0") == "gpu 3.6.0"
