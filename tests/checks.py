@@ -48,8 +48,8 @@ class calling:
     def raises(self, error: type[Exception], *names: str, because: str = "") -> None:
         """The call is refused with just this class of error, and its message names what is at fault."""
         __tracebackhide__ = True
-        naming = " and ".join(map(repr, names))
-        expected = f"{error.__name__} naming {naming}" if names else error.__name__
+        contents = " and ".join(map(repr, names))
+        expected = f"{error.__name__} whose message contains {contents}" if names else error.__name__
         try:
             got = self.function(*self.arguments, **self.options)
         except NO_ANSWER:

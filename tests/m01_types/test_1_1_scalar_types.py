@@ -27,12 +27,12 @@ def spelled(dtype: str) -> str:
 
 def test_integers_are_spelled_as_in_mlir() -> None:
     for width, dtype in INTEGERS.items():
-        calling(str, IntegerType(width)).returns(spelled(dtype), because=f"real Triton prints its {dtype} so")
+        calling(str, IntegerType(width)).returns(spelled(dtype), because=f"this is how real Triton prints {dtype}")
 
 
 def test_floats_are_spelled_as_in_mlir() -> None:
     for name, (dtype, _) in FLOATS.items():
-        calling(str, FloatType(name)).returns(spelled(dtype), because=f"real Triton prints its {dtype} so")
+        calling(str, FloatType(name)).returns(spelled(dtype), because=f"this is how real Triton prints {dtype}")
 
 
 def test_floats_have_their_width() -> None:
@@ -43,7 +43,8 @@ def test_floats_have_their_width() -> None:
 def test_pointers_are_spelled_as_in_mlir() -> None:
     for name in ("f32", "f16"):
         dtype = f"pointer<{FLOATS[name][0]}>"
-        calling(str, PointerType(FloatType(name))).returns(spelled(dtype), because=f"real Triton prints its {dtype} so")
+        because = f"this is how real Triton prints {dtype}"
+        calling(str, PointerType(FloatType(name))).returns(spelled(dtype), because)
 
 
 def test_pointers_to_anything() -> None:

@@ -8,7 +8,7 @@ import re
 
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.ir.types import F32, TensorType, element_type, shape_of, with_element
+from mini_triton.ir.types import F32, FunctionType, TensorType, element_type, shape_of, with_element
 
 from tests.checks import calling
 from tests.oracles import questions, records
@@ -37,7 +37,7 @@ def test_shapes_that_real_triton_judged() -> None:
             continue  # real Triton takes True for 1, and its versions differ about 0
         if answer.ok:
             call.succeeds(because="real Triton allows this shape")
-            calling(getattr, TensorType(shape, F32), "numel").returns(answer.value, because="real Triton counts so")
+            calling(getattr, TensorType(shape, F32), "numel").returns(answer.value, because="real Triton says so")
         elif answer.error in ("TypeError", "ValueError"):
             at_fault = re.search(r"element \d+|numel \(\d+\)", answer.text)
             error = TypeError if answer.error == "TypeError" else ValueError
@@ -70,14 +70,15 @@ def test_a_dimension_that_is_no_int() -> None:
         call.raises(TypeError, f"element {rank}", because=f"{wrong!r} is no int")
 
 
-def test_no_tensors_of_tensors() -> None:
-    for name in SCALARS:
-        calling(TensorType, (4,), TensorType((4,), scalar(name))).raises(TypeError, because="elements are scalars")
+def test_an_element_that_is_no_scalar() -> None:
+    tensors = [TensorType((4,), scalar(name)) for name in SCALARS]
+    for wrong in (*tensors, FunctionType((F32,), (F32,)), "f32", None):
+        calling(TensorType, (4,), wrong).raises(TypeError, because="elements are numbers or pointers")
 
 
 def test_spelling() -> None:
     for (shape, name), text in SPELLED.items():
-        calling(str, TensorType(shape, scalar(name))).returns(text, because="real Triton prints it so")
+        calling(str, TensorType(shape, scalar(name))).returns(text, because="this is how real Triton prints it")
 
 
 def test_tensors_are_values() -> None:

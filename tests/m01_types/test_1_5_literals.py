@@ -50,6 +50,8 @@ def agrees(dtype: str, operator: str, value: bool | int | float) -> None:
         call.returns(DTYPES[answer.value], because)
     elif answer.error == "TypeError":
         call.raises(TypeError, "int1", because=because)
+    elif "Nonrepresentable" in answer.text:
+        call.raises(ValueError, repr(value), because=because)
     elif "negative" in answer.text:
         call.raises(ValueError, "unsigned", "negative", because=because)
     else:

@@ -25,7 +25,7 @@ def agree(sources: Collection[str], targets: Collection[str]) -> None:
         if answer.ok:
             # Real Triton bitcasts from a type to itself where only the sign differs; MLIR removes that again.
             ops = [op.name for op in answer.value if op.name != "arith.bitcast"]
-            because = f"real Triton's {source} becomes {target} by {' and '.join(ops) or 'nothing: the bits stay'}"
+            because = f"real Triton's cast from {source} to {target} is {' and '.join(ops) or 'no operation at all'}"
             call.returns(steps(ops, DTYPES[target]), because)
         else:
             call.raises(TypeError, source, target, because="real Triton has no such cast")

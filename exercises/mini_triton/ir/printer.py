@@ -79,7 +79,8 @@ class Printer:
     def _name(self, value: Value) -> str:
         """A name that no other value has: the value's wish if it is legal, with a suffix if need be, or else a number.
 
-        The same value always gets the same name. A legal wish is a letter or `_`, then letters, digits or `_`.
+        The same value always gets the same name. A legal wish is an ASCII letter or `_`, then such letters,
+        digits or `_`.
         """
         # Task 2.8: Remember names in `self._names` and `self._taken`. A wish that is taken becomes `x_0`, `x_1`, ...
         # and one that is empty or not legal becomes a number: `%0`, `%1`, ...
@@ -98,7 +99,8 @@ class Printer:
         if isinstance(extra, Keyword):
             return f"{extra.numbers[str(value)]} : i{extra.width}"
         if extra == "symbol":
-            return f"@{value}" if str(value).isidentifier() else f"@{quoted(str(value))}"
+            plain = str(value).isidentifier() and str(value).isascii()
+            return f"@{value}" if plain else f"@{quoted(str(value))}"
         if value == ():
             return "array<i32>"
         # Task 2.8: Booleans are `true` and `false`, integers `16 : i32`, strings `quoted`, function types as they are.

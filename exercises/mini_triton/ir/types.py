@@ -87,10 +87,12 @@ class TensorType:
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", tuple(self.shape))
         # Task 1.2: Refuse what Triton refuses, in this order:
-        # TypeError "a tensor needs at least one dimension"; TypeError for an element that is no scalar (a tensor);
-        # then the dimensions from the left, so that the first one at fault is named:
-        # TypeError "Shape element 1 must have type int"; ValueError "Shape element 1 must be a power of 2";
-        # last their product: ValueError "numel (2097152) exceeds triton maximum tensor numel (1048576)".
+        # TypeError "a tensor needs at least one dimension"; TypeError for an element that is no `Scalar` (below; it may
+        # be asked for with isinstance); then for each dimension from the left: first whether it is an int, TypeError
+        # "Shape element 1 must have type int, got 4.0", then whether it is a power of two, ValueError
+        # "Shape element 1 must be a power of 2, got 3"; last, for their product, ValueError "numel (2097152)
+        # exceeds triton maximum tensor numel (1048576)". Tests look for the part that says what is at fault:
+        # "dimension", "Shape element 1", "numel (2097152)".
         raise NotImplementedError("Task 1.2: Tensor types")
 
     @property

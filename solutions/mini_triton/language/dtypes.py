@@ -164,20 +164,15 @@ def literal_dtype(value: bool | int | float) -> dtype:
 def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool = False) -> dtype:
     """The dtype in which a tensor and a Python number are computed, in either order.
 
-    The number is *weak*: if its kind (bool < int < float) is not above the tensor's, the tensor's dtype stays.
-    Otherwise the number takes part with its own dtype. Raises `ValueError` if the result is an integer dtype that
-    does not hold `value`, and what `promote` raises.
+    The number is *weak*: if its kind (bool < int < float) is not above the tensor's, it takes the tensor's dtype.
+    Otherwise it has its own. Then `promote` decides, as for two tensors. Raises `ValueError` if the result is an
+    integer dtype that does not hold `value`, and what `literal_dtype` and `promote` raise.
     """
-    # [task 1.5] Compare kinds first, promote only if needed, then check that an integer result holds the value.
+    # [task 1.5] Compare kinds to find the number's dtype, promote, then check that an integer result holds the value.
     # ValueError "Scalar 300 is out of range for type int8"; for an unsigned result and a negative value:
     # ValueError "Cannot perform a binary operation between an unsigned tensor and a negative scalar".
     literal = literal_dtype(value)
-    if literal.kind > tensor.kind:
-        result = promote(tensor, literal, div_or_mod)
-    elif div_or_mod and tensor in (float16, bfloat16):
-        result = float32
-    else:
-        result = tensor
+    result = promote(tensor, literal if literal.kind > tensor.kind else tensor, div_or_mod)
     if result.is_int():
         low, high = result.int_range()
         if value < 0 and not result.signed:
@@ -206,7 +201,7 @@ def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[Cas
         return _pointer_cast_steps(src, dst)
     assert isinstance(src, dtype) and isinstance(dst, dtype)
     # [task 1.6] Sort the pairs into families:
-    # a float to or from fp8 is one `tt.fp_to_fp` (fp8 and integers have no direct cast: TypeError);
+    # a float to or from fp8 is one `tt.fp_to_fp` (fp8 and integers, int1 too, have no direct cast: TypeError);
     # fp16 and bf16 reach everything but fp32 by way of fp32; otherwise one step of float to float (`arith.extf`,
     # `arith.truncf`), float to int (`arith.fptosi`, `arith.fptoui`), int to float (`arith.sitofp`, `arith.uitofp`) or
     # int to int (`arith.extsi`, `arith.extui`, `arith.trunci`). What decides signed or unsigned: the integer side,

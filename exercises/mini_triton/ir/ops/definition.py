@@ -167,3 +167,8 @@ def require(condition: bool, message: str) -> None:
     """A type rule's way to refuse: raises `TypeError(message)` unless `condition` holds."""
     if not condition:
         raise TypeError(message)
+
+
+def spelled(types: Iterable[Type]) -> str:
+    """Types as they are written, for messages: `(i32, f32)`."""
+    return f"({', '.join(map(str, types))})"

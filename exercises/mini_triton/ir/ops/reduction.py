@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mini_triton.ir.attributes import InputPrecision
 from mini_triton.ir.core import Region
-from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.ops.definition import op, require, spelled
 from mini_triton.ir.ops.shape import tensor
 from mini_triton.ir.types import (
     BF16,

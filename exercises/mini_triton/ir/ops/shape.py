@@ -33,8 +33,8 @@ def get_num_programs(*, axis: Axis) -> Type:
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
     """The integers from `start` up to, but without, `end`."""
-    # Task 2.4: A one-dimensional `i32` tensor. An empty range is refused; `TensorType` refuses other lengths
-    # with a ValueError, which must become a TypeError: a rule has only one way to refuse.
+    # Task 2.4: A one-dimensional `i32` tensor. Refuse an empty range; `TensorType` itself refuses lengths that are
+    # no power of two, or too large, with a ValueError: leave that to it.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 

@@ -15,7 +15,7 @@ from mini_triton.errors import Loc, VerificationError
 from mini_triton.ir.assembly import ignored_attributes
 from mini_triton.ir.attributes import Keyword, annotation
 from mini_triton.ir.core import Attribute, Block, Module, Operation, Region, Value
-from mini_triton.ir.ops.definition import OpDefinition, create, definition
+from mini_triton.ir.ops.definition import OpDefinition, create, definition, spelled
 from mini_triton.ir.parser import forms
 from mini_triton.ir.parser.attributes import Argument, AttributeParser, Constant, Location, Parsed
 from mini_triton.ir.parser.lexer import Token
@@ -359,8 +359,3 @@ def is_representable(value: Parsed) -> bool:
 def representable(attributes: Mapping[str, Parsed]) -> dict[str, Attribute]:
     """The attributes that the IR has a place for. MLIR lets everybody discard the others, which no rule declares."""
     return {name: value for name, value in attributes.items() if is_representable(value)}
-
-
-def spelled(types: Sequence[Type]) -> str:
-    """Types as they are written in text."""
-    return f"({', '.join(map(str, types))})"

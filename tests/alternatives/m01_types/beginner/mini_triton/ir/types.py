@@ -82,8 +82,8 @@ class TensorType:
         object.__setattr__(self, "shape", tuple(self.shape))
         if len(self.shape) == 0:
             raise TypeError("a tensor needs at least one dimension")
-        if type(self.element) is TensorType:
-            raise TypeError("the element is a tensor, but must be a scalar")
+        if type(self.element) not in (IntegerType, FloatType, PointerType):
+            raise TypeError("the element must be a scalar")
         for i in range(len(self.shape)):
             dim = self.shape[i]
             if type(dim) is not int:

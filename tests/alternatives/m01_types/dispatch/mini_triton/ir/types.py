@@ -111,7 +111,9 @@ class TensorType:
         match self:
             case TensorType(shape=()):
                 raise TypeError("a tensor needs at least one dimension")
-            case TensorType(element=TensorType()):
+            case TensorType(element=IntegerType() | FloatType() | PointerType()):
+                pass
+            case _:
                 raise TypeError("elements are scalars")
         deque(map(check_dimension, itertools.count(), self.shape), maxlen=0)
         if self.numel.bit_length() > MAX_NUMEL.bit_length():
