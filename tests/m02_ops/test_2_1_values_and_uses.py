@@ -48,6 +48,15 @@ def test_a_value_used_twice_by_one_operation() -> None:
     assert [use.number for use in x.uses] == [0] and [use.number for use in y.uses] == [1]
 
 
+def test_changing_the_second_of_two_equal_operands() -> None:
+    x, y = Block([F32, F32]).arguments
+    add = Operation("arith.addf", [x, x], [F32])
+    add.set_operand(1, y)
+    assert add.operands == (x, y)
+    assert [use.number for use in x.uses] == [0], "operand 0 is still x"
+    assert [use.number for use in y.uses] == [1], "operand 1 is y now"
+
+
 def test_erasing_is_refused_while_a_result_is_used() -> None:
     block = Block([I32])
     first = block.append(Operation("arith.addi", block.arguments * 2, [I32]))

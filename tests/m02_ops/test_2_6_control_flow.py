@@ -19,7 +19,15 @@ from tests.strategies import ir
 from tests.strategies.ir import RETURN, Block, Op, type_of
 from tests.strategies.rules import Call, judge
 
-VALUES = {"n": "i32", "k": "i64", "x": "f32", "c": "i1", "t": "tensor<8xf32>", "p": "!tt.ptr<f32>"}
+VALUES = {
+    "n": "i32",
+    "k": "i64",
+    "x": "f32",
+    "c": "i1",
+    "t": "tensor<8xf32>",
+    "m": "tensor<8xi1>",
+    "p": "!tt.ptr<f32>",
+}
 """Values from outside, one of each type."""
 
 NAMES = {type: name for name, type in VALUES.items()}

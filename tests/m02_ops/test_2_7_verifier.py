@@ -135,3 +135,16 @@ def test_visibility_alone() -> None:
     visible: set[Value] = {x}
     check_visibility(inner, visible)
     assert visible == {x}, "check_visibility adds to a set of its own, not to its caller's"
+
+
+def test_functions_see_nothing_from_outside() -> None:
+    inner, outer = Block(), Block([I32])
+    inner.append(Operation("use", outer.arguments))
+    for name in ("tt.func", "builtin.module"):
+        block = Block()
+        block.append(Operation(name, regions=[Region([inner])]))
+        with pytest.raises(VerificationError):
+            check_visibility(block, set(outer.arguments))
+    block = Block()
+    block.append(Operation("scf.if", regions=[Region([inner])]))
+    check_visibility(block, set(outer.arguments))

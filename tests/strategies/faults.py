@@ -262,7 +262,7 @@ def a_while_that_forwards_another_type(body: Body) -> Op:
 @_listed(ORDER)
 def a_value_before_it_is_defined(body: Body) -> Op:
     later = body.new_name()
-    wrong = body.emit("arith.addi", (later, "n"), ["i32"])
+    wrong = body.emit("arith.addi", ("n", later), ["i32"])
     body.operations.append(Op("arith.subi", ("n", "n"), ((later, "i32"),)))
     return wrong
 
@@ -280,7 +280,7 @@ def a_value_from_inside_a_branch(body: Body) -> Op:
     value = inner.constant("i32")
     inner.emit("scf.yield")
     body.emit("scf.if", ("c",), regions=[(Block((), tuple(inner.operations)),), ()])
-    return body.emit("arith.addi", (value, value), ["i32"])
+    return body.emit("arith.addi", ("n", value), ["i32"])
 
 
 @_listed(ORDER)
