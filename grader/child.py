@@ -9,8 +9,10 @@ import importlib
 import json
 import os
 import sys
+from bdb import BdbQuit
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import NoReturn
 
 from grader import outcome
 from grader.curriculum import load
@@ -26,6 +28,7 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _PLUGINS = [
     *("-p", "_hypothesis_pytestplugin"),
     *("-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:terminal", "-p", "no:logging"),
+    *("-p", "no:debugging"),
     *("-p", "no:unraisableexception", "-p", "no:threadexception", "-p", "no:doctest", "-p", "no:junitxml"),
 ]
 
@@ -52,6 +55,7 @@ def main(job: Job, answers: Answers) -> None:
     guard.close_files(curriculum)
     stderr = os.dup(_STDERR)
     _discard(_STDERR)
+    sys.breakpointhook = _breakpoint
     graded = "learner" if overlay.plan.has_learner else "reference"
     modules = [module for module in curriculum.modules if overlay.plan.sources[module].origin == graded]
     _import_modules(modules, job, overlay, answers, limit)
@@ -90,6 +94,11 @@ def _import_modules(
             answers.send("unimportable", module=module, **asdict(result))
         else:
             answers.send("imported", module=module)
+
+
+def _breakpoint(*_: object, **__: object) -> NoReturn:
+    """Instead of a debugger, which would have no terminal."""
+    raise BdbQuit
 
 
 def _discard(descriptor: int) -> None:

@@ -97,10 +97,10 @@ class Grading:
         """All results, in the curriculum's order."""
         milestone = self.curriculum.milestone(self.tasks[0].milestone)
         tasks = [
-            TaskResult(task.id, task.title, task.points, [self.results[test] for test in self.expected[task.id]])
-            for task in self.tasks
+            TaskResult(task.id, task.title, task.points, [self.results[test] for test in tests], task.minutes)
+            for task, tests in ((task, self.expected[task.id]) for task in self.tasks)
         ]
-        return MilestoneResult(milestone.id, milestone.key, tasks)
+        return MilestoneResult(milestone.id, milestone.key, tasks, whole=len(tasks) == len(milestone.tasks))
 
     def _run_child(self, tests: list[str]) -> None:
         self._session = Session(self._job(tests))
@@ -122,7 +122,7 @@ class Grading:
             for test in tests:
                 found, reported = progress.counts.get(test, 0), len(progress.cases[test])
                 text = f"Only {reported} of {found} cases reported." if found else "pytest did not find this test."
-                self.results.setdefault(test, TestResult(test, Verdict.ERROR, text))
+                self.results.setdefault(test, TestResult(test, Verdict.ERROR, text, ran=found > 0))
 
     def _note(self, answer: Answer, progress: _Progress, tests: list[str]) -> None:
         match answer["event"]:
@@ -180,7 +180,7 @@ class Grading:
     def _settle_file(self, file: str, tests: list[str], outcome: Answer) -> None:
         for test in tests:
             if test.partition("::")[0] == file:
-                self.results.setdefault(test, _case({"test": test} | outcome))
+                self.results.setdefault(test, _case({"test": test, "ran": False} | outcome))
 
     def _give_up_after_timeouts(self, tests: list[str]) -> None:
         """After one timeout the rest of a task is not run: a learner should not wait for each in turn."""
@@ -189,7 +189,7 @@ class Grading:
             if any(result.verdict is Verdict.TIMEOUT for result in results):
                 for test in set(expected) & set(tests):
                     text = "Not run after a timeout in the same task."
-                    self.results.setdefault(test, TestResult(test, Verdict.TIMEOUT, text))
+                    self.results.setdefault(test, TestResult(test, Verdict.TIMEOUT, text, ran=False))
 
     def _account_for_modules(self) -> None:
         """A module that cannot be imported costs the tasks that are written in it, even if no test imports it.
@@ -206,7 +206,7 @@ class Grading:
                 if outcome["message"] not in known:
                     name = f"import {module}"
                     self.expected[id].append(name)
-                    self.results[name] = _case({"test": name} | outcome)
+                    self.results[name] = _case({"test": name, "ran": False} | outcome)
 
     def _job(self, tests: list[str]) -> Job:
         settings = self.settings
@@ -236,6 +236,8 @@ def _case(answer: Answer) -> TestResult:
         answer["message"],
         answer.get("counterexample", ""),
         answer["location"],
+        printed=answer.get("printed", ""),
+        ran=answer.get("ran", True),
         seconds=answer.get("seconds", 0.0),
     )
 

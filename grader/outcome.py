@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
+from bdb import BdbQuit
 from dataclasses import dataclass, replace
 
 from grader.guard import Refused
@@ -32,7 +33,7 @@ class Outcome:
 
 def is_final(error: BaseException) -> bool:
     """Whether no further example can tell more than this exception does."""
-    return isinstance(error, MemoryError | SystemExit | Refused | Unimportable) or is_stub(error)
+    return isinstance(error, MemoryError | SystemExit | BdbQuit | Refused | Unimportable) or is_stub(error)
 
 
 def is_stub(error: BaseException) -> bool:
@@ -81,6 +82,8 @@ def _general(error: BaseException, plan: Plan) -> Outcome | None:
         return Outcome(Verdict.NOT_IMPLEMENTED, str(error), place)
     if isinstance(error, SystemExit):
         return Outcome(Verdict.ERROR, f"The code calls sys.exit({error.code!r}).", place)
+    if isinstance(error, BdbQuit):
+        return Outcome(Verdict.ERROR, "A breakpoint() is here. To stop at it, run the debug file instead.", place)
     if isinstance(error, Refused):
         return Outcome(Verdict.ERROR, str(error), place)
     return None
@@ -117,5 +120,7 @@ def location(error: BaseException, plan: Plan) -> str:
     for file, line in reversed(places):
         if plan.is_graded(file):
             return f"{plan.display(file)}:{line}"
+    if isinstance(error, ImportError) and error.path and plan.is_graded(error.path):
+        return plan.display(error.path)  # it lacks the name that is imported from it
     cause = error.__cause__ or error.__context__
     return location(cause, plan) if cause else ""

@@ -6,7 +6,7 @@ import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from grader.job import Answers, Job
 from grader.limits import OutOfTime, TimeLimit
 from grader.outcome import UNAVAILABLE, Outcome, Stopped
 from grader.overlay import Plan
+from grader.printed import Printed
 from grader.verdicts import Verdict, worst
 
 _LAST_CALL_LIMIT = 5.0
@@ -32,10 +33,12 @@ class Reporter:
         self.plan = plan
         self.answers = answers
         self.limit = limit
+        self.printed = Printed()
         self.given_up: set[str | None] = set()  # tasks in which a test took too long
         self.outcomes: list[Outcome] = []  # of the running test's phases
         self.failure: BaseException | None = None  # of the last example that failed
         self.counterexample = ""
+        self.output = ""  # what it printed
         self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # that can be repeated
         self.started = 0.0
 
@@ -79,6 +82,8 @@ class Reporter:
         self.outcomes = []
         self.failure = None
         self.counterexample = ""
+        self.output = ""
+        self.printed.clear()
         self.last_call = None
         self.started = time.perf_counter()
 
@@ -91,7 +96,7 @@ class Reporter:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        with self._limited(item), self._watched(item):
+        with self._limited(item), redirect_stdout(self.printed), self._watched(item):
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
@@ -136,8 +141,9 @@ class Reporter:
         if verdict is Verdict.FAIL and not decisive.location and self.last_call:
             with self.limit(_LAST_CALL_LIMIT):
                 decisive = replace(decisive, location=last_call.find(*self.last_call, self.plan))
-        counterexample = "" if verdict in (Verdict.PASS, Verdict.UNAVAILABLE) else self.counterexample
-        self._send("ran", decisive, test=self._name(item), counterexample=counterexample, seconds=seconds)
+        lost = verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)
+        facts = {"counterexample": self.counterexample, "printed": self.output} if lost else {}
+        self._send("ran", decisive, test=self._name(item), seconds=seconds, **facts)
         if verdict is Verdict.TIMEOUT:
             self.given_up.add(task_id(item.path))
 
@@ -157,19 +163,26 @@ class Reporter:
             if parameters.keys() >= item.funcargs.keys():
                 self.last_call = item.obj, parameters
             self.counterexample = _case(item)
-            yield
+            try:
+                yield
+            except BaseException as error:
+                self.counterexample = self.counterexample or _call(error)
+                self.output = str(self.printed)
+                raise
             return
         test = handle.inner_test
 
         @functools.wraps(test)
         def watched(*arguments: Any, **keywords: Any) -> Any:
             shown = _arguments(keywords)  # before the call, which may change them
+            self.printed.clear()
             try:
                 return test(*arguments, **keywords)
             except BaseException as error:
                 if not outcome.is_hypothesis(error) and not (self.failure and isinstance(error, OutOfTime)):
                     self.failure = error
                     self.counterexample = shown
+                    self.output = str(self.printed)
                     self.last_call = test, keywords
                 if outcome.is_final(error):
                     raise Stopped from error
@@ -204,6 +217,12 @@ def _case(item: pytest.Item) -> str:
         return ""
     plain = all(isinstance(value, int | float | str | tuple | list | None) for value in case.params.values())
     return _arguments(case.params) if plain else case.id
+
+
+def _call(error: BaseException) -> str:
+    """The call that a test of many calls failed in, see `tests.checks`."""
+    call = getattr(error, "call", None)
+    return outcome.shorten(_shown(call)) if call else ""
 
 
 def _arguments(values: dict[str, Any]) -> str:

@@ -56,10 +56,12 @@ class TestResult:
     name: str  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
     verdict: Verdict
     message: str = ""  # what went wrong, in the learner's terms
-    counterexample: str = ""  # the smallest failing case, as Python arguments
+    counterexample: str = ""  # the smallest failing case, as Python arguments, or else the call that failed
     location: str = ""  # "exercises/mini_triton/ir/types.py:42", innermost learner frame
     reproduce: str = ""  # path of the runnable file that repeats the failure
     blame: str = ""  # earlier module whose replacement by the reference makes the test pass
+    printed: str = ""  # the end of what the failing case printed
+    ran: bool = True  # False where it could not begin: after a timeout, or if its file cannot be imported
     seconds: float = 0.0
 
 
@@ -71,6 +73,7 @@ class TaskResult:
     title: str
     max_points: int
     tests: list[TestResult] = field(default_factory=list)
+    minutes: int = 0  # that it takes, about
 
     @property
     def verdict(self) -> Verdict:
@@ -88,6 +91,7 @@ class MilestoneResult:
     id: str  # "milestone3"
     key: str
     tasks: list[TaskResult] = field(default_factory=list)
+    whole: bool = True  # all of its tasks were graded
 
     @property
     def score(self) -> int:

@@ -7,21 +7,30 @@
 
 from __future__ import annotations
 
+from bdb import BdbQuit
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-NO_ANSWER = (NotImplementedError, ImportError, MemoryError)  # they have verdicts of their own
+NO_ANSWER = (NotImplementedError, ImportError, MemoryError, BdbQuit)  # they have verdicts of their own
 
 
 class calling:
-    """A call of the code under test, and what is asked of it."""
+    """A call of the code under test, and what is asked of it. What it raises, and a failure, has it as `call`."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         self.function = function
         self.arguments = arguments
         self.options = options
 
-    def __str__(self) -> str:
+    def __call__(self) -> Any:
+        __tracebackhide__ = True
+        try:
+            return self.function(*self.arguments, **self.options)
+        except BaseException as error:
+            vars(error)["call"] = self
+            raise
+
+    def __repr__(self) -> str:
         if self.function is getattr:
             subject, name = self.arguments
             return f"{subject!r}.{name}"
@@ -32,7 +41,7 @@ class calling:
         """The call's result, whatever it is."""
         __tracebackhide__ = True
         try:
-            return self.function(*self.arguments, **self.options)
+            return self()
         except NO_ANSWER:
             raise
         except Exception as error:
@@ -51,7 +60,7 @@ class calling:
         contents = " and ".join(map(repr, names))
         expected = f"{error.__name__} whose message contains {contents}" if names else error.__name__
         try:
-            got = self.function(*self.arguments, **self.options)
+            got = self()
         except NO_ANSWER:
             raise
         except Exception as raised:
@@ -65,5 +74,6 @@ class calling:
         shown = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else repr(got)
         lines = [str(self), f"  expected  {expected}", f"  got       {shown}"]
         failure = AssertionError("\n".join(lines + [f"  because   {because}"] * bool(because)))
+        vars(failure)["call"] = self
         # With the traceback of an unexpected error the failure still points into the code under test.
         raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None

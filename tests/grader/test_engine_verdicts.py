@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 
+from grader.curriculum import TESTS
 from grader.verdicts import Verdict
 from tests.grader.engine_course import Course, verdicts
 
@@ -49,6 +50,20 @@ def test_wrong_result(solved: Course) -> None:
     assert set(verdicts(results).values()) == {Verdict.PASS}
 
 
+def test_what_a_message_shows_is_not_what_went_wrong(solved: Course) -> None:
+    solved.edit(
+        "tiny/number.py",
+        "    return 2 * a\n",
+        "    return Two()\n\n\nclass Two:\n    def __repr__(self):\n        return 'two'\n",
+    )
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "from tiny.number import double\ndef test_double():\n    got = double(4)\n    assert got == 8, repr(got)\n",
+    )
+    result = solved.grade()["test_double"]
+    assert (result.message, result.location) == ("two", "exercises/tiny/number.py:11")
+
+
 def test_one_wrong_case_of_several(solved: Course) -> None:
     replace_add(solved, "return a + b if a != 5 or b != 5 else 11")
     result = solved.grade(examples=5)["test_cases"]
@@ -79,6 +94,8 @@ def test_not_implemented_without_a_task_is_an_error(solved: Course) -> None:
         pytest.param("return len(bytearray(8 << 30))", Verdict.MEMORY, "memory limit", marks=POSIX),
         pytest.param("x = []\nwhile True: x.append(bytearray(1 << 26))", Verdict.MEMORY, "memory limit", marks=POSIX),
         ("raise KeyboardInterrupt", Verdict.ERROR, "interrupted the tests"),
+        ("breakpoint()", Verdict.ERROR, "A breakpoint() is here"),
+        ("import pdb; pdb.set_trace()", Verdict.ERROR, "A breakpoint() is here"),
         ("import unittest; raise unittest.SkipTest('x')", Verdict.ERROR, "Skipped: x"),
         ("import os; os.closerange(3, 100); return 1", Verdict.ERROR, ""),
         ("import sys; sys.modules['pytest'].skip('unavailable: me')", Verdict.UNAVAILABLE, "me"),
@@ -122,6 +139,32 @@ def test_results_that_change(solved: Course) -> None:
         Verdict.FAIL,
         "The same input does not always give the same result.",
     )
+
+
+def test_what_the_failing_case_printed(solved: Course) -> None:
+    replace_add(solved, "for i in range(9): print('line', i, a)\nreturn a + b if a < 1000 else a")
+    assert solved.grade()["test_property"].printed == "… 6 lines before\nline 6 1000\nline 7 1000\nline 8 1000"
+
+
+def test_a_name_that_is_missing_is_looked_for_in_its_file(solved: Course) -> None:
+    solved.edit("tiny/number.py", "def add(", "def plus(")
+    result = solved.grade()["test_property"]
+    assert (result.verdict, result.ran, result.location) == (Verdict.ERROR, False, "exercises/tiny/number.py")
+
+
+def test_a_test_of_many_calls_says_which_one_failed(solved: Course) -> None:
+    test = """
+    from tests.checks import calling
+    from tiny.number import add
+
+    def test_many():
+        for a in range(5):
+            calling(add, a, 1).returns(a + 1)
+    """
+    solved.write("tests/m01_numbers/test_1_1_many.py", textwrap.dedent(test))
+    solved.write("tests/checks.py", (TESTS / "checks.py").read_text())
+    replace_add(solved, "return a + b if a != 3 else 0")
+    assert solved.grade()["test_many"].counterexample == "add(3, 1)"
 
 
 def test_megabytes_of_output(solved: Course) -> None:

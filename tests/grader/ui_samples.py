@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from grader import stubs
 from grader.curriculum import Curriculum, load
@@ -65,7 +66,7 @@ def course(root: Path) -> Curriculum:
     return curriculum
 
 
-def result(task: str, verdict: Verdict, message: str = "", name: str = "works", **facts: str) -> TestResult:
+def result(task: str, verdict: Verdict, message: str = "", name: str = "works", **facts: Any) -> TestResult:
     """One test's outcome."""
     file = f"tests/m01_numbers/test_{task.replace('.', '_')}_case.py"
     return TestResult(f"{file}::test_{name}", verdict, message, seconds=0.25, **facts)
