@@ -5,6 +5,7 @@ This keeps mistakes and shortcuts from counting as work. It is no sandbox.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import importlib
 import os
@@ -56,11 +57,13 @@ class Guard(MetaPathFinder):
         importlib.import_module = partial(self._import_module, importlib.import_module)
 
     def close_files(self, curriculum: Curriculum) -> None:
-        """Also refuse to open the reference's files, save those that the plan runs, and to start processes.
+        """Also refuse to open the reference's files, save those that the plan runs, and the tests'; to look
+        into `sys.modules`, where both may be found; and to start processes.
 
         An audit hook cannot be taken back, so this is for the grader's own child process.
         """
         solutions = os.path.realpath(curriculum.solutions) + os.sep
+        tests = os.path.realpath(curriculum.tests) + os.sep
         open_to_all = {str(source.path) for source in self.plan.sources.values()}
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -68,6 +71,12 @@ class Guard(MetaPathFinder):
                 path = os.path.realpath(os.fsdecode(arguments[0]))
                 if path.startswith(solutions) and path not in open_to_all:
                     raise PermissionError(f"{self.plan.display(path)} is closed: that is the reference")
+                if path.startswith(tests) and self._learners_file(_author(sys._getframe(1))):
+                    raise PermissionError(f"{self.plan.display(path)} is closed: {_TESTS}")
+            elif event == "compile" and self.plan.is_learners(str(arguments[1])):
+                if line := _line_of_sys_modules(arguments[0]):
+                    place = f"{self.plan.display(arguments[1])}:{line}"
+                    raise Refused(f"{place} looks into sys.modules, which is refused: {_TESTS}")
             elif event in _STARTS_PROCESS and self._is_early(_author(sys._getframe(1))):
                 raise PermissionError(f"starting a process is refused before milestone {FIRST_WITH_TRITON}")
 
@@ -82,12 +91,12 @@ class Guard(MetaPathFinder):
 
     def _import(self, original: Callable[..., Any], name: str, *rest: Any, **keywords: Any) -> Any:
         if name.partition(".")[0] in _REFUSED:
-            self._check(name, sys._getframe(1))
+            self._check(name, _author(sys._getframe(1)))
         return original(name, *rest, **keywords)
 
     def _import_module(self, original: Callable[..., Any], name: str, package: str | None = None) -> Any:
         if name.partition(".")[0] in _REFUSED:
-            self._check(name, sys._getframe(1))
+            self._check(name, _author(sys._getframe(1)))
         return original(name, package)
 
     def _check(self, name: str, frame: FrameType | None) -> None:
@@ -113,6 +122,21 @@ def _author(frame: FrameType | None) -> FrameType | None:
     while frame and _is_library(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
+
+
+def _line_of_sys_modules(source: object) -> int:
+    """The line where a source text looks into `sys.modules`; 0 if it does not, or is no Python."""
+    try:
+        tree = ast.parse(source) if isinstance(source, str | bytes) else ast.Module([], [])
+    except (SyntaxError, ValueError):
+        return 0
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name("sys"), attr="modules"):
+                return node.lineno
+            case ast.ImportFrom(module="sys") if any(alias.name == "modules" for alias in node.names):
+                return node.lineno
+    return 0
 
 
 def _is_library(file: str) -> bool:

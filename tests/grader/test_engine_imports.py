@@ -24,6 +24,8 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals"
         ("import sys\nsys.exit(0)\n", Verdict.ERROR, "sys.exit(0)", 2),
         ("import os\nos._exit(0)\n", Verdict.ERROR, "exit code 0 while importing tiny.number", None),
         ("import pytest\n", Verdict.ERROR, "imports pytest, which is refused", 1),
+        ("import sys\ndef add(a, b): sys.modules\n", Verdict.ERROR, "number.py:2 looks into sys.modules", None),
+        ("from sys import modules\n", Verdict.ERROR, "number.py:1 looks into sys.modules", None),
         pytest.param("while True: len([])\n", Verdict.TIMEOUT, "still running after 1 seconds", 1, marks=POSIX),
         pytest.param("x = bytearray(8 << 30)\n", Verdict.MEMORY, "memory limit", 1, marks=POSIX),
         ("raise NotImplementedError('Task 1.1: Add')\n", Verdict.NOT_IMPLEMENTED, "Task 1.1: Add", 1),
@@ -162,6 +164,9 @@ REACHES = (
     "exec('import pytest')",
     "import importlib.util; importlib.util.find_spec('triton')",
     "import runpy; runpy.run_module('solutions.tiny.text')",
+    "import runpy; runpy.run_module('tests.conftest')",
+    "import pkgutil; pkgutil.resolve_name('tests.conftest')",
+    "import pathlib; pathlib.Path(TESTS, 'conftest.py').read_text()",
     "open(REFERENCE)",
     "import pathlib; pathlib.Path(REFERENCE).read_text()",
     "import os; os.open(REFERENCE, os.O_RDONLY)",
@@ -179,7 +184,7 @@ def test_out_of_reach(solved: Course) -> None:
     attempts = "".join(attempt.format(reach) for reach in REACHES)
     solved.write(
         "exercises/tiny/text.py",
-        f"REFERENCE = {str(solved.root / 'solutions/tiny/text.py')!r}\n"
+        f"REFERENCE = {str(solved.root / 'solutions/tiny/text.py')!r}\nTESTS = {str(solved.root / 'tests')!r}\n"
         f"def shout(text):\n    refused = 0\n{attempts}"
         f"    assert refused == {len(REACHES)}\n    return text.upper() + '!'\n",
     )
