@@ -39,8 +39,8 @@ class Bench:
 
     def call(self, method: str, *arguments: Any, **options: Any) -> Any:
         """What a method of the builder returns; its operations go to the end of the block."""
-        with self.builder.at_end(self.block):
-            return getattr(self.builder, method)(*arguments, **options)
+        __tracebackhide__ = True
+        return self._ask(method, arguments, options).succeeds("a result")
 
     def holds(self, value: Value, expected: Any, what: str) -> None:
         """Running the operations gives this value just as NumPy computes it, shape and all."""
@@ -53,13 +53,18 @@ class Bench:
     def refuses(self, error: type[Exception], method: str, *arguments: Any, because: str, **options: Any) -> None:
         """The method raises this error. Operations that it made before are harmless: nothing uses them."""
         __tracebackhide__ = True
+        self._ask(method, arguments, options).raises(error, because=because)
+
+    def _ask(self, method: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> calling:
+        """The call, with the types of values instead of the values in its message."""
 
         def ask(*_: _Words, **__: _Words) -> Any:
-            return self.call(method, *arguments, **options)
+            with self.builder.at_end(self.block):
+                return getattr(self.builder, method)(*arguments, **options)
 
         ask.__qualname__ = method
         shown = {name: _Words(_in_words(value)) for name, value in options.items()}
-        calling(ask, *(_Words(_in_words(value)) for value in arguments), **shown).raises(error, because=because)
+        return calling(ask, *(_Words(_in_words(value)) for value in arguments), **shown)
 
     def run(self) -> Machine:
         """What the operations do with the arrays, and to the memory."""

@@ -66,6 +66,7 @@ def newest(env: Env, kinds: Sequence[Kind]) -> list[Any]:
 
 def with_values(env: Env, kinds: Sequence[Kind], values: Sequence[Any]) -> Env:
     """The environment with newer values, in a copy."""
+    assert len(kinds) == len(values), f"there should be {len(kinds)} values ({', '.join(kinds)}), got {len(values)}"
     copy = {kind: list(known) for kind, known in env.items()}
     for kind, value in zip(kinds, values, strict=True):
         copy[kind].append(value)
