@@ -67,7 +67,8 @@ def main(job: Job, answers: Answers) -> None:
         f"--hypothesis-seed={job.seed}",
     ]
     reporter = Reporter(job, overlay.plan, answers, limit)
-    status = pytest.main([*options, *(str(root / file) for file in files)], plugins=[reporter])
+    os.chdir(root)  # for relative paths: pytest would read more into a `[` or `::` in a folder's name
+    status = pytest.main([*options, *files], plugins=[reporter])
     if status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
         os.write(stderr, f"`python -m pytest {' '.join(files)}` says why.\n".encode())
         return

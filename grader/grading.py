@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader import markers, overlay, stubs
@@ -116,7 +116,7 @@ class Grading:
             self._settle(progress.step, tests, self._how_it_ended(progress))
         elif not progress.finished and not self._cancelled.is_set():
             details = progress.internal_error or self._session.errors or self._session.trace
-            raise GraderFailed(f"The process for the tests {self._session.describe_end()}.\n{details}".rstrip())
+            self._settle_all(tests, f"The process for the tests {self._session.describe_end()}.", details.rstrip())
         self._give_up_after_timeouts(tests)
         if progress.finished and not progress.step:
             for test in tests:
@@ -176,6 +176,17 @@ class Grading:
             self._settle_file(step["file"], tests, outcome)
         else:
             self.results[step["test"]] = _case({"test": step["test"]} | outcome)
+
+    def _settle_all(self, tests: list[str], end: str, details: str) -> None:
+        """Tests could not go on, and it was not in a step of theirs: is it the learner's doing, or the grader's?"""
+        job = replace(self._job(tests), impl="reference", fill="reference", broken={})
+        self._session = Session(job)
+        if not self.plan.has_learner or not any(answer["event"] == "finished" for answer in self._session):
+            raise GraderFailed(f"{end}\n{details}".rstrip())
+        text = f"With this code the tests cannot run, though they can with the reference's. {end}"
+        text += f"\n{details.splitlines()[-1]}" if details else ""
+        for test in tests:
+            self.results.setdefault(test, TestResult(test, Verdict.ERROR, text, ran=False))
 
     def _settle_file(self, file: str, tests: list[str], outcome: Answer) -> None:
         for test in tests:

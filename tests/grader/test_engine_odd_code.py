@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.grader.engine_course import Course
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.verdicts import Verdict
+from tests.grader import engine_course
+from tests.grader.engine_course import Course, verdicts
+
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="such a name is no folder's there")
 
 
 def test_what_a_message_shows_is_not_what_went_wrong(solved: Course) -> None:
@@ -17,3 +26,24 @@ def test_what_a_message_shows_is_not_what_went_wrong(solved: Course) -> None:
     )
     result = solved.grade()["test_double"]
     assert (result.message, result.location) == ("two", "exercises/tiny/number.py:12")
+
+
+@pytest.mark.parametrize(
+    "code, why",
+    [
+        ("import sys; sys.path.clear()", "says why"),
+        ("import builtins; builtins.len = lambda x: 0", "exit code 1"),
+    ],
+)
+def test_code_that_breaks_pytest_is_told_from_a_broken_grader(solved: Course, code: str, why: str) -> None:
+    solved.write("exercises/tiny/number.py", code + "\n")
+    results = solved.grade()
+    assert set(verdicts(results).values()) == {Verdict.ERROR}
+    assert any(why in result.message for result in results.values())
+
+
+@POSIX
+def test_a_folder_with_an_odd_name(tmp_path: Path) -> None:
+    course = engine_course.make(tmp_path / "[my] kata::1 é")
+    course.solve()
+    assert set(verdicts(course.grade()).values()) == {Verdict.PASS}
