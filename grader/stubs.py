@@ -127,8 +127,16 @@ def backup(curriculum: Curriculum, paths: Iterable[Path]) -> Path | None:
 
 
 def read(path: Path) -> str:
-    """A file's text with plain newlines, whatever git made of them; empty if there is no such file."""
-    return path.read_bytes().decode("utf-8").replace("\r\n", "\n") if path.exists() else ""
+    """A file's text with plain newlines, whatever git or an editor made of it; empty if there is no such file.
+
+    What is no UTF-8 in a learner's file comes back as it was by `encode`.
+    """
+    return path.read_bytes().decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n") if path.exists() else ""
+
+
+def encode(text: str) -> bytes:
+    """What to write for a text that was read."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _differences(root: Path, wanted: Mapping[str, str], recorded: Mapping[str, str]) -> list[str]:
@@ -144,7 +152,7 @@ def _is_edited(path: Path, recorded: str | None) -> bool:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+    return hashlib.sha256(encode(text)).hexdigest()
 
 
 def _manifest(files: Mapping[str, str]) -> str:
@@ -152,5 +160,5 @@ def _manifest(files: Mapping[str, str]) -> str:
 
 
 def _read_manifest(root: Path) -> dict[str, str]:
-    entries = (line.split("  ", 1) for line in read(root / MANIFEST).splitlines())
-    return {name: digest for digest, name in entries}
+    entries = (line.partition("  ") for line in read(root / MANIFEST).splitlines())
+    return {name: digest for digest, _, name in entries if name}

@@ -109,6 +109,24 @@ def test_without_the_record_everything_is_the_learners(tiny: Course) -> None:
         stubs.write(tiny.curriculum)
 
 
+def test_a_damaged_record_makes_its_files_the_learners(tiny: Course) -> None:
+    tiny.write(f"exercises/{stubs.MANIFEST}", "<<<<<<< HEAD\nno hash\n=======\n")
+    tiny.edit("tiny/text.py", "Capitals first", "Mark last", tree="solutions")
+    with pytest.raises(stubs.WouldOverwrite):
+        stubs.write(tiny.curriculum)
+
+
+@pytest.mark.parametrize("work", [b"# caf\xe9\n", b"\xff\xfe#\0 \0", b"\xef\xbb\xbf# mine\n"])
+def test_work_in_another_encoding_is_kept(tiny: Course, work: bytes) -> None:
+    (tiny.root / "exercises/tiny/text.py").write_bytes(work)
+    assert [problem.path.name for problem in stubs.check(tiny.curriculum)] == ["text.py"]
+    with pytest.raises(stubs.WouldOverwrite):
+        stubs.write(tiny.curriculum)
+    stubs.write(tiny.curriculum, force=True)
+    (copy,) = (tiny.root / ".kata/backups").rglob("text.py")
+    assert copy.read_bytes() == work
+
+
 def test_the_learners_own_files_stay(tiny: Course) -> None:
     mine = tiny.write("exercises/tiny/mine.py", "x = 1\n")
     stubs.write(tiny.curriculum, force=True)
