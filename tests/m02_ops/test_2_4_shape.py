@@ -75,7 +75,7 @@ def test_broadcast() -> None:
     judge(Call(broadcast, "tt.broadcast", (source,), [(result,)], given=result) for source, result in pairs)
 
 
-@given(shape=shapes, name=names, growth=st.lists(st.sampled_from((1, 1, 2, 4)), max_size=4))
+@given(shape=shapes, name=names, growth=st.lists(st.sampled_from((1, 1, 2)), max_size=4))
 def test_broadcast_of_any_shape(shape: Shape, name: str, growth: list[int]) -> None:
     factors = (*growth, 1, 1, 1, 1)[: len(shape)]
     source = tensor(shape, name)

@@ -149,7 +149,9 @@ def combining(rule, name: str, shape: Shape, names: list[str], axis: int, change
         offers = [tuple(tensor(rest, element) for element in names) for rest in rests]
     copies = 2 if change == "a second region" else 1
     regions = tuple((_renamed(block, copy),) for copy in range(copies))
-    return Call(rule, name, sources, offers, attributes, regions=regions, outside=[("elsewhere", "i64")])
+    stricter = "" if 0 <= axis < len(shape) else "an axis counts from 0; not every version of Triton checks it"
+    outside = [("elsewhere", "i64")]
+    return Call(rule, name, sources, offers, attributes, regions=regions, outside=outside, stricter=stricter)
 
 
 def _renamed(block: Block, copy: int) -> Block:

@@ -16,6 +16,7 @@ Fault = Callable[[Body], Op]
 TYPES: dict[str, Fault] = {}
 ORDER: dict[str, Fault] = {}
 TERMINATORS: dict[str, Fault] = {}
+UNCHECKED: dict[str, Fault] = {}  # not in every version of real Triton
 SLT = {"predicate": word("slt", 2, width=64)}
 
 
@@ -188,10 +189,21 @@ def matrices_that_do_not_fit(body: Body) -> Op:
     return body.emit("tt.dot", ("w", "w", "w"), ["tensor<2x4xf32>"])
 
 
-@_listed(TYPES)
+@_listed(UNCHECKED)
 def an_axis_out_of_range(body: Body) -> Op:
     combine = _combine(body, ("f32", "f32"), "tt.reduce.return", 0)
     return body.emit("tt.reduce", ("t",), ["f32"], {"axis": integer(1)}, [combine])
+
+
+@_listed(UNCHECKED)
+def a_negative_axis(body: Body) -> Op:
+    combine = _combine(body, ("f32", "f32"), "tt.reduce.return", 0)
+    return body.emit("tt.reduce", ("t",), ["f32"], {"axis": integer(-1)}, [combine])
+
+
+@_listed(UNCHECKED)
+def a_new_dimension_out_of_range(body: Body) -> Op:
+    return body.emit("tt.expand_dims", ("t",), ["tensor<8x1xf32>"], {"axis": integer(2)})
 
 
 @_listed(TYPES)
