@@ -48,10 +48,10 @@ class calling:
             self._fail(expected, error, because)
 
     def returns(self, expected: Any, because: str = "") -> None:
-        """The result equals `expected`, and has its type: a list is no tuple."""
+        """The result equals `expected`, has its type, and is shown alike: a list is no tuple, and 4.0 in it no 4."""
         __tracebackhide__ = True
         got = self.succeeds(repr(expected), because)
-        if type(got) is not type(expected) or got != expected:
+        if type(got) is not type(expected) or got != expected or repr(got) != repr(expected):
             self._fail(repr(expected), got, because)
 
     def raises(self, error: type[Exception], *names: str, because: str = "") -> None:
@@ -72,6 +72,8 @@ class calling:
     def _fail(self, expected: str, got: Any, because: str) -> NoReturn:
         __tracebackhide__ = True
         shown = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else repr(got)
+        if shown == expected:
+            shown += f", of type {type(got).__qualname__}"
         lines = [str(self), f"  expected  {expected}", f"  got       {shown}"]
         failure = AssertionError("\n".join(lines + [f"  because   {because}"] * bool(because)))
         vars(failure)["call"] = self

@@ -8,10 +8,38 @@ from pathlib import Path
 import pytest
 
 from grader.verdicts import Verdict
+from tests.checks import calling
 from tests.grader import engine_course
 from tests.grader.engine_course import Course, verdicts
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="such a name is no folder's there")
+
+
+class Word(str):
+    """Equal to a plain string, and shown alike."""
+
+
+class Anything:
+    """Equal to everything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    "got, expected, shown",
+    [
+        ((4.0,), (4,), "(4.0,)"),
+        ((True,), (1,), "(True,)"),
+        ([4], (4,), "[4]"),
+        (Word("i1"), "i1", "'i1', of type Word"),
+        ([Anything()], [4], "Anything object"),
+    ],
+)
+def test_equal_is_not_enough(got: object, expected: object, shown: str) -> None:
+    with pytest.raises(AssertionError) as failure:
+        calling(lambda: got).returns(expected)
+    assert shown in str(failure.value)
 
 
 def test_what_a_message_shows_is_not_what_went_wrong(solved: Course) -> None:
