@@ -18,6 +18,16 @@ from grader.terminal import Status, show
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
+_EPILOG = """\
+TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or all.
+
+for those who maintain the course:
+  stubs         generate exercises/ from solutions/
+  check         do the course's rules hold?
+  mistakes      are the wrong solutions caught?
+  alternatives  do right solutions in other styles pass?
+"""
+
 
 class UsageError(Exception):
     """What was asked for cannot be done; the text says why, in the user's terms."""
@@ -55,6 +65,8 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
         raise UsageError(
             f"This Python lacks {', '.join(missing)}. Either `nox -s grade` brings its own, or: {install}"
         )
+    if options.json == options.junit == "-":
+        raise UsageError("Only one report can go to the standard output: name a file for the other.")
     history = _progress(curriculum)
     learner_root = _learner_root(options.submission) if options.submission else curriculum.exercises
     own = options.impl == "learner" and not options.submission
@@ -98,9 +110,10 @@ def _hint(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import screen
 
     history = _progress(curriculum)
-    task = curriculum.task(options.task) if options.task else _open_task(curriculum, history)
+    task = _open_task(curriculum.resolve([options.target]), history)
+    known = history.task(task.id).hints
     number = history.take_hint(task.id, len(task.hints))
-    show(screen.hint_lines(task, number), sys.stdout)
+    show(screen.hint_lines(task, number, known), sys.stdout)
     return OK
 
 
@@ -118,7 +131,10 @@ def _diff(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     task = curriculum.task(options.task)
     _earned(task, curriculum, options)
-    print(workspace.diff(curriculum, task) or "Your code is the reference's.\n", end="")
+    try:
+        print(workspace.diff(curriculum, task) or "Your code is the reference's.\n", end="")
+    except workspace.Untold as error:
+        raise UsageError(error) from None
     return OK
 
 
@@ -131,7 +147,10 @@ def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
             raise UsageError(f"{options.target} is no file of exercises/ that the course gives out.")
     else:
         tasks = curriculum.resolve([options.target])
-        done = workspace.reset(curriculum, tasks)
+        try:
+            done = workspace.reset(curriculum, tasks)
+        except workspace.Untold as error:
+            raise UsageError(error) from None
         _progress(curriculum).reopen(task.id for task in tasks)
     print("\n".join(done))
     return OK
@@ -197,17 +216,16 @@ def _course(curriculum: Curriculum, history: Progress) -> tuple[int, int]:
     return reached, sum(task.points for task in curriculum.tasks)
 
 
-def _open_task(curriculum: Curriculum, history: Progress) -> Task:
-    """The first task that did not pass when it was last graded; the very last one if all did."""
-    tasks = history.tasks()
-    still_open = (task for task in curriculum.tasks if task.id not in tasks or not tasks[task.id].passes)
-    return next(still_open, curriculum.tasks[-1])
+def _open_task(tasks: list[Task], history: Progress) -> Task:
+    """The first of these tasks that did not pass when it was last graded; the last one if all did."""
+    known = history.tasks()
+    return next((task for task in tasks if task.id not in known or not known[task.id].passes), tasks[-1])
 
 
 def _resume(curriculum: Curriculum, history: Progress) -> str:
     """What to grade when nothing was named: the first milestone that is not complete, or else everything."""
     reached, total = _course(curriculum, history)
-    return "all" if reached == total else f"milestone{_open_task(curriculum, history).milestone}"
+    return "all" if reached == total else f"milestone{_open_task(curriculum.tasks, history).milestone}"
 
 
 def _earned(task: Task, curriculum: Curriculum, options: argparse.Namespace) -> None:
@@ -231,7 +249,7 @@ def _write(path: str, text: str) -> None:
         if path == "-":
             sys.stdout.write(text)
         else:
-            Path(path).write_text(text, encoding="utf-8")
+            Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise UsageError(f"The report could not be written to {path}: {error.strerror}.") from None
 
@@ -247,9 +265,10 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m grader",
         description="Grades the mini_triton kata. Bare: the first milestone that is not complete.",
-        epilog="TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or all.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
 
     grade = commands.add_parser("grade", help="judge your code")
     grade.set_defaults(run=_grade)
@@ -282,7 +301,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="your progress").set_defaults(run=_list)
     hint = commands.add_parser("hint", help="the next of a task's three hints")
     hint.set_defaults(run=_hint)
-    hint.add_argument("task", nargs="?", metavar="TASK", help="the first open one if left out")
+    hint.add_argument("target", nargs="?", default="all", metavar="TARGET", help="task, or the first open one of these")
     for name, run, text in (
         ("solution", _solution, "the reference's code for a task you have passed"),
         ("diff", _diff, "from your code to the reference's, for a task you have passed"),
@@ -296,23 +315,23 @@ def _parser() -> argparse.ArgumentParser:
     reset.add_argument("target", metavar="TARGET", help="milestone, task, all, or a file of exercises/")
     commands.add_parser("doctor", help="what this machine has and what to install").set_defaults(run=_doctor)
 
-    stubs = commands.add_parser("stubs", help="maintainers: generate exercises/ from solutions/")
+    # Without a `help`, these are not listed among the learner's commands; `_EPILOG` has them.
+    stubs = commands.add_parser("stubs", description="Generate exercises/ from solutions/.")
     stubs.set_defaults(run=_stubs)
     stubs.add_argument("--check", action="store_true", help="only say what differs")
     stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
-    commands.add_parser("check", help="maintainers: do the course's rules hold?").set_defaults(run=_check)
+    commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
     for name, run, text in (
-        ("mistakes", _mistakes, "maintainers: are the wrong solutions caught?"),
-        ("alternatives", _alternatives, "maintainers: do right solutions in other styles pass?"),
+        ("mistakes", _mistakes, "Are the wrong solutions caught?"),
+        ("alternatives", _alternatives, "Do right solutions in other styles pass?"),
     ):
-        command = commands.add_parser(name, help=text)
+        command = commands.add_parser(name, description=text)
         command.set_defaults(run=run)
         command.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
     return parser
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+    return int(text)

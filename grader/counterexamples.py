@@ -31,6 +31,23 @@ test({arguments})
 print("This case passes now.")
 '''
 
+_REPEAT = '''"""The call that failed in {name}.
+
+The test runs up to its failure, and the last line makes that call once more. Run it with {command}, or set a
+breakpoint there and step into your code.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from grader.reproduce import failing_call, test_function
+
+function, arguments, options = failing_call(test_function({name!r}, {settings}))
+print(repr(function(*arguments, **options)))
+'''
+
 _RERUN = '''"""Runs {name} again, with the same random choices.
 
 Its arguments cannot be written down as plain Python, so pytest runs the whole test.
@@ -63,7 +80,7 @@ def write(report: Report, folder: Path) -> None:
                     continue  # a module that cannot be imported: nothing to call
                 path = folder / f"{test.name.rpartition('/')[2].replace('.py::', '__')}.py"
                 path.unlink(missing_ok=True)
-                if test.verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY):
+                if test.ran and test.verdict in (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY):
                     folder.mkdir(parents=True, exist_ok=True)
                     test.reproduce = path.relative_to(root).as_posix()
                     path.write_text(_text(test, settings, report.seed, root), encoding="utf-8")
@@ -71,19 +88,18 @@ def write(report: Report, folder: Path) -> None:
 
 def _text(test: TestResult, settings: dict[str, str | int], seed: int, root: Path) -> str:
     shown = ", ".join(f"{name}={value!r}" for name, value in settings.items())
-    imports = _imports(test.counterexample) if test.counterexample else ""
-    if imports is None or (not test.counterexample and takes_arguments(test.name, root)):
+    command = f"python {test.reproduce}"
+    if not takes_arguments(test.name, root):
+        if test.counterexample and test.verdict in (Verdict.FAIL, Verdict.ERROR):
+            return _REPEAT.format(name=test.name, command=command, settings=shown)
+        return _CALL.format(name=test.name, command=command, imports="", settings=shown, arguments="")
+    imports = _imports(test.counterexample)
+    if imports is None:
         return _RERUN.format(name=test.name, settings=f"{shown}, {seed=}")
     arguments = test.counterexample
     if "\n" in arguments:
         arguments = "\n" + "".join(f"    {text.strip()}\n" for text in arguments.splitlines())
-    return _CALL.format(
-        name=test.name,
-        command=f"python {test.reproduce}",
-        imports=imports,
-        settings=shown,
-        arguments=arguments,
-    )
+    return _CALL.format(name=test.name, command=command, imports=imports, settings=shown, arguments=arguments)
 
 
 def takes_arguments(test: str, root: Path) -> bool:

@@ -11,25 +11,28 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from grader.verdicts import Report, Verdict
+from grader.verdicts import Report, TaskResult, Verdict
+from grader.wording import state
 
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS task (
+CREATE TABLE IF NOT EXISTS progress (
     id TEXT PRIMARY KEY,
     attempts INTEGER NOT NULL DEFAULT 0,
     best INTEGER NOT NULL DEFAULT 0,
     last TEXT NOT NULL DEFAULT '',
+    state TEXT NOT NULL DEFAULT '',
     first_pass TEXT NOT NULL DEFAULT '',
     hints INTEGER NOT NULL DEFAULT 0
 )"""
 
-# An attempt is a run in which the learner's own code was judged; an untouched stub is none.
 _RECORD = """
-INSERT INTO task (id, attempts, best, last, first_pass) VALUES (:id, :attempt, :points, :verdict, :passed_at)
+INSERT INTO progress (id, attempts, best, last, state, first_pass)
+VALUES (:id, :attempt, :points, :verdict, :state, :passed_at)
 ON CONFLICT (id) DO UPDATE SET
-    attempts = attempts + excluded.attempts,
+    attempts = attempts + CASE WHEN first_pass = '' THEN excluded.attempts ELSE 0 END,
     best = max(best, excluded.best),
     last = excluded.last,
+    state = excluded.state,
     first_pass = CASE WHEN first_pass = '' THEN excluded.first_pass ELSE first_pass END"""
 
 T = TypeVar("T")
@@ -39,9 +42,10 @@ T = TypeVar("T")
 class TaskProgress:
     """One task's history."""
 
-    attempts: int = 0
+    attempts: int = 0  # up to the first pass
     best: int = 0
     last: str = ""  # the latest verdict; "" before the first run and after a reset
+    state: str = ""  # the same in words
     first_pass: str = ""  # when, as ISO 8601
     hints: int = 0
 
@@ -63,9 +67,10 @@ class Progress:
         rows = [
             {
                 "id": task.id,
-                "attempt": task.verdict is not Verdict.NOT_IMPLEMENTED,
+                "attempt": _is_attempt(task),
                 "points": task.points,
                 "verdict": str(task.verdict),
+                "state": state(task),
                 "passed_at": now if task.verdict is Verdict.PASS else "",
             }
             for milestone in report.milestones
@@ -75,7 +80,7 @@ class Progress:
 
     def tasks(self) -> dict[str, TaskProgress]:
         """Every task that was ever graded or hinted at, by its id."""
-        query = "SELECT id, attempts, best, last, first_pass, hints FROM task"
+        query = "SELECT id, attempts, best, last, state, first_pass, hints FROM progress"
         rows: list[tuple] = self._run(lambda db: db.execute(query).fetchall(), [])
         return {id: TaskProgress(*facts) for id, *facts in rows}
 
@@ -85,14 +90,14 @@ class Progress:
 
     def take_hint(self, id: str, available: int) -> int:
         """Count one more hint of a task as shown; the number of hints shown so far, this one included."""
-        statement = """INSERT INTO task (id, hints) VALUES (?, 1)
+        statement = """INSERT INTO progress (id, hints) VALUES (?, 1)
             ON CONFLICT (id) DO UPDATE SET hints = min(hints + 1, ?) RETURNING hints"""
         return self._run(lambda db: db.execute(statement, (id, available)).fetchone()[0], 1)
 
     def reopen(self, ids: Iterable[str]) -> None:
         """After a reset the tasks are open again; their history stays."""
         rows = [(id,) for id in ids]
-        self._run(lambda db: db.executemany("UPDATE task SET last = '' WHERE id = ?", rows).rowcount, 0)
+        self._run(lambda db: db.executemany("UPDATE progress SET last = '', state = '' WHERE id = ?", rows).rowcount, 0)
 
     def _run(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
         """Do `action` in a transaction. History is never worth failing for: `otherwise`, and a warning."""
@@ -113,6 +118,12 @@ class Progress:
         with closing(sqlite3.connect(self.path, timeout=5)) as db, db:
             db.execute(_SCHEMA)
             return action(db)
+
+
+def _is_attempt(task: TaskResult) -> bool:
+    """Whether the learner's own code was judged: neither a stub, nor a file that cannot be imported."""
+    nothing = (Verdict.NOT_IMPLEMENTED, Verdict.UNAVAILABLE)
+    return any(test.ran and test.verdict not in nothing for test in task.tests)
 
 
 def _now() -> str:

@@ -8,6 +8,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from typing import Any
 
 from grader import overlay
@@ -35,6 +36,28 @@ def test_function(
 
 
 test_function.__test__ = False  # type: ignore[attr-defined]  # its name must not make pytest collect it
+
+
+def failing_call(
+    test: Callable[[], object],
+) -> tuple[Callable[..., object], tuple[object, ...], dict[str, object]]:
+    """Run a test up to its failure and tell that: the function, arguments and options of the call that failed.
+
+    What is printed and `breakpoint()` have no effect until then. If it passes, it is the test itself.
+    """
+    hook, sys.breakpointhook = sys.breakpointhook, lambda *_, **__: None
+    try:
+        with redirect_stdout(None):
+            test()
+    except Exception as failure:
+        if not hasattr(failure, "call"):
+            raise
+        print(failure, end="\n\n")
+        return failure.call.function, failure.call.arguments, failure.call.options
+    finally:
+        sys.breakpointhook = hook
+    print("This test passes now.")
+    return test, (), {}
 
 
 def rerun(name: str, *, target: str, impl: str, fill: str, device: str, seed: int) -> None:

@@ -5,11 +5,8 @@ A report goes in, lines come out; nothing here runs or decides anything.
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
-import textwrap
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -17,19 +14,10 @@ from grader.curriculum import ROOT, Curriculum, Task
 from grader.progress import TaskProgress
 from grader.terminal import Line, Span, line, safe
 from grader.verdicts import MilestoneResult, Report, TaskResult, TestResult, Verdict
+from grader.wording import MARKS, counts, judges, minutes, state, waits_for
 
-# mark, word, style
-MARKS = {
-    Verdict.PASS: ("✓", "passed", "green"),
-    Verdict.UNAVAILABLE: ("–", "no judge on this machine", "yellow"),
-    Verdict.NOT_IMPLEMENTED: ("○", "not started", "dim"),
-    Verdict.FAIL: ("✗", "wrong", "red"),
-    Verdict.ERROR: ("✗", "could not run", "red"),
-    Verdict.TIMEOUT: ("✗", "did not finish in time", "red"),
-    Verdict.MEMORY: ("✗", "used too much memory", "red"),
-}
 _MESSAGE_LINES = 14  # of the opened test, unless --verbose
-_WIDTH = 48  # of a task's title, so that the verdicts line up
+_WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
 def report_lines(report: Report, course: tuple[int, int], verbose: bool = False) -> Iterator[Line]:
@@ -49,9 +37,10 @@ def report_lines(report: Report, course: tuple[int, int], verbose: bool = False)
     elif opened:
         yield from _opened(opened, verbose)
     yield line()
-    yield line(_counts(report), "dim")
-    yield line(_judges(report), "dim")
-    yield from _next(report, opened)
+    tests = [test for task in _tasks(report) for test in task.tests]
+    yield line(f"Tests   {counts(tests)} in {report.seconds:.1f} s (seed {report.seed})", "dim")
+    yield line(f"Judges  {judges(report.oracles)}", "dim")
+    yield from _next(report, opened, course)
 
 
 def course_lines(curriculum: Curriculum, history: Mapping[str, TaskProgress]) -> Iterator[Line]:
@@ -67,21 +56,22 @@ def course_lines(curriculum: Curriculum, history: Mapping[str, TaskProgress]) ->
         yield milestone_line(str(milestone.number), milestone.key, reached(milestone.tasks), total)
         for task in milestone.tasks:
             past = history.get(task.id, TaskProgress())
-            word = MARKS[Verdict(past.last)][1] if past.last else f"open, about {task.minutes} minutes"
-            tries = f"  {past.attempts} {'try' if past.attempts == 1 else 'tries'}" if past.attempts else ""
-            hints = f", {past.hints} of {len(task.hints)} hints" if past.hints else ""
             verdict = Verdict(past.last or Verdict.NOT_IMPLEMENTED)
-            yield task_line(task.id, task.title, verdict, word + tries + hints)
+            words = (past.state or MARKS[verdict][1]) + ("" if past.passes else minutes(task.minutes))
+            if past.attempts:
+                words += f", {past.attempts} {'try' if past.attempts == 1 else 'tries'}"
+            if past.hints:
+                words += f", {past.hints} of {len(task.hints)} hints"
+            yield task_line(task.id, task.title, verdict, words)
 
 
-def hint_lines(task: Task, number: int) -> Iterator[Line]:
-    """A task's newest hint; all of them once the last is reached."""
+def hint_lines(task: Task, number: int, known: int) -> Iterator[Line]:
+    """A task's first `number` hints; `known` of them were seen before. Never wrapped, as there is code in them."""
     yield line(f"{task.id} {task.title}", "bold")
-    first = 1 if number == len(task.hints) else number
-    for i, hint in enumerate(task.hints[first - 1 : number], first):
+    for i, hint in enumerate(task.hints[:number], 1):
         yield line()
-        yield line(f"Hint {i} of {len(task.hints)}", "yellow")
-        yield from (line(f"  {text}") for text in textwrap.wrap(hint, 90, break_long_words=False))
+        yield line(f"Hint {i} of {len(task.hints)}{', new' if i > known else ''}", "yellow")
+        yield line(f"  {hint}")
     yield line()
     if number < len(task.hints):
         yield [Span("More    ", "bold"), Span(command("-m grader", "hint", task.id), "cyan")]
@@ -105,10 +95,10 @@ def milestone_line(number: str, name: str, points: int, total: int) -> Line:
     return [Span(f"{number:>2} {name:<{_WIDTH + 6}}", "bold"), Span(f"{points:>3} of {total}")]
 
 
-def task_line(id: str, title: str, verdict: Verdict, word: str = "") -> Line:
-    """One task and its verdict."""
-    mark, usual_word, style = MARKS[verdict]
-    return [Span(f"   {mark} ", style), Span(f"{id:<5}{title:<{_WIDTH}}"), Span(word or usual_word, style)]
+def task_line(id: str, title: str, verdict: Verdict, words: str) -> Line:
+    """One task and how it stands."""
+    mark, _, style = MARKS[verdict]
+    return [Span(f"   {mark} ", style), Span(f"{id:<5}{title:<{_WIDTH}}"), Span(words, style)]
 
 
 def first_failing(report: Report) -> TaskResult | None:
@@ -146,8 +136,9 @@ def _tasks(report: Report) -> list[TaskResult]:
 
 def _milestone(milestone: MilestoneResult, folded: bool, opened: TaskResult | None) -> Iterator[Line]:
     yield line()
-    number = milestone.id.removeprefix("milestone")
-    yield milestone_line(number, milestone.key, milestone.score, milestone.max_score)
+    if milestone.whole:
+        number = milestone.id.removeprefix("milestone")
+        yield milestone_line(number, milestone.key, milestone.score, milestone.max_score)
     verdicts = {task.verdict for task in milestone.tasks}
     if folded and len(verdicts) == 1 and opened not in milestone.tasks:
         (verdict,) = verdicts
@@ -155,62 +146,56 @@ def _milestone(milestone: MilestoneResult, folded: bool, opened: TaskResult | No
         yield line(f"   {mark} all {len(milestone.tasks)} tasks: {word}", style)
         return
     for task in milestone.tasks:
-        yield task_line(task.id, task.title, task.verdict, _word(task))
-
-
-def _word(task: TaskResult) -> str:
-    """The verdict in the learner's terms; `not started` must never look like `wrong`."""
-    if not task.tests:
-        return "has no tests"
-    passed = sum(test.verdict is Verdict.PASS for test in task.tests)
-    if task.verdict is Verdict.NOT_IMPLEMENTED:
-        waits_for = {m[1] for test in task.tests if (m := re.match(r"Task (\d+\.\d+)", test.message))}
-        if task.id not in waits_for and waits_for:
-            return f"waits for {', '.join(sorted(waits_for))}"
-        return f"begun: {passed} of {len(task.tests)} tests pass" if passed else ""
-    if task.verdict is Verdict.PASS:
-        return f"passed  {task.points}/{task.max_points}"
-    return f"{MARKS[task.verdict][1]}: {passed} of {len(task.tests)} tests pass" if passed else ""
+        yield task_line(task.id, task.title, task.verdict, state(task))
 
 
 def _opened(task: TaskResult, verbose: bool) -> Iterator[Line]:
     """A task that is not right, from its first test that shows what is wrong."""
-    _, word, style = MARKS[task.verdict]
+    style = MARKS[task.verdict][2]
     yield line()
-    yield [Span(f"{task.id} {task.title}", "bold"), Span(f"  {word}", style)]
+    yield [Span(f"{task.id} {task.title}", "bold"), Span(f"  {state(task)}{minutes(task.minutes)}", style)]
     if not task.tests:
         yield line("  This task has no test: a defect of the course, not of your code.", style)
         return
-    lost = [test for test in task.tests if test.verdict is not Verdict.PASS]
-    if all(test.verdict is Verdict.NOT_IMPLEMENTED for test in lost):
-        yield from _not_started(lost[0])
+    lost = _lost(task)
+    if task.verdict is Verdict.NOT_IMPLEMENTED:
+        yield from _not_started(lost)
         return
-    lost.sort(key=lambda test: test.verdict in (Verdict.NOT_IMPLEMENTED, Verdict.UNAVAILABLE))
     for test in lost if verbose else lost[:1]:
         yield from _test(test, None if verbose else _MESSAGE_LINES)
     if len(lost) > 1 and not verbose:
         yield line(f"  … and {len(lost) - 1} more of this task's tests (--verbose shows them)", "dim")
 
 
-def _not_started(test: TestResult) -> Iterator[Line]:
-    """Where to begin: nothing is wrong yet."""
+def _lost(task: TaskResult) -> list[TestResult]:
+    """The tests that did not pass, first those to which the task owes its verdict."""
+    lost = [test for test in task.tests if test.verdict is not Verdict.PASS]
+    return sorted(lost, key=lambda test: (test.verdict is not task.verdict, not test.ran))
+
+
+def _not_started(lost: list[TestResult]) -> Iterator[Line]:
+    """Where to go on, at the first stub: nothing is wrong yet."""
+    test = min((test for test in lost if test.location), key=_place, default=lost[0])
     if test.location:
         yield [Span("  code   ", "bold"), location_span(test.location), Span(f"  {test.message}", "dim")]
     yield [Span("  tests  ", "bold"), location_span(test.name.partition("::")[0])]
 
 
+def _place(test: TestResult) -> tuple[str, int]:
+    file, _, number = test.location.rpartition(":")
+    return file, int(number) if number.isdigit() else 0
+
+
 def _test(test: TestResult, limit: int | None) -> Iterator[Line]:
     yield line(f"  {test.name}", "dim")
-    message = safe(test.message).splitlines()
+    case = safe(test.counterexample)
+    yield from _labelled("case", case, "yellow")
+    message = safe(test.message).removeprefix(f"{case}\n").splitlines()
     for text in message[:limit]:
         yield line(f"    {text}")
     if len(message[:limit]) < len(message):
         yield line(f"    … {len(message[:limit])} of {len(message)} lines (--verbose shows all)", "dim")
-    if test.counterexample:
-        first, *rest = safe(test.counterexample).splitlines()
-        yield [Span("  case   ", "bold"), Span(first, "yellow")]
-        for text in rest:
-            yield line(f"         {text}", "yellow")
+    yield from _labelled("prints", safe(test.printed))
     if test.location:
         yield [Span("  code   ", "bold"), location_span(test.location)]
     if test.blame:
@@ -220,6 +205,11 @@ def _test(test: TestResult, limit: int | None) -> Iterator[Line]:
         yield [Span("  debug  ", "bold"), Span(command(test.reproduce), "cyan")]
 
 
+def _labelled(label: str, text: str, style: str = "") -> Iterator[Line]:
+    for i, part in enumerate(text.splitlines()):
+        yield [Span(f"  {'' if i else label:<7}", "bold"), Span(part, style)]
+
+
 def _modules(report: Report) -> Iterator[Line]:
     yield line()
     yield line("Modules", "bold")
@@ -227,27 +217,19 @@ def _modules(report: Report) -> Iterator[Line]:
         yield line(f"    {module.name:<34}{module.origin:<10} {module.sha256[:12]}  {module.path}", "dim")
 
 
-def _counts(report: Report) -> str:
-    tests = [test for task in _tasks(report) for test in task.tests]
-    counts = Counter(test.verdict for test in tests)
-    not_run = sum(test.message.startswith("Not run") for test in tests)
-    run = len(tests) - counts[Verdict.UNAVAILABLE] - not_run
-    ran = f"{run} run, {counts[Verdict.UNAVAILABLE]} unavailable, {len(tests)} expected"
-    return f"Tests   {ran}; {counts[Verdict.PASS]} passed in {report.seconds:.1f} s (seed {report.seed})"
-
-
-def _judges(report: Report) -> str:
-    judges = [f"{name}: {tier}" for name, tier in report.oracles.items()]
-    return f"Judges  {'; '.join(judges) or 'the tests alone'}"
-
-
-def _next(report: Report, opened: TaskResult | None) -> Iterator[Line]:
+def _next(report: Report, opened: TaskResult | None, course: tuple[int, int]) -> Iterator[Line]:
     if report.impl != "learner":
         return
+    label = Span("Next    ", "bold")
     if opened is None:
-        yield [Span("Next    ", "bold"), Span(command("-m grader"), "cyan"), Span("  all points here; go on")]
+        go_on = [Span(command("-m grader"), "cyan"), Span("  all points here; go on")]
+        yield [label, *go_on] if course[0] < course[1] else [label, Span("nothing: the course is complete", "green")]
+        return
+    cause = next(iter(_lost(opened)), None)
+    if cause and not cause.ran and cause.location:
+        yield [label, Span("mend "), location_span(cause.location), Span("; until then nothing that needs it can run")]
         return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
     chapter = f"docs/m{int(milestone.id.removeprefix('milestone')):02}_{milestone.key}.md"
-    hint = Span(command("-m grader", "hint", opened.id), "cyan")
-    yield [Span("Next    ", "bold"), hint, Span("  or read ", "dim"), location_span(chapter)]
+    hint = Span(command("-m grader", "hint", *(waits_for(opened) or [opened.id])[:1]), "cyan")
+    yield [label, hint, Span("  or read ", "dim"), location_span(chapter)]

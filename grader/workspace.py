@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import io
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,6 +12,15 @@ from pathlib import Path
 
 from grader import markers, stubs
 from grader.curriculum import Curriculum, Task
+
+
+class Untold(Exception):
+    """A file of the learner's in which a task's functions cannot be told apart."""
+
+    def __init__(self, path: Path, line: int | None, why: str) -> None:
+        file = f"exercises/{path.as_posix()}"
+        place = f"{file}:{line}" if line else file
+        super().__init__(f"{place}: {why}. Mend that first, or reset the whole file: `reset {file}`.")
 
 
 @dataclass(frozen=True)
@@ -23,7 +33,7 @@ class Function:
 
     def lines(self, source: str) -> list[str]:
         """Its lines, each with its newline."""
-        return source.splitlines(keepends=True)[self.first - 1 : self.last]
+        return _lines(source)[self.first - 1 : self.last]
 
 
 def solution(curriculum: Curriculum, task: Task) -> str:
@@ -37,14 +47,16 @@ def solution(curriculum: Curriculum, task: Task) -> str:
 
 
 def diff(curriculum: Curriculum, task: Task) -> str:
-    """From the learner's functions of a task to the reference's, as a unified diff."""
+    """From the learner's functions of a task to the reference's, as a unified diff, without the stub's instructions."""
     parts: list[str] = []
     for path, source in _reference_files(curriculum, task):
+        wanted = task_functions(source, task.id)
         mine = stubs.read(curriculum.exercises / path)
-        my_lines = {function.name: function.lines(mine) for function in functions(mine)}
-        for function in task_functions(source, task.id):
+        my_lines = {function.name: function.lines(mine) for function in _learners(mine, path)} if wanted else {}
+        instructions = _instructions(source)
+        for function in wanted:
             parts += difflib.unified_diff(
-                my_lines.get(function.name, []),
+                [text for text in my_lines.get(function.name, []) if text not in instructions],
                 _without_markers(function, source),
                 f"exercises/{path.as_posix()} {function.name}",
                 f"solutions/{path.as_posix()} {function.name}",
@@ -55,8 +67,8 @@ def diff(curriculum: Curriculum, task: Task) -> str:
 def reset(curriculum: Curriculum, tasks: Iterable[Task]) -> list[str]:
     """Put the stubs of these tasks back; says what was done. The learner's version is kept as a backup.
 
-    A milestone asked for as a whole gets whole files; a single task only its functions, where they can be
-    told apart in the learner's file.
+    A milestone asked for as a whole gets whole files; a single task only its functions. Raises `Untold`, nothing
+    having changed, where they cannot be told apart in the learner's file.
     """
     wanted = {task.id for task in tasks}
     new: dict[Path, str] = {}
@@ -70,7 +82,7 @@ def reset(curriculum: Curriculum, tasks: Iterable[Task]) -> list[str]:
             if ids <= wanted:
                 new[path], notes[path] = stub, "the whole file"
             elif names:
-                new[path], notes[path] = _partly(curriculum.exercises / path, stub, names)
+                new[path], notes[path] = _partly(curriculum, path, stub, names)
     return _write(curriculum, new, notes)
 
 
@@ -86,12 +98,8 @@ def reset_file(curriculum: Curriculum, file: Path) -> list[str]:
 
 
 def functions(source: str) -> list[Function]:
-    """All functions of a source text in the order of their lines; none if it does not parse."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return []
-    return sorted(_functions(tree, ""), key=lambda function: function.first)
+    """All functions of a source text in the order of their lines."""
+    return sorted(_functions(ast.parse(stubs.encode(source)), ""), key=lambda function: function.first)
 
 
 def task_functions(source: str, id: str) -> list[Function]:
@@ -102,6 +110,11 @@ def task_functions(source: str, id: str) -> list[Function]:
         for region in markers.regions(source)
         if region.task == id
     ]
+
+
+def _lines(source: str) -> list[str]:
+    """Lines as Python counts them, each with its newline: `splitlines` would split at a form feed, too."""
+    return io.StringIO(source).readlines()
 
 
 def _functions(node: ast.AST, prefix: str) -> Iterator[Function]:
@@ -125,20 +138,41 @@ def _without_markers(function: Function, source: str) -> list[str]:
     ]
 
 
+def _instructions(source: str) -> set[str]:
+    """The lines of comment in the stubs."""
+    found = set()
+    for region in markers.regions(source):
+        first, *rest = region.instruction
+        found |= {f"{region.indent}# Task {region.task}: {first}\n", *(f"{text}\n" for text in rest)}
+    return found
+
+
+def _learners(source: str, path: Path) -> list[Function]:
+    """The functions in a file of the learner's."""
+    try:
+        return functions(source)
+    except SyntaxError as error:
+        raise Untold(path, error.lineno, error.msg) from None
+    except ValueError as error:
+        raise Untold(path, None, str(error)) from None
+
+
 def _reference_files(curriculum: Curriculum, task: Task) -> Iterator[tuple[Path, str]]:
     for module in curriculum.milestone(task.milestone).modules:
         path = curriculum.file_of(module)
         yield path, stubs.read(curriculum.solutions / path)
 
 
-def _partly(file: Path, stub: str, names: set[str]) -> tuple[str, str]:
-    """The learner's text with the stubs of these functions, or else the whole stub; and which of the two."""
-    mine = stubs.read(file)
-    found = [function for function in functions(mine) if function.name in names]
-    if len(found) != len(names) or {function.name for function in found} != names:
-        return stub, f"the whole file, as {', '.join(sorted(names))} could not be told apart in it"
+def _partly(curriculum: Curriculum, path: Path, stub: str, names: set[str]) -> tuple[str, str]:
+    """The learner's text with the stubs of these functions, and their names."""
+    mine = stubs.read(curriculum.exercises / path)
+    found = [function for function in _learners(mine, path) if function.name in names]
+    for name in sorted(names):
+        lines_of = [function.first for function in found if function.name == name]
+        if len(lines_of) != 1:
+            raise Untold(path, max(lines_of, default=None), f"{name} is defined {len(lines_of)} times, not once")
     stub_lines = {function.name: function.lines(stub) for function in functions(stub)}
-    lines = mine.splitlines(keepends=True)
+    lines = _lines(mine)
     for function in reversed(found):  # from the bottom, so that the line numbers above stay right
         lines[function.first - 1 : function.last] = stub_lines[function.name]
     return "".join(lines), ", ".join(function.name for function in found)
@@ -153,7 +187,7 @@ def _write(curriculum: Curriculum, new: dict[Path, str], notes: dict[Path, str])
     kept = stubs.backup(curriculum, [root / path for path in changed if (root / path).exists()])
     for path in changed:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(new[path], encoding="utf-8", newline="\n")
+        (root / path).write_bytes(stubs.encode(new[path]))
     done = [f"exercises/{path.as_posix()} is back to the stub: {notes[path]}." for path in changed]
     if kept:
         done.append(f"Your version is kept in {kept.relative_to(curriculum.root).as_posix()}/.")

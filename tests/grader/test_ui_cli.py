@@ -110,9 +110,11 @@ def test_hints_advance(curriculum: Curriculum, capsys: pytest.CaptureFixture[str
     for _ in range(3):
         assert run(curriculum, "hint", "1.2") == cli.OK
         seen.append(capsys.readouterr().out)
-    assert "Hint 1 of 3\n  Divide." in seen[0] and "By two." not in seen[0]
-    assert "Hint 2 of 3\n  By two." in seen[1]
+    assert "Hint 1 of 3, new\n  Divide." in seen[0] and "By two." not in seen[0]
+    assert "Hint 1 of 3\n  Divide." in seen[1] and "Hint 2 of 3, new\n  By two." in seen[1]
     assert all(hint in seen[2] for hint in ("Divide.", "By two.", "x // 2", "solution 1.2 --anyway"))
+    assert run(curriculum, "hint", "numbers") == cli.OK
+    assert "1.1 Twice" in capsys.readouterr().out, "its first open task"
 
 
 @pytest.mark.parametrize("command", ["solution", "diff"])
@@ -144,7 +146,7 @@ def test_a_reset_opens_the_task_again(
     "arguments, words",
     [
         (("grade", "milestone9"), "milestone1 (numbers)"),
-        (("hint", "7.7"), "There is no task 7.7"),
+        (("hint", "7.7"), "There is no milestone or task '7.7'"),
         (("reset", "types.py"), "is no file of exercises/"),
         (("grade", "--submission", "nowhere"), "nowhere has neither mini_triton/"),
     ],

@@ -24,13 +24,20 @@ def grade(progress: Progress, verdict: Verdict) -> None:
 
 def test_attempts_best_and_first_pass(progress: Progress) -> None:
     grade(progress, Verdict.NOT_IMPLEMENTED)
-    assert progress.task("1.2") == TaskProgress(0, 0, "not_implemented")
+    assert progress.task("1.2") == TaskProgress(0, 0, "not_implemented", "not started")
     grade(progress, Verdict.FAIL)
     grade(progress, Verdict.PASS)
     first = progress.task("1.2")
     assert (first.attempts, first.best, first.passes) == (2, 2, True)
     grade(progress, Verdict.ERROR)
-    assert progress.task("1.2") == TaskProgress(3, 2, "error", first.first_pass)
+    assert progress.task("1.2") == TaskProgress(2, 2, "error", "could not run", first.first_pass)
+
+
+def test_only_code_that_ran_is_a_try(progress: Progress) -> None:
+    unimportable = result("1.2", Verdict.ERROR, "SyntaxError", ran=False)
+    stub = result("1.2", Verdict.NOT_IMPLEMENTED, "Task 1.2: Half")
+    progress.record(report(("1.2", [unimportable, stub])))
+    assert progress.task("1.2").attempts == 0
 
 
 def test_hints_advance_and_stop_at_the_last(progress: Progress) -> None:
@@ -68,7 +75,7 @@ def test_a_foreign_schema_costs_history_but_no_verdict(
 ) -> None:
     progress.path.parent.mkdir()
     with sqlite3.connect(progress.path) as db:
-        db.execute("CREATE TABLE task (id TEXT)")
+        db.execute("CREATE TABLE progress (id TEXT)")
     grade(progress, Verdict.PASS)
     assert "progress was not" in capsys.readouterr().err
 

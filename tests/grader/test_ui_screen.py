@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from grader import screen, terminal
+from grader import screen, terminal, wording
 from grader.verdicts import Report, TestResult, Verdict
 from tests.grader.ui_samples import report, result
 
@@ -36,8 +36,8 @@ def test_a_wrong_task_is_opened_with_all_that_helps() -> None:
         "-m grader hint 1.2",
         ".kata/counterexamples/test_1_2_case__test_works.py",
         "docs/m01_numbers.md",
-        "2 run, 0 unavailable, 2 expected; 1 passed",
-        "triton: records 3.7.1",
+        "2 ran, 1 passed in 1.5 s",
+        "answers recorded from real Triton 3.7.1",
     ):
         assert part in text
     assert "\x1b" not in text, "plain when piped"
@@ -49,6 +49,61 @@ def test_not_started_does_not_look_like_wrong() -> None:
     assert "○ 1.2" in text and "not started" in text
     assert "wrong" not in text and "✗" not in text
     assert "tests  tests/m01_numbers/test_1_2_case.py" in text, "where to begin"
+
+
+def test_a_task_that_is_begun_goes_on_at_its_first_stub() -> None:
+    tests = [
+        result("1.2", Verdict.PASS),
+        result("1.2", Verdict.NOT_IMPLEMENTED, "Task 1.2: Half", "b", location="exercises/a.py:100"),
+        result("1.2", Verdict.NOT_IMPLEMENTED, "Task 1.2: Half", "c", location="exercises/a.py:20"),
+    ]
+    text = shown(report(("1.2", tests)))
+    assert text.count("begun: 1 of 3 tests pass") == 2 and "not started" not in text
+    assert "code   exercises/a.py:20" in text
+
+
+def test_the_failure_that_decided_is_opened() -> None:
+    tests = [
+        result("1.1", Verdict.FAIL, "wrong"),
+        result("1.1", Verdict.TIMEOUT, "still running here.", location="exercises/a.py:7"),
+        result("1.1", Verdict.TIMEOUT, "Not run.", ran=False),
+    ]
+    text = shown(report(("1.1", tests)))
+    assert "still running here." in text and "exercises/a.py:7" in text and "Not run." not in text
+    assert "2 of 3 ran" in text
+
+
+def test_what_cannot_be_imported_is_mended_first() -> None:
+    test = result("1.1", Verdict.ERROR, "SyntaxError", location="exercises/a.py:7", ran=False)
+    text = shown(report(("1.1", [test])))
+    assert "Next    mend exercises/a.py:7" in text and "hint" not in text
+
+
+def test_a_call_is_shown_once_and_what_it_printed() -> None:
+    test = result("1.1", Verdict.FAIL, "f(1)\n  expected  2", counterexample="f(1)", printed="here\nthere")
+    text = shown(report(("1.1", [test])))
+    assert "  case   f(1)\n      expected  2\n  prints here\n         there\n" in text
+    assert text.count("f(1)") == 1
+
+
+def test_a_single_task_is_no_milestone() -> None:
+    whole = report(("1.2", [WRONG]))
+    whole.milestones[0].whole = False
+    assert "numbers  " not in shown(whole)
+
+
+def test_the_end_is_the_end() -> None:
+    stream = io.StringIO()
+    terminal.show(screen.report_lines(report(("1.1", [result("1.1", Verdict.PASS)])), (3, 3)), stream)
+    assert "the course is complete" in stream.getvalue()
+
+
+def test_judges_are_named_in_plain_words() -> None:
+    tiers = "compiler 3.6.0 + parser 3.6.0 + records 3.7.1 (also 3.8.0)"
+    assert wording.judges({"triton": tiers, "torch": "unavailable"}) == (
+        "real Triton 3.6.0 (compiler, parser), answers recorded from real Triton 3.7.1 (also 3.8.0), "
+        "PyTorch is unavailable"
+    )
 
 
 def test_a_task_that_waits_for_another_says_so() -> None:
@@ -87,7 +142,7 @@ def test_every_other_verdict_has_its_word(verdict: Verdict, word: str) -> None:
 def test_unavailable_is_counted_and_is_no_pass() -> None:
     tests = [result("1.1", Verdict.PASS), result("1.1", Verdict.UNAVAILABLE, "no torch", "other")]
     text = shown(report(("1.1", tests)))
-    assert "1 run, 1 unavailable, 2 expected; 1 passed" in text
+    assert "2 ran, 1 without a judge on this machine, 1 passed" in text
     assert "0 of 1" in text
 
 

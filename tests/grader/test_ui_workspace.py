@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,11 @@ def test_a_difference_goes_from_the_learner_to_the_reference(curriculum: Curricu
     text = workspace.diff(curriculum, curriculum.task("1.2"))
     assert "-    return x // 3" in text and "+    return x // 2" in text
     assert "twice" not in text
+    file.write_text(REFERENCE.replace("# [task 1.2]", "# Task 1.2:").replace("    # [end]\n", ""))
+    assert workspace.diff(curriculum, curriculum.task("1.2")) == "", "an instruction is no difference"
+    file.write_text("half(\n")
+    with pytest.raises(workspace.Untold, match="numbers.py:1"):
+        workspace.diff(curriculum, curriculum.task("1.2"))
 
 
 def test_one_task_goes_back_and_the_rest_stays(curriculum: Curriculum, file: Path) -> None:
@@ -67,15 +73,22 @@ def test_one_task_goes_back_and_the_rest_stays(curriculum: Curriculum, file: Pat
     assert backups(curriculum) == [MINE]
 
 
-@pytest.mark.parametrize("text", ["def half(:\n", "half = None\n", "def half(): ...\ndef half(): ...\n"])
-def test_where_a_function_cannot_be_found_the_file_goes_back(
-    curriculum: Curriculum, file: Path, text: str
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("def twice(): ...\ndef half(:\n", "exercises/mini_triton/numbers.py:2: invalid syntax"),
+        ("half = None\n", "half is defined 0 times"),
+        ("def half(): ...\ndef half(): ...\n", "numbers.py:2: half is defined 2 times"),
+    ],
+)
+def test_where_a_function_cannot_be_found_nothing_is_lost(
+    curriculum: Curriculum, file: Path, text: str, why: str
 ) -> None:
-    stub = file.read_text()
     file.write_text(text)
-    done = workspace.reset(curriculum, [curriculum.task("1.2")])
-    assert file.read_text() == stub
-    assert "the whole file, as half could not be told apart" in done[0]
+    with pytest.raises(workspace.Untold, match=re.escape(why)):
+        workspace.reset(curriculum, [curriculum.task("1.2")])
+    assert file.read_text() == text
+    assert workspace.reset_file(curriculum, file)[0].endswith("the whole file.")
     assert backups(curriculum) == [text]
 
 

@@ -1,0 +1,77 @@
+"""Verdicts, counts and judges in the learner's words; `grade` and `list` use the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from grader.verdicts import TaskResult, TestResult, Verdict
+
+# mark, word, style
+MARKS = {
+    Verdict.PASS: ("✓", "passed", "green"),
+    Verdict.UNAVAILABLE: ("–", "no judge on this machine", "yellow"),
+    Verdict.NOT_IMPLEMENTED: ("○", "not started", "dim"),
+    Verdict.FAIL: ("✗", "wrong", "red"),
+    Verdict.ERROR: ("✗", "could not run", "red"),
+    Verdict.TIMEOUT: ("✗", "did not finish in time", "red"),
+    Verdict.MEMORY: ("✗", "used too much memory", "red"),
+}
+_ORACLES = {"triton": "real Triton", "torch": "PyTorch"}
+
+
+def state(task: TaskResult) -> str:
+    """How a task stands; `not started` must never look like `wrong`."""
+    if not task.tests:
+        return "has no tests"
+    word = MARKS[task.verdict][1]
+    if task.verdict is Verdict.NOT_IMPLEMENTED:
+        if others := waits_for(task):
+            return f"waits for {', '.join(others)}"
+        word = "begun"
+    passed = sum(test.verdict is Verdict.PASS for test in task.tests)
+    if passed and task.verdict is not Verdict.PASS:
+        return f"{word}: {passed} of {len(task.tests)} tests pass"
+    return MARKS[task.verdict][1]
+
+
+def waits_for(task: TaskResult) -> list[str]:
+    """The tasks to be done first: only their stubs were reached, not its own."""
+    reached = {m[1] for test in task.tests if (m := re.match(r"Task (\d+\.\d+)", test.message))}
+    open_stubs = task.verdict is Verdict.NOT_IMPLEMENTED and task.id not in reached
+    return sorted(reached) if open_stubs else []
+
+
+def minutes(number: int) -> str:
+    """An estimate."""
+    return f", about {number} minutes" if number else ""
+
+
+def counts(tests: Iterable[TestResult]) -> str:
+    """How many tests there are, ran, had no judge and passed; only what differs is said."""
+    tests = [test for test in tests if "::" in test.name]
+    ran = sum(test.ran for test in tests)
+    unavailable = sum(test.verdict is Verdict.UNAVAILABLE for test in tests)
+    passed = sum(test.verdict is Verdict.PASS for test in tests)
+    parts = [f"{len(tests)} ran" if ran == len(tests) else f"{ran} of {len(tests)} ran"]
+    parts += [f"{unavailable} without a judge on this machine"] if unavailable else []
+    return ", ".join([*parts, f"{passed} passed"])
+
+
+def judges(oracles: Mapping[str, str]) -> str:
+    """Who judged: `real Triton 3.7.1 (parser), answers recorded from real Triton 3.7.1`."""
+    return ", ".join(text for oracle, tiers in oracles.items() for text in _judges(oracle, tiers)) or "the tests alone"
+
+
+def _judges(oracle: str, tiers: str) -> list[str]:
+    name = _ORACLES.get(oracle, oracle)
+    running: dict[str, list[str]] = {}
+    recorded = []
+    for kind, _, version in (part.partition(" ") for part in tiers.split(" + ")):
+        if kind == "records":
+            recorded.append(f"answers recorded from {name} {version}")
+        elif version:
+            running.setdefault(version, []).append({"gpu": "GPU", "cpu": "CPU"}.get(kind, kind))
+        else:
+            recorded.append(f"{name} is {kind}")
+    return [f"{name} {version} ({', '.join(kinds)})" for version, kinds in running.items()] + recorded
