@@ -16,7 +16,9 @@ _PLAIN = (
 
 _CALL = '''"""A failing case of {name}.
 
-Run it with {command}, or put a breakpoint into your code and debug it.
+Run it, or put a breakpoint into your code and debug it:
+
+    {command}
 """
 
 import sys
@@ -33,8 +35,10 @@ print("This case passes now.")
 
 _REPEAT = '''"""The call that failed in {name}.
 
-The test runs up to its failure, and the last line makes that call once more. Run it with {command}, or set a
-breakpoint there and step into your code.
+The test runs up to its failure, and the last line makes that call once more. Run it, or set a breakpoint there and
+step into your code:
+
+    {command}
 """
 
 import sys

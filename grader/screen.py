@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -190,7 +191,7 @@ def _test(test: TestResult, limit: int | None) -> Iterator[Line]:
     yield line(f"  {test.name}", "dim")
     case = safe(test.counterexample)
     yield from _labelled("case", case, "yellow")
-    message = safe(test.message).removeprefix(f"{case}\n").splitlines()
+    message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n")).splitlines()
     for text in message[:limit]:
         yield line(f"    {text}")
     if len(message[:limit]) < len(message):

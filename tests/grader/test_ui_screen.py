@@ -82,7 +82,7 @@ def test_what_cannot_be_imported_is_mended_first() -> None:
 def test_a_call_is_shown_once_and_what_it_printed() -> None:
     test = result("1.1", Verdict.FAIL, "f(1)\n  expected  2", counterexample="f(1)", printed="here\nthere")
     text = shown(report(("1.1", [test])))
-    assert "  case   f(1)\n      expected  2\n  prints here\n         there\n" in text
+    assert "  case   f(1)\n    expected  2\n  prints here\n         there\n" in text
     assert text.count("f(1)") == 1
 
 
