@@ -20,7 +20,7 @@ class Untold(Exception):
     def __init__(self, path: Path, line: int | None, why: str) -> None:
         file = f"exercises/{path.as_posix()}"
         place = f"{file}:{line}" if line else file
-        super().__init__(f"{place}: {why}. Mend that first, or reset the whole file: `reset {file}`.")
+        super().__init__(f"{place}: {why}\nMend that first, or reset the whole file: `reset {file}`.")
 
 
 @dataclass(frozen=True)
