@@ -90,9 +90,10 @@ def pretty(form: str, operation: Operation, printer: Printer, indent: str) -> st
     """The operation in its pretty form, without its location."""
     if form == "custom":
         return _CUSTOM[operation.name](operation, printer, indent)
-    words = _words(directives(form), form, operation, printer)
-    text = " ".join(word for word in (operation.name, *words) if word)
-    return printer.results(operation) + re.sub(r" ([,)\]])|([(\[]) ", r"\1\2", text)
+    text = operation.name
+    for word in filter(None, _words(directives(form), form, operation, printer)):
+        text += word if word in ("(", "[", ")", "]", ",") or text[-1] in "([" else f" {word}"
+    return printer.results(operation) + text
 
 
 def _words(parts: tuple[Directive, ...], form: str, operation: Operation, printer: Printer) -> list[str]:
