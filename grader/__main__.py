@@ -1,5 +1,6 @@
 """`python -m grader`."""
 
+import signal
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 (older ones get here, too)
@@ -8,4 +9,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 (older ones get here, too)
 
 from grader.cli import main
 
+for name in ("SIGTERM", "SIGHUP"):  # like Ctrl-C, so that child processes end, too
+    if hasattr(signal, name):
+        signal.signal(getattr(signal, name), signal.default_int_handler)
 sys.exit(main())

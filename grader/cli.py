@@ -69,7 +69,8 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
         raise UsageError("Only one report can go to the standard output: name a file for the other.")
     history = _progress(curriculum)
     learner_root = _learner_root(options.submission) if options.submission else curriculum.exercises
-    own = options.impl == "learner" and not options.submission
+    read_only = not curriculum.scratch.is_relative_to(curriculum.root)
+    own = options.impl == "learner" and not options.submission and not read_only
     targets = options.target or [_resume(curriculum, history)]
     curriculum.resolve(targets)  # a wrong name is told before anything runs
     with Status(sys.stderr) as status:

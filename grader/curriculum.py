@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
+import tempfile
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -96,8 +99,12 @@ class Curriculum:
 
     @property
     def scratch(self) -> Path:
-        """The grader's own files: backups, progress. Ignored by git."""
-        return self.root / ".kata"
+        """The grader's own files: backups, progress. Ignored by git; somewhere else if the project is read-only."""
+        inside = self.root / ".kata"
+        if os.access(inside if inside.exists() else self.root, os.W_OK):
+            return inside
+        project = hashlib.sha256(os.fsencode(f"{self.root} {os.path.expanduser('~')}")).hexdigest()
+        return Path(tempfile.gettempdir(), f"kata-{project[:16]}")  # of this user and this project
 
     @property
     def tasks(self) -> list[Task]:

@@ -1,18 +1,24 @@
-"""Code that is odd rather than wrong: verdicts, places and messages stay true."""
+"""Code and surroundings that are odd rather than wrong: verdicts, places and messages stay true."""
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from grader import overlay
+from grader.curriculum import ROOT
 from grader.verdicts import Verdict
 from tests.checks import calling
 from tests.grader import engine_course
 from tests.grader.engine_course import Course, verdicts
 
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="such a name is no folder's there")
+POSIX = pytest.mark.skipif(sys.platform == "win32", reason="has neither such signals nor such folders")
 
 
 class Word(str):
@@ -75,3 +81,29 @@ def test_a_folder_with_an_odd_name(tmp_path: Path) -> None:
     course = engine_course.make(tmp_path / "[my] kata::1 é")
     course.solve()
     assert set(verdicts(course.grade()).values()) == {Verdict.PASS}
+
+
+def test_what_is_written_beside_a_read_only_project(
+    tiny: Course, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    stub = overlay.plan(tiny.curriculum, {1}, "learner").sources["tiny.chain"]
+    assert stub.path.is_relative_to(elsewhere) and stub.path.exists()
+    assert not (tiny.root / ".kata").exists()
+
+
+@POSIX
+def test_a_grader_that_is_ended_ends_its_children(tmp_path: Path) -> None:
+    loop = tmp_path / "mini_triton" / "__init__.py"
+    loop.parent.mkdir()
+    loop.write_text("import os\nopen(__file__[:-2] + 'pid', 'w').write(str(os.getpid()))\nwhile True: pass")
+    grade = [sys.executable, "-m", "grader", "grade", "m1", "--submission", str(tmp_path)]
+    with subprocess.Popen(grade, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        while not (pid := loop.with_suffix(".pid")).exists() or not pid.read_text():
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=5)[1] == "Stopped.\n"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
