@@ -95,6 +95,11 @@ def test_json_and_junit_go_where_they_should(
     assert junit.read_text().startswith("<?xml")
 
 
+def test_standard_output_has_room_for_one_report(curriculum: Curriculum, use: Use) -> None:
+    use(passed())
+    assert run(curriculum, "grade", "--json", "-", "--junit", "-") == cli.USAGE
+
+
 def test_only_the_learners_own_runs_are_recorded(curriculum: Curriculum, use: Use, tmp_path: Path) -> None:
     use(passed())
     (tmp_path / "fork" / "exercises" / "mini_triton").mkdir(parents=True)

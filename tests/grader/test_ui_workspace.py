@@ -92,6 +92,15 @@ def test_where_a_function_cannot_be_found_nothing_is_lost(
     assert backups(curriculum) == [text]
 
 
+def test_what_is_no_utf8_stays_as_it_was(curriculum: Curriculum, file: Path) -> None:
+    mine = MINE.replace("import math\n", "import math  # caf\xe9\n\f\n").encode("latin-1")
+    file.write_bytes(mine)
+    workspace.reset(curriculum, [curriculum.task("1.2")])
+    before, _, after = mine.partition(b"def half(x: int)")
+    assert file.read_bytes().startswith(before)
+    assert b"x // 3" in after and b"x // 3" not in file.read_bytes()
+
+
 def test_a_milestone_goes_back_as_whole_files(curriculum: Curriculum, file: Path) -> None:
     stub = file.read_text()
     file.write_text(MINE)
