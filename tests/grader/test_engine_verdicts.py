@@ -84,7 +84,6 @@ def test_not_implemented_without_a_task_is_an_error(solved: Course) -> None:
         ("import pdb; pdb.set_trace()", Verdict.ERROR, "A breakpoint() is here"),
         ("import unittest; raise unittest.SkipTest('x')", Verdict.ERROR, "Skipped: x"),
         ("import os; os.closerange(3, 100); return 1", Verdict.ERROR, ""),
-        ("import sys; sys.modules['pytest'].skip('unavailable: me')", Verdict.UNAVAILABLE, "me"),
         ("import pytest", Verdict.ERROR, "exercises/tiny/number.py imports pytest, which is refused"),
         ("import triton", Verdict.ERROR, "imports triton, which is refused"),
         ("from solutions.tiny.number import add as f; return f(a, b)", Verdict.ERROR, "that is the reference"),
