@@ -13,9 +13,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from grader import counterexamples, expected, junit
+from grader import counterexamples, expected, junit, reproduce
 from grader.curriculum import ROOT, load
 from grader.verdicts import TestResult, Verdict, tier
+from tests.checks import calling
 from tests.grader.ui_samples import report, result
 
 
@@ -72,8 +73,32 @@ def test_a_test_without_arguments_is_called(tmp_path: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text("def test_works():\n    pass\n")
     assert "\ntest()\n" in _written(tmp_path, "")
+    assert "function(*arguments, **options)" in _written(tmp_path, "twice(3)"), "the call that failed, once more"
     file.write_text("def test_works(tmp_path):\n    pass\n")
     assert "rerun(" in _written(tmp_path, "")
+
+
+def test_the_failing_call_is_found_without_stopping_before_it(capsys: pytest.CaptureFixture[str]) -> None:
+    def twice(x: int) -> int:
+        breakpoint()
+        print("called")
+        return 2 * x if x < 3 else 0
+
+    def test() -> None:
+        for x in range(9):
+            calling(twice, x).returns(2 * x)
+
+    function, arguments, options = reproduce.failing_call(test)
+    assert (function, arguments, options) == (twice, (3,), {})
+    text = capsys.readouterr().out
+    assert "twice(3)\n  expected  6\n  got       0" in text and "called" not in text
+    assert reproduce.failing_call(lambda: None)[1:] == ((), {})
+
+
+def test_what_did_not_run_has_no_file(tmp_path: Path) -> None:
+    test = result("1.1", Verdict.TIMEOUT, "Not run", ran=False)
+    counterexamples.write(report(("1.1", [test])), tmp_path / ".kata" / "counterexamples")
+    assert not test.reproduce and not list(tmp_path.rglob("*.py"))
 
 
 def test_a_file_goes_when_its_test_passes(tmp_path: Path) -> None:
