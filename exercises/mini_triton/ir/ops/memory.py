@@ -19,13 +19,14 @@ HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict
 
 def pointee(ptr: Type) -> Type:
     """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for a tensor of eight."""
-    # Task 2.3: Refuse what is no pointer; keep the shape, take the pointee as the element.
+    # Task 2.3: Refuse what is no pointer, naming it; keep the shape, take the pointee as the element.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """A mask has one boolean for every pointer."""
-    # Task 2.3: No mask is fine. Otherwise it must be `i1` in the pointer's shape, nothing broadcasts here.
+    # Task 2.3: No mask is fine. Otherwise it must be `i1` in the pointer's shape: nothing broadcasts here.
+    # The message names the type that the mask has.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
@@ -49,7 +50,7 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Write through every pointer whose mask is true. No result."""
-    # Task 2.3: The value is of exactly the pointee's type.
+    # Task 2.3: The value is of exactly the pointee's type; the message names the type that it has instead.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 

@@ -19,7 +19,7 @@ HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict
 
 def pointee(ptr: Type) -> Type:
     """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for a tensor of eight."""
-    # [task 2.3] Refuse what is no pointer; keep the shape, take the pointee as the element.
+    # [task 2.3] Refuse what is no pointer, naming it; keep the shape, take the pointee as the element.
     element = element_type(ptr)
     if not isinstance(element, PointerType):
         raise TypeError(f"it needs a pointer, got {ptr}")
@@ -29,7 +29,8 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """A mask has one boolean for every pointer."""
-    # [task 2.3] No mask is fine. Otherwise it must be `i1` in the pointer's shape, nothing broadcasts here.
+    # [task 2.3] No mask is fine. Otherwise it must be `i1` in the pointer's shape: nothing broadcasts here.
+    # The message names the type that the mask has.
     if mask is not None:
         require(mask == with_element(ptr, I1), f"its mask must be {with_element(ptr, I1)}, got {mask}")
     # [end]
@@ -63,7 +64,7 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Write through every pointer whose mask is true. No result."""
-    # [task 2.3] The value is of exactly the pointee's type.
+    # [task 2.3] The value is of exactly the pointee's type; the message names the type that it has instead.
     _check_mask(ptr, mask)
     require(value == pointee(ptr), f"its value must be {pointee(ptr)}, got {value}")
     # [end]
