@@ -31,21 +31,23 @@ def must_accept(module: Op) -> None:
     __tracebackhide__ = True
     error, answer = verdict(module), triton.accepts(ir.text(module))
     assert answer, f"the test is wrong: {answer.diagnostic}\n{ir.text(module)}"
-    assert not error, f"verify should accept this, as real Triton does\n  got  {error}\n{ir.text(module)}"
+    if error:
+        shown = f"  got  {error}\n  in\n{ir.kernel_text(module)}"
+        raise AssertionError(f"verify should accept this, as real Triton does\n{shown}")
 
 
 def must_refuse(module: Op, wrong: Op | None, fault: str) -> None:
     """Both refuse the module, and we say which operation is wrong, if it is clear."""
     __tracebackhide__ = True
-    error, text = verdict(module), ir.text(module)
+    error, text = verdict(module), ir.kernel_text(module)
     says = "not every version of real Triton checks it, so it is not asked"
     if fault not in faults.UNCHECKED:
-        answer = triton.accepts(text)
+        answer = triton.accepts(ir.text(module))
         assert not answer, f"the test is wrong: real Triton accepts {fault}\n{text}"
         says = f"real Triton says: {answer.diagnostic.splitlines()[0]}"
-    assert error, f"verify should refuse {fault}\n  {says}\n{text}"
+    assert error, f"verify should refuse {fault}\n  because  {says}\n  in\n{text}"
     if wrong:
-        shown = f"{fault}: the error should be about {wrong.name}\n  got  {error}\n{text}"
+        shown = f"{fault}: the error should be about {wrong.name}\n  got  {error}\n  in\n{text}"
         assert error.message.startswith(wrong.name), shown
         assert error.loc and error.loc.line == faults.line_of(wrong, module), shown
 

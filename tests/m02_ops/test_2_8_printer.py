@@ -69,16 +69,19 @@ def named(wish: str) -> Value:
 # --- numbers
 
 
-def must_read_as(pairs: Sequence[tuple[str, str]], type: str) -> None:
-    """Pairs of number and expected number, both as text: real Triton takes them for the same."""
+def must_read_as(numbers: Sequence[tuple[bool | int | float, str]], type: str) -> None:
+    """Real Triton takes what `number` prints for the number that is meant, which comes as bits."""
     __tracebackhide__ = True
-    wrapped = [f'%c = "arith.constant"() {{value = {text} : {type}}} : () -> {type}' for pair in pairs for text in pair]
-    answers = triton.accepts_many([f"module {{\n{line}\n}}" for line in wrapped])
-    for (got, expected), read, meant in zip(pairs, answers[::2], answers[1::2], strict=True):
+    printed = [number(value, type_of(type)) for value, _ in numbers]
+    texts = [text for pair in zip(printed, (bits for _, bits in numbers), strict=True) for text in pair]
+    constants = [f'%c = "arith.constant"() {{value = {text} : {type}}} : () -> {type}' for text in texts]
+    answers = triton.accepts_many([f"module {{\n{line}\n}}" for line in constants])
+    for (value, _), text, read, meant in zip(numbers, printed, answers[::2], answers[1::2], strict=True):
+        shown = f"number({value!r}, {type}) is {text}"
         assert meant, f"the test is wrong: {meant.diagnostic}"
-        assert read, f"real Triton cannot read {got} : {type}: {read.diagnostic}"
-        shown = f"{got} : {type} is not the number that was meant: {expected}"
-        assert _constant(read) == _constant(meant), f"{shown}\n  it is read as {_constant(read)}"
+        assert read, f"{shown}, which real Triton cannot read: {read.diagnostic}"
+        got, expected = _constant(read), _constant(meant)
+        assert got == expected, f"{shown}, which real Triton reads as {got} and not as {expected}"
 
 
 def _constant(answer: triton.Answer) -> str:
@@ -90,14 +93,13 @@ def _constant(answer: triton.Answer) -> str:
 
 @pytest.mark.parametrize("type", ["f8E5M2", "f8E4M3FN"])
 def test_every_float_of_eight_bits(type: str) -> None:
-    pairs = [(number(value_of(bits, type), type_of(type)), hexadecimal(bits, type)) for bits in range(256)]
-    must_read_as(pairs, type)
+    must_read_as([(value_of(bits, type), hexadecimal(bits, type)) for bits in range(256)], type)
 
 
 @given(case=st.one_of([st.tuples(st.just(type), all_bits(type)) for type in ("f16", "bf16", "f32", "f64")]))
 def test_floats(case: tuple[str, int]) -> None:
     type, bits = case
-    must_read_as([(number(value_of(bits, type), type_of(type)), hexadecimal(bits, type))], type)
+    must_read_as([(value_of(bits, type), hexadecimal(bits, type))], type)
 
 
 def test_infinity_and_nan_are_bits() -> None:
@@ -116,14 +118,14 @@ def test_floats_have_a_point() -> None:
         for type in ("f64", "tensor<8xf64>"):
             text = number(value, type_of(type))
             assert "." in text, f"number({value!r}, {type}) has no decimal point: {text}"
-        must_read_as([(text, hexadecimal(int(struct.pack(">d", value).hex(), 16), "f64"))], "f64")
+        must_read_as([(value, f"0x{struct.pack('>d', value).hex()}")], "f64")
 
 
 @given(width=st.sampled_from((8, 16, 32, 64)), bits=st.integers(0, 2**64 - 1))
 def test_integers(width: int, bits: int) -> None:
     bits %= 2**width
     value = bits - 2**width if bits >> (width - 1) else bits
-    must_read_as([(number(value, type_of(f"i{width}")), hex(bits))], f"i{width}")
+    must_read_as([(value, hex(bits))], f"i{width}")
 
 
 def test_booleans() -> None:
@@ -159,10 +161,12 @@ def test_wishes_for_names() -> None:
     """A wish is granted; the next who wishes the same gets a suffix; others get numbers."""
     wishes = {"x": "%x", "x ": "%0", "": "%1", "7up": "%2", "_": "%_", "a.b": "%3", "y9": "%y9", "naïve": "%4"}
     printer = Printer()
-    for wish, name in wishes.items():
-        calling(printer.name, named(wish)).returns(name, because=f"the wish is {wish!r}")
-    for name in ("%x_0", "%x_1", "%x_2"):
-        calling(printer.name, named("x")).returns(name, because="the wish is 'x', and that is taken")
+    for wish, expected in wishes.items():
+        got = printer.name(named(wish))
+        assert got == expected, f"who wishes to be called {wish!r} is {expected}, not {got}"
+    for expected in ("%x_0", "%x_1", "%x_2"):
+        got = printer.name(named("x"))
+        assert got == expected, f"who wishes to be called 'x', which is taken, is {expected}, not {got}"
 
 
 @given(wishes=st.lists(st.sampled_from(("x", "x_0", "x_1", "x_0_0", "_", "__0", "0", "1", "")) | texts, max_size=10))

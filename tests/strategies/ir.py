@@ -121,26 +121,34 @@ def types_of(root: Op) -> dict[str, str]:
 
 def text(root: Op) -> str:
     """The generic form of `root`."""
-    return _text(root, types_of(root))
+    return _text(root, types_of(root), "")
 
 
-def _text(op: Op, types: Mapping[str, str]) -> str:
+def kernel_text(module: Op) -> str:
+    """What the first function of a module does, if it has one."""
+    types = types_of(module)
+    blocks = [function.regions[0][0] for function in module.regions[0][0].operations[:1]]
+    lines = [f"    {_text(op, types, '    ')}" for block in blocks for op in block.operations]
+    return "\n".join(lines or ["    (nothing)"])
+
+
+def _text(op: Op, types: Mapping[str, str], indent: str) -> str:
     results = ", ".join(f"%{name}" for name, _ in op.results)
     operands = ", ".join(f"%{name}" for name in op.operands)
-    regions = ", ".join(_region_text(region, types) for region in op.regions)
+    regions = ", ".join(_region_text(region, types, indent) for region in op.regions)
     attributes = ", ".join(f"{name} = {attribute.text}" for name, attribute in op.attributes.items())
     signature = f"({', '.join(types[name] for name in op.operands)}) -> ({', '.join(type for _, type in op.results)})"
     parts = [f"{results} =" if results else "", f'"{op.name}"({operands})', f"({regions})" if regions else ""]
     return " ".join(part for part in [*parts, f"{{{attributes}}}" if attributes else "", ":", signature] if part)
 
 
-def _region_text(region: tuple[Block, ...], types: Mapping[str, str]) -> str:
-    lines = []
+def _region_text(region: tuple[Block, ...], types: Mapping[str, str], indent: str) -> str:
+    lines = ["{"]
     for i, block in enumerate(region):
         arguments = ", ".join(f"%{name}: {type}" for name, type in block.arguments)
-        lines.append(f"^bb{i}({arguments}):" if arguments else f"^bb{i}:")
-        lines += [_text(op, types) for op in block.operations]
-    return "\n".join(["{", *lines, "}"])
+        lines.append(f"{indent}^bb{i}({arguments}):" if arguments else f"{indent}^bb{i}:")
+        lines += [f"{indent}  {_text(op, types, indent + '  ')}" for op in block.operations]
+    return "\n".join([*lines, f"{indent}}}"])
 
 
 # --- as operations

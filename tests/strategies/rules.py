@@ -96,19 +96,22 @@ def judge(calls: Iterable[Call]) -> None:
         if call.stricter:
             expected, because = REFUSED, call.stricter
         else:
-            expected, because = _verdict(call, {offer: next(answers) for offer in call.distinct_offers})
+            expected, because = _verdict(call, outcome, {offer: next(answers) for offer in call.distinct_offers})
         if not _agrees(call, outcome, expected):
             wrong.append((call, outcome, expected, because))
     if wrong:
         _fail(*wrong[0], others=len(wrong) - 1)
 
 
-def _verdict(call: Call, answers: Mapping[Results, triton.Answer]) -> tuple[Results | None, str]:
+def _verdict(
+    call: Call, outcome: Results | Exception, answers: Mapping[Results, triton.Answer]
+) -> tuple[Results | None, str]:
     accepted = [offer for offer, answer in answers.items() if answer]
     assert len(accepted) <= 1, f"the test is wrong: real Triton takes {call} for any of {accepted}"
     if accepted:
         return accepted[0], f"real Triton accepts {call.name} so"
-    said = next(iter(answers.values())).diagnostic.split("\n")[0].partition("error: ")[2]
+    about = outcome if isinstance(outcome, tuple) and outcome in answers else next(iter(answers))
+    said = answers[about].diagnostic.split("\n")[0].partition("error: ")[2]
     return REFUSED, f"real Triton refuses {call.name} there" + (f": {said}" if said else "")
 
 
@@ -124,7 +127,7 @@ def _fail(
     got = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else _shown(outcome)
     lines = [str(call), f"  expected  {wanted}", f"  got       {got}", f"  because   {because}"]
     if call.regions:
-        lines += ["  in", *(f"    {line}" for line in call.text(()).splitlines()[4:-3])]
+        lines += ["  in", *call.text(()).splitlines()[4:-3]]
     if others:
         lines.append(f"  ({others} more calls are wrong)")
     failure = AssertionError("\n".join(lines))
