@@ -169,7 +169,7 @@ def test_wishes_for_names() -> None:
         assert got == expected, f"who wishes to be called 'x', which is taken, is {expected}, not {got}"
 
 
-@given(wishes=st.lists(st.sampled_from(("x", "x_0", "x_1", "x_0_0", "_", "__0", "0", "1", "")) | texts, max_size=10))
+@given(wishes=st.lists(st.sampled_from(("x", "x_0", "x_1", "x_0_0", "_", "__0", "0", "1", "")) | texts, min_size=1, max_size=10))
 def test_names_are_unique(wishes: list[str]) -> None:
     """Whatever values wish for, and in whatever order they come."""
     printer = Printer()
