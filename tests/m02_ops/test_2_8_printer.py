@@ -31,6 +31,8 @@ FORMS: dict[str, dict[str, bool]] = {
     "print_module(module, locations=True)": {"locations": True},
     "print_module(module, generic=True, locations=True)": {"generic": True, "locations": True},
 }
+WISHES = ("x", "x_0", "x_1", "x_0_0", "_", "__0", "0", "1", "")
+
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 ORDER = {"sem": word("acq_rel", 4), "scope": word("gpu", 1)}
 
@@ -169,7 +171,7 @@ def test_wishes_for_names() -> None:
         assert got == expected, f"who wishes to be called 'x', which is taken, is {expected}, not {got}"
 
 
-@given(wishes=st.lists(st.sampled_from(("x", "x_0", "x_1", "x_0_0", "_", "__0", "0", "1", "")) | texts, min_size=1, max_size=10))
+@given(wishes=st.lists(st.sampled_from(WISHES) | texts, min_size=1, max_size=10))
 def test_names_are_unique(wishes: list[str]) -> None:
     """Whatever values wish for, and in whatever order they come."""
     printer = Printer()
