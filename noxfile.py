@@ -74,6 +74,14 @@ def stubs(session: nox.Session) -> None:
 
 
 @nox.session
+def docs(session: nox.Session) -> None:
+    """Make a site of the chapters in .nox/site/: nox -s docs, or nox -s docs -- serve."""
+    install(session, "docs")
+    arguments = session.posargs or ["build", "--strict", "--quiet"]
+    session.run(PYTHON, "-m", "mkdocs", *arguments, env={"NO_MKDOCS_2_WARNING": "1"})
+
+
+@nox.session
 def gpu(session: nox.Session) -> None:
     """Grade the reference on a GPU, with the Python that runs nox: its torch must see the GPU."""
     targets = session.posargs or ["all"]
