@@ -33,7 +33,10 @@ class For:
 
 @dataclass
 class If:
-    """A branch being built. Use `with branch.then():` once, and `with branch.otherwise():` once or not at all."""
+    """A branch being built. Use `with branch.then():` once, and `with branch.otherwise():` once or not at all.
+
+    An `if` without `then` is refused by its type rule.
+    """
 
     builder: Builder
     regions: tuple[Region, Region] = field(default_factory=lambda: (Region(), Region()))
@@ -88,7 +91,8 @@ class Function:
 def region(builder: Builder, region: Region, block: Block, terminator: str = "scf.yield") -> Iterator[None]:
     """Inside the `with`, operations go to `block`, the only one of `region`.
 
-    What does not end in a terminator of its own gets an empty `terminator`.
+    What does not end in a terminator of its own gets an empty `terminator`. Afterwards, also after an exception, the
+    builder is back where it was: `at_end` sees to that.
     """
     region.append(block)
     with builder.at_end(block):
@@ -147,6 +151,7 @@ def function(
 ) -> Iterator[Function]:
     """A `tt.func` in `module`, its arguments named and typed by `inputs`; end it with `return_`, if it returns values.
 
+    The module has it when its `with` ends, not before. `Function.arguments` are in the order of `inputs`.
     `divisibility` says which arguments are known to be multiples of what (pointers: their address in bytes).
     """
     # Task 3.6: Make a block with named arguments, put `tt.divisibility` into the attributes of those it is known of,

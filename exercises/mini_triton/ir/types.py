@@ -118,6 +118,10 @@ class FunctionType:
     inputs: tuple[Type, ...]
     results: tuple[Type, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", tuple(self.inputs))
+        object.__setattr__(self, "results", tuple(self.results))
+
     def __str__(self) -> str:
         results = ", ".join(map(str, self.results))
         return f"({', '.join(map(str, self.inputs))}) -> {results if len(self.results) == 1 else f'({results})'}"

@@ -87,7 +87,7 @@ class Builder:
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` if there is none."""
-        # [task 3.1] At the end of the block, or at the index of the anchor, which moves on by one each time.
+        # [task 3.1] At the end of the block, or at the anchor's index: looked up anew each time, as inserting moves it.
         if self.block is None:
             raise ValueError("there is no insertion point: use `with builder.at_end(block)`")
         if self.anchor is None:
@@ -119,7 +119,7 @@ class Builder:
 
         Integer types read the value modulo 2**width, but only from the smallest signed to the largest unsigned value;
         `i1` takes booleans and 0 and 1; float types take integers as well. Raises `ValueError` for a value
-        out of range, `TypeError` for a float in an integer type and for a pointer type.
+        out of range, `TypeError` for a float in an integer type and for a pointer type; then nothing is inserted.
         """
         # [task 3.2] The IR stores booleans for `i1`, signed integers (255 in an `i8` is -1) and Python floats.
         element = element_type(type)
