@@ -106,7 +106,7 @@ class Graph:
                     effects.append(loop)
             elif line.name in WRITES or not line.text.startswith("%") and line.name not in ("scf.yield", "tt.return"):
                 operands = [self.value(name, _whole(self._shape(name))) for name in line.operands]
-                effects.append(Node(_label(line, ()), tuple(operands), line.text))
+                effects.append(Node(_label(line, ()), tuple(operands), self._quoted(line)))
         return tuple(effects)
 
     def _define(self, line: Line, effects: int, depth: int) -> None:
@@ -123,7 +123,7 @@ class Graph:
         variable, *bounds = match.groups()[:4]
         pairs = re.findall(r"(%\w+) = (%[\w#]+)", match[5] or "")
         starts = [self.value(init, _whole(self._shape(init))) for _, init in pairs]
-        order = sorted(range(len(pairs)), key=lambda i: starts[i].key)
+        order = sorted(range(len(pairs)), key=lambda i: (_origin(starts[i]), starts[i].key))
         self.named[variable] = f"induction variable, depth {depth}", (), None
         for place, i in enumerate(order):
             argument, init = pairs[i]
@@ -154,7 +154,7 @@ class Graph:
     def _value(self, name: str, index: Index) -> Node:
         if name in self.named:
             label, _, loop = self.named[name]
-            shown = loop.line if loop else f"the {label.partition(',')[0].rstrip(' 0123456789')} {name}"
+            shown = f"{name} of {loop.line}" if loop else f"the {label.partition(',')[0].rstrip(' 0123456789')} {name}"
             return Node(f"{label} {_at(index)}", (loop,) if loop else (), shown)
         line = self.defined[name]
         match line.name:
@@ -177,12 +177,12 @@ class Graph:
             self.value(name, index if elementwise and shape == line.shape else _whole(shape))
             for name, shape in zip(line.operands, shapes, strict=True)
         ]
-        label = _label(line, index)
+        label, quoted = _label(line, index), self._quoted(line)
         if line.name == "tt.addptr":  # the order in which offsets are added does not matter
             base, *offsets = operands
             earlier = base.operands if base.label == label else (base,)
             rest = sorted((*earlier[1:], *offsets), key=lambda node: node.key)
-            return Node(label, (earlier[0], *rest), line.text)
+            return Node(label, (earlier[0], *rest), quoted)
         if predicate := re.match(r"arith\.cmp[if] (\w+)", label):
             if predicate[1] in FLIPPED:
                 label = label.replace(predicate[1], FLIPPED[predicate[1]])
@@ -190,8 +190,13 @@ class Graph:
         if line.name in ASSOCIATIVE:
             operands = [leaf for node in operands for leaf in (node.operands if node.label == label else (node,))]
         if line.name in COMMUTATIVE:
-            return Node(label, tuple(sorted(operands, key=lambda node: node.key)), line.text, ordered=False)
-        return Node(label, tuple(operands), line.text)
+            return Node(label, tuple(sorted(operands, key=lambda node: node.key)), quoted, ordered=False)
+        return Node(label, tuple(operands), quoted)
+
+    def _quoted(self, line: Line) -> str:
+        """A line, and below it those that define what it uses."""
+        used = dict.fromkeys(name for name in line.operands if name in self.defined)
+        return "\n".join([line.text, *(self.defined[name].text for name in used)])
 
 
 def _label(line: Line, index: Index) -> str:
@@ -202,6 +207,13 @@ def _label(line: Line, index: Index) -> str:
     text = re.sub(r"dense<(.*?)> : ", r"\1 : ", _VALUE.sub("%", text))
     element = _TENSOR.sub(r"\2", text).removesuffix(" : i1")
     return element if line.name.startswith(("arith", "math", "tt.addptr", "tt.load")) else f"{text} {_at(index)}"
+
+
+def _origin(node: Node) -> str:
+    """What a value begins with: of a moved pointer the parameter, whatever the offsets are."""
+    while node.operands:
+        node = node.operands[0]
+    return node.label
 
 
 def _whole(shape: Shape) -> Index:

@@ -1,7 +1,9 @@
-"""Where two kernels part, in words: the first operation on the way from memory back to the parameters that differs."""
+"""Where two kernels part, in words: on the way from memory back to the parameters, the first operation that differs."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -31,30 +33,52 @@ def difference(ours: str, theirs: str, names: Sequence[str] = ()) -> str:
 
 
 def _first(mine: Node, other: Node, path: list[str]) -> str:
-    """The deepest place on the way down to a difference."""
-    if mine.label != other.label or len(mine.operands) != len(other.operands):
-        return _told(_path(path), _said(mine), _said(other))
-    pairs = list(zip(mine.operands, other.operands, strict=True))
-    if not mine.ordered:
-        pairs = _paired(_without(mine.operands, other.operands), _without(other.operands, mine.operands))
-    for i, (a, b) in enumerate(pairs):
-        if a.key != b.key:
-            return _first(a, b, [*path, _role(mine, i)])
-    raise AssertionError("two nodes differ, but nothing in them does")
+    """The place on the way down to the smallest difference where the two part."""
+    if not _alike(mine, other):
+        return _told(_path(path), _said(mine), _said(other)) + _advice(mine, other)
+    role, a, b = min(_differing(mine, other), key=lambda found: _apart(*found[1:]))
+    return _first(a, b, [*path, role])
+
+
+def _alike(mine: Node, other: Node) -> bool:
+    """Whether they are the same operation, whatever it is computed from."""
+    return mine.label == other.label and len(mine.operands) == len(other.operands)
+
+
+def _differing(mine: Node, other: Node) -> list[tuple[str, Node, Node]]:
+    """What two nodes that are alike are computed from, side by side, where it differs; and what it is to them."""
+    if mine.ordered:
+        pairs = enumerate(zip(mine.operands, other.operands, strict=True))
+        return [(_role(mine, i), a, b) for i, (a, b) in pairs if a.key != b.key]
+    left, right = _without(mine.operands, other.operands), _without(other.operands, mine.operands)
+    found = []
+    for a, b in sorted(itertools.product(left, right), key=lambda pair: _apart(*pair)):  # those that agree most first
+        if a in left and b in right:
+            left.remove(a)
+            right.remove(b)
+            found.append((_role(mine, 0), a, b))
+    return found
+
+
+@functools.cache
+def _apart(mine: Node, other: Node) -> int:
+    """How much of two nodes differs: all that is below where they are different operations."""
+    if mine.key == other.key:
+        return 0
+    if not _alike(mine, other):
+        return max(_size(mine), _size(other))
+    return sum(_apart(a, b) for _, a, b in _differing(mine, other))
+
+
+@functools.cache
+def _size(node: Node) -> int:
+    return 1 + sum(map(_size, node.operands))
 
 
 def _without(nodes: Sequence[Node], others: Sequence[Node]) -> list[Node]:
     """The nodes that the others do not have."""
     left = Counter(node.key for node in nodes) - Counter(node.key for node in others)
     return [node for node in {node.key: node for node in nodes}.values() if left[node.key]]
-
-
-def _paired(left: list[Node], right: list[Node]) -> list[tuple[Node, Node]]:
-    """Those side by side that are the same operation, if there are any: that difference is the smaller one."""
-    return sorted(
-        ((a, b) for a in left for b in right),
-        key=lambda pair: (pair[0].label != pair[1].label, len(pair[0].operands) != len(pair[1].operands)),
-    )
 
 
 def _role(node: Node, operand: int) -> str:
@@ -64,12 +88,19 @@ def _role(node: Node, operand: int) -> str:
 
 
 def _said(node: Node) -> str:
-    return node.line.partition(" // ")[0] or f"{len(node.operands)} operations"
+    return re.sub(r" // .*", "", node.line) or f"{len(node.operands)} operations"
 
 
 def _path(path: list[str]) -> str:
-    return ", in ".join(place for place in reversed(path) if place) or "what is written to memory"
+    return " > ".join(filter(None, path)) or "what is written to memory"
+
+
+def _advice(mine: Node, other: Node) -> str:
+    if mine.label == other.label and mine.label.startswith("tt.addptr") and len(mine.operands) < len(other.operands):
+        return "\n  because   pointers move in two steps, `(a + rows) + inner`: the sum of two i32 offsets might overflow"
+    return ""
 
 
 def _told(where: str, ours: str, theirs: str) -> str:
-    return f"  in        {where}\n  expected  {theirs}\n  got       {ours}"
+    expected, got = (text.replace("\n", "\n              ") for text in (theirs, ours))
+    return f"  in        {where}\n  expected  {expected}\n  got       {got}"
