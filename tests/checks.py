@@ -79,3 +79,14 @@ class calling:
         vars(failure)["call"] = self
         # With the traceback of an unexpected error the failure still points into the code under test.
         raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
+
+
+class described(calling):
+    """The same, shown in the test's own words: where an argument's `repr` would tell nothing."""
+
+    def __init__(self, words: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+        super().__init__(function, *arguments, **options)
+        self.words = words
+
+    def __repr__(self) -> str:
+        return self.words

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from hypothesis import given
@@ -14,14 +16,11 @@ from mini_triton.ir.ops.definition import create
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import F32, I32, FunctionType, TensorType
 
-from tests.checks import calling
+from tests.checks import calling, described
 from tests.oracles import triton
+from tests.strategies.exceptions import Stop, stopped
 
 BLOCKS = 3
-
-
-class Stop(Exception):
-    """What the tests raise inside `with` blocks."""
 
 
 # --- where
@@ -43,6 +42,15 @@ class Play:
         self.lists: list[list[int]] = [[] for _ in range(BLOCKS)]
         self.made: list[Operation] = []
         self.place: tuple[int, int | None] | None = None  # list, and number before which to insert
+        self.told: list[str] = []  # the steps so far, as Python
+        self.depth = 0
+
+    @property
+    def story(self) -> str:
+        return "\n".join(self.told)
+
+    def tell(self, line: str) -> None:
+        self.told.append(f"    {'    ' * self.depth}{line}")
 
     def step(self, step: Any) -> None:
         if step == "make":
@@ -54,35 +62,45 @@ class Play:
         saved = self.place
         if kind == "at_end":
             block = index % BLOCKS
-            scope = self.builder.at_end(self.blocks[block])
+            scope, called = self.builder.at_end(self.blocks[block]), f"at_end(block {block})"
             self.place = block, None
         else:
             number = index % len(self.made)
-            scope = self.builder.before(self.made[number])
+            scope, called = self.builder.before(self.made[number]), f"before(constant {number})"
             self.place = next(i for i, numbers in enumerate(self.lists) if number in numbers), number
-        came_out = False
-        try:
-            with scope:
-                for one in inner:
-                    self.step(one)
-                if end == "raise":
-                    raise Stop
-        except Stop:
-            came_out = True
-        assert came_out == (end == "raise"), f"`{kind}` must let an exception pass: it did not come out of the `with`"
+        self.tell(f"with {called}:")
+        self.depth += 1
+        with stopped(f"`{called}`") if end == "raise" else nullcontext(), scope:
+            self.steps(inner)
+            self.tell("raise Stop" if end == "raise" else "pass")
+            if end == "raise":
+                raise Stop
+        self.depth -= 1
         self.place = saved
+
+    def steps(self, steps: list[Any]) -> None:
+        for step in steps:
+            self.step(step)
 
     def _make(self) -> None:
         number = len(self.made)
+        self.tell(f"make constant {number}")
         if self.place is None:
-            calling(self.builder.insert, create("arith.constant", value=number, result=I32)).raises(
-                ValueError, because="outside of all `with` blocks there is no insertion point"
-            )
+            loose = create("arith.constant", value=number, result=I32)
+            because = f"outside of all `with` blocks there is no insertion point. What was done:\n{self.story}"
+            inserting(self.builder, loose).raises(ValueError, because=because)
             return
         block, anchor = self.place
         position = len(self.lists[block]) if anchor is None else self.lists[block].index(anchor)
         self.lists[block].insert(position, number)
-        self.made.append(self.builder.operation("arith.constant", value=number, result=I32))
+        made = self.builder.operation("arith.constant", value=number, result=I32)
+        assert isinstance(made, Operation), f"`operation` returned {made!r}, not the operation: so must `insert`, too"
+        self.made.append(made)
+
+
+def inserting(builder: Builder, operation: Operation) -> calling:
+    """A call of `insert`, to be shown."""
+    return described(f"builder.insert({operation.name})", builder.insert, operation)
 
 
 @given(steps=st.lists(steps, min_size=1, max_size=5))
@@ -90,14 +108,14 @@ def test_operations_go_where_a_list_would_put_them(steps: list[Any]) -> None:
     """Nested `with` blocks, some left by an exception: what a list's `append` and `insert` do, the blocks do."""
     play = Play()
     play.step((("at_end", 0), ["make"], "leave"))
-    for step in steps:
-        play.step(step)
+    play.steps(steps)
     for i, (block, expected) in enumerate(zip(play.blocks, play.lists, strict=True)):
         got = [operation.attributes["value"] for operation in block.operations]
         assert got == expected, (
             f"block {i} should hold the constants, numbered as they were made, in this order:\n"
             f"  expected  {expected}\n  got       {got}\n"
-            "`at_end` appends, `before` keeps the order of making; both put the old insertion point back at their end."
+            "`at_end` appends, `before` keeps the order of making; both put the old insertion point back.\n"
+            f"What was done:\n{play.story}"
         )
 
 
@@ -117,11 +135,13 @@ def test_no_insertion_point() -> None:
     builder = Builder()
     loose = create("arith.constant", value=1, result=I32)
     why = "no `with` block says where operations go"
-    calling(builder.insert, loose).raises(ValueError, because=why)
+    inserting(builder, loose).raises(ValueError, because=why)
     with builder.at_end(Block()):
         pass
-    calling(builder.insert, loose).raises(ValueError, because=why)
-    calling(enter_before, builder, loose).raises(ValueError, because="an operation in no block has no place before it")
+    inserting(builder, loose).raises(ValueError, because=why)
+    described("builder.before(an operation in no block)", enter_before, builder, loose).raises(
+        ValueError, because="an operation in no block has no place before it"
+    )
 
 
 def enter_before(builder: Builder, operation: Operation) -> None:
@@ -182,30 +202,31 @@ def test_operations_come_from_the_innermost_location(steps: list[Any]) -> None:
     """A step is an operation, or a line (or None) with steps inside it; afterwards the line around it holds again."""
     builder, block = Builder(), Block()
     expected: list[int | None] = []
+    told: list[str] = []
 
-    def play(step: Any, line: int | None) -> None:
+    def play(step: Any, line: int | None, indent: str) -> None:
         if step == "make":
+            told.append(f"{indent}make an operation")
             builder.operation("arith.constant", value=0, result=I32)
             expected.append(line)
             return
         inner_line, inner, end = step
-        came_out = False
-        try:
-            with builder.location(None if inner_line is None else Loc("kernel.py", inner_line)):
-                for one in inner:
-                    play(one, inner_line)
-                if end == "raise":
-                    raise Stop
-        except Stop:
-            came_out = True
-        assert came_out == (end == "raise"), "`location` must let an exception pass: it did not come out of the `with`"
+        loc = None if inner_line is None else Loc("kernel.py", inner_line)
+        told.append(f"{indent}with location({loc}):")
+        with stopped("`location`") if end == "raise" else nullcontext(), builder.location(loc):
+            for one in inner:
+                play(one, inner_line, f"{indent}    ")
+            told.append(f"{indent}    {'raise Stop' if end == 'raise' else 'pass'}")
+            if end == "raise":
+                raise Stop
 
     with builder.at_end(block):
-        for step in steps:
-            play(step, None)
-        play("make", None)
+        for step in [*steps, "make"]:
+            play(step, None, "    ")
     got = [operation.loc.line if operation.loc else None for operation in block.operations]
-    assert got == expected, f"the operations' lines:\n  expected  {expected}\n  got       {got}"
+    assert got == expected, "\n".join(
+        ["the operations' lines:", f"  expected  {expected}", f"  got       {got}", "What was done:", *told]
+    )
 
 
 @given(
@@ -231,15 +252,20 @@ def test_locations_reach_real_triton(places: list[tuple[str, int, int]]) -> None
     )
     text = triton.parse(print_module(Module([function]), locations=True), locations=True)
     expected = [(loc.file, loc.line, loc.column) for loc in (*locs, locs[-1], locs[0])]
-    assert read_locations(text) == expected, f"real Triton read other locations than {expected}:\n{text}"
+    got = read_locations(text)
+    assert got == expected, f"the locations that real Triton reads:\n  expected  {expected}\n  got       {got}\n{text}"
 
 
-def read_locations(text: str) -> list[tuple[str, int, int]]:
-    """The location of every operation that is on a line of its own in real Triton's text, the module's left out."""
+def read_locations(text: str) -> list[tuple[str, int, int] | str]:
+    """The location of every operation that is on a line of its own in real Triton's text, the module's left out.
+
+    To one that has none in our text it gives the place in the file that it read, see `tests/oracles/server.py`.
+    """
     aliases = dict(re.findall(r"^(#loc\d*) = loc\((.*)\)$", text, re.MULTILINE))
-    found = []
+    found: list[tuple[str, int, int] | str] = []
     for reference in re.findall(r"^ +.*loc\((#loc\d*)\)$", text, re.MULTILINE):
         file, line, column = re.fullmatch(r'"(.*)":(\d+):(\d+)', aliases[reference]).groups()  # type: ignore[union-attr]
         decoded = re.sub(rb"\\([0-9A-F]{2})", lambda match: bytes.fromhex(match[1].decode()), file.encode())
-        found.append((decoded.decode(), int(line), int(column)))
+        name = decoded.decode()
+        found.append("none in the text" if Path(name).name == "module.ttir" else (name, int(line), int(column)))
     return found

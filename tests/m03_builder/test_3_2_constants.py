@@ -76,10 +76,11 @@ def test_integers_at_the_edges() -> None:
             wraps_around(value, type_name, ())
 
 
-@given(value=st.integers(-(2**65), 2**65), type_name=st.sampled_from([*INTEGERS]), shape=shapes)
+@given(
+    value=st.integers(-500, 500) | st.integers(-(2**65), 2**65), type_name=st.sampled_from([*INTEGERS]), shape=shapes
+)
 def test_integers(value: int, type_name: str, shape: tuple[int, ...]) -> None:
-    for small in (value, value % 1000 - 500):
-        wraps_around(small, type_name, shape)
+    wraps_around(value, type_name, shape)
 
 
 def test_real_triton_reads_the_same_integers() -> None:
@@ -101,12 +102,13 @@ def test_real_triton_reads_the_same_integers() -> None:
 
 def printed(value: int, type_name: str) -> str:
     """The text of a function that returns this constant; nothing if the builder finds the value out of range."""
-    builder, block = Builder(), Block()
+    builder = Builder()
     try:
-        with builder.at_end(block):
-            return print_module(around(builder.constant(value, of_shape((), type_name))))
+        with builder.at_end(Block()):
+            calling(builder.constant, value, of_shape((), type_name))()
     except ValueError:
         return ""
+    return print_module(around(constant(value, type_name)))
 
 
 def test_booleans() -> None:

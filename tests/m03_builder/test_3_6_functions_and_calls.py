@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.errors import Loc, VerificationError
@@ -17,8 +16,9 @@ from mini_triton.ir.scopes import call, for_, function, return_
 from mini_triton.ir.types import F32, I32, FunctionType, Type
 from mini_triton.ir.verifier import verify
 
-from tests.checks import calling
+from tests.checks import calling, described
 from tests.oracles import triton
+from tests.strategies.exceptions import Stop, stopped
 from tests.strategies.execution import Machine
 from tests.strategies.functions import module_around
 from tests.strategies.types import of_shape
@@ -29,10 +29,6 @@ NUMBERS = ("i8", "i32", "i64")
 names = st.sampled_from(["x", "y", "out", "n", "stride_a", "BLOCK", "_"])
 parameters = st.dictionaries(names, st.sampled_from(TYPES), max_size=5)
 alignments = st.dictionaries(names, st.sampled_from([1, 8, 16]), max_size=4)
-
-
-class Stop(Exception):
-    """What the tests raise inside `with` blocks."""
 
 
 def type_of(name: str) -> Type:
@@ -144,7 +140,7 @@ def test_an_exception_leaves_no_function() -> None:
     builder, module, elsewhere = Builder(), Module(), Block([I32])
     (outer,) = elsewhere.arguments
     with builder.at_end(elsewhere):
-        with pytest.raises(Stop):
+        with stopped("function"):
             with function(builder, module, "kernel", {"n": I32}) as kernel:
                 builder.operation("arith.addi", *kernel.arguments * 2)
                 (n,) = kernel.arguments
@@ -241,8 +237,8 @@ def test_a_call_must_fit() -> None:
     for arguments in ((), (x,), (n, x), (x, x), (x, n, n)):
         with builder.at_end(block):
             given = ", ".join(str(argument.type) for argument in arguments)
-            because = f"it takes (f32, i32), not ({given})"
-            calling(call, builder, scale, *arguments).raises(TypeError, "scale", because=because)
+            words = f"call of scale, which takes (f32, i32), with ({given})"
+            described(words, call, builder, scale, *arguments).raises(TypeError, "scale")
     assert not block.operations, "a call that does not fit must not be inserted"
     with builder.at_end(block):
         call(builder, scale, x, n)

@@ -33,6 +33,7 @@ def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Front
 
     Names, the order of independent lines, `x + y` or `y + x`: these may differ.
     """
+    assert isinstance(module, Module), f"{call} returned {module!r}, not the module"
     verify(module)
     (function,) = module.body.operations
     name, got = call.partition("(")[0], function.attributes["sym_name"]

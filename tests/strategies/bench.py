@@ -11,7 +11,7 @@ from mini_triton.ir.core import Block, Value
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
-from tests.checks import calling
+from tests.checks import calling, described
 from tests.strategies.execution import Machine, numpy_type
 from tests.strategies.functions import module_around
 from tests.strategies.types import of_shape
@@ -40,7 +40,7 @@ class Bench:
     def call(self, method: str, *arguments: Any, **options: Any) -> Any:
         """What a method of the builder returns; its operations go to the end of the block."""
         __tracebackhide__ = True
-        return self._ask(method, arguments, options).succeeds("a result")
+        return self._ask(method, arguments, options).succeeds()
 
     def holds(self, value: Value, expected: Any, what: str) -> None:
         """Running the operations gives this value just as NumPy computes it, shape and all."""
@@ -58,13 +58,13 @@ class Bench:
     def _ask(self, method: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> calling:
         """The call, with the types of values instead of the values in its message."""
 
-        def ask(*_: _Words, **__: _Words) -> Any:
+        def ask() -> Any:
             with self.builder.at_end(self.block):
                 return getattr(self.builder, method)(*arguments, **options)
 
-        ask.__qualname__ = method
-        shown = {name: _Words(_in_words(value)) for name, value in options.items()}
-        return calling(ask, *(_Words(_in_words(value)) for value in arguments), **shown)
+        shown = [_in_words(value) for value in arguments]
+        shown += [f"{name}={_in_words(value)}" for name, value in options.items()]
+        return described(f"{method}({', '.join(shown)})", ask)
 
     def run(self) -> Machine:
         """What the operations do with the arrays, and to the memory."""
@@ -83,12 +83,6 @@ class Bench:
         copy = Block()
         copy.arguments, copy.operations = self.block.arguments, list(self.block.operations)
         return print_module(module_around(copy))
-
-
-class _Words(str):
-    """Text that stands for an argument in a message, without quotes."""
-
-    __repr__ = str.__str__
 
 
 def _in_words(argument: Any) -> str:

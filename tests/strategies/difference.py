@@ -96,9 +96,9 @@ def _path(path: list[str]) -> str:
 
 
 def _advice(mine: Node, other: Node) -> str:
-    if mine.label == other.label and mine.label.startswith("tt.addptr") and len(mine.operands) < len(other.operands):
-        return "\n  because   pointers move in two steps, `(a + rows) + inner`: the sum of two i32 offsets might overflow"
-    return ""
+    if mine.label != other.label or not mine.label.startswith("tt.addptr"):
+        return ""
+    return "\n  because   pointers move in two steps, `(a + rows) + inner`: i32 offsets, added first, might overflow"
 
 
 def _told(where: str, ours: str, theirs: str) -> str:

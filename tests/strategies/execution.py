@@ -113,7 +113,7 @@ class Machine:
     def _compare(self, predicate: str, type: Type, operands: list[Any]) -> Any:
         if predicate.startswith("u") and isinstance(element_type(type), IntegerType):
             operands = [operand.view(f"uint{8 * operand.itemsize}") for operand in operands]
-        assert predicate in COMPARISONS, f"these tests do not know the predicate {predicate}"
+        assert predicate in COMPARISONS, f"not {predicate!r}: to compare floats with zero, use `une`, true for NaN"
         return COMPARISONS[predicate](*operands)
 
     def _load(self, pointers: Any, mask: Any = True, other: Any = 0) -> Any:

@@ -123,7 +123,11 @@ class Built:
                 goes_on = self.builder.create("arith.cmpi", counter, limit, predicate="slt")
                 following = self.builder.create("arith.addi", counter, one)
                 condition(self.builder, goes_on, *newest(inner, passed), following)
-            with loop.after() as (*arguments, counter):
+            with loop.after() as received:
+                got = ", ".join(str(value.type) for value in received)
+                wanted = ", ".join(str(TYPES[kind]) for kind in (*passed, "i32"))
+                assert got == wanted, f"`after` receives what `condition` forwards: ({wanted}), not ({got})"
+                *arguments, counter = received
                 inner = self.run(after, with_values(env, passed, arguments))
                 yield_(self.builder, counter, *newest(inner, kinds))
         return [*passed, "i32"], loop.results

@@ -83,7 +83,8 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
     for operation in block.operations:
         for i, operand in enumerate(operation.operands):
             if operand not in visible:
-                raise fail(operation, f"operand {i} is used where it is not visible, or before it is defined")
+                what = f"%{operand.name} : {operand.type}" if operand.name else operand.type
+                raise fail(operation, f"operand {i} ({what}) is used where it is not visible, or before it is defined")
         for region in operation.regions:
             for inner in region.blocks:
                 check_visibility(inner, set() if operation.name in ISOLATED_FROM_ABOVE else visible)

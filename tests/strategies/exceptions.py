@@ -1,0 +1,26 @@
+"""Exceptions that the tests raise inside the learner's `with` blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mini_triton.errors import VerificationError
+
+
+class Stop(Exception):
+    """What the tests raise inside `with` blocks."""
+
+
+@contextmanager
+def stopped(where: str) -> Iterator[None]:
+    """`Stop` comes out of this `with`, as it was raised inside of `where`, and nothing else does."""
+    try:
+        yield
+    except Stop:
+        return
+    except VerificationError as error:
+        raise AssertionError(
+            f"Stop was raised inside {where}, but VerificationError came out: no operation may be made then.\n{error}"
+        ) from error
+    raise AssertionError(f"Stop was raised inside {where}, but did not come out: a `with` must let exceptions pass.")
