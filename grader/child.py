@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NoReturn
 
-from grader import outcome
+from grader import outcome, own
 from grader.curriculum import load
 from grader.guard import Guard
 from grader.job import Answers, Job
@@ -50,6 +50,7 @@ def main(job: Job, answers: Answers) -> None:
 
     from grader.reporter import Reporter
 
+    own_code = own.of_tasks(curriculum, job.milestone, overlay.plan)  # before the reference is closed
     guard = Guard(overlay.plan)
     guard.install()
     guard.close_files(curriculum)
@@ -66,7 +67,7 @@ def main(job: Job, answers: Answers) -> None:
         *("--impl", job.impl, "--fill", job.fill, "--device", job.device, "--examples", str(job.examples)),
         f"--hypothesis-seed={job.seed}",
     ]
-    reporter = Reporter(job, overlay.plan, answers, limit)
+    reporter = Reporter(job, overlay.plan, answers, limit, own_code)
     os.chdir(root)  # for relative paths: pytest would read more into a `[` or `::` in a folder's name
     status = pytest.main([*options, *files], plugins=[reporter])
     if status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):

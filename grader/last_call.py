@@ -8,20 +8,25 @@ from types import FrameType
 from typing import Any
 
 from grader.overlay import Plan
+from grader.own import IsOwn
 
 
-def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan) -> str:
-    """Run a failed test once more and return the graded function that it called last, as `file:line`."""
+def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan, is_own: IsOwn) -> str:
+    """Run a failed test once more and return the graded function that it called last, as `file:line`.
+
+    If it called some of the task's own, it is the last of these.
+    """
     tests = str(plan.root / "tests")
-    place = ""
+    place = own = ""
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal place
+        nonlocal place, own
         code = frame.f_code
         if code.co_name == "__repr__":
             return  # of what the failure's message shows
         if event == "call" and plan.is_graded(code.co_filename) and _caller(frame).startswith(tests):
             place = f"{plan.display(code.co_filename)}:{code.co_firstlineno}"
+            own = place if is_own(code) else own
 
     sys.setprofile(profile)
     try:
@@ -30,7 +35,7 @@ def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan) -> 
         pass
     finally:
         sys.setprofile(None)
-    return place
+    return own or place
 
 
 def _caller(frame: FrameType) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from grader.guard import Refused
 from grader.limits import OutOfTime
 from grader.overlay import Plan, Unimportable
+from grader.own import IsOwn
 from grader.verdicts import Verdict
 
 UNAVAILABLE = "unavailable: "  # how `tests.oracles.unavailable` begins the reason of its skip
@@ -46,14 +47,14 @@ def is_hypothesis(error: BaseException) -> bool:
     return type(error).__module__.partition(".")[0] == "hypothesis"
 
 
-def of_test(error: BaseException, plan: Plan, phase: str = "call") -> Outcome:
+def of_test(error: BaseException, plan: Plan, phase: str = "call", is_own: IsOwn | None = None) -> Outcome:
     """The outcome of a test that raised; `phase` is pytest's: setup, call or teardown."""
     if isinstance(error, Stopped) and error.__cause__:
         error = error.__cause__
     general = _general(error, plan)
     if general:
         return general
-    place = location(error, plan)
+    place = location(error, plan, is_own)
     if is_hypothesis(error) and type(error).__name__.startswith("Flaky"):
         return Outcome(Verdict.FAIL, "The same input does not always give the same result.", place)
     if isinstance(error, NotImplementedError) or is_hypothesis(error) or phase != "call":
@@ -112,14 +113,19 @@ def shorten(text: str) -> str:
     return text
 
 
-def location(error: BaseException, plan: Plan) -> str:
-    """The innermost line of graded code that `error` or what caused it passed through; or nothing."""
+def location(error: BaseException, plan: Plan, is_own: IsOwn | None = None) -> str:
+    """The innermost line of graded code that `error` or what caused it passed through; or nothing.
+
+    A line of the task's own comes first, however deep in other code of the learner's the error was raised.
+    """
     if isinstance(error, SyntaxError) and error.filename and plan.is_graded(error.filename):
         return f"{plan.display(error.filename)}:{error.lineno}"
-    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    for file, line in reversed(places):
-        if plan.is_graded(file):
-            return f"{plan.display(file)}:{line}"
+    places = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    graded = [(code, line) for code, line in places if plan.is_graded(code.co_filename)]
+    own = [(code, line) for code, line in graded if is_own and is_own(code)]
+    if found := own or graded:
+        code, line = found[-1]
+        return f"{plan.display(code.co_filename)}:{line}"
     if isinstance(error, ImportError) and error.path and plan.is_graded(error.path):
         return plan.display(error.path)  # it lacks the name that is imported from it
     cause = error.__cause__ or error.__context__

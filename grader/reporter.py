@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from grader.job import Answers, Job
 from grader.limits import OutOfTime, TimeLimit
 from grader.outcome import UNAVAILABLE, Outcome, Stopped
 from grader.overlay import Plan
+from grader.own import IsOwn
 from grader.printed import Printed
 from grader.verdicts import Verdict, worst
 
@@ -28,8 +29,11 @@ _LAST_CALL_LIMIT = 5.0
 class Reporter:
     """Follows one session of pytest. A test function is named by its file and name; its cases are not told apart."""
 
-    def __init__(self, job: Job, plan: Plan, answers: Answers, limit: TimeLimit) -> None:
+    def __init__(
+        self, job: Job, plan: Plan, answers: Answers, limit: TimeLimit, own: Mapping[str, IsOwn]
+    ) -> None:
         self.job = job
+        self.own = own  # what is a task's own code, by task
         self.plan = plan
         self.answers = answers
         self.limit = limit
@@ -111,7 +115,7 @@ class Reporter:
         report = yield
         if self._is_given_up(item):
             return report
-        self.outcomes.append(self._outcome(report, call))
+        self.outcomes.append(self._outcome(report, call, self._own(item)))
         if call.when == "teardown":
             self._finish(item)
         return report
@@ -119,7 +123,7 @@ class Reporter:
     def pytest_internalerror(self, excrepr: object) -> None:
         self.answers.send("internal", text=str(excrepr))
 
-    def _outcome(self, report: pytest.TestReport, call: pytest.CallInfo[None]) -> Outcome:
+    def _outcome(self, report: pytest.TestReport, call: pytest.CallInfo[None], is_own: IsOwn) -> Outcome:
         if hasattr(report, "wasxfail"):
             return Outcome(Verdict.ERROR, "Marked as expected to fail: that is no verdict.")
         if report.skipped:
@@ -131,7 +135,7 @@ class Reporter:
             error = call.excinfo.value
             if isinstance(error, OutOfTime) and self.failure:
                 error = self.failure  # it failed; only the search for a smaller example took too long
-            return outcome.of_test(error, self.plan, call.when)
+            return outcome.of_test(error, self.plan, call.when, is_own)
         return Outcome(Verdict.PASS)
 
     def _finish(self, item: pytest.Item) -> None:
@@ -140,12 +144,15 @@ class Reporter:
         decisive = next(part for part in self.outcomes if part.verdict is verdict)
         if verdict is Verdict.FAIL and not decisive.location and self.last_call:
             with self.limit(_LAST_CALL_LIMIT):
-                decisive = replace(decisive, location=last_call.find(*self.last_call, self.plan))
+                decisive = replace(decisive, location=last_call.find(*self.last_call, self.plan, self._own(item)))
         lost = verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)
         facts = {"counterexample": self.counterexample, "printed": self.output} if lost else {}
         self._send("ran", decisive, test=self._name(item), seconds=seconds, **facts)
         if verdict is Verdict.TIMEOUT:
             self.given_up.add(task_id(item.path))
+
+    def _own(self, item: pytest.Item) -> IsOwn:
+        return self.own[task_id(item.path) or ""]
 
     def _is_given_up(self, item: pytest.Item) -> bool:
         return task_id(item.path) in self.given_up
