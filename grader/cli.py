@@ -15,6 +15,7 @@ from pathlib import Path
 from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
 from grader.progress import Progress
 from grader.terminal import Status, show
+from grader.verdicts import Report
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
@@ -91,7 +92,8 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
         history.record(report)
         course = _course(curriculum, history)
     stream = sys.stderr if options.json == "-" else sys.stdout
-    show(screen.report_lines(report, course, options.verbose), stream)
+    following = _following(curriculum, history, report) if own else None
+    show(screen.report_lines(report, course, options.verbose, following), stream)
     if options.json:
         _write(options.json, json.dumps(report.to_json(), indent=2, ensure_ascii=False) + "\n")
     if options.junit:
@@ -155,6 +157,19 @@ def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
         _progress(curriculum).reopen(task.id for task in tasks)
     print("\n".join(done))
     return OK
+
+
+def _python(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import python
+
+    targets, files = [[name for name in options.what if name.endswith(".py") is is_file] for is_file in (False, True)]
+    if len(targets) > 1 or len(files) > 1:
+        raise UsageError("One milestone and one file at most.")
+    if files and not Path(files[0]).is_file():
+        raise UsageError(f"There is no file {files[0]}.")
+    tasks = curriculum.resolve(targets or [_resume(curriculum, _progress(curriculum))])
+    done = python.run(curriculum, {task.milestone for task in tasks}, Path(files[0]) if files else None)
+    return OK if done else LOST
 
 
 def _doctor(curriculum: Curriculum, options: argparse.Namespace) -> int:
@@ -221,6 +236,14 @@ def _open_task(tasks: list[Task], history: Progress) -> Task:
     """The first of these tasks that did not pass when it was last graded; the last one if all did."""
     known = history.tasks()
     return next((task for task in tasks if task.id not in known or not known[task.id].passes), tasks[-1])
+
+
+def _following(curriculum: Curriculum, history: Progress, report: Report) -> Task | None:
+    """The open task after what was graded: of the same milestone, or of the next one, or of the first."""
+    known = history.tasks()
+    graded = min(int(milestone.id.removeprefix("milestone")) for milestone in report.milestones)
+    open_tasks = [task for task in curriculum.tasks if task.id not in known or not known[task.id].passes]
+    return min(open_tasks, key=lambda task: (task.milestone < graded, task.milestone), default=None)
 
 
 def _resume(curriculum: Curriculum, history: Progress) -> str:
@@ -311,6 +334,9 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(run=run)
         command.add_argument("task", metavar="TASK")
         command.add_argument("--anyway", action="store_true", help="although the task has not passed yet")
+    python = commands.add_parser("python", help="Python on your code, earlier milestones filled in: to try things")
+    python.set_defaults(run=_python)
+    python.add_argument("what", nargs="*", metavar="MILESTONE FILE", help="where your code begins; what to run")
     reset = commands.add_parser("reset", help="back to the stub; your version is kept")
     reset.set_defaults(run=_reset)
     reset.add_argument("target", metavar="TARGET", help="milestone, task, all, or a file of exercises/")

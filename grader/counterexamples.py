@@ -107,14 +107,14 @@ def _text(test: TestResult, settings: dict[str, str | int], seed: int, root: Pat
 
 
 def takes_arguments(test: str, root: Path) -> bool:
-    """Whether a test asks for fixtures or cases, so that it cannot simply be called."""
+    """Whether a test asks for cases, so that it cannot simply be called; a `device` it is given, see `reproduce`."""
     file, _, name = test.partition("::")
     try:
         tree = ast.parse((root / file).read_bytes())
     except (OSError, SyntaxError):
         return True
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
-    return not found or bool(ast.unparse(found[-1].args)) or bool(found[-1].decorator_list)
+    return not found or ast.unparse(found[-1].args) not in ("", "device: str") or bool(found[-1].decorator_list)
 
 
 def _imports(arguments: str) -> str | None:

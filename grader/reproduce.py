@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import Any
 
-from grader import overlay
+from grader import overlay, tracebacks
 from grader.curriculum import ROOT, load
 
 
@@ -25,6 +25,8 @@ def test_function(
     curriculum = load()
     milestones = {task.milestone for task in curriculum.resolve([target])}
     overlay.install(overlay.plan(curriculum, milestones, impl, fill))
+    if impl == "learner":
+        tracebacks.hide(curriculum.solutions)
     file, _, function = name.partition("::")
     module = importlib.import_module(file.removesuffix(".py").replace("/", "."))
     test = getattr(module, function)

@@ -21,8 +21,13 @@ _MESSAGE_LINES = 14  # of the opened test, unless --verbose
 _WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
-def report_lines(report: Report, course: tuple[int, int], verbose: bool = False) -> Iterator[Line]:
-    """The whole screen. `course` is the learner's points so far and the points of all tasks."""
+def report_lines(
+    report: Report, course: tuple[int, int], verbose: bool = False, following: Task | None = None
+) -> Iterator[Line]:
+    """The whole screen. `course` is the learner's points so far and the points of all tasks.
+
+    `following` is where to go on once all that was graded has passed.
+    """
     opened = first_failing(report)
     if report.impl == "learner":
         yield course_bar(*course)
@@ -41,7 +46,7 @@ def report_lines(report: Report, course: tuple[int, int], verbose: bool = False)
     tests = [test for task in _tasks(report) for test in task.tests]
     yield line(f"Tests   {counts(tests)} in {report.seconds:.1f} s (seed {report.seed})", "dim")
     yield line(f"Judges  {judges(report.oracles)}", "dim")
-    yield from _next(report, opened, course)
+    yield from _next(report, opened, course, following)
 
 
 def course_lines(curriculum: Curriculum, history: Mapping[str, TaskProgress]) -> Iterator[Line]:
@@ -218,12 +223,16 @@ def _modules(report: Report) -> Iterator[Line]:
         yield line(f"    {module.name:<34}{module.origin:<10} {module.sha256[:12]}  {module.path}", "dim")
 
 
-def _next(report: Report, opened: TaskResult | None, course: tuple[int, int]) -> Iterator[Line]:
+def _next(
+    report: Report, opened: TaskResult | None, course: tuple[int, int], following: Task | None
+) -> Iterator[Line]:
     if report.impl != "learner":
         return
     label = Span("Next    ", "bold")
     if opened is None:
-        go_on = [Span(command("-m grader"), "cyan"), Span("  all points here; go on")]
+        there = ("grade", following.id) if following else ()
+        title = f" with {following.title}" if following else ""
+        go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  all points here; go on{title}")]
         yield [label, *go_on] if course[0] < course[1] else [label, Span("nothing: the course is complete", "green")]
         return
     cause = next(iter(_lost(opened)), None)

@@ -64,6 +64,12 @@ def test_unexpected_exception(solved: Course) -> None:
     assert result.location == "exercises/tiny/number.py:8"
 
 
+def test_the_line_is_one_of_the_tasks_own(solved: Course) -> None:
+    replace_add(solved, "return [a][b]")
+    solved.edit("tiny/number.py", "return 2 * a", "return [add(a, a) for _ in range(1)][0]")
+    assert solved.grade()["test_double"].location == "exercises/tiny/number.py:14"
+
+
 def test_not_implemented_without_a_task_is_an_error(solved: Course) -> None:
     replace_add(solved, "raise NotImplementedError('later')")
     assert solved.grade()["test_property"].verdict is Verdict.ERROR

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +13,10 @@ import pytest
 
 import grader
 from grader import cli
-from grader.curriculum import Curriculum
+from grader.curriculum import ROOT, Curriculum
 from grader.progress import Progress
 from grader.verdicts import Report, Verdict
+from tests.grader.engine_course import Course
 from tests.grader.ui_samples import course, report, result
 
 Use = Callable[[Report | Exception], "Runner"]
@@ -108,6 +112,26 @@ def test_only_the_learners_own_runs_are_recorded(curriculum: Curriculum, use: Us
     assert Progress(curriculum.scratch / "progress.db").tasks() == {}
     run(curriculum, "grade")
     assert Progress(curriculum.scratch / "progress.db").task("1.1").passes
+
+
+def test_after_a_pass_the_next_open_task_is_told(
+    curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
+) -> None:
+    use(report(("1.2", [result("1.2", Verdict.PASS)])))
+    assert run(curriculum, "grade", "1.2") == cli.OK
+    assert "grade 1.1" in capsys.readouterr().out
+
+
+def test_python_runs_a_file_on_the_learners_code(tiny: Course) -> None:
+    """In a process of its own, as the overlay stays. The reference's lines are not shown."""
+    tiny.solve()
+    file = tiny.write("try.py", "from tiny.chain import total\nprint(total([1, 2]))\ntotal([None])\n")
+    code = "import pathlib, sys, grader.cli; sys.exit(grader.cli.main(sys.argv[1:], pathlib.Path.cwd()))"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code, "python", "m2", str(file)]
+    done = subprocess.run(command, cwd=tiny.root, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (cli.LOST, "3\n")
+    assert "exercises" in done.stderr and "TypeError" in done.stderr and "solutions" not in done.stderr
 
 
 def test_hints_advance(curriculum: Curriculum, capsys: pytest.CaptureFixture[str]) -> None:
