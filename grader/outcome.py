@@ -129,4 +129,4 @@ def location(error: BaseException, plan: Plan, is_own: IsOwn | None = None) -> s
     if isinstance(error, ImportError) and error.path and plan.is_graded(error.path):
         return plan.display(error.path)  # it lacks the name that is imported from it
     cause = error.__cause__ or error.__context__
-    return location(cause, plan) if cause else ""
+    return location(cause, plan, is_own) if cause else ""

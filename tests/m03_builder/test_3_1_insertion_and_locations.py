@@ -100,7 +100,11 @@ class Play:
 
 def inserting(builder: Builder, operation: Operation) -> calling:
     """A call of `insert`, to be shown."""
-    return described(f"builder.insert({operation.name})", builder.insert, operation)
+
+    def insert() -> None:
+        builder.insert(operation)
+
+    return described(f"builder.insert({operation.name})", insert)
 
 
 @given(steps=st.lists(steps, min_size=1, max_size=5))
@@ -181,8 +185,9 @@ def test_operation_makes_and_types() -> None:
 def test_what_a_rule_refuses_is_not_inserted() -> None:
     builder, block = Builder(), Block([I32, F32])
     with builder.at_end(block), builder.location(Loc("kernel.py", 7, 4)):
-        calling(builder.operation, "arith.addi", *block.arguments).raises(VerificationError, "kernel.py:7:4")
-        calling(builder.operation, "arith.sum", *block.arguments).raises(VerificationError, "arith.sum")
+        for name, at_fault in (("arith.addi", "kernel.py:7:4"), ("arith.sum", "arith.sum")):
+            words = f"builder.operation({name!r}, an i32, an f32), at kernel.py:7:4"
+            described(words, builder.operation, name, *block.arguments).raises(VerificationError, at_fault)
     assert block.operations == [], "an operation whose type rule refuses must not be inserted"
 
 
