@@ -40,8 +40,8 @@ class Value:
 
     @property
     def parent_block(self) -> Block | None:
-        """The block in which this value is defined, if it is in one."""
-        raise NotImplementedError
+        """The block in which this value is defined, if it is in one. (Given; the kinds of values say which.)"""
+        return None
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Make every user of this value use `other` instead."""
@@ -103,7 +103,7 @@ class Operation:
         self._operands = list(operands)
         for region in self.regions:
             region.parent = self
-        # Task 2.1: Tell every operand that it is used here, and as which operand.
+        # Task 2.1: Tell every operand that it is used here, and as which operand. `operands` may be used up by now.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     @property
@@ -142,6 +142,7 @@ class Operation:
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
         # Task 2.1: Refuse first: ValueError "cannot erase arith.addi: its result 0 still has 2 uses".
+        # Its operands are () afterwards, and so are those inside. It may be in no block.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
 

@@ -31,7 +31,7 @@ def verify(root: Operation) -> None:
 
 
 def fail(operation: Operation, reason: str) -> VerificationError:
-    """The error to raise about `operation`."""
+    """The error about `operation`: `raise fail(operation, "...")`."""
     return VerificationError(f"{operation.name}: {reason}", operation.loc)
 
 
@@ -40,14 +40,15 @@ def check_types(operation: Operation) -> None:
     declared = definition(operation.name)
     if declared is None:
         raise fail(operation, "there is no such operation")
-    # Task 2.7: `declared.result_types(operand types, attributes, result types, regions)` runs the rule.
-    # Turn its TypeError into `fail(operation, ...)`; refuse as well if the types it gives are not those of the results.
+    # Task 2.7: `declared.result_types(operand types, attributes, tuple of result types, regions)` runs the rule.
+    # Its TypeError becomes `raise fail(operation, ...)`; refuse as well if it gives other types than the results have.
     raise NotImplementedError("Task 2.7: The verifier")
 
 
 def check_terminators(operation: Operation) -> None:
     """Every block inside ends in a terminator, which stands nowhere else. Only a module's block needs none."""
     # Task 2.7: Look at each block of each region: the last operation must be declared a terminator, the others not.
+    # An operation that is not declared is no terminator.
     raise NotImplementedError("Task 2.7: The verifier")
 
 

@@ -40,8 +40,8 @@ class Value:
 
     @property
     def parent_block(self) -> Block | None:
-        """The block in which this value is defined, if it is in one."""
-        raise NotImplementedError
+        """The block in which this value is defined, if it is in one. (Given; the kinds of values say which.)"""
+        return None
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Make every user of this value use `other` instead."""
@@ -105,7 +105,7 @@ class Operation:
         self._operands = list(operands)
         for region in self.regions:
             region.parent = self
-        # [task 2.1] Tell every operand that it is used here, and as which operand.
+        # [task 2.1] Tell every operand that it is used here, and as which operand. `operands` may be used up by now.
         for i, operand in enumerate(self._operands):
             operand.uses.append(Use(self, i))
         # [end]
@@ -157,6 +157,7 @@ class Operation:
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
         # [task 2.1] Refuse first: ValueError "cannot erase arith.addi: its result 0 still has 2 uses".
+        # Its operands are () afterwards, and so are those inside. It may be in no block.
         for result in self.results:
             if result.uses:
                 uses = len(result.uses)

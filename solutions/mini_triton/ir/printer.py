@@ -49,7 +49,8 @@ def number(value: bool | int | float, type: Type) -> str:
     """One number as MLIR writes it for an element of `type`, without the type.
 
     Integers and booleans (`true`, `false`) are words of Python's, in lower case. Floats always have a decimal
-    point, also before an exponent. Infinity and NaN are written as bits, in hex, all digits of the type's width.
+    point, also before an exponent. Infinity and NaN are written as bits: `0x` and all hex digits of the type's width,
+    in either case. Raises `ValueError` where there is none: `f8E4M3FN` has no infinity.
     """
     # [task 2.8] Start from `repr`, and look at what it does with 1e-05. `INFINITY_AND_NAN` has the bits.
     if not isinstance(value, float):
@@ -96,8 +97,8 @@ class Printer:
         The same value always gets the same name. A legal wish is an ASCII letter or `_`, then such letters,
         digits or `_`.
         """
-        # [task 2.8] Remember names in `self._names` and `self._taken`. A wish that is taken becomes `x_0`, `x_1`, ...
-        # and one that is empty or not legal becomes a number: `%0`, `%1`, ...
+        # [task 2.8] Remember names in `self._names` and `self._taken`. A wish that is taken becomes `%x_0`, `%x_1`,
+        # ..., one that is empty or not legal a number: `%0`, `%1`, ... The name is returned with its `%`.
         if value not in self._names:
             if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value.name):
                 name, suffix = value.name, 0
@@ -150,7 +151,8 @@ class Printer:
         """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but just `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
-        # [task 2.8] One `number`, in `dense<...>` if the type is a tensor, then ` : ` and the type, but none for `i1`.
+        # [task 2.8] One `number`, in `dense<...>` if the type is a tensor, then ` : ` and the type,
+        # but none for a scalar `i1`.
         text = number(value, type)
         if isinstance(type, TensorType):
             return f"dense<{text}> : {type}"
@@ -198,8 +200,8 @@ class Printer:
 
     def region(self, region: Region, indent: str) -> str:
         """`{`, the blocks, each operation on a line of its own, one level further in, `}`."""
-        # [task 2.8] Every line starts with `indent`; operations have one `INDENT` more. A block with arguments
-        # starts with its label, see `label`; one without needs none, if it is the first.
+        # [task 2.8] Every line but the first starts with `indent`; operations have one `INDENT` more. A block with
+        # arguments starts with its label, see `label`; one without needs none, if it is the first.
         lines = ["{"]
         for i, block in enumerate(region.blocks):
             if block.arguments or i > 0:

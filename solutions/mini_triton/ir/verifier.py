@@ -31,7 +31,7 @@ def verify(root: Operation) -> None:
 
 
 def fail(operation: Operation, reason: str) -> VerificationError:
-    """The error to raise about `operation`."""
+    """The error about `operation`: `raise fail(operation, "...")`."""
     return VerificationError(f"{operation.name}: {reason}", operation.loc)
 
 
@@ -40,8 +40,8 @@ def check_types(operation: Operation) -> None:
     declared = definition(operation.name)
     if declared is None:
         raise fail(operation, "there is no such operation")
-    # [task 2.7] `declared.result_types(operand types, attributes, result types, regions)` runs the rule.
-    # Turn its TypeError into `fail(operation, ...)`; refuse as well if the types it gives are not those of the results.
+    # [task 2.7] `declared.result_types(operand types, attributes, tuple of result types, regions)` runs the rule.
+    # Its TypeError becomes `raise fail(operation, ...)`; refuse as well if it gives other types than the results have.
     operands = [operand.type for operand in operation.operands]
     results = tuple(result.type for result in operation.results)
     try:
@@ -56,6 +56,7 @@ def check_types(operation: Operation) -> None:
 def check_terminators(operation: Operation) -> None:
     """Every block inside ends in a terminator, which stands nowhere else. Only a module's block needs none."""
     # [task 2.7] Look at each block of each region: the last operation must be declared a terminator, the others not.
+    # An operation that is not declared is no terminator.
     for region in operation.regions:
         for block in region.blocks:
             if block.terminator is None and operation.name != "builtin.module":

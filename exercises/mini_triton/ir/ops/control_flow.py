@@ -21,7 +21,10 @@ def argument_types(block: Block) -> Types:
 
 
 def end_of(region: Region, terminator: str) -> Operation:
-    """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`."""
+    """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`.
+
+    Call it before `region.block`, which raises a `ValueError` over two blocks.
+    """
     # Task 2.6: One block, not empty, whose last operation has the right name. If not, the message says which
     # terminator is missing.
     raise NotImplementedError("Task 2.6: Structured control flow")
@@ -50,6 +53,7 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
     Without results, the second region may have no block: there is no `else` then.
     """
     # Task 2.6: The condition is a scalar `i1`. Both regions yield the same types; with results there must be an else.
+    # The regions take no arguments.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 

@@ -71,7 +71,7 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: two equal integer types, and the result is of that type."""
-    # Task 2.2: Refuse elements that are no integers, and two different types, with a message that names both types.
+    # Task 2.2: Refuse elements that are no integers. For two different types the message names both.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 

@@ -55,14 +55,14 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
     """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
     ending in `terminator`, which returns N combined elements."""
     # Task 2.5: Compare the block's argument types with the sources' element types, twice over; then the
-    # name of the terminator, and the types of its operands with the element types, once.
+    # name of the terminator, and the types of its operands with the element types, once. `spelled` writes types.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
 @op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
     """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
-    # Task 2.5: All sources are tensors of one shape. Check the axis, then the region (`combine_types`).
+    # Task 2.5: All sources, one at least, are tensors of one shape. Check the axis, then the region (`combine_types`).
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 

@@ -21,7 +21,10 @@ def argument_types(block: Block) -> Types:
 
 
 def end_of(region: Region, terminator: str) -> Operation:
-    """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`."""
+    """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`.
+
+    Call it before `region.block`, which raises a `ValueError` over two blocks.
+    """
     # [task 2.6] One block, not empty, whose last operation has the right name. If not, the message says which
     # terminator is missing.
     require(len(region.blocks) == 1, f"a region must have one block, not {len(region.blocks)}")
@@ -64,6 +67,7 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
     Without results, the second region may have no block: there is no `else` then.
     """
     # [task 2.6] The condition is a scalar `i1`. Both regions yield the same types; with results there must be an else.
+    # The regions take no arguments.
     require(condition == I1, f"its condition must be a scalar i1, not {condition}")
     require(len(regions) == 2, "it needs two regions, of which the second may be empty")
     results = operand_types(end_of(regions[0], "scf.yield"))

@@ -71,7 +71,7 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: two equal integer types, and the result is of that type."""
-    # [task 2.2] Refuse elements that are no integers, and two different types, with a message that names both types.
+    # [task 2.2] Refuse elements that are no integers. For two different types the message names both.
     require(is_integer(lhs), f"it works on integers, not on {lhs}")
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return lhs

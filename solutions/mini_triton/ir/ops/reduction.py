@@ -66,7 +66,7 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
     """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
     ending in `terminator`, which returns N combined elements."""
     # [task 2.5] Compare the block's argument types with the sources' element types, twice over; then the
-    # name of the terminator, and the types of its operands with the element types, once.
+    # name of the terminator, and the types of its operands with the element types, once. `spelled` writes types.
     elements = [element_type(source) for source in sources]
     require(len(regions) == 1 and len(regions[0].blocks) == 1, "it needs one region of one block")
     block = regions[0].block
@@ -83,7 +83,7 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
 @op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
     """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
-    # [task 2.5] All sources are tensors of one shape. Check the axis, then the region (`combine_types`).
+    # [task 2.5] All sources, one at least, are tensors of one shape. Check the axis, then the region (`combine_types`).
     shapes = {tensor(source).shape for source in sources}
     require(len(shapes) == 1, f"it needs sources of one shape, got {len(shapes)}")
     (shape,) = shapes
