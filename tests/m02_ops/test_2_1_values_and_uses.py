@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.ir.core import Block, Operation, Region
+from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.types import F32, I32
 
 from tests.checks import calling
@@ -80,6 +80,35 @@ def test_erasing_lets_go_of_everything_inside() -> None:
     loop.erase()
     assert not x.uses, "the erased operation used x, and so did the one inside it"
     assert outer.operations == [] and loop.parent is None
+
+
+def test_erasing_takes_out_this_operation_and_no_other() -> None:
+    block = Block([I32])
+    first, second, third = (block.append(Operation("use", block.arguments)) for _ in range(3))
+    second.erase()
+    assert block.operations == [first, third], "the others look like it, and stay"
+    assert [use.user for use in block.arguments[0].uses] == [first, third], "they still use the argument"
+    loose = Operation("use", block.arguments)
+    calling(loose.erase).succeeds(because="it is in no block, so there is nothing to take it out of")
+    assert len(block.arguments[0].uses) == 2, "it lets go of its operands all the same"
+
+
+def with_two_regions(*operands: Value) -> Operation:
+    """An operation that holds four others, in two regions of two blocks."""
+    regions = [Region([Block(), Block()]) for _ in range(2)]
+    for i, block in enumerate([*regions[0].blocks, *regions[1].blocks]):
+        block.append(Operation(f"inner{i}", operands))
+    return Operation("outer", regions=regions)
+
+
+def test_every_block_of_every_region_counts() -> None:
+    (x,) = Block([I32]).arguments
+    outer = with_two_regions(x)
+    expected = ["outer", "inner0", "inner1", "inner2", "inner3"]
+    walked = [operation.name for operation in outer.walk()]
+    assert walked == expected, f"walk met {walked}, not {expected}"
+    outer.erase()
+    assert not x.uses, "all that is erased with the operation lets go of its operands"
 
 
 @given(sizes=st.lists(st.integers(0, 3), max_size=6))

@@ -115,14 +115,18 @@ def test_atomics_on_tensors() -> None:
         atomic(name, "tensor<8x!tt.ptr<i32>>", value, mask)
         for name, value, mask in itertools.product(("add", "umax", "exch"), values, masks)
     )
+    judge(
+        atomic("fadd", "tensor<8x!tt.ptr<f32>>", value, mask)
+        for value, mask in itertools.product(("tensor<8xf32>", "tensor<4xf32>", "f32"), masks)
+    )
 
 
 def test_which_atomics_take_which_elements() -> None:
     why = "only fadd adds floats, and all others but exch take integers: real Triton parses more than it compiles"
     judge(
         atomic(name, f"!tt.ptr<{value}>", value, "i1", stricter=why if mixed else "")
-        for name, value in itertools.product(ATOMICS, NUMBERS)
-        for mixed in [name != "exch" and (name == "fadd") != (value in FLOATS)]
+        for name, value in itertools.product(ATOMICS, (*NUMBERS, "!tt.ptr<f32>"))
+        for mixed in [name != "exch" and (value not in FLOATS if name == "fadd" else value[0] != "i")]
     )
 
 

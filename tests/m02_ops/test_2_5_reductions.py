@@ -52,6 +52,7 @@ CHANGES = (
     "another terminator",
     "no terminator",
     "a second region",
+    "a second block",
 )
 changes = st.just("nothing") | st.sampled_from(CHANGES)
 
@@ -148,7 +149,9 @@ def combining(rule, name: str, shape: Shape, names: list[str], axis: int, change
         rests = [shape[:i] + shape[i + 1 :] for i in range(len(shape))]
         offers = [tuple(tensor(rest, element) for element in names) for rest in rests]
     copies = 2 if change == "a second region" else 1
-    regions = tuple((_renamed(block, copy),) for copy in range(copies))
+    regions: tuple[tuple[Block, ...], ...] = tuple((_renamed(block, copy),) for copy in range(copies))
+    if change == "a second block":
+        regions = ((block, _renamed(block, 1)),)
     stricter = "" if 0 <= axis < len(shape) else "an axis counts from 0; not every version of Triton checks it"
     outside = [("elsewhere", "i64")]
     return Call(rule, name, sources, offers, attributes, regions=regions, outside=outside, stricter=stricter)

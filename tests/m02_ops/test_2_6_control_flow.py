@@ -111,6 +111,11 @@ def test_for_ends_in_a_yield() -> None:
         judge([call(for_, "scf.for", ("i32", "i32", "i32", *inits), [inits], region(("i32", *inits), end, *inits))])
 
 
+def test_a_loop_has_one_region() -> None:
+    body = region(["i32"], "scf.yield")
+    judge([call(for_, "scf.for", ("i32",) * 3, [()], body, body)])
+
+
 # --- if
 
 

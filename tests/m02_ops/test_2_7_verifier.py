@@ -115,7 +115,9 @@ def holding(*names: str) -> Operation:
 def test_terminators_alone() -> None:
     check_terminators(holding("tt.return"))
     check_terminators(holding("gpu.barrier", "scf.yield"))
-    for wrong in (("gpu.barrier",), (), ("tt.return", "tt.return"), ("scf.yield", "gpu.barrier", "tt.return")):
+    wrongs = [("gpu.barrier",), (), ("tt.return", "tt.return"), ("scf.yield", "gpu.barrier", "tt.return")]
+    wrongs += [("gpu.barrier", "gpu.barrier"), ("gpu.barrier", "scf.yield", "tt.return")]
+    for wrong in wrongs:
         with pytest.raises(VerificationError):
             check_terminators(holding(*wrong))
 
@@ -142,6 +144,10 @@ def test_visibility_alone() -> None:
     inner.append(Operation("arith.addi", [x, y], [I32]))
     with pytest.raises(VerificationError):
         check_visibility(inner, set())
+    holder = Block()
+    holder.append(Operation("scf.if", regions=[Region([Block(), inner])]))
+    with pytest.raises(VerificationError):
+        check_visibility(holder, set())
     visible: set[Value] = {x}
     check_visibility(inner, visible)
     assert visible == {x}, "check_visibility adds to a set of its own, not to its caller's"

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.ir.core import Block, Operation, Value
+from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.printer import Printer, number, print_module
 from mini_triton.ir.types import I32
 
@@ -162,6 +162,7 @@ def test_results_share_a_name() -> None:
 def test_wishes_for_names() -> None:
     """A wish is granted; the next who wishes the same gets a suffix; others get numbers."""
     wishes = {"x": "%x", "x ": "%0", "": "%1", "7up": "%2", "_": "%_", "a.b": "%3", "y9": "%y9", "naïve": "%4"}
+    wishes["z\n"] = "%5"
     printer = Printer()
     for wish, expected in wishes.items():
         got = printer.name(named(wish))
@@ -290,3 +291,13 @@ def test_layout() -> None:
     "tt.return"() : () -> ()
 """.strip("\n")
     assert inner == expected, f"expected\n{expected}\n  got\n{inner}"
+
+
+def test_labels_of_blocks() -> None:
+    """Only a first block without arguments needs none."""
+    blocks = [Block(), Block(), Block([I32], ["x"])]
+    for block in blocks:
+        block.append(Operation("tt.return", block.arguments))
+    got = Printer(generic=True).region(Region(blocks), "").splitlines()
+    first, later = '  "tt.return"() : () -> ()', '  "tt.return"(%x) : (i32) -> ()'
+    assert got == ["{", first, "^bb1:", first, "^bb2(%x: i32):", later, "}"], "\n".join(["got", *got])

@@ -243,6 +243,12 @@ def a_loop_with_a_result_of_another_type(body: Body) -> Op:
 
 
 @_listed(TYPES)
+def a_loop_with_its_results_in_another_order(body: Body) -> Op:
+    region = _combine(body, ("i32", "f32", "i32"), "scf.yield", 1, 2)
+    return body.emit("scf.for", ("n", "n", "n", "x", "n"), ["i32", "f32"], regions=[region])
+
+
+@_listed(TYPES)
 def a_loop_with_bounds_of_two_types(body: Body) -> Op:
     return body.emit("scf.for", ("n", body.constant("i1"), "n"), regions=[_combine(body, ("i32",), "scf.yield")])
 
@@ -327,6 +333,25 @@ def a_result_inside_its_own_loop(body: Body) -> Op:
     region = _combine(body, ("i32", "f32"), "scf.yield", result)
     body.operations.append(Op("scf.for", ("n", "n", "n", "x"), ((result, "f32"),), {}, (region,)))
     return region[0].operations[0]
+
+
+@_listed(ORDER)
+def what_the_first_region_takes_in_the_second(body: Body) -> Op:
+    before, after = _combine(body, ("i32",), "scf.condition", "c"), body.inner()[0]
+    wrong = after.emit("scf.yield", [before[0].arguments[0][0]])
+    body.emit("scf.while", ("n",), regions=[before, (Block((), (wrong,)),)])
+    return wrong
+
+
+@_listed(ORDER)
+def what_the_first_region_computes_in_the_second(body: Body) -> Op:
+    before, after = (body.inner()[0] for _ in range(2))
+    value = before.constant("i32")
+    before.emit("scf.condition", ["c"])
+    wrong = after.emit("arith.addi", ("n", value), ["i32"])
+    after.emit("scf.yield")
+    body.emit("scf.while", regions=[(Block((), tuple(inner.operations)),) for inner in (before, after)])
+    return wrong
 
 
 @_listed(ORDER)

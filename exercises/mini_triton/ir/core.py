@@ -137,7 +137,7 @@ class Operation:
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def erase(self) -> None:
-        """Take this operation out of its block and let go of its operands, and those of all operations inside.
+        """Take this operation out of its block, if it is in one, and let go of its operands and those of all inside.
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """

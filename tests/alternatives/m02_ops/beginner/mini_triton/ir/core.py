@@ -152,7 +152,7 @@ class Operation:
             yield operation
 
     def erase(self) -> None:
-        """Take this operation out of its block and let go of its operands, and those of all operations inside.
+        """Take this operation out of its block, if it is in one, and let go of its operands and those of all inside.
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """

@@ -131,7 +131,7 @@ class Operation:
         yield from (op for part in ([self], *(op.walk() for op in inside)) for op in part)
 
     def erase(self) -> None:
-        """Take this operation out of its block and let go of its operands, and those of all operations inside.
+        """Take this operation out of its block, if it is in one, and let go of its operands and those of all inside.
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
