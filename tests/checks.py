@@ -33,9 +33,13 @@ class calling:
     def __repr__(self) -> str:
         if self.function is getattr:
             subject, name = self.arguments
-            return f"{subject!r}.{name}"
-        options = [f"{name}={value!r}" for name, value in self.options.items()]
-        return f"{self.function.__qualname__}({', '.join([*map(repr, self.arguments), *options])})"
+            return f"{self.shown(subject)}.{name}"
+        options = [f"{name}={self.shown(value)}" for name, value in self.options.items()]
+        return f"{self.function.__qualname__}({', '.join([*map(self.shown, self.arguments), *options])})"
+
+    def shown(self, value: Any) -> str:
+        """An argument or a result, as a failure shows it."""
+        return repr(value)
 
     def succeeds(self, expected: str = "no error", because: str = "") -> Any:
         """The call's result, whatever it is."""
@@ -45,14 +49,14 @@ class calling:
         except NO_ANSWER:
             raise
         except Exception as error:
-            self._fail(expected, error, because)
+            self.fail(expected, error, because)
 
     def returns(self, expected: Any, because: str = "") -> None:
         """The result equals `expected`, has its type, and is shown alike: a list is no tuple, and 4.0 in it no 4."""
         __tracebackhide__ = True
-        got = self.succeeds(repr(expected), because)
+        got = self.succeeds(self.shown(expected), because)
         if type(got) is not type(expected) or got != expected or repr(got) != repr(expected):
-            self._fail(repr(expected), got, because)
+            self.fail(self.shown(expected), got, because)
 
     def raises(self, error: type[Exception], *names: str, because: str = "") -> None:
         """The call is refused with just this class of error, and its message names what is at fault."""
@@ -65,13 +69,14 @@ class calling:
             raise
         except Exception as raised:
             if type(raised) is not error or not all(name in str(raised) for name in names):
-                self._fail(expected, raised, because)
+                self.fail(expected, raised, because)
         else:
-            self._fail(expected, got, because)
+            self.fail(expected, got, because)
 
-    def _fail(self, expected: str, got: Any, because: str) -> NoReturn:
+    def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
+        """The call gives something else than it should."""
         __tracebackhide__ = True
-        shown = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else repr(got)
+        shown = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else self.shown(got)
         if shown == expected:
             shown += f", of type {type(got).__qualname__}"
         lines = [str(self), f"  expected  {expected}", f"  got       {shown}"]

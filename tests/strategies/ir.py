@@ -9,7 +9,7 @@ always the generic form, put together here and not by the printer, which is itse
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mini_triton.errors import Loc
@@ -93,7 +93,7 @@ def function(
     inputs = tuple(type for _, type in parameters)
     attributes = {
         "sym_name": Attribute(name, f'"{name}"'),
-        "function_type": Attribute((inputs, results), f"({', '.join(inputs)}) -> ({', '.join(results)})"),
+        "function_type": Attribute((inputs, results), _signature(inputs, results)),
     }
     return Op("tt.func", (), (), attributes, ((Block(parameters, tuple(operations)),),))
 
@@ -137,9 +137,14 @@ def _text(op: Op, types: Mapping[str, str], indent: str) -> str:
     operands = ", ".join(f"%{name}" for name in op.operands)
     regions = ", ".join(_region_text(region, types, indent) for region in op.regions)
     attributes = ", ".join(f"{name} = {attribute.text}" for name, attribute in op.attributes.items())
-    signature = f"({', '.join(types[name] for name in op.operands)}) -> ({', '.join(type for _, type in op.results)})"
+    signature = _signature([types[name] for name in op.operands], [type for _, type in op.results])
     parts = [f"{results} =" if results else "", f'"{op.name}"({operands})', f"({regions})" if regions else ""]
     return " ".join(part for part in [*parts, f"{{{attributes}}}" if attributes else "", ":", signature] if part)
+
+
+def _signature(inputs: Sequence[str], results: Sequence[str]) -> str:
+    given = results[0] if len(results) == 1 else f"({', '.join(results)})"
+    return f"({', '.join(inputs)}) -> {given}"
 
 
 def _region_text(region: tuple[Block, ...], types: Mapping[str, str], indent: str) -> str:

@@ -12,9 +12,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from tests.checks import NO_ANSWER
+from mini_triton.ir.core import Operation, Region
+from mini_triton.ir.types import Type
+
+from tests.checks import NO_ANSWER, calling
 from tests.oracles import triton
 from tests.strategies import ir
+from tests.strategies.diagnostics import reason
 from tests.strategies.ir import Attribute, Block, Op
 
 Results = tuple[str, ...]
@@ -34,6 +38,7 @@ class Call:
     regions: tuple[tuple[Block, ...], ...] = ()
     outside: Sequence[ir.Typed] = ()  # values that the regions use besides the operands
     stricter: str = ""  # why we refuse what real Triton's parser may accept
+    because: str = ""  # why real Triton refuses, where its own words mislead
     refusals: tuple[type[Exception], ...] = (TypeError,)
 
     def __str__(self) -> str:
@@ -84,6 +89,27 @@ class Call:
         return [builder.region(region) for region in self.regions]
 
 
+class applying(calling):
+    """A call of a type rule or of what it is made of, shown with types and regions as MLIR writes them."""
+
+    def shown(self, value: Any) -> str:
+        try:
+            return _spelled(value)
+        except Exception:  # a type that cannot spell itself
+            return repr(value)
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, Type):
+        return str(value)
+    if isinstance(value, Operation):
+        return value.name
+    if isinstance(value, Region):
+        blocks = (f"^bb{i}: {' '.join(op.name for op in block.operations)}" for i, block in enumerate(value.blocks))
+        return f"{{{' '.join(blocks)}}}"
+    return repr(value)
+
+
 def judge(calls: Iterable[Call]) -> None:
     """Compare the rules with real Triton; fails with the first call that differs."""
     __tracebackhide__ = True
@@ -100,6 +126,7 @@ def judge(calls: Iterable[Call]) -> None:
         if not _agrees(call, outcome, expected):
             wrong.append((call, outcome, expected, because))
     if wrong:
+        wrong.sort(key=lambda found: bool(found[0].stricter))  # what real Triton says comes first
         _fail(*wrong[0], others=len(wrong) - 1)
 
 
@@ -109,10 +136,9 @@ def _verdict(
     accepted = [offer for offer, answer in answers.items() if answer]
     assert len(accepted) <= 1, f"the test is wrong: real Triton takes {call} for any of {accepted}"
     if accepted:
-        return accepted[0], f"real Triton accepts {call.name} so"
+        return accepted[0], f"real Triton accepts {call.name} {'with this result' if accepted[0] else 'there'}"
     about = outcome if isinstance(outcome, tuple) and outcome in answers else next(iter(answers))
-    said = answers[about].diagnostic.split("\n")[0].partition("error: ")[2]
-    return REFUSED, f"real Triton refuses {call.name} there" + (f": {said}" if said else "")
+    return REFUSED, f"real Triton refuses {call.name} there: {call.because or reason(answers[about])}"
 
 
 def _agrees(call: Call, outcome: Results | Exception, expected: Results | None) -> bool:
@@ -127,9 +153,10 @@ def _fail(
     got = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else _shown(outcome)
     lines = [str(call), f"  expected  {wanted}", f"  got       {got}", f"  because   {because}"]
     if call.regions:
-        lines += ["  in", *call.text(()).splitlines()[4:-3]]
+        *inside, end = call.text(expected or ()).splitlines()[4:-3]
+        lines += ["  in", *inside, end if expected else end.rpartition(" -> ")[0]]
     if others:
-        lines.append(f"  ({others} more calls are wrong)")
+        lines.append(f"  ({others} more {'call is' if others == 1 else 'calls are'} wrong)")
     failure = AssertionError("\n".join(lines))
     raise failure.with_traceback(outcome.__traceback__ if isinstance(outcome, Exception) else None) from None
 
