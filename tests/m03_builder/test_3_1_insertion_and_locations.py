@@ -148,6 +148,15 @@ def test_no_insertion_point() -> None:
     )
 
 
+def test_a_refused_with_moves_nothing() -> None:
+    builder, block = Builder(), Block()
+    loose, made = (create("arith.constant", value=value, result=I32) for value in (1, 2))
+    with builder.at_end(block):
+        described("builder.before(an operation in no block)", enter_before, builder, loose).raises(ValueError)
+        inserting(builder, made).succeeds(because="`before` was refused, so operations go where they went")
+    assert block.operations == [made]
+
+
 def enter_before(builder: Builder, operation: Operation) -> None:
     with builder.before(operation):
         pass

@@ -18,6 +18,7 @@ from tests.oracles import questions, records, triton
 from tests.strategies.bench import MEMORY, Bench
 from tests.strategies.execution import BINARY, COMPARISONS
 from tests.strategies.functions import module_around
+from tests.strategies.types import NUMBERS
 
 Shape = tuple[int, ...]
 
@@ -162,6 +163,17 @@ def test_arithmetic(shapes: list[Shape], name: str, element: str) -> None:
     with np.errstate(over="ignore"):
         expected = function(*bench.arrays)
     bench.holds(got, expected, f"{name} of {element} in the shapes {shapes}")
+
+
+def test_every_float_is_added_and_compared_as_one() -> None:
+    for element, shape in itertools.product(NUMBERS, ((), (4,))):
+        bench = Bench((element, shape), (element, shape))
+        for name in ("add", "sub", "mul"):
+            bench.call(name, *bench.arguments)
+        bench.call("compare", "eq" if element[0] == "i" else "oeq", *bench.arguments)
+        kind = "i" if element[0] == "i" else "f"
+        expected = [f"arith.{name}{kind}" for name in ("add", "sub", "mul", "cmp")]
+        assert bench.names == expected, f"add, sub, mul, compare of {element}: {expected}, not {bench.names}"
 
 
 @given(
