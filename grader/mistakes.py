@@ -18,7 +18,7 @@ from grader.curriculum import Curriculum, load
 from grader.grading import Grading, Settings
 from grader.runner import run_all
 from grader.session import Answer
-from grader.verdicts import TaskResult, Verdict
+from grader.verdicts import Verdict
 
 # A stub reached or an oracle missing says nothing about the tests.
 _CAUGHT = (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY)
@@ -57,11 +57,14 @@ def run(targets: Sequence[str]) -> bool:
     """Print how many of the tasks' mistakes are caught, and which are not; True if all are."""
     curriculum = load()
     tasks = curriculum.resolve(targets)
-    right = _right_tasks(curriculum, {task.id for task in tasks})
-    for task in tasks:
-        if task.id not in right:
-            print(f"{task.id}: the reference itself does not pass, so its mistakes tell nothing.")
-    judged = [mistake for mistake in catalog(curriculum) if mistake.task in right]
+    verdicts = _of_the_reference(curriculum, {task.id for task in tasks})
+    wrong = [id for id, verdict in verdicts.items() if verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)]
+    for id in wrong:
+        print(f"{id}: the reference itself does not pass, so its mistakes tell nothing.")
+    listed = [mistake for mistake in catalog(curriculum) if mistake.task in verdicts]
+    if unjudged := sum(verdicts[mistake.task] is Verdict.UNAVAILABLE for mistake in listed):
+        print(f"Not tried, for want of a judge on this machine: {unjudged} of {len(listed)}.")
+    judged = [mistake for mistake in listed if verdicts[mistake.task] is Verdict.PASS]
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         caught = list(pool.map(lambda mistake: is_caught(mistake, curriculum), judged))
     for mistake, is_it in zip(judged, caught, strict=True):
@@ -70,7 +73,7 @@ def run(targets: Sequence[str]) -> bool:
             print(f"{place}: task {mistake.task}, {mistake.name!r}: no test of the task notices.")
     rate = f" ({sum(caught) / len(judged):.0%})" if judged else ""
     print(f"Wrong solutions caught: {sum(caught)} of {len(judged)}{rate}.")
-    return len(right) == len(tasks) and all(caught)
+    return not wrong and all(caught)
 
 
 def is_caught(mistake: Mistake, curriculum: Curriculum) -> bool:
@@ -99,14 +102,9 @@ def _stop_when_caught(answer: Answer) -> None:
         raise _Caught
 
 
-def _right_tasks(curriculum: Curriculum, wanted: Iterable[str]) -> set[str]:
-    """Those tasks that the reference passes."""
+def _of_the_reference(curriculum: Curriculum, wanted: Iterable[str]) -> dict[str, Verdict]:
+    """The reference's verdict on each task: only where it passes do wrong solutions tell something."""
     parts = [[task for task in milestone.tasks if task.id in wanted] for milestone in curriculum.milestones]
     gradings = [Grading(curriculum, tasks, Settings(impl="reference")) for tasks in parts if tasks]
     run_all(gradings)
-    results = [result for grading in gradings for result in grading.milestone_result().tasks]
-    return {result.id for result in results if _is_right(result)}
-
-
-def _is_right(result: TaskResult) -> bool:
-    return result.verdict in (Verdict.PASS, Verdict.UNAVAILABLE)
+    return {task.id: task.verdict for grading in gradings for task in grading.milestone_result().tasks}
