@@ -54,6 +54,9 @@ def run(targets: Sequence[str]) -> bool:
         passed += not wrong
         for result in wrong:
             print(f"{alternative.name}: {result.name}: {result.verdict}: {result.message} {result.location}")
+    results = [result for grading in gradings for result in grading.results.values()]
+    if unjudged := sum(result.verdict is Verdict.UNAVAILABLE for result in results):
+        print(f"Not judged, for want of a judge on this machine: {unjudged} of {len(results)} tests.")
     print(f"Right solutions accepted: {passed} of {len(found)}.")
     return passed == len(found)
 
