@@ -5,12 +5,14 @@ There is no real Triton to ask here. The judge is a model that keeps no uses at 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.types import F32, I32
 
-from tests.checks import calling
+from tests.checks import calling, described
 from tests.strategies.scene import Scene
 
 numbers = st.integers(0, 9)
@@ -35,26 +37,38 @@ def test_uses_are_what_the_operands_say(steps: list[tuple]) -> None:
         scene.check()
 
 
+def must_have(step: str, operation: Operation, operands: str, values: Iterable[Value]) -> None:
+    """After this step the operation has operands of these names, and no value believes anything else."""
+    __tracebackhide__ = True
+    got = "".join(operand.name for operand in operation.operands)
+    assert got == operands, f"{step}: the operands should be {', '.join(operands)}, got {', '.join(got)}"
+    for value in values:
+        numbers = sorted(use.number for use in value.uses)
+        expected = [i for i, name in enumerate(operands) if name == value.name]
+        assert numbers == expected, f"{step}: {value.name} should be used as operands {expected}, got {numbers}"
+
+
 def test_a_value_used_twice_by_one_operation() -> None:
-    block = Block([F32, F32])
-    x, y = block.arguments
-    add = block.append(Operation("arith.addf", [x, x], [F32]))
-    assert sorted(use.number for use in x.uses) == [0, 1], "x is operand 0 and operand 1"
+    x, y = values = Block([F32, F32], ["x", "y"]).arguments
+    add = Operation("arith.addf", [x, x], [F32])
+    must_have("add = Operation('arith.addf', [x, x], ...)", add, "xx", values)
     x.replace_all_uses_with(y)
-    assert add.operands == (y, y), "both operands were x, so both are y now"
-    assert not x.uses, "nobody uses x any more"
-    assert sorted(use.number for use in y.uses) == [0, 1], "y is operand 0 and operand 1"
+    must_have("x.replace_all_uses_with(y)", add, "yy", values)
     add.set_operand(0, x)
-    assert [use.number for use in x.uses] == [0] and [use.number for use in y.uses] == [1]
+    must_have("add.set_operand(0, x)", add, "xy", values)
 
 
 def test_changing_the_second_of_two_equal_operands() -> None:
-    x, y = Block([F32, F32]).arguments
+    x, y = values = Block([F32, F32], ["x", "y"]).arguments
     add = Operation("arith.addf", [x, x], [F32])
     add.set_operand(1, y)
-    assert add.operands == (x, y)
-    assert [use.number for use in x.uses] == [0], "operand 0 is still x"
-    assert [use.number for use in y.uses] == [1], "operand 1 is y now"
+    must_have("add.set_operand(1, y) after [x, x]", add, "xy", values)
+
+
+def test_operands_that_are_given_once() -> None:
+    values = Block([F32, F32], ["x", "y"]).arguments
+    add = Operation("arith.addf", iter(values), [F32])
+    must_have("Operation('arith.addf', iter([x, y]), ...)", add, "xy", values)
 
 
 def test_erasing_is_refused_while_a_result_is_used() -> None:
@@ -67,30 +81,33 @@ def test_erasing_is_refused_while_a_result_is_used() -> None:
     twice = "cannot erase arith.addi: its result 0 still has 2 uses"
     calling(first.erase).raises(ValueError, twice, because="arith.muli uses it twice")
     calling(pair.erase).raises(ValueError, "cannot erase pair: its result 1", because="its second result is used")
-    assert block.operations == before, "a refused erase takes nothing out of the block"
-    assert len(block.arguments[0].uses) == 3, "a refused erase lets go of no operand"
+    assert block.operations == before, "a refused erase should take nothing out of the block"
+    assert len(block.arguments[0].uses) == 3, "a refused erase should let go of no operand"
 
 
 def test_erasing_lets_go_of_everything_inside() -> None:
     outer, inner = Block([I32]), Block()
     (x,) = outer.arguments
-    inner.append(Operation("scf.yield", [x]))
+    end = inner.append(Operation("scf.yield", [x]))
     loop = outer.append(Operation("scf.execute_region", [x], [], regions=[Region([inner])]))
-    assert len(x.uses) == 2
+    assert len(x.uses) == 2, f"the loop and the yield inside it use x: 2 uses, got {len(x.uses)}"
     loop.erase()
-    assert not x.uses, "the erased operation used x, and so did the one inside it"
-    assert outer.operations == [] and loop.parent is None
+    assert not x.uses, f"x should have no uses: neither by what is erased nor by what is in it, got {len(x.uses)}"
+    assert outer.operations == [] and loop.parent is None, "an erased operation should be in no block"
+    for operation in (loop, end):
+        assert operation.operands == (), f"{operation.name}, erased, should have no operands"
 
 
 def test_erasing_takes_out_this_operation_and_no_other() -> None:
     block = Block([I32])
     first, second, third = (block.append(Operation("use", block.arguments)) for _ in range(3))
     second.erase()
-    assert block.operations == [first, third], "the others look like it, and stay"
-    assert [use.user for use in block.arguments[0].uses] == [first, third], "they still use the argument"
+    assert block.operations == [first, third], "only the second of three should be gone: the others just look like it"
+    users = [use.user for use in block.arguments[0].uses]
+    assert set(users) == {first, third}, f"the first and the third should still use the argument, got {len(users)} uses"
     loose = Operation("use", block.arguments)
     calling(loose.erase).succeeds(because="it is in no block, so there is nothing to take it out of")
-    assert len(block.arguments[0].uses) == 2, "it lets go of its operands all the same"
+    assert len(block.arguments[0].uses) == 2, "what is erased should let go of its operands, also if it is in no block"
 
 
 def with_two_regions(*operands: Value) -> Operation:
@@ -108,7 +125,7 @@ def test_every_block_of_every_region_counts() -> None:
     walked = [operation.name for operation in outer.walk()]
     assert walked == expected, f"walk met {walked}, not {expected}"
     outer.erase()
-    assert not x.uses, "all that is erased with the operation lets go of its operands"
+    assert not x.uses, f"all that is erased should let go of its operands, got {len(x.uses)} uses"
 
 
 @given(sizes=st.lists(st.integers(0, 3), max_size=6))
@@ -128,16 +145,18 @@ def test_erasing_while_walking(sizes: list[int]) -> None:
         if operation.name.startswith("inner"):
             operation.erase()
     assert visited == expected, f"walk met {visited}, not {expected}, as each was erased when it was met"
-    assert not block.arguments[0].uses, "all users of the argument are erased"
+    uses = len(block.arguments[0].uses)
+    assert not uses, f"all users of the argument are erased: it should have no uses, got {uses}"
 
 
 def test_parent_op() -> None:
     block = Block()
     operation = Operation("alone")
-    assert operation.parent_op is None, "an operation in no block has nothing around it"
+    around = described("operation.parent_op", getattr, operation, "parent_op")
+    around.returns(None, because="it is in no block")
     block.append(operation)
-    assert operation.parent_op is None, "its block is in no region"
+    around.returns(None, because="its block is in no region")
     region = Region([block])
-    assert operation.parent_op is None, "its region is in no operation"
+    around.returns(None, because="its region is in no operation")
     holder = Operation("holder", regions=[region])
-    assert operation.parent_op is holder, "operation, block, region, holder"
+    around.returns(holder, because="operation, block, region, holder")

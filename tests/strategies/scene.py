@@ -8,7 +8,7 @@ from typing import TypeVar
 from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.types import F32, I32
 
-from tests.checks import calling
+from tests.checks import described
 
 T = TypeVar("T")
 
@@ -73,10 +73,11 @@ class Scene:
         for result in victim.results:
             if count := len(self.uses(result)):
                 reason = f"cannot erase {victim.name}: its result {result.index} still has {count} use"
-                calling(victim.erase).raises(ValueError, reason, because=self.story())
+                described("\n".join(self.log), victim.erase).raises(ValueError, reason)
                 return
-        calling(victim.erase).succeeds(because=self.story())
-        assert victim.parent is None, f"an erased operation is in no block; {self.story()}"
+        described("\n".join(self.log), victim.erase).succeeds()
+        self._compare(f"{victim.name}.parent", [victim.parent], [None])
+        self._compare(f"{victim.name}.operands", map(self._name, victim.operands), ())
         for op in [op for op in self.operands if op is victim or victim in self._around(op)]:
             del self.operands[op]
         for block in [block for block, holder in self.holder.items() if holder not in self.operands]:
@@ -109,14 +110,11 @@ class Scene:
         walked = [operation.name for operation in self.root.walk()]
         self._compare("root.walk()", walked, [operation.name for operation in self._in_order(self.root)])
 
-    def story(self) -> str:
-        """What was done so far."""
-        return "\n  ".join(["after", *self.log])
-
     def _compare(self, what: str, got: object, expected: object) -> None:
         __tracebackhide__ = True
         got, expected = list(got), list(expected)  # type: ignore[call-overload]
-        assert got == expected, f"{what}\n  expected  {expected}\n  got       {got}\n{self.story()}"
+        story = "".join(f"\n  {step}" for step in self.log)
+        assert got == expected, f"{what}\n  expected  {expected}\n  got       {got}\n  after{story}"
 
     def _append(self, number: int, operands: list[int], results: int, regions: list[Region]) -> Operation:
         block = _pick(list(self.holder), number)
