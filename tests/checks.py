@@ -59,7 +59,7 @@ class calling:
             self.fail(self.shown(expected), got, because)
 
     def raises(self, error: type[Exception], *names: str, because: str = "") -> None:
-        """The call is refused with just this class of error, and its message names what is at fault."""
+        """The call is refused with this class of error, or one's own kind of it; the message names what is at fault."""
         __tracebackhide__ = True
         contents = " and ".join(map(repr, names))
         expected = f"{error.__name__} whose message contains {contents}" if names else error.__name__
@@ -68,7 +68,7 @@ class calling:
         except NO_ANSWER:
             raise
         except Exception as raised:
-            if type(raised) is not error or not all(name in str(raised) for name in names):
+            if not isinstance(raised, error) or not all(name in str(raised) for name in names):
                 self.fail(expected, raised, because)
         else:
             self.fail(expected, got, because)
