@@ -17,9 +17,8 @@ from mini_triton.ir.ops.elementwise import (
     wider_integer,
 )
 
-from tests.checks import calling
 from tests.strategies.ir import tensor, type_of, word
-from tests.strategies.rules import Call, judge
+from tests.strategies.rules import Call, applying, judge
 from tests.strategies.types import NUMBERS
 
 INTEGERS = ("i1", "i8", "i16", "i32", "i64")
@@ -56,8 +55,8 @@ def test_two_different_types_are_both_named() -> None:
     for rule, elements in ((same_integers, INTEGERS), (same_floats, FLOATS)):
         types = [tensor(shape, element) for shape in ((), (8,), (2, 4)) for element in elements]
         for lhs, rhs in itertools.permutations(types, 2):
-            call = calling(rule, type_of(lhs), type_of(rhs))
-            call.raises(TypeError, lhs, rhs, because="the message should name both types")
+            call = applying(rule, type_of(lhs), type_of(rhs))
+            call.raises(TypeError, lhs, rhs, because="the types differ, and the message should name both")
 
 
 def test_compare_integers() -> None:

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.ir.ops.memory import addptr, atomic_cas, atomic_rmw, load, pointee, store
 
-from tests.checks import calling
 from tests.strategies.ir import Attribute, segments, tensor, type_of, word
-from tests.strategies.rules import Call, judge
+from tests.strategies.rules import Call, applying, judge
 from tests.strategies.types import NUMBERS
 
 SHAPES = ((), (8,), (1,), (2, 4))
@@ -19,10 +18,16 @@ VALUES = tuple(tensor(shape, name) for shape in SHAPES for name in ("f32", "i8")
 MASKS = tuple(tensor(shape, name) for shape in SHAPES for name in ("i1", "i32"))
 ATOMICS = ("and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exch")  # numbered from 1
 ORDER = {"sem": word("acq_rel", 4), "scope": word("gpu", 1)}
+ONE_SHAPE = "pointer and offset have one shape: nothing broadcasts here"
 FLOATS = ("f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
 
 shapes = st.lists(st.sampled_from((1, 2, 4, 8)), max_size=3).map(tuple)
 names = st.sampled_from(NUMBERS)
+
+
+def size_of(type: str) -> str:
+    """The dimensions in the spelling of a type, nothing for a scalar."""
+    return type.rpartition("x")[0]
 
 
 def loads(ptr: str, mask: str | None = None, other: str | None = None) -> Call:
@@ -41,14 +46,17 @@ def atomic(name: str, ptr: str, value: str, mask: str | None, stricter: str = ""
 def test_what_a_pointer_points_to(shape: tuple[int, ...], name: str) -> None:
     for depth in range(3):
         behind, ptr = ("!tt.ptr<" * d + name + ">" * d for d in (depth, depth + 1))
-        call = calling(pointee, type_of(tensor(shape, ptr)))
+        call = applying(pointee, type_of(tensor(shape, ptr)))
         call.returns(type_of(tensor(shape, behind)), because="the shape stays, the element is what is pointed to")
-    calling(pointee, type_of(tensor(shape, name))).raises(TypeError, name, because=f"{name} is no pointer")
+    applying(pointee, type_of(tensor(shape, name))).raises(TypeError, name, because=f"{name} is no pointer")
 
 
 def test_pointer_arithmetic() -> None:
     offsets = [tensor(shape, name) for shape in SHAPES for name in ("i8", "i16", "i32", "i64", "f32", "!tt.ptr<f32>")]
-    judge(Call(addptr, "tt.addptr", pair, [(pair[0],)]) for pair in itertools.product(POINTERS + VALUES, offsets))
+    judge(
+        Call(addptr, "tt.addptr", (ptr, offset), [(ptr,)], because=ONE_SHAPE if size_of(ptr) != size_of(offset) else "")
+        for ptr, offset in itertools.product(POINTERS + VALUES, offsets)
+    )
 
 
 def test_booleans_are_no_offsets() -> None:
@@ -104,8 +112,9 @@ def test_store_with_a_mask() -> None:
 
 def test_the_message_says_what_was_expected() -> None:
     ptr, value, mask = (type_of(tensor((8,), element)) for element in ("!tt.ptr<f32>", "i8", "i32"))
-    calling(load, ptr, mask).raises(TypeError, "tensor<8xi32>", because="the message should name the wrong mask")
-    calling(store, ptr, value).raises(TypeError, "tensor<8xi8>", because="the message should name the wrong value")
+    wrong = "the {} does not fit, and the message should name its type"
+    applying(load, ptr, mask).raises(TypeError, "tensor<8xi32>", because=wrong.format("mask"))
+    applying(store, ptr, value).raises(TypeError, "tensor<8xi8>", because=wrong.format("value"))
 
 
 def test_atomics_on_tensors() -> None:

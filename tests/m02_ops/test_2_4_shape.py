@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,6 +37,12 @@ def test_ranges() -> None:
 @given(start=st.integers(-(2**20), 2**20), power=st.integers(0, 21), off=st.sampled_from((0, 0, 0, 1, -1)))
 def test_ranges_of_any_length(start: int, power: int, off: int) -> None:
     judge([ranges(start, start + 2**power + off)])
+
+
+def test_a_range_of_nothing() -> None:
+    why = "a range has one number at least: that is no question of its shape"
+    pairs = (0, 0), (8, 8), (0, -8), (8, 4)
+    judge(replace(ranges(*pair), refusals=(TypeError,), stricter=why) for pair in pairs)
 
 
 def test_splat() -> None:
@@ -100,6 +107,10 @@ def test_transpose(shape: Shape, all_axes: list[int]) -> None:
 def test_orders_that_may_be_wrong(shape: Shape, order: list[int]) -> None:
     offers = [(tensor(other, "f32"),) for other in sorted(set(itertools.permutations(shape)))]
     judge([Call(trans, "tt.trans", (tensor(shape, "f32"),), offers, {"order": array(order)})])
+
+
+def test_scalars_have_no_order() -> None:
+    judge(Call(trans, "tt.trans", ("f32",), [("f32",)], {"order": array(order)}) for order in ((), (0,)))
 
 
 def test_join() -> None:

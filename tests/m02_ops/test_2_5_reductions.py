@@ -53,6 +53,7 @@ CHANGES = (
     "no terminator",
     "a second region",
     "a second block",
+    "no block",
 )
 changes = st.just("nothing") | st.sampled_from(CHANGES)
 
@@ -152,6 +153,8 @@ def combining(rule, name: str, shape: Shape, names: list[str], axis: int, change
     regions: tuple[tuple[Block, ...], ...] = tuple((_renamed(block, copy),) for copy in range(copies))
     if change == "a second block":
         regions = ((block, _renamed(block, 1)),)
+    elif change == "no block":
+        regions = ((),)
     stricter = "" if 0 <= axis < len(shape) else "an axis counts from 0; not every version of Triton checks it"
     outside = [("elsewhere", "i64")]
     return Call(rule, name, sources, offers, attributes, regions=regions, outside=outside, stricter=stricter)

@@ -13,11 +13,11 @@ from mini_triton.ir.core import Block as BuiltBlock
 from mini_triton.ir.core import Operation, Region
 from mini_triton.ir.ops.control_flow import condition, end_of, for_, if_, while_
 
-from tests.checks import calling
 from tests.oracles import triton
 from tests.strategies import ir
+from tests.strategies.diagnostics import reason
 from tests.strategies.ir import RETURN, Block, Op, type_of
-from tests.strategies.rules import Call, judge
+from tests.strategies.rules import Call, applying, judge
 
 VALUES = {
     "n": "i32",
@@ -186,7 +186,7 @@ def test_condition_of_a_while() -> None:
             refusal = str(error)
         answer = triton.accepts(ir.text(ir.module(ir.function(VALUES.items(), [loop, RETURN]))))
         asked = f"condition({', '.join([type, *forwarded])})"
-        assert answer or refusal, f"{asked} should be refused: {answer.diagnostic}"
+        assert answer or refusal, f"{asked} should be refused, as by real Triton: {reason(answer)}"
         assert not answer or not refusal, f"{asked} should be accepted, as by real Triton, but got TypeError: {refusal}"
 
 
@@ -199,8 +199,8 @@ def test_the_end_of_a_region() -> None:
     block.append(Operation("arith.constant"))
     block.append(end)
     region = Region([block])
-    assert end_of(region, "scf.yield") is end, "the last operation of the only block"
-    calling(end_of, region, "tt.return").raises(TypeError, "tt.return", because="it ends in scf.yield")
-    calling(end_of, Region(), "scf.yield").raises(TypeError, because="it has no block")
-    calling(end_of, Region([BuiltBlock()]), "scf.yield").raises(TypeError, "scf.yield", because="its block is empty")
-    calling(end_of, Region([block, BuiltBlock()]), "scf.yield").raises(TypeError, because="it has two blocks")
+    applying(end_of, region, "scf.yield").returns(end, because="it is the last operation of the only block")
+    applying(end_of, region, "tt.return").raises(TypeError, "tt.return", because="it ends in scf.yield")
+    applying(end_of, Region(), "scf.yield").raises(TypeError, because="it has no block")
+    applying(end_of, Region([BuiltBlock()]), "scf.yield").raises(TypeError, "scf.yield", because="its block is empty")
+    applying(end_of, Region([block, BuiltBlock()]), "scf.yield").raises(TypeError, because="it has two blocks")
