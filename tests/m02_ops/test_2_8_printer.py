@@ -18,12 +18,14 @@ from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.printer import Printer, number, print_module
 from mini_triton.ir.types import I32
 
-from tests.checks import calling
+from tests.checks import described
 from tests.oracles import triton
 from tests.strategies import ir
+from tests.strategies.diagnostics import complaint, parting, reason
 from tests.strategies.floats import WIDTHS, all_bits, hexadecimal, value_of
 from tests.strategies.ir import RETURN, Attribute, Op, array, flag, integer, segments, tensor, type_of, word
 from tests.strategies.programs import PARAMETERS, Step, program, recipes
+from tests.strategies.rules import applying
 
 FORMS: dict[str, dict[str, bool]] = {
     "print_module(module)": {},
@@ -50,11 +52,10 @@ def must_mean(meant: Op, built: Operation | None = None) -> None:
     expected, *answers = triton.accepts_many([ir.text(meant), *printed.values()])
     assert expected, f"the test is wrong: {expected.diagnostic}\n{ir.text(meant)}"
     for (call, text), answer in zip(printed.items(), answers, strict=True):
-        assert answer, f"real Triton cannot read {call}: {answer.diagnostic}\n{text}"
+        assert answer, f"real Triton cannot read {call}: {complaint(answer, text)}"
         if answer.text != expected.text:
-            parts = ("expected", expected.text), ("got", answer.text), ("printed", text)
-            shown = "".join(f"\n  {title}\n{part}" for title, part in parts)
-            raise AssertionError(f"{call} says something else than was meant; as real Triton reads it:{shown}")
+            where = parting(expected.text, answer.text)
+            raise AssertionError(f"{call} says something else than was meant; as real Triton prints it again, {where}")
 
 
 def kernel(*operations: Op) -> Op:
@@ -74,16 +75,18 @@ def named(wish: str) -> Value:
 def must_read_as(numbers: Sequence[tuple[bool | int | float, str]], type: str) -> None:
     """Real Triton takes what `number` prints for the number that is meant, which comes as bits."""
     __tracebackhide__ = True
-    printed = [number(value, type_of(type)) for value, _ in numbers]
+    calls = [applying(number, value, type_of(type)) for value, _ in numbers]
+    printed = [call() for call in calls]
     texts = [text for pair in zip(printed, (bits for _, bits in numbers), strict=True) for text in pair]
     constants = [f'%c = "arith.constant"() {{value = {text} : {type}}} : () -> {type}' for text in texts]
     answers = triton.accepts_many([f"module {{\n{line}\n}}" for line in constants])
-    for (value, _), text, read, meant in zip(numbers, printed, answers[::2], answers[1::2], strict=True):
-        shown = f"number({value!r}, {type}) is {text}"
+    for call, text, read, meant in zip(calls, printed, answers[::2], answers[1::2], strict=True):
         assert meant, f"the test is wrong: {meant.diagnostic}"
-        assert read, f"{shown}, which real Triton cannot read: {read.diagnostic}"
-        got, expected = _constant(read), _constant(meant)
-        assert got == expected, f"{shown}, which real Triton reads as {got} and not as {expected}"
+        expected = f"what real Triton reads as {_constant(meant)}"
+        if not read:
+            call.fail(expected, text, because=f"real Triton cannot read it: {reason(read)}")
+        if _constant(read) != _constant(meant):
+            call.fail(expected, text, because=f"real Triton reads {_constant(read)}")
 
 
 def _constant(answer: triton.Answer) -> str:
@@ -107,19 +110,21 @@ def test_floats(case: tuple[str, int]) -> None:
 def test_infinity_and_nan_are_bits() -> None:
     for type, value in itertools.product(WIDTHS, (math.inf, -math.inf, math.nan)):
         if not (math.isinf(value) and type == "f8E4M3FN"):
-            text = number(value, type_of(type))
-            wanted = f"0x and {WIDTHS[type] // 4} hex digits"
-            assert re.fullmatch("0x[0-9A-Fa-f]+", text), f"number({value}, {type}) is {wanted}, not {text}"
-            assert len(text) == 2 + WIDTHS[type] // 4, f"number({value}, {type}) is {wanted}, not {text}"
+            call, digits = applying(number, value, type_of(type)), WIDTHS[type] // 4
+            text = call()
+            if not re.fullmatch(f"0x[0-9A-Fa-f]{{{digits}}}", text):
+                call.fail(f"0x and {digits} hex digits", text)
             read = value_of(int(text, 16), type)
-            assert str(read) == str(value), f"number({value}, {type}) is {text}, which says {read}"
+            if str(read) != str(value):
+                call.fail(f"the bits of {value}", text, because=f"these are the bits of {read}")
 
 
 def test_floats_have_a_point() -> None:
     for value in (1e-05, 1e22, 1e16, -2.5e-07, 3.0, -0.0, 123456.789):
         for type in ("f64", "tensor<8xf64>"):
-            text = number(value, type_of(type))
-            assert "." in text, f"number({value!r}, {type}) has no decimal point: {text}"
+            call = applying(number, value, type_of(type))
+            if "." not in call():
+                call.fail("a decimal point", call())
         must_read_as([(value, f"0x{struct.pack('>d', value).hex()}")], "f64")
 
 
@@ -132,20 +137,37 @@ def test_integers(width: int, bits: int) -> None:
 
 def test_booleans() -> None:
     for type in ("i1", "tensor<8xi1>"):
-        calling(number, True, type_of(type)).returns("true")
-        calling(number, False, type_of(type)).returns("false")
-
-
-def test_constants() -> None:
-    types = ("i1", "i8", "i32", "i64", "f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
-    constants = [
-        ir.constant(f"c{i}", tensor(shape, element), value)
-        for i, (shape, element, value) in enumerate(itertools.product(((), (8,), (2, 4)), types, (0, 1, -3)))
-    ]
-    must_mean(kernel(*constants))
+        applying(number, True, type_of(type)).returns("true")
+        applying(number, False, type_of(type)).returns("false")
 
 
 # --- names
+
+
+def test_wishes_for_names() -> None:
+    """A wish is granted; the next who wishes the same gets a suffix; others get numbers."""
+    wishes = {"x": "%x", "x ": "%0", "": "%1", "7up": "%2", "_": "%_", "a.b": "%3", "y9": "%y9", "naïve": "%4"}
+    wishes["z\n"] = "%5"
+    printer = Printer()
+    for wish, expected in wishes.items():
+        described(f"printer.name(a value whose wish is {wish!r})", printer.name, named(wish)).returns(expected)
+    for expected in ("%x_0", "%x_1", "%x_2"):
+        call = described("printer.name(another value whose wish is 'x')", printer.name, named("x"))
+        call.returns(expected, because="x is taken")
+
+
+@given(wishes=st.lists(st.sampled_from(WISHES) | texts, min_size=1, max_size=10))
+def test_names_are_unique(wishes: list[str]) -> None:
+    """Whatever values wish for, and in whatever order they come."""
+    printer = Printer()
+    values = [named(wish) for wish in wishes]
+    names = [printer.name(value) for value in values]
+    assert len(set(names)) == len(names), f"each value should have a name of its own, got {names}"
+    again = [printer.name(value) for value in values]
+    assert again == names, f"asked again, values should have the same names {names}, got {again}"
+    constants = [f"{name} = arith.constant true" for name in names]
+    answer = triton.accepts("\n".join(["module {", *constants, "}"]))
+    assert answer, f"real Triton cannot read these names: {names}: {reason(answer)}"
 
 
 def test_results_share_a_name() -> None:
@@ -155,34 +177,39 @@ def test_results_share_a_name() -> None:
     built = ir.build(kernel(join, pair, add))
     text = print_module(built)
     for part in ("%left:2 = tt.split %j ", "%s = arith.subf %left#1, %left#0 "):
-        assert part in text, f"expected {part!r} in\n{text}"
+        got = next((line.strip() for line in text.splitlines() if part.split()[2] in line), text)
+        assert got.startswith(part), f"a line of print_module(module)\n  expected  {part}...\n  got       {got}"
     must_mean(kernel(join, pair, add))
 
 
-def test_wishes_for_names() -> None:
-    """A wish is granted; the next who wishes the same gets a suffix; others get numbers."""
-    wishes = {"x": "%x", "x ": "%0", "": "%1", "7up": "%2", "_": "%_", "a.b": "%3", "y9": "%y9", "naïve": "%4"}
-    wishes["z\n"] = "%5"
-    printer = Printer()
-    for wish, expected in wishes.items():
-        got = printer.name(named(wish))
-        assert got == expected, f"who wishes to be called {wish!r} is {expected}, not {got}"
-    for expected in ("%x_0", "%x_1", "%x_2"):
-        got = printer.name(named("x"))
-        assert got == expected, f"who wishes to be called 'x', which is taken, is {expected}, not {got}"
+# --- layout
 
 
-@given(wishes=st.lists(st.sampled_from(WISHES) | texts, min_size=1, max_size=10))
-def test_names_are_unique(wishes: list[str]) -> None:
-    """Whatever values wish for, and in whatever order they come."""
-    printer = Printer()
-    values = [named(wish) for wish in wishes]
-    names = [printer.name(value) for value in values]
-    assert len(set(names)) == len(names), f"two values have one name: {names}"
-    assert [printer.name(value) for value in values] == names, "asked again, a value has the same name"
-    constants = [f"{name} = arith.constant true" for name in names]
-    answer = triton.accepts("\n".join(["module {", *constants, "}"]))
-    assert answer, f"real Triton cannot read these names: {names}: {answer.diagnostic}"
+def test_layout() -> None:
+    """Parts that are empty are left out, regions are indented, and a block with arguments has a label."""
+    body = ir.Block((("j", "i32"), ("y", "f32")), (Op("gpu.barrier"), Op("scf.yield", ("y",))))
+    loop = Op("scf.for", ("n", "n", "n", "x"), (("r", "f32"),), {"tt.num_stages": integer(2)}, ((body,),))
+    inner = "\n".join(print_module(ir.build(kernel(loop)), generic=True).splitlines()[3:-2])
+    expected = """
+    %r = "scf.for"(%n, %n, %n, %x) ({
+    ^bb0(%j: i32, %y: f32):
+      "gpu.barrier"() : () -> ()
+      "scf.yield"(%y) : (f32) -> ()
+    }) {tt.num_stages = 2 : i32} : (i32, i32, i32, f32) -> f32
+    "tt.return"() : () -> ()
+""".strip("\n")
+    assert inner == expected, f"what is in the kernel, in generic form, differs {parting(expected, inner)}"
+
+
+def test_labels_of_blocks() -> None:
+    """Only a first block without arguments needs none."""
+    blocks = [Block(), Block(), Block([I32], ["x"])]
+    for block in blocks:
+        block.append(Operation("tt.return", block.arguments))
+    got = Printer(generic=True).region(Region(blocks), "")
+    first, later = '  "tt.return"() : () -> ()', '  "tt.return"(%x) : (i32) -> ()'
+    expected = "\n".join(["{", first, "^bb1:", first, "^bb2(%x: i32):", later, "}"])
+    assert got == expected, f"a region of three blocks differs {parting(expected, got)}"
 
 
 # --- attributes
@@ -230,6 +257,18 @@ def test_strings(prefix: str, message: str) -> None:
     must_mean(kernel(*operations))
 
 
+# --- constants
+
+
+def test_constants() -> None:
+    types = ("i1", "i8", "i32", "i64", "f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
+    constants = [
+        ir.constant(f"c{i}", tensor(shape, element), value)
+        for i, (shape, element, value) in enumerate(itertools.product(((), (8,), (2, 4)), types, (0, 1, -3)))
+    ]
+    must_mean(kernel(*constants))
+
+
 # --- whole programs
 
 
@@ -275,29 +314,3 @@ def test_operations_that_no_random_program_has() -> None:
             Op("ub.poison", (), (("anything", "tensor<8xf32>"),)),
         )
     )
-
-
-def test_layout() -> None:
-    """Parts that are empty are left out, regions are indented, and a block with arguments has a label."""
-    body = ir.Block((("j", "i32"), ("y", "f32")), (Op("gpu.barrier"), Op("scf.yield", ("y",))))
-    loop = Op("scf.for", ("n", "n", "n", "x"), (("r", "f32"),), {"tt.num_stages": integer(2)}, ((body,),))
-    inner = "\n".join(print_module(ir.build(kernel(loop)), generic=True).splitlines()[3:-2])
-    expected = """
-    %r = "scf.for"(%n, %n, %n, %x) ({
-    ^bb0(%j: i32, %y: f32):
-      "gpu.barrier"() : () -> ()
-      "scf.yield"(%y) : (f32) -> ()
-    }) {tt.num_stages = 2 : i32} : (i32, i32, i32, f32) -> f32
-    "tt.return"() : () -> ()
-""".strip("\n")
-    assert inner == expected, f"expected\n{expected}\n  got\n{inner}"
-
-
-def test_labels_of_blocks() -> None:
-    """Only a first block without arguments needs none."""
-    blocks = [Block(), Block(), Block([I32], ["x"])]
-    for block in blocks:
-        block.append(Operation("tt.return", block.arguments))
-    got = Printer(generic=True).region(Region(blocks), "").splitlines()
-    first, later = '  "tt.return"() : () -> ()', '  "tt.return"(%x) : (i32) -> ()'
-    assert got == ["{", first, "^bb1:", first, "^bb2(%x: i32):", later, "}"], "\n".join(["got", *got])
