@@ -113,7 +113,7 @@ class Scene:
     def _compare(self, what: str, got: object, expected: object) -> None:
         __tracebackhide__ = True
         got, expected = list(got), list(expected)  # type: ignore[call-overload]
-        story = "".join(f"\n  {step}" for step in self.log)
+        story = "".join(f"\n    {step}" for step in self.log)
         assert got == expected, f"{what}\n  expected  {expected}\n  got       {got}\n  after{story}"
 
     def _append(self, number: int, operands: list[int], results: int, regions: list[Region]) -> Operation:
