@@ -53,11 +53,18 @@ def must_refuse(module: Op, wrong: Op | None, fault: str) -> None:
         answer = triton.accepts(ir.text(module))
         assert not answer, f"the test is wrong: real Triton accepts {fault}\n{text}"
         says = f"real Triton says: {reason(answer)}"
-    assert error, f"verify should refuse {fault}\n  because  {says}\n  in\n{text}"
+    assert error, f"verify should refuse {fault}, by {_check(fault)}\n  because  {says}\n  in\n{text}"
     if wrong:
         shown = f"{fault}: the error should be about {wrong.name}\n  got  {error}\n  in\n{text}"
         if not (error.message.startswith(wrong.name) and error.loc and error.loc.line == faults.line_of(wrong, module)):
             raise _about(error, shown)
+
+
+def _check(fault: str) -> str:
+    """The check that should find a fault."""
+    if fault in faults.ORDER:
+        return "check_visibility"
+    return "check_types" if fault in faults.TYPES or fault in faults.UNCHECKED else "check_terminators or check_types"
 
 
 @given(recipe=recipes())
@@ -128,7 +135,8 @@ def test_terminators_alone() -> None:
     wrongs += [("gpu.barrier", "gpu.barrier"), ("gpu.barrier", "scf.yield", "tt.return")]
     for wrong in wrongs:
         function = f"tt.func {{ {'; '.join(wrong)} }}"
-        described(f"check_terminators({function})", check_terminators, holding(*wrong)).raises(VerificationError)
+        call = described(f"check_terminators({function})", check_terminators, holding(*wrong))
+        call.raises(VerificationError, because="the last operation is a terminator, and no other")
 
 
 def test_every_block_of_every_region_ends_in_a_terminator() -> None:

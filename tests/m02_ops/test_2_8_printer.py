@@ -55,7 +55,9 @@ def must_mean(meant: Op, built: Operation | None = None) -> None:
         assert answer, f"real Triton cannot read {call}: {complaint(answer, text)}"
         if answer.text != expected.text:
             where = parting(expected.text, answer.text)
-            raise AssertionError(f"{call} says something else than was meant; as real Triton prints it again, {where}")
+            raise AssertionError(
+                f"{call} says something else than was meant; printed by real Triton it differs {where}"
+            )
 
 
 def kernel(*operations: Op) -> Op:
