@@ -98,6 +98,15 @@ def test_erasing_lets_go_of_everything_inside() -> None:
         assert operation.operands == (), f"{operation.name}, erased, should have no operands"
 
 
+def test_what_is_used_inside_only_is_no_reason_to_refuse() -> None:
+    outer, inner = Block([I32]), Block()
+    value = inner.append(Operation("arith.constant", [], [I32])).result
+    inner.append(Operation("scf.yield", [value]))
+    loop = outer.append(Operation("scf.execute_region", [], [I32], regions=[Region([inner])]))
+    calling(loop.erase).succeeds(because="its own result has no uses; what is inside is erased with it")
+    assert not value.uses, f"what is erased should use nothing any more, but {len(value.uses)} uses are left"
+
+
 def test_erasing_takes_out_this_operation_and_no_other() -> None:
     block = Block([I32])
     first, second, third = (block.append(Operation("use", block.arguments)) for _ in range(3))

@@ -135,6 +135,7 @@ def test_which_atomics_take_which_elements() -> None:
     judge(
         atomic(name, f"!tt.ptr<{value}>", value, "i1", stricter=why if mixed else "")
         for name, value in itertools.product(ATOMICS, (*NUMBERS, "!tt.ptr<f32>"))
+        if (name, value[0]) != ("exch", "!")  # as of Triton 3.9 pointers are not exchanged any more
         for mixed in [name != "exch" and (value not in FLOATS if name == "fadd" else value[0] != "i")]
     )
 

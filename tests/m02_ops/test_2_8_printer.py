@@ -167,6 +167,7 @@ def test_names_are_unique(wishes: list[str]) -> None:
     assert len(set(names)) == len(names), f"each value should have a name of its own, got {names}"
     again = [printer.name(value) for value in values]
     assert again == names, f"asked again, values should have the same names {names}, got {again}"
+    assert [value.name for value in values] == wishes, "printing should leave the wishes as they are"
     constants = [f"{name} = arith.constant true" for name in names]
     answer = triton.accepts("\n".join(["module {", *constants, "}"]))
     assert answer, f"real Triton cannot read these names: {names}: {reason(answer)}"
