@@ -132,7 +132,7 @@ def test_terminators_alone() -> None:
     check_terminators(holding("tt.return"))
     check_terminators(holding("gpu.barrier", "scf.yield"))
     wrongs = [("gpu.barrier",), (), ("tt.return", "tt.return"), ("scf.yield", "gpu.barrier", "tt.return")]
-    wrongs += [("gpu.barrier", "gpu.barrier"), ("gpu.barrier", "scf.yield", "tt.return")]
+    wrongs += [("not.declared",), ("gpu.barrier", "gpu.barrier"), ("gpu.barrier", "scf.yield", "tt.return")]
     for wrong in wrongs:
         function = f"tt.func {{ {'; '.join(wrong)} }}"
         call = described(f"check_terminators({function})", check_terminators, holding(*wrong))
