@@ -79,8 +79,9 @@ def test_erasing_is_refused_while_a_result_is_used() -> None:
     block.append(Operation("use", [pair.results[1]]))
     before = list(block.operations)
     twice = "cannot erase arith.addi: its result 0 still has 2 uses"
-    calling(first.erase).raises(ValueError, twice, because="arith.muli uses it twice")
-    calling(pair.erase).raises(ValueError, "cannot erase pair: its result 1", because="its second result is used")
+    described("addi.erase()", first.erase).raises(ValueError, twice, because="arith.muli uses it twice")
+    second = "cannot erase pair: its result 1"
+    described("pair.erase()", pair.erase).raises(ValueError, second, because="its second result is used")
     assert block.operations == before, "a refused erase should take nothing out of the block"
     assert len(block.arguments[0].uses) == 3, "a refused erase should let go of no operand"
 
