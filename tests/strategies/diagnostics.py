@@ -29,7 +29,7 @@ def complaint(answer: Answer, text: str) -> str:
 
 def parting(expected: str, got: str) -> str:
     """The first line in which two texts differ."""
-    pairs = itertools.zip_longest(expected.splitlines(), got.splitlines(), fillvalue="(the end)")
+    pairs = itertools.zip_longest(expected.split("\n"), got.split("\n"), fillvalue="(the end)")
     number, (wanted, found) = next((i, pair) for i, pair in enumerate(pairs, 1) if pair[0] != pair[1])
     column = len(os.path.commonprefix([wanted, found]))
     before = _from(wanted, column)
