@@ -181,7 +181,7 @@ def _diagnostic(error: Exception) -> str:
     said = os.pread(2, 1 << 16, 0).decode(errors="replace")
     lines = list(dict.fromkeys(line for line in said.splitlines() if "error:" in line))
     python = "".join(traceback.format_exception_only(error)).strip()
-    return "\n".join([*lines[:5], python])
+    return "\n".join(lines[:5]) or python
 
 
 def _empty_diagnostics() -> None:

@@ -104,6 +104,7 @@ def region(builder: Builder, region: Region, block: Block, terminator: str = "sc
 @contextmanager
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
     """An `scf.for`: end its body with `yield_` of as many values as there are `inits`."""
+    inits = tuple(inits)  # the caller's list may change inside the `with`
     # Task 3.5: Make a block that takes the induction variable and one argument for each init. Hand out a `For` while
     # the region is open, then make the operation and keep its results in the `For`.
     raise NotImplementedError("Task 3.5: Loops and branches")
@@ -119,6 +120,7 @@ def if_(builder: Builder, condition: Value) -> Iterator[If]:
 @contextmanager
 def while_(builder: Builder, inits: Sequence[Value] = ()) -> Iterator[While]:
     """An `scf.while`: its regions are built inside, with `before` and `after`."""
+    inits = tuple(inits)
     # Task 3.5: As for `if_`.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
