@@ -239,6 +239,9 @@ def _next(
     if cause and not cause.ran and cause.location:
         yield [label, Span("mend "), location_span(cause.location), Span("; until then nothing that needs it can run")]
         return
+    if cause and cause.blame:
+        yield [label, Span(command("-m grader"), "cyan"), Span(f"  mend {cause.blame} first")]
+        return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
     chapter = f"docs/m{int(milestone.id.removeprefix('milestone')):02}_{milestone.key}.md"
     hint = Span(command("-m grader", "hint", *(waits_for(opened) or [opened.id])[:1]), "cyan")

@@ -159,7 +159,8 @@ def test_the_reference_is_not_mistaken_for_the_learner() -> None:
 
 def test_blame_names_the_earlier_module() -> None:
     test = result("1.2", Verdict.FAIL, "no", blame="mini_triton.ir.types")
-    assert "cause  mini_triton.ir.types" in shown(report(("1.2", [test])))
+    text = shown(report(("1.2", [test])))
+    assert "cause  mini_triton.ir.types" in text and "mend mini_triton.ir.types first" in text
 
 
 def test_a_learners_text_cannot_steer_the_terminal() -> None:
