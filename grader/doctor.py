@@ -15,9 +15,10 @@ from grader.curriculum import Curriculum
 from grader.screen import command
 from grader.terminal import Line, Span, line
 
-CORE = ("pytest", "hypothesis", "numpy", "ml_dtypes")  # without which nothing can be graded
+CORE = ("pytest", "hypothesis", "numpy")  # without which nothing can be graded
 _OPTIONAL = {
     "rich": "colours, clickable paths",
+    "ml_dtypes": "bf16 and fp8 numbers",
     "triton": "judges your IR here",
     "torch": "judges your kernels",
     "numba": "a back end",
