@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXERCISES = ROOT / "exercises"
-SOLUTIONS = ROOT / "solutions"
 TESTS = ROOT / "tests"
 
 TIME_LIMIT = 20.0  # seconds for one test, unless a milestone or a task says otherwise
