@@ -44,13 +44,15 @@ def source(
     return ASTSource(function, signature=signature, constexprs=constexprs or {}, attrs=attributes)
 
 
-def raw_module(source: ASTSource, capability: int = 90, context: Any = None) -> Any:
+def raw_module(
+    source: ASTSource, capability: int = 90, context: Any = None, options: dict[str, Any] | None = None
+) -> Any:
     """The module that the front end builds, before any pass."""
     target = GPUTarget("cuda", capability, 32)
     backend = make_backend(target)
     context = context or new_context(capability)
-    options = backend.parse_options({"sanitize_overflow": False})
-    implementation = backend.get_codegen_implementation(options)
-    module = source.make_ir(target, options, implementation, backend.get_module_map(), context)
+    parsed = backend.parse_options({"sanitize_overflow": False, **(options or {})})
+    implementation = backend.get_codegen_implementation(parsed)
+    module = source.make_ir(target, parsed, implementation, backend.get_module_map(), context)
     module.context = context
     return module

@@ -54,7 +54,7 @@ class Server:
         self.triton, self.ir, self.passes, self.target = triton, ir, passes, GPUTarget
         self.folder = os.environ["TRITON_CACHE_DIR"]  # the client's, for us to fill
         self.file = os.path.join(self.folder, "module.ttir")
-        self.parsed = 0
+        self.modules = 0
         self.context: Any = None
         self.handlers: dict[str, Callable[..., Answer]] = {
             "version": self.version,
@@ -63,6 +63,8 @@ class Server:
             "ops": self.ops,
             "compile": self.compile,
             "frontend": self.frontend,
+            "written": self.written,
+            "types": self.types,
             "probe": self.probe,
             "launch": self.launch,
         }
@@ -93,9 +95,7 @@ class Server:
 
     def ops(self, text: str, passes: Iterable[str] = ()) -> Answer:
         """How often each op occurs, after passes of these names."""
-        counts: Counter[str] = Counter()
-        self._after(text, passes).walk(lambda op: counts.update([op.get_name()]))
-        return {"ops": dict(sorted(counts.items()))}
+        return {"ops": _ops(self._after(text, passes))}
 
     def compile(self, text: str, capability: int, options: dict[str, Any] | None = None) -> Answer:
         """Compile TTIR down to a cubin for a GPU that need not be there."""
@@ -108,20 +108,37 @@ class Server:
         """What Triton's own front end makes of a kernel of ours: raw to optimised, PTX on request."""
         from tests.oracles import frontend
 
-        source = frontend.source(kernel, **arguments)
-        module = frontend.raw_module(source, capability)
-        answer = {"raw": module.str_nodebug(), "raw_with_locations": str(module)}
-        self._run(module, ("inliner",))
-        answer |= {"inlined": module.str_nodebug(), "inlined_with_locations": str(module)}
-        self._run(module, ("canonicalizer", "cse"))
-        answer["canonical"] = module.str_nodebug()
-        self._run(
-            module, ("canonicalizer", "combine", "reorder_broadcast", "cse", "symbol_dce", "loop_unroll")
-        )
-        answer["optimised"] = module.str_nodebug()
-        if lower:
-            answer |= _compiled(self.triton.compile(source, target=self.target("cuda", capability, 32)))
-        return answer
+        return self._made(frontend.source(kernel, **arguments), capability, {}, True, lower)
+
+    def written(self, text: str, steps: bool, lower: bool, **question: Any) -> Answer:
+        """The same of a kernel in a Python text. Why Triton refuses it is part of the answer, as data."""
+        from tests.oracles import written
+
+        try:
+            with written.loaded(text, self.folder) as module:
+                source, capability, options = written.source(module, **question)
+                return self._made(source, capability, options, steps, lower)
+        except Exception as error:
+            return self._refused(error, text)
+
+    def types(self, text: str, expressions: list[str], **question: Any) -> Answer:
+        """The types that expressions have at the end of a kernel in a Python text."""
+        from tests.oracles import frontend, written
+
+        answers: list[Any] = []
+        asked = written.observed(text, question["kernel"])
+        with written.loaded(asked, self.folder) as module:
+            setattr(module, written.OBSERVE, written.observer(expressions, answers))
+            source, capability, options = written.source(module, **question)
+            while (known := len(answers)) < len(expressions):  # a refusal may leave anything: begin anew after each
+                try:
+                    frontend.raw_module(source, capability, self._fresh_enough(), options)
+                    if len(answers) == known:
+                        raise RuntimeError(f"the end of {question['kernel']} is never reached")
+                except Exception as error:
+                    if len(answers) == known:
+                        return self._refused(error, asked)
+        return {"types": answers}
 
     def probe(self, question: str, arguments: list[Any]) -> Answer:
         """One of the questions whose answers are recorded (see `tests.oracles.probes`)."""
@@ -141,16 +158,47 @@ class Server:
         with open(self.file, "w") as file:
             file.write(text)
 
-    def _module(self, text: str) -> Any:
-        if self.parsed % RENEW_CONTEXT_AFTER == 0:
+    def _fresh_enough(self) -> Any:
+        """The context, which has not lived through too many modules."""
+        if self.modules % RENEW_CONTEXT_AFTER == 0:
             from tests.oracles import frontend
 
             self.context = frontend.new_context()
-        self.parsed += 1
+        self.modules += 1
+        return self.context
+
+    def _module(self, text: str) -> Any:
+        context = self._fresh_enough()
         self._write(text)
-        module = self.ir.parse_mlir_module(self.file, self.context)
-        module.context = self.context
+        module = self.ir.parse_mlir_module(self.file, context)
+        module.context = context
         return module
+
+    def _made(self, source: Any, capability: int, options: dict[str, Any], steps: bool, lower: bool) -> Answer:
+        from tests.oracles import frontend
+
+        module = frontend.raw_module(source, capability, self._fresh_enough(), options)
+        answer: Answer = {}
+        if steps:
+            answer |= {"raw": module.str_nodebug(), "raw_with_locations": str(module)}
+        self._run(module, ("inliner",))
+        if steps:
+            answer |= {"inlined": module.str_nodebug(), "inlined_with_locations": str(module)}
+        self._run(module, ("canonicalizer", "cse"))
+        answer |= {"canonical": module.str_nodebug(), "ops": _ops(module)}
+        if steps:
+            self._run(module, ("canonicalizer", "combine", "reorder_broadcast", "cse", "symbol_dce", "loop_unroll"))
+            answer["optimised"] = module.str_nodebug()
+        if lower:
+            target = self.target("cuda", capability, 32)
+            answer |= _compiled(self.triton.compile(source, target=target, options=options))
+        return answer
+
+    def _refused(self, error: Exception, text: str) -> Answer:
+        from tests.oracles import written
+
+        refusal = written.refusal(error, text)
+        return {"ok": False, **refusal, "diagnostic": _said() or refusal["diagnostic"]}
 
     def _run(self, module: Any, passes: Iterable[str]) -> None:
         manager = self.ir.pass_manager(module.context)
@@ -166,6 +214,12 @@ class Server:
         return module
 
 
+def _ops(module: Any) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    module.walk(lambda op: counts.update([op.get_name()]))
+    return dict(sorted(counts.items()))
+
+
 def _compiled(kernel: Any) -> Answer:
     return {
         "ttir": kernel.asm["ttir"],
@@ -176,12 +230,15 @@ def _compiled(kernel: Any) -> Answer:
 
 
 def _diagnostic(error: Exception) -> str:
-    """What C++ said, else what Python said. C++ may dump whole modules: its first lines are what matters."""
+    """What C++ said, else what Python said."""
+    return _said() or "".join(traceback.format_exception_only(error)).strip()
+
+
+def _said() -> str:
+    """The errors that C++ reported. It may dump whole modules: its first lines are what matters."""
     sys.stderr.flush()
     said = os.pread(2, 1 << 16, 0).decode(errors="replace")
-    lines = list(dict.fromkeys(line for line in said.splitlines() if "error:" in line))
-    python = "".join(traceback.format_exception_only(error)).strip()
-    return "\n".join(lines[:5]) or python
+    return "\n".join(list(dict.fromkeys(line for line in said.splitlines() if "error:" in line))[:5])
 
 
 def _empty_diagnostics() -> None:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import functools
 import importlib.util
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests import oracles
@@ -65,6 +65,82 @@ class Frontend:
     raw_with_locations: str
     inlined_with_locations: str
     ptx: str = ""
+
+
+class Code(str):
+    """A constant that means something in a kernel's text only: `Code("tl.float16")`."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kernel in a Python text (with `import triton` and `import triton.language as tl`), and what it is compiled for.
+
+    The signature lists all parameters, constexpr ones as "constexpr"; `divisible` names the multiples of 16. Options
+    are Triton's: `{"num_warps": 8}`.
+    """
+
+    text: str
+    kernel: str
+    signature: Mapping[str, str]
+    constexprs: Mapping[str, Any] = field(default_factory=dict)
+    divisible: Sequence[str] = ()
+    target: str = "sm_90"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def question(self) -> dict[str, Any]:
+        """As the server wants it."""
+        return {
+            "text": self.text,
+            "kernel": self.kernel,
+            "signature": dict(self.signature),
+            "constexprs": {name: _sent(value) for name, value in self.constexprs.items()},
+            "divisible": list(self.divisible),
+            "capability": _capability(self.target),
+            "options": dict(self.options),
+        }
+
+
+@dataclass(frozen=True)
+class Made:
+    """What real Triton's front end made of a source. False as a bool when it refused, and then says why.
+
+    `error` and `diagnostic` are class and words of the error. `lines` are the lines of the text on the way to it, of
+    the calls first, and `line` and `column` (from 1 and from 0) are the last of them.
+    """
+
+    ok: bool
+    error: str = ""
+    diagnostic: str = ""
+    line: int | None = None
+    column: int | None = None
+    lines: tuple[int, ...] = ()
+    canonical: str = ""  # after inliner, canonicalizer and CSE
+    ops: Mapping[str, int] = field(default_factory=dict)  # how often each occurs in `canonical`
+    raw: str = ""  # these three only with `steps`
+    inlined: str = ""
+    optimised: str = ""
+    compiled: Compiled = Compiled(False, "was not asked for")
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The type of an expression: its dtype as Triton prints it ("uint8", "pointer<fp32>") and its shape, or a refusal.
+
+    A constant has the dtype "constexpr" and a value, as `repr` writes it. A tuple has `items`.
+    """
+
+    dtype: str = ""
+    shape: tuple[int, ...] = ()
+    value: str = ""
+    items: tuple[Typed, ...] = ()
+    error: str = ""
+    diagnostic: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.error
 
 
 def available() -> bool:
@@ -140,6 +216,38 @@ def frontend(
     return Frontend(**{field: answer.get(field, "") for field in Frontend.__dataclass_fields__})
 
 
+def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = False) -> list[Made]:
+    """What real Triton makes of kernels in Python texts, asked at once.
+
+    With `steps` each stage on the way is kept, with `lower` the kernels are compiled down to cubins.
+    """
+    requests = [{"do": "written", **source.question(), "steps": steps, "lower": lower} for source in sources]
+    return [_made(answer) for answer in _ask("frontend", requests, COMPILE_SECONDS)]
+
+
+def frontend_of(
+    text: str,
+    kernel: str,
+    signature: Mapping[str, str],
+    constexprs: Mapping[str, Any] | None = None,
+    divisible: Sequence[str] = (),
+    target: str = "sm_90",
+    lower: bool = False,
+) -> Made:
+    """The same for one kernel, with all steps: `frontend_of(text, "copy", {"x": "*fp32", "n": "i32"})`."""
+    source = Source(text, kernel, signature, constexprs or {}, divisible, target)
+    return frontends([source], steps=True, lower=lower)[0]
+
+
+def types(source: Source, expressions: Sequence[str]) -> list[Typed]:
+    """The types of expressions in the names that a kernel has at its end: `types(source, ["x + 1", "total"])`.
+
+    The kernel itself has to be right. It must not end with a `return`.
+    """
+    request = {"do": "types", **source.question(), "expressions": list(expressions)}
+    return [_typed(answer) for answer in _insist("frontend", request)["types"]]
+
+
 @functools.cache
 def server() -> Server:
     """The one server of this process."""
@@ -165,3 +273,24 @@ def _insist(tier: str, request: dict[str, Any], seconds: float = PARSE_SECONDS) 
 
 def _capability(target: str) -> int:
     return int(target.removeprefix("sm_"))
+
+
+def _sent(value: Any) -> Any:
+    """A constant as JSON has it."""
+    if isinstance(value, Code):
+        return {"code": value}
+    return [_sent(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _made(answer: dict[str, Any]) -> Made:
+    known = {name: answer[name] for name in Made.__dataclass_fields__ if name in answer}
+    if "ptx" in answer:
+        known["compiled"] = Compiled(True, ptx=answer["ptx"], cubin_size=answer["cubin_size"], shared=answer["shared"])
+    return Made(**known | {"lines": tuple(known.get("lines", ()))})
+
+
+def _typed(answer: Any) -> Typed:
+    if isinstance(answer, list):
+        return Typed("tuple", items=tuple(map(_typed, answer)))
+    known = {name: answer[name] for name in Typed.__dataclass_fields__ if name in answer}
+    return Typed(**known | {"shape": tuple(known.get("shape", ()))})

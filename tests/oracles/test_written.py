@@ -1,0 +1,122 @@
+"""Kernels given as Python text: what real Triton makes of them, why it refuses them, the types in them."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+import pytest
+
+from tests import oracles
+from tests.oracles import triton
+from tests.oracles.triton import Code, Source, Typed
+
+HEAD = "import triton\nimport triton.language as tl\n\n\n"
+TEXT = f"""{HEAD}@triton.jit
+def scaled(x, factor):
+    wide = x.to(tl.float32)
+    return wide * factor
+
+
+@triton.jit
+def kernel(x, n, BLOCK: tl.constexpr, DTYPE: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < n)
+    tl.store(x + at, scaled(value, 2).to(DTYPE), mask=at < n)
+"""
+SIGNATURE = {"x": "*fp16", "n": "i32", "BLOCK": "constexpr", "DTYPE": "constexpr"}
+GOOD = Source(TEXT, "kernel", SIGNATURE, {"BLOCK": 64, "DTYPE": Code("tl.float16")}, divisible=("x",))
+
+
+@pytest.fixture(autouse=True)
+def _needs_triton() -> None:
+    if not triton.available():
+        oracles.unavailable("real Triton is not installed")
+
+
+def without(old: str, new: str = "") -> Source:
+    """The good source with other text."""
+    assert old in TEXT
+    return dataclasses.replace(GOOD, text=TEXT.replace(old, new))
+
+
+def test_every_step() -> None:
+    made = triton.frontend_of(TEXT, "kernel", SIGNATURE, GOOD.constexprs, ["x", "n"], target="sm_80", lower=True)
+    assert made, made.diagnostic
+    assert "tt.call" in made.raw and "tt.call" not in made.inlined
+    assert triton.canonical(made.raw) == made.canonical
+    assert triton.ops(made.canonical) == made.ops
+    assert "%arg1: i32 {tt.divisibility = 16 : i32}" in made.optimised
+    assert ".target sm_80" in made.compiled.ptx and made.compiled.count("ld.global") == 1
+
+
+def test_many_at_once() -> None:
+    made = triton.frontends([GOOD, without("value, 2", "value"), dataclasses.replace(GOOD, kernel="scaled"), GOOD])
+    assert [answer.ok for answer in made] == [True, False, False, True]
+    assert made[0] == made[3]
+    assert made[0].ops["tt.load"] == 1 and made[0].raw == "" and not made[0].compiled
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "error", "words", "lines"),
+    [
+        ("value, 2", "values, 2", "NameError", "values is not defined", (15,)),
+        ("* factor", "* tl.arange(0, 2)", "ValueError", "incompatible dimensions at index 0: 64 and 2", (15, 8)),
+        ("wide = x", "wide = y", "NameError", "y is not defined", (15, 7)),
+        ("wide * factor", "tl.sum(wide, axis=3)", "ValueError", "", (15, 8)),
+        ("def scaled(x, factor)", "def scaled(x, factor", "SyntaxError", "was never closed", (6,)),
+        ("@triton.jit\ndef scaled", "def scaled", "NameError", "Cannot access global variable scaled", (14,)),
+        ("BLOCK)", "BLOCK);;", "SyntaxError", "", (13,)),
+        ("tl.store", "tl.static_assert(BLOCK < 64)\n    tl.store", "CompileTimeAssertionFailure", "", (15,)),
+    ],
+)
+def test_refusals_are_data(old: str, new: str, error: str, words: str, lines: tuple[int, ...]) -> None:
+    (made,) = triton.frontends([without(old, new)])
+    assert not made and words in made.diagnostic
+    assert (made.error, made.line, made.lines) == (error, lines[-1], lines)
+
+
+def test_types() -> None:
+    asked = ["value", "scaled(value, 2)", "x + at", "BLOCK", "value + y", "(n, value > 0)", "n.to(tl.uint8)", "DTYPE"]
+    assert triton.types(GOOD, asked) == [
+        Typed("fp16", (64,)),
+        Typed("fp32", (64,)),
+        Typed("pointer<fp16>", (64,)),
+        Typed("constexpr", value="64"),
+        Typed(error="NameError", diagnostic="y is not defined"),
+        Typed("tuple", items=(Typed("int32"), Typed("int1", (64,)))),
+        Typed("uint8"),
+        Typed("constexpr", value="triton.language.float16"),
+    ]
+
+
+def test_a_refused_expression_spoils_no_other() -> None:
+    wrong = "scaled(x, value)"
+    answers = triton.types(GOOD, [wrong, wrong, "n", wrong])
+    assert answers[0] == answers[1] == answers[3] and "to fp32" in answers[0].diagnostic
+    assert answers[2] == Typed("int32")
+
+
+def test_types_in_a_wrong_kernel_are_no_answer() -> None:
+    with pytest.raises(AssertionError, match="y is not defined"):
+        triton.types(without("x + at, mask", "y + at, mask"), ["n"])
+    with pytest.raises(AssertionError, match="the end of kernel is never reached"):
+        triton.types(without("tl.store", "return\n    tl.store"), ["n"])
+
+
+def test_texts_are_forgotten() -> None:
+    """A thousand texts leave neither files nor memory behind, beside those of a single context."""
+    server = triton.server()
+    texts = [without("value, 2", f"value, {number}") for number in range(600)]
+    triton.frontends(texts[:100])
+    before = _memory()
+    assert all(triton.frontends(texts[100:]))
+    assert _memory() - before < 60e6
+    assert not [name for name in os.listdir(server.cache) if name.startswith("written")]
+
+
+def _memory() -> int:
+    process = triton.server().process
+    assert process
+    with open(f"/proc/{process.pid}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
