@@ -1,0 +1,109 @@
+"""Where tensors come from: program ids, ranges, constants.
+
+Source: Triton's `python/triton/language/semantic.py` (`program_id`, `arange`, `full`) and `standard.py` (`cdiv`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mini_triton.language.context import builtin, current
+from mini_triton.language.dtypes import dtype, int32
+from mini_triton.language.tensor import build, constant, convert, is_number, tensor
+
+__all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like", "full_like", "cdiv"]
+
+
+@builtin
+def program_id(axis: int) -> tensor:
+    """Which program this is, along axis 0, 1 or 2 of the launch grid. An int32 scalar."""
+    # [task 4.5] `tt.get_program_id`; it takes the axis as "x", "y" or "z". ValueError for any other axis, naming it.
+    return build("tt.get_program_id", axis=_axis(axis), dtype=int32)
+    # [end]
+
+
+@builtin
+def num_programs(axis: int) -> tensor:
+    """How many programs the launch grid has along axis 0, 1 or 2. An int32 scalar."""
+    # [task 4.5] `tt.get_num_programs`; the rest as for `program_id`.
+    return build("tt.get_num_programs", axis=_axis(axis), dtype=int32)
+    # [end]
+
+
+def _axis(axis: int) -> str:
+    """The name of an axis of the grid. (Given.)"""
+    if axis not in (0, 1, 2):
+        raise ValueError(f"the axis of a grid is 0, 1 or 2, not {axis!r}")
+    return "xyz"[axis]
+
+
+@builtin
+def arange(start: int, end: int) -> tensor:
+    """The integers from `start` up to, but without, `end`, as int32. How many they are is a power of two.
+
+    Raises `ValueError` for bounds that are not known to the compiler, not in order, or too far apart.
+    """
+    # [task 4.5] In this order, each a ValueError: "arange's arguments must be of type tl.constexpr" unless both are
+    # ints; "arange must fit in int32" for bounds below 0 or from 2**32 on; "arange's end argument must be greater than
+    # the start argument"; "arange's range must be a power of 2". Then `tt.make_range`.
+    if not isinstance(start, int) or not isinstance(end, int):
+        raise ValueError("arange's arguments must be of type tl.constexpr")
+    if start >> 32 or end >> 32:
+        raise ValueError("arange must fit in int32")
+    if end <= start:
+        raise ValueError("arange's end argument must be greater than the start argument")
+    if (end - start) & (end - start - 1):
+        raise ValueError("arange's range must be a power of 2")
+    return build("tt.make_range", start=start, end=end, dtype=int32)
+    # [end]
+
+
+@builtin
+def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
+    """`value` in every element of a tensor of `shape`; `()` is a scalar. `value` may be a scalar of the kernel.
+
+    A number that is out of range for an integer dtype wraps around. Raises `TypeError` for a float in an integer dtype.
+    """
+    # [task 4.5] A number as a `constant`, for integers modulo 2**width; a scalar tensor by `convert`. Then `splat`.
+    if not is_number(value):
+        scalar = convert(value, dtype)
+    elif dtype.is_int() and isinstance(value, int):
+        scalar = constant(value % 2**dtype.width, dtype)
+    else:
+        scalar = constant(value, dtype)
+    return splat(scalar, shape)
+    # [end]
+
+
+def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
+    """A scalar in every element of a tensor. (Given.)"""
+    return tensor(current().broadcast_to(scalar.handle, shape), scalar.dtype)
+
+
+@builtin
+def zeros(shape: Sequence[int], dtype: dtype) -> tensor:
+    """A tensor of zeros."""
+    # [task 4.5] A case of `full`.
+    return full(shape, 0, dtype)
+    # [end]
+
+
+@builtin
+def full_like(x: tensor, value: Any) -> tensor:
+    """`value` in the shape and dtype of `x`."""
+    return full(x.shape, value, x.dtype)
+
+
+@builtin
+def zeros_like(x: tensor) -> tensor:
+    """Zeros in the shape and dtype of `x`."""
+    return full(x.shape, 0, x.dtype)
+
+
+@builtin
+def cdiv(x: Any, div: Any) -> tensor:
+    """`x / div` rounded up, for integers that are not negative: how many blocks of `div` cover `x`."""
+    # [task 4.5] (x + (div - 1)) // div. Python computes it where both are numbers, and the result is a number again.
+    return (x + (div - 1)) // div
+    # [end]
