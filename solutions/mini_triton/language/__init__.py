@@ -6,6 +6,8 @@ Its names are loaded when they are first used: the dtypes of milestone 1 need no
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import Any
 
 MODULES = (
@@ -29,8 +31,27 @@ MODULES = (
 )
 """In the order in which they import one another. Each one's `__all__` is part of the language."""
 
+SUBMODULES = ("math", "random", "extra")
+"""Modules that kernels may name: `tl.math.exp2`, `tl.extra.libdevice.tanh`."""
+
+
+class Language(ModuleType):
+    """The package itself, but importing one of its modules makes no attribute of it.
+
+    Otherwise `tl.tensor` were the class or the module `tensor.py`, depending on what was imported before.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = Language
+
 
 def __getattr__(name: str) -> Any:
+    if name in SUBMODULES:
+        return importlib.import_module(f"{__name__}.{name}")
     if not name.startswith("_"):
         for module in (importlib.import_module(f"{__name__}.{module}") for module in MODULES):
             if name in module.__all__:

@@ -82,7 +82,7 @@ def to_tensor(value: Any) -> tensor:
 
 
 def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
-    """`x` with its values converted to another dtype; `x` itself if it has that one. Raises what `cast_steps` raises."""
+    """`x` with its values converted to another dtype; `x` itself if it has that one. Raises as `cast_steps` does."""
     # [task 4.1] `Builder.cast` applies the steps that `cast_steps` lists.
     if x.dtype == dtype:
         return x
