@@ -110,7 +110,7 @@ class Graph:
         return tuple(effects)
 
     def _define(self, line: Line, effects: int, depth: int) -> None:
-        name, count = re.match(r"(%\w+)?(?::(\d+))?", line.text).groups()  # type: ignore[union-attr]
+        name, count = re.match(r"(%[\w$.-]+)?(?::(\d+))?", line.text).groups()  # type: ignore[union-attr]
         if name and line.name == "tt.load":
             line = Line(f"{line.text} // after {effects} writes", line.name, line.operands)
         for result in [f"{name}#{i}" for i in range(int(count))] if count else [name] if name else []:

@@ -1,0 +1,255 @@
+"""Expressions of the language beside real Triton's front end.
+
+    judge({"x": "i8[4]", "y": "u8"}, ["x + y", "x < 3"])
+
+Values are given by name and type, as a launch spells types: `i8` a scalar, `fp16[4, 8]` a block, `*fp32[8]` a block of
+pointers. Each expression is traced with our language and compiled by real Triton. Both must accept it or both refuse
+it; its dtype and shape must be the same, and after real Triton's canonicalizer also what is computed from what.
+
+Lines of `before` run first, and functions of `helpers` may be called. In both a Python number stays one with us, but
+becomes a tensor in Triton when it gets a name: so name tensors only. What has no result (`tl.store(p, x)`) counts by its
+effect; of a tuple take the elements one by one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import mini_triton.language as tl
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Value
+from mini_triton.ir.printer import print_module
+from mini_triton.ir.types import TensorType
+from mini_triton.language.context import current
+from mini_triton.language.dtypes import dtype, int1, literal_dtype
+from mini_triton.language.signature import parse_type
+from mini_triton.language.tensor import tensor
+from mini_triton.language.tracing import trace
+
+from tests.checks import NO_ANSWER
+from tests.oracles import triton
+from tests.oracles.triton import Made, Source
+from tests.strategies.difference import difference
+
+REFUSALS = (TypeError, ValueError)
+WITHOUT_RESULT = re.compile(r"tl\.(store|assume|debug_barrier|static_assert|static_print|device_print|device_assert)\(")
+PRINTED = re.compile(r'tt\.print " shown (\d+): " \{hex = false, isSigned = array<i32: (\d)>\} : %\S+ : (.*)')
+
+Arguments = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Typed:
+    """What an expression is: the spelling of its element in the IR, whether it counts as signed, and its shape."""
+
+    element: str = ""
+    signed: bool = False
+    shape: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        if not self.element:
+            return "no result"
+        unsigned = re.fullmatch(r"i(\d+)", self.element) and self.element != "i1" and not self.signed
+        return f"{'u' if unsigned else ''}{self.element}{list(self.shape) if self.shape else ''}"
+
+
+def judge(arguments: Arguments, expressions: Sequence[str], before: str = "", helpers: str = "") -> None:
+    """Compare our language with real Triton on these expressions; fails with the first that differs."""
+    __tracebackhide__ = True
+    scene = Scene(arguments, before, helpers)
+    outcomes = {expression: scene.outcome(expression) for expression in expressions}
+    accepted = [expression for expression, outcome in outcomes.items() if isinstance(outcome, Typed)]
+    refused = [expression for expression in outcomes if expression not in accepted]
+    together, *alone = triton.frontends([scene.source(accepted), *(scene.source([one]) for one in refused)])
+    for expression, answer in zip(refused, alone, strict=True):
+        if answer:
+            scene.fail(expression, _type(answer), outcomes[expression], "real Triton accepts it")
+        if not isinstance(outcomes[expression], REFUSALS):
+            scene.fail(expression, "a TypeError or a ValueError", outcomes[expression], _words(answer))
+    if not together:
+        for expression, answer in zip(
+            accepted, triton.frontends([scene.source([one]) for one in accepted]), strict=True
+        ):
+            if not answer:
+                scene.fail(expression, "a TypeError or a ValueError", outcomes[expression], _words(answer))
+        raise AssertionError(f"the test is wrong, real Triton refuses {scene}: {together.diagnostic}")
+    for expression, expected in _types(together, accepted).items():
+        if outcomes[expression] != expected:
+            scene.fail(expression, expected, outcomes[expression], "that is its type in real Triton")
+    scene.compare(accepted, together.canonical)
+
+
+class Scene:
+    """Values by name, and what has been done with them before the expressions."""
+
+    def __init__(self, arguments: Arguments, before: str, helpers: str) -> None:
+        self.arguments, self.before, self.helpers = arguments, before, helpers
+        self.types = {name: _parsed(spelling) for name, spelling in arguments.items()}
+        self.signature = {name: _spelled(*type) for name, type in self.types.items()}
+
+    def __str__(self) -> str:
+        words = [f"{name}: {spelling}" for name, spelling in self.arguments.items()]
+        return "\n".join([", ".join(words), *filter(None, (self.helpers, self.before))])
+
+    def outcome(self, expression: str) -> Typed | Exception:
+        """The type that our language gives an expression, or the error with which it refuses."""
+        types: list[Typed] = []
+        try:
+            self._traced([expression], types)
+        except NO_ANSWER:
+            raise
+        except Exception as error:
+            return error
+        return types[0]
+
+    def text(self, expressions: Sequence[str]) -> str:
+        """A module with all of these expressions as our language builds it."""
+        return self._traced(expressions, [])
+
+    def _traced(self, expressions: Sequence[str], types: list[Typed]) -> str:
+        def kernel(**inputs: tensor) -> None:
+            names: dict[str, Any] = {"tl": tl, "__name__": "kernels"}
+            exec(self.helpers.replace("@triton.jit\n", ""), names)
+            names |= {name: _argument(value, *self.types[name]) for name, value in inputs.items()}
+            exec(self.before, names)
+            for i, expression in enumerate(expressions):
+                value = eval(expression, names)
+                if WITHOUT_RESULT.match(expression):
+                    types.append(Typed())
+                else:
+                    types.append(_shown(i, value))
+
+        return print_module(trace(kernel, self.signature))
+
+    def source(self, expressions: Sequence[str]) -> Source:
+        """The same for real Triton."""
+        lines = ["import triton", "import triton.language as tl", self.helpers, "@triton.jit"]
+        lines.append(f"def kernel({', '.join(self.arguments)}):")
+        body = [_loaded(name, *type) for name, type in self.types.items() if type[1]]
+        body += self.before.splitlines()
+        for i, expression in enumerate(expressions):
+            quiet = WITHOUT_RESULT.match(expression)
+            body.append(expression if quiet else f'tl.device_print("shown {i}", {expression})')
+        return Source("\n".join(lines + [f"    {line}" for line in body or ["pass"]]), "kernel", self.signature)
+
+    def compare(self, expressions: Sequence[str], theirs: str) -> None:
+        """Fail where something else is computed than by real Triton."""
+        __tracebackhide__ = True
+        ours, theirs = _negations(triton.canonical(self.text(expressions))), _negations(theirs)
+        names = list(self.arguments)
+        if not difference(ours, theirs, names):
+            return
+        for expression in expressions:  # alone, the blame is clear
+            (answer,) = triton.frontends([self.source([expression])])
+            text = _negations(triton.canonical(self.text([expression])))
+            if found := difference(text, _negations(answer.canonical), names):
+                raise AssertionError(f"{expression}\n{self._where()}\n{found}")
+        found = difference(ours, theirs, names)
+        raise AssertionError(f"{'; '.join(expressions)}\n{self._where()}\n{found}")
+
+    def fail(self, expression: str, expected: Any, got: Any, because: str) -> NoReturn:
+        """The expression is something else than it should be."""
+        __tracebackhide__ = True
+        said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
+        lines = [expression, self._where(), f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
+        failure = AssertionError("\n".join(lines))
+        raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
+
+    def _where(self) -> str:
+        return f"  where     {self}".replace("\n", "\n            ")
+
+
+# --- values
+
+
+def _parsed(spelling: str) -> tuple[str, tuple[int, ...]]:
+    """`i8[4, 1]` is `("i8", (4, 1))`."""
+    element, bracket, shape = spelling.removesuffix("]").partition("[")
+    return element, tuple(map(int, shape.split(","))) if bracket else ()
+
+
+def _spelled(element: str, shape: tuple[int, ...]) -> str:
+    """The type of the parameter from which the value is made: blocks are loaded, booleans as bytes."""
+    if not shape or element.startswith("*"):
+        return element
+    return "*i8" if element == "i1" else f"*{element}"
+
+
+def _loaded(name: str, element: str, shape: tuple[int, ...]) -> str:
+    """How real Triton makes a block of an argument."""
+    moved = f"{name} + tl.reshape(tl.arange(0, {math.prod(shape)}), {shape})"
+    if element.startswith("*"):
+        return f"{name} = {moved}"
+    return f"{name} = tl.load({moved})" + ".to(tl.int1)" * (element == "i1")
+
+
+def _argument(value: tensor, element: str, shape: tuple[int, ...]) -> tensor:
+    """How we make it, with nothing but the builder."""
+    if not shape:
+        return value
+    builder = current()
+    numbers = builder.create("tt.make_range", start=0, end=math.prod(shape))
+    numbers = builder.create("tt.reshape", numbers, result=TensorType(shape, numbers.type.element))
+    handle: Value = builder.addptr(value.handle, numbers)
+    if element.startswith("*"):
+        return tensor(handle, value.dtype)
+    handle = builder.load(handle)
+    if element == "i1":
+        handle = builder.cast(handle, [("arith.cmpi", int1)])
+    return tensor(handle, parse_type(element))
+
+
+def _shown(i: int, value: Any) -> Typed:
+    """What the value is; it is also printed by the kernel, so that nothing of it is removed as unused."""
+    builder = current()
+    if isinstance(value, bool | int | float):
+        value = tensor(builder.constant(value, literal_dtype(value).ir_type), literal_dtype(value))
+    if not isinstance(value, tensor):
+        raise AssertionError(f"{value!r} is no tensor")
+    element = value.dtype
+    signed = isinstance(element, dtype) and element.is_int() and element.signed
+    builder.operation("tt.print", value.handle, prefix=f" shown {i}: ", hex=False, isSigned=(int(signed),))
+    return Typed(str(element.ir_type), signed, value.shape)
+
+
+# --- real Triton's answers
+
+
+def _types(answer: Made, expressions: Sequence[str]) -> dict[str, Typed]:
+    """The type of each expression that has a result."""
+    found = {int(number): (signed, type) for number, signed, type in PRINTED.findall(answer.canonical)}
+    types = {}
+    for i, expression in enumerate(expressions):
+        if i in found:
+            signed, type = found[i]
+            *dims, element = type.removeprefix("tensor<").removesuffix(">" * type.startswith("tensor<")).split("x")
+            types[expression] = Typed(element, signed == "1", tuple(map(int, dims)))
+    return types
+
+
+def _type(answer: Made) -> Typed:
+    return next(iter(_types(answer, ["it"]).values()), Typed())
+
+
+def _words(answer: Made) -> str:
+    return f"real Triton refuses: {answer.error}: {answer.diagnostic}"
+
+
+def _negations(text: str) -> str:
+    """The text with one way of writing `-x`: Triton before 3.8 writes 0.0 - x, later `negf x`, we -0.0 - x."""
+    text = re.sub(r"(constant (?:dense<)?)-0\.0+e\+00", r"\g<1>0.000000e+00", text)
+    if "arith.negf" not in text:
+        return text
+    lines = []
+    for line in text.splitlines():
+        if match := re.match(r"( *)(%\w+) = arith\.negf (%\w+) : (.*)", line):
+            indent, result, operand, type = match.groups()
+            zero = "dense<0.000000e+00>" if type.startswith("tensor") else "0.000000e+00"
+            lines.append(f"{indent}{result}_zero = arith.constant {zero} : {type}")
+            line = f"{indent}{result} = arith.subf {result}_zero, {operand} : {type}"
+        lines.append(line)
+    return "\n".join(lines)
