@@ -7,8 +7,8 @@ pointers. Each expression is traced with our language and compiled by real Trito
 it; its dtype and shape must be the same, and after real Triton's canonicalizer also what is computed from what.
 
 Lines of `before` run first, and functions of `helpers` may be called. In both a Python number stays one with us, but
-becomes a tensor in Triton when it gets a name: so name tensors only. What has no result (`tl.store(p, x)`) counts by its
-effect; of a tuple take the elements one by one.
+becomes a tensor in Triton when it gets a name: so name tensors only. What has no result (`tl.store(p, x)`) counts by
+its effect; of a tuple take the elements one by one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import mini_triton.language as tl
-from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Value
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import TensorType
