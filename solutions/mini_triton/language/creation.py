@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from mini_triton.language.context import builtin, current
-from mini_triton.language.dtypes import dtype, int32
-from mini_triton.language.tensor import build, constant, convert, is_number, tensor
+from mini_triton.language.dtypes import dtype, int32, int64, uint64
+from mini_triton.language.tensor import Number, build, constant, convert, is_number, tensor
 
-__all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like", "full_like", "cdiv"]
+__all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like", "cdiv"]
 
 
 @builtin
@@ -63,21 +63,35 @@ def arange(start: int, end: int) -> tensor:
 def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
     """`value` in every element of a tensor of `shape`; `()` is a scalar. `value` may be a scalar of the kernel.
 
-    A number that is out of range for an integer dtype wraps around. Raises `TypeError` for a float in an integer dtype.
+    Integer dtypes wrap a number around, and raise `TypeError` for one that they do not take.
     """
-    # [task 4.5] A number as a `constant`, for integers modulo 2**width; a scalar tensor by `convert`. Then `splat`.
+    # [task 4.5] A scalar of the kernel by `convert`; a number as a `constant`, `wrapped` first. Then `splat`.
     if not is_number(value):
-        scalar = convert(value, dtype)
-    elif dtype.is_int() and isinstance(value, int):
-        scalar = constant(value % 2**dtype.width, dtype)
-    else:
-        scalar = constant(value, dtype)
-    return splat(scalar, shape)
+        return splat(convert(value, dtype), shape)
+    return splat(constant(wrapped(value, dtype), dtype), shape)
     # [end]
 
 
+def wrapped(value: Number, dtype: dtype) -> Number:
+    """What a dtype keeps of a number: an integer its lowest bits, int1 whether it is zero. Floats keep it. (Given.)
+
+    Raises `TypeError` if an integer dtype shall take a float that is not zero, or a number that is out of the range of
+    64-bit integers with its signedness: unsigned ones take no negative number.
+    """
+    if dtype.is_floating():
+        return value
+    if dtype.is_bool() or value == 0:
+        return value != 0
+    low, high = (int64 if dtype.signed else uint64).int_range()
+    if isinstance(value, float) or not low <= value <= high:
+        raise TypeError(f"{value} cannot become {dtype}")
+    return value % 2**dtype.width
+
+
 def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
-    """A scalar in every element of a tensor. (Given.)"""
+    """A scalar in every element of a tensor. Raises `ValueError` if it is none. (Given.)"""
+    if scalar.shape:
+        raise ValueError(f"cannot fill a tensor with {scalar!r}: only with a scalar")
     return tensor(current().broadcast_to(scalar.handle, shape), scalar.dtype)
 
 
@@ -87,12 +101,6 @@ def zeros(shape: Sequence[int], dtype: dtype) -> tensor:
     # [task 4.5] A case of `full`.
     return full(shape, 0, dtype)
     # [end]
-
-
-@builtin
-def full_like(x: tensor, value: Any) -> tensor:
-    """`value` in the shape and dtype of `x`."""
-    return full(x.shape, value, x.dtype)
 
 
 @builtin
