@@ -3,8 +3,9 @@
     judge({"x": "i8[4]", "y": "u8"}, ["x + y", "x < 3"])
 
 Values are given by name and type, as a launch spells types: `i8` a scalar, `fp16[4, 8]` a block, `*fp32[8]` a block of
-pointers. Each expression is traced with our language and compiled by real Triton. Both must accept it or both refuse
-it; its dtype and shape must be the same, and after real Triton's canonicalizer also what is computed from what.
+pointers, `=4` a compile-time constant. Each expression is traced with our language and compiled by real Triton. Both
+must accept it or both refuse it; its dtype and shape must be the same, and after real Triton's canonicalizer also what
+is computed from what.
 
 Lines of `before` run first, and functions of `helpers` may be called. In both a Python number stays one with us, but
 becomes a tensor in Triton when it gets a name: so name tensors only. What has no result (`tl.store(p, x)`) counts by
@@ -15,14 +16,17 @@ from __future__ import annotations
 
 import math
 import re
+from ast import literal_eval
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import mini_triton.language as tl
+from mini_triton.errors import CompilationError
 from mini_triton.ir.core import Value
 from mini_triton.ir.printer import print_module
-from mini_triton.ir.types import TensorType
+from mini_triton.ir.types import I32, TensorType
+from mini_triton.language.constexpr import unwrap
 from mini_triton.language.context import current
 from mini_triton.language.dtypes import dtype, int1, literal_dtype
 from mini_triton.language.signature import parse_type
@@ -34,7 +38,7 @@ from tests.oracles import triton
 from tests.oracles.triton import Made, Source
 from tests.strategies.difference import difference
 
-REFUSALS = (TypeError, ValueError)
+REFUSALS = (TypeError, ValueError, CompilationError)
 WITHOUT_RESULT = re.compile(r"tl\.(store|assume|debug_barrier|static_assert|static_print|device_print|device_assert)\(")
 PRINTED = re.compile(r'tt\.print " shown (\d+): " \{hex = false, isSigned = array<i32: (\d)>\} : %\S+ : (.*)')
 
@@ -87,7 +91,8 @@ class Scene:
 
     def __init__(self, arguments: Arguments, before: str, helpers: str) -> None:
         self.arguments, self.before, self.helpers = arguments, before, helpers
-        self.types = {name: _parsed(spelling) for name, spelling in arguments.items()}
+        self.constants = {name: literal_eval(text[1:]) for name, text in arguments.items() if text.startswith("=")}
+        self.types = {name: _parsed(text) for name, text in arguments.items() if name not in self.constants}
         self.signature = {name: _spelled(*type) for name, type in self.types.items()}
 
     def __str__(self) -> str:
@@ -113,6 +118,7 @@ class Scene:
         def kernel(**inputs: tensor) -> None:
             names: dict[str, Any] = {"tl": tl, "__name__": "kernels"}
             exec(self.helpers.replace("@triton.jit\n", ""), names)
+            names |= {name: tl.constexpr(value) for name, value in self.constants.items()}
             names |= {name: _argument(value, *self.types[name]) for name, value in inputs.items()}
             exec(self.before, names)
             for i, expression in enumerate(expressions):
@@ -127,19 +133,21 @@ class Scene:
     def source(self, expressions: Sequence[str]) -> Source:
         """The same for real Triton."""
         lines = ["import triton", "import triton.language as tl", self.helpers, "@triton.jit"]
-        lines.append(f"def kernel({', '.join(self.arguments)}):")
+        marked = [f"{name}: tl.constexpr" if name in self.constants else name for name in self.arguments]
+        lines.append(f"def kernel({', '.join(marked)}):")
         body = [_loaded(name, *type) for name, type in self.types.items() if type[1]]
         body += self.before.splitlines()
         for i, expression in enumerate(expressions):
             quiet = WITHOUT_RESULT.match(expression)
             body.append(expression if quiet else f'tl.device_print("shown {i}", {expression})')
-        return Source("\n".join(lines + [f"    {line}" for line in body or ["pass"]]), "kernel", self.signature)
+        text = "\n".join(lines + [f"    {line}" for line in body or ["pass"]])
+        return Source(text, "kernel", self.signature | dict.fromkeys(self.constants, "constexpr"), self.constants)
 
     def compare(self, expressions: Sequence[str], theirs: str) -> None:
         """Fail where something else is computed than by real Triton."""
         __tracebackhide__ = True
         ours, theirs = _negations(triton.canonical(self.text(expressions))), _negations(theirs)
-        names = list(self.arguments)
+        names = list(self.types)
         if not difference(ours, theirs, names):
             return
         for expression in expressions:  # alone, the blame is clear
@@ -192,7 +200,7 @@ def _argument(value: tensor, element: str, shape: tuple[int, ...]) -> tensor:
         return value
     builder = current()
     numbers = builder.create("tt.make_range", start=0, end=math.prod(shape))
-    numbers = builder.create("tt.reshape", numbers, result=TensorType(shape, numbers.type.element))
+    numbers = builder.create("tt.reshape", numbers, result=TensorType(shape, I32))
     handle: Value = builder.addptr(value.handle, numbers)
     if element.startswith("*"):
         return tensor(handle, value.dtype)
@@ -204,7 +212,7 @@ def _argument(value: tensor, element: str, shape: tuple[int, ...]) -> tensor:
 
 def _shown(i: int, value: Any) -> Typed:
     """What the value is; it is also printed by the kernel, so that nothing of it is removed as unused."""
-    builder = current()
+    builder, value = current(), unwrap(value)
     if isinstance(value, bool | int | float):
         value = tensor(builder.constant(value, literal_dtype(value).ir_type), literal_dtype(value))
     if not isinstance(value, tensor):
