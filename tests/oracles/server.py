@@ -198,7 +198,7 @@ class Server:
         from tests.oracles import written
 
         refusal = written.refusal(error, text)
-        return {"ok": False, **refusal, "diagnostic": _said() or refusal["diagnostic"]}
+        return {"ok": False, **refusal, "diagnostic": written.anonymous(_said()) or refusal["diagnostic"]}
 
     def _run(self, module: Any, passes: Iterable[str]) -> None:
         manager = self.ir.pass_manager(module.context)

@@ -11,6 +11,7 @@ import contextlib
 import importlib.util
 import itertools
 import linecache
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -63,6 +64,11 @@ def source(
     constants = {name: _constant(value, module) for name, value in constexprs.items()}
     function = getattr(module, kernel)
     return frontend.source(function, signature, constants, divisible), capability, options
+
+
+def anonymous(diagnostic: str) -> str:
+    """What C++ said, without the name of the file that it said it about."""
+    return re.sub(rf"[^\s\"]*{NAME}_\d+\.py", "kernel.py", diagnostic)
 
 
 def _constant(value: Any, module: ModuleType) -> Any:

@@ -1,0 +1,148 @@
+"""Loops of every shape."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def loop_bounds(out, start, stop, step, wide, BLOCK: tl.constexpr):
+    """Bounds from anywhere: constants, arguments, memory, 64 bits wide."""
+    total = 0
+    for i in range(10):
+        total += i
+    for i in range(start, stop, step):
+        total += i * i
+    for i in range(10, 0, -3):
+        total = total * 2 - i
+    for i in range(stop, start, -1):
+        total ^= i
+    far = tl.load(wide)
+    sum64 = far * 0
+    for i in range(0, far, 2):
+        sum64 += i
+    for _ in range(5, 5):
+        total += 1000
+    for i in tl.static_range(1, 8, 3):
+        total += i << i
+    tl.store(out, total)
+    tl.store(wide + 1, sum64)
+
+
+@triton.jit
+def nested_loops(out, x, rows, columns, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    grand = tl.zeros([BLOCK], tl.float32)
+    rounds = 0
+    for i in range(rows):
+        best = tl.full([BLOCK], -1e30, tl.float32)
+        for j in range(i, columns):
+            values = tl.load(x + (i * columns + j) * BLOCK + at)
+            best = tl.maximum(best, values)
+            for k in tl.static_range(2):
+                grand += values * k
+            rounds += 1
+        grand += best
+        tl.store(out + (1 + i) * BLOCK + at, best)
+    tl.store(out + at, grand + rounds)
+
+
+@triton.jit
+def carried_kinds(out, x, n, BLOCK: tl.constexpr):
+    """Scalars of several dtypes, blocks, pointers, tuples: all carried. Some names swap in each round."""
+    at = tl.arange(0, BLOCK)
+    source = x + at
+    left = tl.zeros([BLOCK], tl.float32)
+    right = tl.full([BLOCK], 1.0, tl.float32)
+    pair = (left, 0)
+    small = tl.full((), 1, tl.int8)
+    for i in range(n):
+        left, right = right, left + tl.load(source)
+        pair = (pair[0] + left, pair[1] + i)
+        small = (small * 3).to(tl.int8)
+        unused = left * 2  # noqa: F841
+        source += BLOCK
+    tl.store(out + at, left - right + pair[0] + pair[1] + small)
+
+
+@triton.jit
+def unchanged_carry(out, x, n, BLOCK: tl.constexpr):
+    """A name that is bound again to what it was; one that is bound before use in each round."""
+    at = tl.arange(0, BLOCK)
+    base = x
+    scratch = 0.0
+    total = tl.zeros([BLOCK], tl.float32)
+    for i in range(n):
+        base = x
+        scratch = tl.load(base + i)
+        total += scratch * tl.load(base + at)
+    tl.store(out + at, total)
+
+
+@triton.jit
+def while_newton(out, x, n, BLOCK: tl.constexpr):
+    """Square roots by Newton's method, until all are near enough."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    values = tl.load(x + at, mask=at < n, other=1.0)
+    guess = values * 0.5 + 0.5
+    error = tl.max(tl.abs(guess * guess - values))
+    rounds = 0
+    while (error > 1e-4) & (rounds < 20):
+        guess = 0.5 * (guess + values / guess)
+        error = tl.max(tl.abs(guess * guess - values))
+        rounds += 1
+    tl.store(out + at, guess, mask=at < n)
+
+
+@triton.jit
+def while_nested(out, x, LIMIT: tl.constexpr):
+    """Prime factors: a loop in a loop, conditions with `and`, a branch in it."""
+    n = tl.load(x + tl.program_id(0))
+    factor = 2
+    count = 0
+    largest = 1
+    while factor * factor <= n and count < LIMIT:
+        while n % factor == 0 and n > 0:
+            n = n // factor
+            count += 1
+            largest = factor
+        if factor == 2:
+            factor = 3
+        else:
+            factor += 2
+    if n > 1:
+        largest = n
+        count += 1
+    tl.store(out + tl.program_id(0) * 2, count)
+    tl.store(out + tl.program_id(0) * 2 + 1, largest)
+
+
+@triton.jit
+def binary_search(out, sorted_values, wanted, size, n, BLOCK: tl.constexpr):
+    """Many searches at once, as many rounds as the longest takes."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+    value = tl.load(wanted + at, mask=inside, other=0)
+    low = tl.zeros([BLOCK], tl.int32)
+    high = low + size
+    while tl.max(high - low, 0) > 0:
+        middle = (low + high) // 2
+        seen = tl.load(sorted_values + middle, mask=inside & (low < high), other=0)
+        right = (seen < value) & (low < high)
+        low = tl.where(right, middle + 1, low)
+        high = tl.where(right | (low >= high), high, middle)
+        high = tl.maximum(low, high)
+    tl.store(out + at, low, mask=inside)
+
+
+@triton.jit
+def range_options(out, x, n, BLOCK: tl.constexpr):
+    """What `tl.range` may be told about a loop."""
+    at = tl.arange(0, BLOCK)
+    total = tl.zeros([BLOCK], tl.float32)
+    for i in tl.range(0, n, num_stages=3):
+        total += tl.load(x + i * BLOCK + at)
+    for i in tl.range(n, loop_unroll_factor=4):
+        total *= 1.0 + i
+    for _ in tl.range(1, n, 2, flatten=True, disallow_acc_multi_buffer=True):
+        total -= 1.0
+    tl.store(out + at, total)

@@ -1,0 +1,161 @@
+"""Matrix products of many kinds."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
+    """Which tile a program makes: groups of rows first, so that what they read is still near."""
+    first = program // (GROUP * tiles_n) * GROUP
+    height = min(tiles_m - first, GROUP)
+    return first + program % (GROUP * tiles_n) % height, program % (GROUP * tiles_n) // height
+
+
+@triton.jit
+def relu(x):
+    return tl.maximum(x, 0.0)
+
+
+@triton.jit
+def squared(x):
+    return x * x
+
+
+@triton.jit
+def matmul_grouped(
+    a, b, c, M, N, K,
+    stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+    GROUP: tl.constexpr = 8, ACTIVATION: tl.constexpr = None,
+):  # fmt: skip
+    """c = activation(a @ b). The activation is a function, or none."""
+    tile_m, tile_n = tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)
+    tl.assume(tile_m >= 0)
+    tl.assume(tile_n >= 0)
+    rows = (tile_m * BLOCK_M + tl.arange(0, BLOCK_M)) % M
+    columns = (tile_n * BLOCK_N + tl.arange(0, BLOCK_N)) % N
+    inner = tl.arange(0, BLOCK_K)
+    a_tile = a + (rows[:, None] * stride_am + inner[None, :] * stride_ak)
+    b_tile = b + (inner[:, None] * stride_bk + columns[None, :] * stride_bn)
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BLOCK_K)):
+        x = tl.load(a_tile, mask=inner[None, :] < K - k * BLOCK_K, other=0.0)
+        y = tl.load(b_tile, mask=inner[:, None] < K - k * BLOCK_K, other=0.0)
+        total = tl.dot(x, y, total)
+        a_tile += BLOCK_K * stride_ak
+        b_tile += BLOCK_K * stride_bk
+    if ACTIVATION is not None:
+        total = ACTIVATION(total)
+    rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
+    place = c + stride_cm * rows[:, None] + stride_cn * columns[None, :]
+    tl.store(place, total.to(c.dtype.element_ty), mask=(rows[:, None] < M) & (columns[None, :] < N))
+
+
+@triton.jit
+def grouped_products(
+    a_addresses, b_addresses, c_addresses, sizes, strides, count,
+    PROGRAMS: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """Several products of different sizes; the matrices' addresses are data."""
+    tile = tl.program_id(0)
+    done = 0
+    for group in range(count):
+        M = tl.load(sizes + group * 3)
+        N = tl.load(sizes + group * 3 + 1)
+        K = tl.load(sizes + group * 3 + 2)
+        tiles_m = tl.cdiv(M, BLOCK_M)
+        tiles_n = tl.cdiv(N, BLOCK_N)
+        tiles = tiles_m * tiles_n
+        while tile >= done and tile < done + tiles:
+            stride_a = tl.load(strides + group * 3)
+            stride_b = tl.load(strides + group * 3 + 1)
+            stride_c = tl.load(strides + group * 3 + 2)
+            a = tl.load(a_addresses + group).to(tl.pointer_type(tl.float16))
+            b = tl.load(b_addresses + group).to(tl.pointer_type(tl.float16))
+            c = tl.load(c_addresses + group).to(tl.pointer_type(tl.float16))
+            rows = (tile - done) // tiles_n * BLOCK_M + tl.arange(0, BLOCK_M)
+            columns = (tile - done) % tiles_n * BLOCK_N + tl.arange(0, BLOCK_N)
+            inner = tl.arange(0, BLOCK_K)
+            a_tile = a + rows[:, None] * stride_a + inner[None, :]
+            b_tile = b + inner[:, None] * stride_b + columns[None, :]
+            total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
+            for _ in range(0, tl.cdiv(K, BLOCK_K)):
+                tl.multiple_of(a_tile, [16, 16])
+                tl.multiple_of(b_tile, [16, 16])
+                total += tl.dot(tl.load(a_tile), tl.load(b_tile))
+                a_tile += BLOCK_K
+                b_tile += BLOCK_K * stride_b
+            tl.store(c + rows[:, None] * stride_c + columns[None, :], total.to(tl.float16))
+            tile += PROGRAMS
+        done = done + tiles
+
+
+@triton.jit
+def split_k(
+    a, b, c, M, N, K, stride_a, stride_b, stride_c,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, PARTS: tl.constexpr,
+):  # fmt: skip
+    """c += a @ b, each of its tiles the sum of what several programs make."""
+    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    inner = tl.program_id(2) * BLOCK_K + tl.arange(0, BLOCK_K)
+    a_tile = a + rows[:, None] * stride_a + inner[None, :]
+    b_tile = b + inner[:, None] * stride_b + columns[None, :]
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for k in range(0, tl.cdiv(K, BLOCK_K * PARTS)):
+        left = K - k * (BLOCK_K * PARTS)
+        x = tl.load(a_tile, mask=(rows[:, None] < M) & (inner[None, :] < left), other=0.0)
+        y = tl.load(b_tile, mask=(inner[:, None] < left) & (columns[None, :] < N), other=0.0)
+        total = tl.dot(x, y, total)
+        a_tile += BLOCK_K * PARTS
+        b_tile += BLOCK_K * PARTS * stride_b
+    inside = (rows[:, None] < M) & (columns[None, :] < N)
+    tl.atomic_add(c + rows[:, None] * stride_c + columns[None, :], total, mask=inside, sem="relaxed")
+
+
+@triton.jit
+def batched_dot(out, a, b, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    i = tl.arange(0, B)[:, None, None]
+    m = tl.arange(0, M)[None, :, None]
+    n = tl.arange(0, N)[None, None, :]
+    x = tl.load(a + (i * M + m) * K + tl.arange(0, K)[None, None, :])
+    y = tl.load(b + (i * K + tl.arange(0, K)[None, :, None]) * N + n)
+    tl.store(out + (i * M + m) * N + n, tl.dot(x, y, input_precision="ieee"))
+
+
+@triton.jit
+def dot_dtypes(out, a, b, A: tl.constexpr, K: tl.constexpr):
+    """int8 by int8; fp8 by fp8; fp16 into fp16; tf32 three times."""
+    rows = tl.arange(0, A)[:, None]
+    columns = tl.arange(0, A)[None, :]
+    inner = tl.arange(0, K)
+    x = tl.load(a + rows * K + inner[None, :])
+    y = tl.load(b + inner[:, None] * A + columns)
+    total = tl.dot(x.to(tl.int8), y.to(tl.int8)).to(tl.float32)
+    total += tl.dot(x.to(tl.float16).to(tl.float8e5), y.to(tl.float16).to(tl.float8e5))
+    total += tl.dot(x.to(tl.float16), y.to(tl.float16), out_dtype=tl.float16)
+    total += tl.dot(x.to(tl.float32), y.to(tl.float32), input_precision="tf32x3")
+    total += tl.dot(x.to(tl.bfloat16), y.to(tl.bfloat16), allow_tf32=False)
+    tl.store(out + rows * A + columns, total)
+
+
+@triton.jit
+def dequantised_matmul(
+    c, a, b, scales, K, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+):  # fmt: skip
+    """The right matrix has eight 4-bit numbers in a word along K, with a scale for each column."""
+    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    inner = tl.arange(0, BLOCK_K)
+    scale = tl.load(scales + columns)
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for start in range(0, K, BLOCK_K):
+        x = tl.load(a + rows[:, None] * K + (start + inner)[None, :])
+        words = tl.load(b + ((start + inner) // 8)[:, None] * N + columns[None, :])
+        shifts = (inner % 8 * 4)[:, None]
+        numbers = ((words >> shifts) & 0xF).to(tl.int8) - 8
+        total = tl.dot(x, (numbers * scale[None, :]).to(tl.float16), total)
+    tl.store(c + rows[:, None] * N + columns[None, :], total.to(tl.float16))

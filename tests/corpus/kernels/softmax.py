@@ -1,0 +1,57 @@
+"""Softmax of rows by persistent programs, and what goes with it."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def softmax_persistent(out, x, x_stride, out_stride, rows, columns, BLOCK: tl.constexpr, STAGES: tl.constexpr):
+    first = tl.program_id(0)
+    step = tl.num_programs(0)
+    for row in tl.range(first, rows, step, num_stages=STAGES):
+        at = tl.arange(0, BLOCK)
+        inside = at < columns
+        values = tl.load(x + row * x_stride + at, mask=inside, other=-float("inf"))
+        shifted = values - tl.max(values, axis=0)
+        powers = tl.exp(shifted)
+        tl.store(out + row * out_stride + at, powers / tl.sum(powers, axis=0), mask=inside)
+
+
+@triton.jit
+def softmax_two_pass(out, x, columns, BLOCK: tl.constexpr):
+    """Maximum and sum of a row in one pass; then the row again, from its end."""
+    row = tl.program_id(0)
+    highest = -float("inf")
+    total = 0.0
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        values = tl.load(x + row * columns + at, mask=at < columns, other=-float("inf"))
+        higher = max(highest, tl.max(values))
+        total = total * tl.exp(highest - higher) + tl.sum(tl.exp(values - higher))
+        highest = higher
+    for start in range(columns - columns % BLOCK, -1, -BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        values = tl.load(x + row * columns + at, mask=at < columns, other=-float("inf"))
+        tl.store(out + row * columns + at, tl.exp(values - highest) / total, mask=at < columns)
+
+
+@triton.jit
+def cross_entropy(loss, gradient, logits, labels, columns, smoothing, BLOCK: tl.constexpr, GRADIENT: tl.constexpr):
+    """The loss of a row of logits, and its gradient on demand."""
+    row = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    label = tl.load(labels + row)
+    values = tl.load(logits + row * columns + at, mask=at < columns, other=-float("inf")).to(tl.float32)
+    highest = tl.max(values, 0)
+    normal = highest + tl.log(tl.sum(tl.exp(values - highest), 0))
+    mean = tl.sum(tl.where(at < columns, values, 0.0), 0) / columns
+    target = tl.load(logits + row * columns + label).to(tl.float32)
+    if label >= 0:
+        result = normal - (1 - smoothing) * target - smoothing * mean
+    else:
+        result = 0.0
+    tl.store(loss + row, result)
+    if GRADIENT:
+        share = tl.exp(values - normal) - smoothing / columns
+        share = tl.where(at == label, share - (1 - smoothing), share)
+        tl.store(gradient + row * columns + at, share if label >= 0 else share * 0.0, mask=at < columns)
