@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -15,10 +16,11 @@ MODULES = (
     "constexpr",
     "context",
     "tensor",
+    "casts",
     "creation",
     "shape",
-    "memory",
     "block_pointer",
+    "memory",
     "atomics",
     "math",
     "dot",
@@ -49,11 +51,16 @@ class Language(ModuleType):
 sys.modules[__name__].__class__ = Language
 
 
+def load() -> Iterator[ModuleType]:
+    """The modules of the language, each imported when it is its turn."""
+    return (importlib.import_module(f"{__name__}.{module}") for module in MODULES)
+
+
 def __getattr__(name: str) -> Any:
     if name in SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if not name.startswith("_"):
-        for module in (importlib.import_module(f"{__name__}.{module}") for module in MODULES):
+        for module in load():
             if name in module.__all__:
                 value = getattr(module, name)
                 globals()[name] = value
@@ -62,5 +69,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    modules = [importlib.import_module(f"{__name__}.{module}") for module in MODULES]
-    return sorted(name for module in modules for name in module.__all__)
+    return sorted(name for module in load() for name in module.__all__)

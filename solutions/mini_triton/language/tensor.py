@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from mini_triton import language
 from mini_triton.ir import types as ir
 from mini_triton.ir.core import Value
 from mini_triton.language.constexpr import RunTimeValue, unwrap
@@ -302,6 +303,14 @@ class tensor(RunTimeValue):
 
     def __bool__(self) -> bool:
         raise TypeError(f"{self!r} has no value yet: Python cannot branch on it while the kernel is being compiled")
+
+    def __getattr__(self, name: str) -> Any:
+        """Python asks here for what it does not find: `x.sum(0)`, but `reduction.py` is not loaded yet."""
+        if not name.startswith("_"):
+            list(language.load())
+            if hasattr(tensor, name):
+                return getattr(self, name)
+        raise AttributeError(f"a tensor has no {name}")
 
     # Python calls the method of the left operand; if that does not know what to do, the reflected one of the right.
     __add__ = add
