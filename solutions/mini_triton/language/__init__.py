@@ -51,7 +51,7 @@ class Language(ModuleType):
 sys.modules[__name__].__class__ = Language
 
 
-def load() -> Iterator[ModuleType]:
+def _modules() -> Iterator[ModuleType]:
     """The modules of the language, each imported when it is its turn."""
     return (importlib.import_module(f"{__name__}.{module}") for module in MODULES)
 
@@ -60,7 +60,7 @@ def __getattr__(name: str) -> Any:
     if name in SUBMODULES:
         return importlib.import_module(f"{__name__}.{name}")
     if not name.startswith("_"):
-        for module in load():
+        for module in _modules():
             if name in module.__all__:
                 value = getattr(module, name)
                 globals()[name] = value
@@ -69,4 +69,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(name for module in load() for name in module.__all__)
+    return sorted(name for module in _modules() for name in module.__all__)
