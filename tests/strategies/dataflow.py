@@ -21,6 +21,7 @@ WRITES = ("tt.atomic_rmw", "tt.atomic_cas", "tt.call")  # beside all operations 
 ASSOCIATIVE = ("arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori")
 COMMUTATIVE = (*ASSOCIATIVE, "arith.addf", "arith.mulf", "arith.maxsi", "arith.minsi", "arith.maxnumf", "arith.minnumf")
 FLIPPED = {f"{s}{a}": f"{s}{b}" for s in "suo" for a, b in (("gt", "lt"), ("ge", "le"))}  # x > y is y < x
+SYMMETRIC = ("eq", "ne", "oeq", "une")
 _VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
 _TENSOR = re.compile(r"tensor<((?:\d+x)+)((?:!tt\.ptr<\w+>|\w+))>")
 _FOR = re.compile(r"scf\.for (%\w+) = (%\S+) to (%\S+) step (%\S+)(?: iter_args\((.*?)\))?")
@@ -189,7 +190,7 @@ class Graph:
                 operands.reverse()
         if line.name in ASSOCIATIVE:
             operands = [leaf for node in operands for leaf in (node.operands if node.label == label else (node,))]
-        if line.name in COMMUTATIVE:
+        if line.name in COMMUTATIVE or predicate and predicate[1] in SYMMETRIC:
             return Node(label, tuple(sorted(operands, key=lambda node: node.key)), quoted, ordered=False)
         return Node(label, tuple(operands), quoted)
 

@@ -26,14 +26,14 @@ from mini_triton.errors import CompilationError
 from mini_triton.ir.core import Value
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import I32, TensorType
-from mini_triton.language.constexpr import unwrap
+from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import current
 from mini_triton.language.dtypes import dtype, int1, literal_dtype
 from mini_triton.language.signature import parse_type
 from mini_triton.language.tensor import tensor
 from mini_triton.language.tracing import trace
 
-from tests.checks import NO_ANSWER
+from tests.checks import NO_ANSWER, described
 from tests.oracles import triton
 from tests.oracles.triton import Made, Source
 from tests.strategies.difference import difference
@@ -89,7 +89,7 @@ def judge(arguments: Arguments, expressions: Sequence[str], before: str = "", he
 class Scene:
     """Values by name, and what has been done with them before the expressions."""
 
-    def __init__(self, arguments: Arguments, before: str, helpers: str) -> None:
+    def __init__(self, arguments: Arguments, before: str = "", helpers: str = "") -> None:
         self.arguments, self.before, self.helpers = arguments, before, helpers
         self.constants = {name: literal_eval(text[1:]) for name, text in arguments.items() if text.startswith("=")}
         self.types = {name: _parsed(text) for name, text in arguments.items() if name not in self.constants}
@@ -110,6 +110,13 @@ class Scene:
             return error
         return types[0]
 
+    def refuses(self, expression: str, error: type[Exception], *names: str, because: str = "") -> None:
+        """Our language refuses the expression with this class of error, and its message names what is at fault."""
+        __tracebackhide__ = True
+        described(f"{expression}\n{self._where()}", self._traced, [expression], []).raises(
+            error, *names, because=because
+        )
+
     def text(self, expressions: Sequence[str]) -> str:
         """A module with all of these expressions as our language builds it."""
         return self._traced(expressions, [])
@@ -118,7 +125,7 @@ class Scene:
         def kernel(**inputs: tensor) -> None:
             names: dict[str, Any] = {"tl": tl, "__name__": "kernels"}
             exec(self.helpers.replace("@triton.jit\n", ""), names)
-            names |= {name: tl.constexpr(value) for name, value in self.constants.items()}
+            names |= {name: constexpr(value) for name, value in self.constants.items()}
             names |= {name: _argument(value, *self.types[name]) for name, value in inputs.items()}
             exec(self.before, names)
             for i, expression in enumerate(expressions):

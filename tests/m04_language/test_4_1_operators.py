@@ -1,0 +1,175 @@
+"""Task 4.1: what Python's operators do with tensors, numbers and pointers, as real Triton does it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.language.signature import SPELLINGS, parse_type
+
+from tests.oracles import questions, records
+from tests.strategies.language import Arguments, Scene, judge
+
+DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
+POINTERS = ("*fp32", "*fp16", "*i32")
+ARITHMETIC = ("+", "-", "*", "/", "//", "%")
+BITWISE = ("&", "|", "^", "<<", ">>")
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+OPERATORS = ARITHMETIC + BITWISE + COMPARISONS
+LITERALS = tuple(value for value in questions.LITERALS if not math.isnan(value))  # how it is printed has no rule
+ALIKE = ((), (4,), (4, 1), (2, 4))  # these fit each other
+SHAPES = tuple(shape for shape in questions.SHAPES if len(shape) < 3) + ((1, 2, 4), (2, 1, 1), (4, 2, 4))
+
+
+def spelled(dtype: str, shape: tuple[int, ...]) -> str:
+    """`i8[4, 1]`"""
+    return f"{dtype}{list(shape)}" if shape else dtype
+
+
+def name_of(spelling: str) -> str:
+    """The dtype as the records have it: `uint8` for `u8`."""
+    return str(parse_type(spelling))
+
+
+def written(value: bool | int | float) -> str:
+    """A number as a kernel has it."""
+    return f"float('{value}')" if isinstance(value, float) and math.isinf(value) else repr(value)
+
+
+def rule(operator: str) -> str:
+    """The operator whose rules are recorded and hold for this one, too."""
+    return operator if operator in ("/", "//", "%") else "+"
+
+
+def agreed(a: str, b: str, operator: str) -> bool:
+    """Whether all versions of Triton treat two tensors alike: the types, and how they are converted."""
+    answer = records.promotion(name_of(a), name_of(b), rule(operator))
+    casts = [records.cast_ops(name_of(source), answer.value) for source in (a, b) if answer.ok]
+    return answer.common and all(cast.common for cast in casts)
+
+
+def agreed_with_literal(a: str, value: bool | int | float, operator: str) -> bool:
+    """The same for a tensor and a number. Newer versions compare in the tensor's dtype, older ones in a common one."""
+    answer = records.literal_promotion(name_of(a), value, rule(operator))
+    if not answer.common or operator not in COMPARISONS:
+        return answer.common
+    alone = records.literal_type(value)
+    return alone.ok and answer.ok and answer.value == records.promotion(name_of(a), alone.value).value
+
+
+@given(a=st.sampled_from(DTYPES), b=st.sampled_from(DTYPES), shapes=st.tuples(*[st.sampled_from(ALIKE)] * 2))
+def test_two_tensors(a: str, b: str, shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    """Result, operations and refusals of every operator."""
+    expressions = [f"x {operator} y" for operator in OPERATORS if agreed(a, b, operator)]
+    judge({"x": spelled(a, shapes[0]), "y": spelled(b, shapes[1])}, expressions)
+
+
+@given(dtype=st.sampled_from(DTYPES), value=st.sampled_from(LITERALS), shape=st.sampled_from(ALIKE))
+def test_a_tensor_and_a_number(dtype: str, value: bool | int | float, shape: tuple[int, ...]) -> None:
+    """In arithmetic the number is weak, on either side; in comparisons it is not."""
+    operators = [operator for operator in OPERATORS if agreed_with_literal(dtype, value, operator)]
+    expressions = [f"x {operator} {written(value)}" for operator in operators]
+    expressions += [f"{written(value)} {operator} x" for operator in operators if operator not in COMPARISONS]
+    judge({"x": spelled(dtype, shape)}, expressions)
+
+
+def test_a_number_compared_with_a_tensor() -> None:
+    """Python asks the tensor: `1 < x` is `x > 1`."""
+    for dtype in ("i32", "u32", "fp32"):
+        judge({"x": spelled(dtype, (4,)), "A": "=2"}, [f"{n} {operator} x" for n in "13" for operator in COMPARISONS])
+        judge({"x": spelled(dtype, (4,)), "A": "=2"}, [f"x {operator} A" for operator in OPERATORS])
+
+
+@given(a=st.sampled_from(SHAPES), b=st.sampled_from(SHAPES), dtype=st.sampled_from(("i32", "fp32", "u8")))
+def test_shapes(a: tuple[int, ...], b: tuple[int, ...], dtype: str) -> None:
+    """The smaller one is repeated, as by NumPy; and refused where NumPy refuses."""
+    judge({"x": spelled(dtype, a), "y": spelled("i32", b)}, ["x - y", "y < x", "y * x"])
+
+
+@given(
+    pointer=st.sampled_from(POINTERS),
+    other=st.sampled_from((*DTYPES, *POINTERS)),
+    shapes=st.tuples(*[st.sampled_from(ALIKE)] * 2),
+)
+def test_pointers(pointer: str, other: str, shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    """A pointer moves by integers of any dtype. All else with a pointer is refused."""
+    expressions = ["p + y", "y + p", "p - y", "y - p", "p * y", "y / p", "p // y", "p & y", "p << y", "p == y", "y < p"]
+    judge({"p": spelled(pointer, shapes[0]), "y": spelled(other, shapes[1])}, expressions)
+
+
+def test_pointers_and_numbers() -> None:
+    """A number is an offset of its own dtype, so a large one is 64 bits wide."""
+    for type in ("*fp32", "*i8[4]"):
+        offsets = ("1", "-1", "0", "True", "2**31", "2**40", "-(2**40)", "2**63", "1.5", "0.0")
+        expressions = [f"{x} {op} {y}" for n in offsets for op in "+-" for x, y in (("p", n), (n, "p"))]
+        judge({"p": type}, [*expressions, "p + 1 + 2 - 3", "p * 2", "p / 2", "p % 2", "2 & p", "p == 0", "0 != p"])
+
+
+@pytest.mark.parametrize("shape", ALIKE)
+def test_unary(shape: tuple[int, ...]) -> None:
+    """-x and ~x of everything there is, once, and twice."""
+    arguments = {f"x_{dtype.replace('*', 'p_')}": spelled(dtype, shape) for dtype in (*DTYPES, *POINTERS)}
+    judge(arguments, [f"{operator}{name}" for operator in ("-", "~", "- -", "~~") for name in arguments])
+
+
+NAMES: Arguments = {
+    "a": "i32[4]",
+    "b": "u32[2, 1]",
+    "c": "i64",
+    "d": "fp32[2, 4]",
+    "e": "fp64",
+    "f": "i8[4]",
+    "g": "i1[2, 4]",
+    "h": "fp16[4]",
+    "p": "*fp32",
+}
+
+
+def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Expressions made of smaller ones."""
+    numbers, arithmetic = st.sampled_from(("1", "3", "True", "1.5", "2.0")), st.sampled_from(ARITHMETIC + BITWISE)
+    return st.one_of(
+        st.builds("({} {} {})".format, smaller, st.sampled_from(OPERATORS), smaller),
+        st.builds("({} {} {})".format, smaller, arithmetic, numbers),
+        st.builds("({} {} {})".format, numbers, arithmetic, smaller),
+        st.builds("({}{})".format, st.sampled_from("-~"), smaller),
+    )
+
+
+@given(
+    st.lists(st.recursive(st.sampled_from(sorted(NAMES)), larger, max_leaves=6), min_size=1, max_size=8, unique=True)
+)
+def test_expressions(expressions: list[str]) -> None:
+    """Several operators, one on another's result."""
+    judge(NAMES, expressions)
+
+
+REFUSED: dict[str, tuple[str, ...]] = {
+    "p + q": ("cannot add pointers together",),
+    "p - q": ("pointer<fp32>", "pointer<fp32>"),
+    "p - r": ("pointer<fp32>", "pointer<fp16>"),
+    "p + r": ("pointer<fp32>", "pointer<fp16>"),
+    "p * n": ("pointer<fp32>", "int32"),
+    "n & p": ("int32", "pointer<fp32>"),
+    "p + x": ("pointer<fp32>", "fp32"),
+    "x + p": ("pointer<fp32>", "fp32"),
+    "p + 1.5": ("pointer<fp32>", "fp32"),
+    "p == q": ("pointer<fp32>",),
+    "x & n": ("fp32",),
+    "n ^ 1.5": ("fp32",),
+    "x >> n": ("fp32",),
+    "x // 2": ("unexpected type fp32",),
+    "n % u": ("int32", "uint8"),
+    "-p": ("wrong type argument to unary minus",),
+    "~p": ("wrong type argument to unary invert",),
+    "~x": ("wrong type argument to unary invert",),
+}
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_refusals_name_what_is_at_fault(expression: str) -> None:
+    """The error is a TypeError that names the dtypes, or says what the stub says."""
+    scene = Scene({"p": "*fp32", "q": "*fp32", "r": "*fp16", "n": "i32", "u": "u8", "x": "fp32"})
+    scene.refuses(expression, TypeError, *REFUSED[expression])
