@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mini_triton.ir.types import with_element
-from mini_triton.language.context import builtin, current
+from mini_triton.language.casts import reinterpret
+from mini_triton.language.context import builtin
 from mini_triton.language.creation import splat
-from mini_triton.language.dtypes import dtype, int32, int64, uint32, uint64
+from mini_triton.language.dtypes import int32, int64, uint32, uint64
 from mini_triton.language.math import cos, log, maximum, sin, sqrt, umulhi, where
 from mini_triton.language.tensor import constant, convert, tensor, to_tensor
 
@@ -50,14 +50,6 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
     # [end]
 
 
-def bits_as(x: Any, dtype: dtype) -> tensor:
-    """The same bits read as another dtype of the same size. Raises `VerificationError` for another size. (Given.)"""
-    x = to_tensor(x)
-    if x.dtype.ir_type == dtype.ir_type:
-        return tensor(x.handle, dtype)
-    return tensor(current().create("tt.bitcast", x.handle, result=with_element(x.handle.type, dtype.ir_type)), dtype)
-
-
 @builtin
 def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) -> Four:
     """Four random words for four counter words; the bits of the seed are the key.
@@ -67,7 +59,7 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     """
     # [task 4.8] The seed as a uint64. For 32-bit counters its lower and its upper 32 bits are the key words, each
     # as uint32; for 64-bit counters the seed is the first key word, and a (1,)-tensor of zeros the second. The counters
-    # are only read as unsigned (`bits_as`), not converted.
+    # are only read as unsigned (`reinterpret`), not converted.
     seed, c0 = to_tensor(seed), to_tensor(c0)
     if seed.dtype.is_ptr() or not seed.dtype.is_int():
         raise TypeError(f"the seed must be an integer, not {seed.dtype}")
@@ -78,7 +70,8 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
         word, k0, k1 = uint32, convert(seed & 0xFFFFFFFF, uint32), convert(seed >> 32 & 0xFFFFFFFF, uint32)
     else:
         word, k0, k1 = uint64, seed, splat(constant(0, uint64), (1,))
-    return philox_impl(bits_as(c0, word), bits_as(c1, word), bits_as(c2, word), bits_as(c3, word), k0, k1, n_rounds)
+    c0, c1, c2, c3 = (reinterpret(to_tensor(c), word) for c in (c0, c1, c2, c3))
+    return philox_impl(c0, c1, c2, c3, k0, k1, n_rounds)
     # [end]
 
 
@@ -117,9 +110,9 @@ def uint_to_uniform_float(x: tensor) -> tensor:
     # [task 4.8] Read the bits as signed, fold the negative half onto the other (x to -x - 1), and scale: by
     # 4.6566127342e-10 for 32 bits, so that the largest stays below 1, and by 1.0842020432385337e-19 for 64.
     if x.dtype in (int32, uint32):
-        x, scale = bits_as(x, int32), 4.6566127342e-10
+        x, scale = reinterpret(x, int32), 4.6566127342e-10
     elif x.dtype in (int64, uint64):
-        x, scale = bits_as(x, int64), 1.0842020432385337e-19
+        x, scale = reinterpret(x, int64), 1.0842020432385337e-19
     else:
         raise TypeError(f"it takes integers of 32 or 64 bits, not {x.dtype}")
     return where(x < 0, -x - 1, x) * scale

@@ -17,7 +17,7 @@ from mini_triton.ir.types import I32, TensorType
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import dtype, float32, int1, int32, pointer_type, uint32
 from mini_triton.language.math import maximum, minimum, where, without_bfloat16
-from mini_triton.language.tensor import add, build, compare, convert, member, tensor
+from mini_triton.language.tensor import add, build, compare, convert, member, tensor, to_tensor
 
 __all__ = ["reduce", "sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce_or", "histogram"]
 
@@ -265,6 +265,7 @@ def histogram(input: tensor, num_bins: int, mask: Any = None) -> tensor:
         raise ValueError("histogram only supports 1D input")
     operands = [input.handle]
     if mask is not None:
+        mask = to_tensor(mask)
         if mask.dtype != int1:
             raise ValueError("Mask must have boolean scalar type")
         operands.append(current().broadcast_to(mask.handle, input.shape))
