@@ -38,3 +38,11 @@ class CompilationError(Exception):
 
 class VerificationError(CompilationError):
     """The IR breaks a rule of its own: a type rule, dominance, a missing terminator."""
+
+
+class UnsupportedLanguageConstruct(CompilationError):
+    """Python that kernels cannot use."""
+
+
+class CompileTimeAssertionFailure(CompilationError):
+    """A `tl.static_assert` that does not hold."""

@@ -1,0 +1,131 @@
+"""Branches: `if`, `x if c else y`, `and`, `or`, `not`.
+
+If the compiler knows the condition, only one side is visited: the other one need not even make sense. Otherwise both
+are compiled, each into a region of an `scf.if`, and what they leave in the names becomes the operation's results.
+
+A `return` inside an `if` ends the function on one way only. The statements after the `if` then belong to the other
+way, so they are compiled as its continuation: `if c: return` followed by `rest` is `if c: return, else: rest`. (Triton
+leaves structured control flow here and jumps, by `cf.cond_br`.)
+
+Source: `visit_If` and `visit_IfExp` in Triton's `code_generator.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
+from mini_triton.frontend.calls import Calls, returned
+from mini_triton.frontend.names import written
+from mini_triton.frontend.scope import Scope
+from mini_triton.frontend.values import parts, rebuilt, run_time, spelled
+from mini_triton.ir.core import Block, Region
+from mini_triton.ir.scopes import yield_
+from mini_triton.language.constexpr import constexpr
+from mini_triton.language.dtypes import int1
+from mini_triton.language.tensor import bitwise, convert, invert, tensor
+
+Branch = tuple[Block, Scope, Any]
+"""A branch that has been compiled: its block, the names at its end, and what the visit returned."""
+
+
+class Branches(Calls):
+    """Visits what depends on a condition."""
+
+    def visit_If(self, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
+        """Visit an `if` and the statements after it, and return what they return."""
+        condition = self.visit(node.test)
+        # Task 5.4: What is no tensor is known to the compiler, and Python knows its truth. Then `run` the statements
+        # of the one branch and after them the rest. Otherwise: `self.runtime_if`, with a scalar condition
+        # (`self.scalar`).
+        raise NotImplementedError("Task 5.4: What the compiler decides")
+
+    def runtime_if(self, node: ast.If, condition: tensor, rest: Sequence[ast.stmt]) -> Any:
+        """An `if` that is decided when the kernel runs, and the rest."""
+        # Task 5.7: If there is a `return` in one of the branches (`contains_return`), compile each branch with the
+        # rest behind it, and `choose` between what they return (`returned` says what that is if they return nothing).
+        # Otherwise compile both branches as they are, then `merge` what they did to the names, then `run` the rest.
+        raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+    def compile(self, visits: Sequence[Callable[[], Any]]) -> list[Branch]:
+        """Make each of these visits in a block of its own and with names of its own, the same at first. (Given.)"""
+        before, branches = self.scope, []
+        for visit in visits:
+            block, self.scope = Block(), before.copy()
+            with self.builder.at_end(block):
+                result = visit()
+            branches.append((block, self.scope, result))
+        self.scope = before
+        return branches
+
+    def join(self, condition: tensor, branches: Sequence[Branch], values: Sequence[Any]) -> Any:
+        """Build the `scf.if` from two compiled branches, where branch i results in `values[i]`; the joined value.
+
+        The values are spelled alike.
+        """
+        # Task 5.7: End each block with `yield_` of the handles of its value's parts (`builder.at_end`), then build the
+        # operation with one region for each block. The joined value is the first, rebuilt from the results.
+        raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+    def choose(self, node: ast.expr | ast.stmt, condition: tensor, branches: Sequence[Branch], mismatch: str) -> Any:
+        """The value that one of two branches results in.
+
+        Raises `CompilationError` with `mismatch`, which has a place for each type, if the types differ.
+        """
+        # Task 5.7: The numbers of each become tensors (`run_time`) at the end of its block: then `spelled` tells
+        # whether they agree. `returned` is for blocks that return nothing.
+        raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+    def merge(self, node: ast.If, condition: tensor, branches: Sequence[Branch]) -> None:
+        """Build the `scf.if`, and give the names the values that they have after it."""
+        # Task 5.7: Go through the names that the branches write. One that has a value after one branch only, or after
+        # none, is lost: say to `self.scope.lose` on which line the `if` is. One with the very same object in both keeps
+        # it. The others have, once their numbers are tensors, types that agree (`disagreement` if not), and cross.
+        raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+    def disagreement(self, name: str, value: Any, then: Scope, other: Any, otherwise: Scope) -> CompilationError:
+        """The error for a name that the branches leave with different types. Its place is where the second is bound."""
+        # Task 5.8: "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". The
+        # lines are those in `places`: for a branch that leaves the name alone, where it was bound before the `if`.
+        raise NotImplementedError("Task 5.8: Errors that point at the line")
+
+    def scalar(self, node: ast.expr, condition: Any) -> tensor:
+        """A condition as a scalar `int1`. Raises `CompilationError` at `node` for more than one element."""
+        # Task 5.7: "Boolean value of Tensor with more than one value is ambiguous" is an
+        # `UnsupportedLanguageConstruct`. A number or a pointer is true if it is not zero: `convert` to int1. One
+        # element in a tensor: `tt.unsplat`.
+        raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
+        """`x if condition else y`"""
+        # Task 5.7: As an `if`: visit one side, or compile both and choose. The message for two types is
+        # "Ternary expression with dynamic condition has inconsistent types int32[] and fp32[]".
+        raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+    def visit_not(self, node: ast.UnaryOp) -> Any:
+        """`not x`"""
+        # Task 5.7: Of a tensor `invert`, if it is int1 (`self.boolean` sees to it); else Python's, as a `constexpr`.
+        raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        """`a and b`, `a or b`: of tensors both sides are computed, and combined bit by bit."""
+        # Task 5.7: Visit from left to right. A value that the compiler knows either decides (False for `and`, True for
+        # `or`): then it is the result, and what follows is not visited. Or it changes nothing: leave it out. Combine
+        # the tensors left by `bitwise`, from the left; if there are none, the result is the last value.
+        raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+    def boolean(self, node: ast.expr, value: tensor) -> tensor:
+        """`value` itself, which must be `int1`. (Given.)"""
+        if value.dtype != int1:
+            raise self.error(
+                node, f"`and`, `or` and `not` combine int1 values, not {value!r}: compare it with something"
+            )
+        return value
+
+
+def contains_return(node: ast.AST) -> bool:
+    """Whether there is a `return` statement inside. (Given.)"""
+    return any(isinstance(inner, ast.Return) for inner in ast.walk(node))

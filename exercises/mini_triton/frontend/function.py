@@ -1,0 +1,114 @@
+"""Kernels as Python functions: their source, their parameters, and the names they see. (Given.)
+
+Source: `JITFunction` in Triton's `python/triton/runtime/jit.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable
+from typing import Any, overload
+
+from mini_triton.errors import Loc
+
+
+class JITFunction:
+    """A function that is compiled, not called. Its source is parsed when it is first needed.
+
+    With `noinline` it takes scalars only, as in Triton. Its calls are compiled in place in any case.
+    """
+
+    def __init__(self, fn: Callable[..., Any], noinline: bool = False) -> None:
+        functools.update_wrapper(self, fn)
+        self.fn = fn
+        self.noinline = noinline
+        self.signature = inspect.signature(fn)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.fn.__qualname__}>"
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        raise RuntimeError(f"{self.fn.__name__} is a kernel: Python cannot call it, only other kernels can")
+
+    @property
+    def constexprs(self) -> list[str]:
+        """The parameters annotated `constexpr`."""
+        parameters = self.signature.parameters.values()
+        return [parameter.name for parameter in parameters if "constexpr" in str(parameter.annotation)]
+
+    @functools.cached_property
+    def file(self) -> str:
+        return inspect.getsourcefile(self.fn) or self.fn.__code__.co_filename
+
+    @functools.cached_property
+    def _lines(self) -> tuple[list[str], int]:
+        try:
+            return inspect.getsourcelines(self.fn)
+        except OSError as error:
+            raise ValueError(f"the source of {self.fn.__name__} cannot be read: define it in a file") from error
+
+    @functools.cached_property
+    def source(self) -> str:
+        """The source text from the first decorator on, its indentation removed."""
+        return textwrap.dedent("".join(self._lines[0]))
+
+    @functools.cached_property
+    def tree(self) -> ast.FunctionDef:
+        """The parsed source. Its lines and columns are those of `source`; `loc` knows those of the file."""
+        (definition,) = ast.parse(self.source).body
+        if not isinstance(definition, ast.FunctionDef):
+            raise ValueError(f"{self.fn.__name__} is no function defined by `def`")
+        return definition
+
+    @functools.cached_property
+    def _offset(self) -> tuple[int, int]:
+        lines, first = self._lines
+        return first - 1, len(lines[0]) - len(lines[0].lstrip())
+
+    def loc(self, node: ast.expr | ast.stmt) -> Loc:
+        """Where in its file a piece of the source is."""
+        lines, columns = self._offset
+        return Loc(self.file, lines + node.lineno, columns + node.col_offset)
+
+    @property
+    def globals(self) -> dict[str, Any]:
+        """What names mean that the function does not bind itself: its module's, and those of functions around it."""
+        names = self.fn.__code__.co_freevars
+        cells = self.fn.__closure__ or ()
+        enclosed = {}
+        for name, cell in zip(names, cells, strict=True):
+            try:
+                enclosed[name] = cell.cell_contents
+            except ValueError:  # the name has no value yet
+                continue
+        return {**self.fn.__globals__, **enclosed} if enclosed else self.fn.__globals__
+
+
+class ConstexprFunction:
+    """A plain Python function that kernels may call with compile-time values, to get one."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, fn)
+        self.fn = fn
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        return self.fn(*arguments, **keywords)
+
+
+@overload
+def jit(fn: Callable[..., Any]) -> JITFunction: ...
+@overload
+def jit(*, noinline: bool = False) -> Callable[[Callable[..., Any]], JITFunction]: ...
+def jit(fn: Callable[..., Any] | None = None, *, noinline: bool = False) -> Any:
+    """Mark a function as a kernel, or as one that kernels call: `@jit` or `@jit(noinline=True)`."""
+    if fn is None:
+        return functools.partial(JITFunction, noinline=noinline)
+    return JITFunction(fn, noinline)
+
+
+def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
+    """Mark a plain Python function as one that the compiler runs."""
+    return ConstexprFunction(fn)

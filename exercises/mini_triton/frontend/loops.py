@@ -1,0 +1,132 @@
+"""Loops: `for` and `while`.
+
+A loop carries the names that its body writes and that have a tensor before it: they enter the body as block arguments,
+leave it by `scf.yield`, and are the operation's results afterwards. Names that the body alone binds end with it.
+
+Source: `visit_For` and `visit_While` in Triton's `code_generator.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
+from mini_triton.frontend.branches import Branches
+from mini_triton.frontend.names import written
+from mini_triton.frontend.scope import Scope
+from mini_triton.frontend.values import parts, rebuilt, spelled
+from mini_triton.ir.core import BlockArgument, Value
+from mini_triton.ir.scopes import condition, for_, while_, yield_
+from mini_triton.language.constexpr import unwrap
+from mini_triton.language.dtypes import promote
+from mini_triton.language.ranges import range as tl_range
+from mini_triton.language.ranges import static_range
+from mini_triton.language.tensor import add, convert, sub, tensor, to_tensor
+
+Carried = dict[str, Any]
+"""The names that a loop carries, with their values."""
+
+
+class Loops(Branches):
+    """Visits loops."""
+
+    in_loop = False  # whether the statement being visited is in the body of a loop
+
+    # --- what both kinds share
+
+    def carried(self, node: ast.For | ast.While) -> Carried:
+        """The names that this loop carries, with their values before it."""
+        # Task 5.6: Those that its body writes and whose value now has parts. The target of a `for` is not among them.
+        raise NotImplementedError("Task 5.6: for")
+
+    def enter(self, carried: Carried, handles: Iterable[Value]) -> None:
+        """Give the carried names their values inside: the same, rebuilt from a block's arguments. (Given.)"""
+        for name, value in zip(carried, rebuilt(tuple(carried.values()), handles), strict=True):
+            self.scope.bind(name, value, self.scope.places[name])
+
+    def visit_body(self, node: ast.For | ast.While, carried: Carried) -> list[Value]:
+        """Visit the body; the IR values with which the carried names end it.
+
+        Raises `CompilationError` for a name whose type has changed, and for a new value where the compiler knew one.
+        """
+        # Task 5.6: `run` the body with `self.in_loop` set, so that a `return` in it is refused; set it back
+        # afterwards. A carried name must be spelled as before: `changed` is the error. And a name that has a value in
+        # `before` that is no carried one must still have the very same: else `reassigned` is the error.
+        raise NotImplementedError("Task 5.6: for")
+
+    def leave(self, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]) -> None:
+        """Back to the names before the loop: the carried ones have its results, those bound inside are lost. (Given.)"""
+        self.scope = before
+        targets = [node.target] if isinstance(node, ast.For) else []
+        for name in written([*targets, *node.body]):
+            if name not in before.values or name in written(targets):
+                before.lose(name, f"it has a value only inside the loop on line {self.loc(node).line}")
+        self.enter(carried, results)
+
+    def changed(self, name: str, initial: Any, before: Scope, value: Any) -> CompilationError:
+        """The error for a carried name whose type changes, at the place where it does."""
+        # Task 5.8: "Loop-carried variable acc has initial type int32[] (line 3) but is re-assigned to fp32[] in loop!
+        # Please make sure that the type stays consistent." The lines are in `places`.
+        raise NotImplementedError("Task 5.8: Errors that point at the line")
+
+    def reassigned(self, name: str) -> CompilationError:
+        """The error for a compile-time value that a loop would change. (Given.)"""
+        message = f"cannot reassign constexpr {name} in the loop: the loop is compiled once, for all its iterations"
+        return CompilationError(message, self.scope.places[name])
+
+    # --- for
+
+    def visit_For(self, node: ast.For) -> None:
+        # Task 5.4: The iterator is a `static_range`: `self.unroll`; a `tl_range` (Python's `range` becomes one, too):
+        # `self.runtime_for`. For others raise an `UnsupportedLanguageConstruct` at `node.iter` that names both. The
+        # target must be a name, and there is no `else`.
+        raise NotImplementedError("Task 5.4: What the compiler decides")
+
+    def unroll(self, node: ast.For, target: ast.Name, iterator: static_range) -> None:
+        """A loop that the compiler runs: its body once for each value of the target, which is a `constexpr`."""
+        # Task 5.4: Python can go through the iterator. A `return` in the body is refused: set `self.in_loop`
+        # meanwhile.
+        raise NotImplementedError("Task 5.4: What the compiler decides")
+
+    def runtime_for(self, node: ast.For, target: ast.Name, iterator: tl_range) -> None:
+        """A loop that the kernel runs: `scf.for`."""
+        # Task 5.6: `self.bounds` gives the three operands, of one dtype, which is the induction variable's too. Open a
+        # `for_` with the handles of the carried values' parts. Inside, with a copy of the scope, `enter`, bind the
+        # target to the variable, visit the body and yield. Afterwards `leave` with the results. A step known to be
+        # negative: swap the bounds, turn the step over, and the target is upper - variable + lower.
+        raise NotImplementedError("Task 5.6: for")
+
+    def bounds(self, node: ast.expr, iterator: tl_range, backwards: bool) -> list[tensor]:
+        """Start, end and step of a loop as scalars of one integer dtype; `backwards` as a loop upward. (Given.)"""
+        start, end, step = iterator.start, iterator.stop, iterator.step
+        if backwards:
+            start, end, step = end, start, -unwrap(step)
+        values = [self.evaluate(node, to_tensor, bound) for bound in (start, end, step)]
+        for value in values:
+            if value.shape or value.dtype.is_ptr() or not value.dtype.is_int():
+                raise self.error(node, f"For loop bounds and step must all be integer scalars, not {value!r}")
+        dtype = promote(promote(values[0].dtype, values[1].dtype), values[2].dtype)
+        return [convert(value, dtype) for value in values]
+
+    # --- while
+
+    def visit_While(self, node: ast.While) -> None:
+        # Task 5.7: Open a `while_` with the carried values' parts. In `before`, with a copy of the scope, `enter` and
+        # visit the test: a scalar (`self.scalar`) that ends the region as its `condition`, together with the arguments.
+        # In `after`, with a copy again, `enter`, visit the body and yield. Then `leave`. A test that the compiler knows
+        # would never change: an error; and so is an `else`.
+        raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+
+def is_negative(step: Any) -> bool:
+    """Whether a step is known to be negative. (Given.)"""
+    return isinstance(unwrap(step), int) and unwrap(step) < 0
+
+
+def annotate(variable: BlockArgument, iterator: tl_range) -> None:
+    """Pass the options of `tl.range` on to real Triton's compiler, as attributes of the loop. (Given.)"""
+    region = variable.owner.parent
+    assert region is not None and region.parent is not None
+    region.parent.attributes.update(iterator.attributes)

@@ -1,0 +1,40 @@
+"""Which names a piece of source reads and writes.
+
+SSA values never change, names do. So before a loop is compiled it must be known which names its body gives new values:
+those that had a value before are what the loop carries.
+
+Triton finds the same by visiting a loop's body twice (`visit_For` in `code_generator.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+
+def written(nodes: Iterable[ast.AST]) -> list[str]:
+    """The names that get a value anywhere inside these nodes, each once, in the order of the text."""
+    # [task 5.1] `ast.walk` finds the nodes inside a node. A name that gets a value is an `ast.Name` whose `ctx` is a
+    # `Store`: targets of `=`, `+=`, `:=` and `for` are. `_in_order` sorts and removes what is there twice.
+    return _in_order(name for name in _names(nodes) if isinstance(name.ctx, ast.Store))
+    # [end]
+
+
+def read(nodes: Iterable[ast.AST]) -> list[str]:
+    """The names whose value is used anywhere inside these nodes, each once, in the order of the text."""
+    # [task 5.1] Their `ctx` is a `Load`. The target of `x += 1` is a `Store`, but its value is used as well.
+    nodes = list(nodes)
+    loads = [name for name in _names(nodes) if isinstance(name.ctx, ast.Load)]
+    updates = [node.target for top in nodes for node in ast.walk(top) if isinstance(node, ast.AugAssign)]
+    return _in_order([*loads, *(target for target in updates if isinstance(target, ast.Name))])
+    # [end]
+
+
+def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:
+    """Every name that is mentioned. (Given.)"""
+    return [name for node in nodes for name in ast.walk(node) if isinstance(name, ast.Name)]
+
+
+def _in_order(names: Iterable[ast.Name]) -> list[str]:
+    """Names in the order of the text, each once. (Given.)"""
+    return list(dict.fromkeys(name.id for name in sorted(names, key=lambda name: (name.lineno, name.col_offset))))
