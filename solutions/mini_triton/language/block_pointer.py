@@ -44,6 +44,11 @@ class block_pointer(RunTimeValue):
         """That of the elements."""
         return self.base.dtype.element_ty
 
+    def advance(self, offsets: Any) -> block_pointer:
+        """The block pointer moved by that many elements along each dimension. The old one stays where it is."""
+        moved = zip(self.offsets, _wide(_listed(offsets), narrow=True), strict=True)
+        return dataclasses.replace(self, offsets=tuple(old + by for old, by in moved))
+
     def pointers(self) -> tensor:
         """A pointer for each element of the block."""
         pointers = broadcast_to(self.base, self.block_shape)
@@ -96,9 +101,8 @@ def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_s
 
 @builtin
 def advance(base: block_pointer, offsets: Any) -> block_pointer:
-    """The block pointer moved by that many elements along each dimension. The old one stays where it is."""
-    moved = zip(base.offsets, _wide(_listed(offsets), narrow=True), strict=True)
-    return dataclasses.replace(base, offsets=tuple(old + by for old, by in moved))
+    """The same as a function."""
+    return base.advance(offsets)
 
 
 def _listed(values: Any) -> tuple[Any, ...]:

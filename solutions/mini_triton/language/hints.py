@@ -24,7 +24,7 @@ def _promise(name: str, x: tensor, values: Any) -> tensor:
     for i, value in enumerate(values):
         if not isinstance(value, int):
             raise TypeError(f"values element {i} must have type `constexpr[int]`, got {value!r}")
-    if len(values) != max(1, len(x.shape)):
+    if len(values) != (len(x.shape) or name == "tt.divisibility"):
         raise ValueError(f"{x!r} does not match the length of values {list(values)}")
     if isinstance(x.handle, OpResult):
         x.handle.owner.attributes[name] = tuple(values)

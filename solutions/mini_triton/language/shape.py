@@ -301,5 +301,4 @@ def gather(x: tensor, index: tensor, axis: int) -> tensor:
     return build("tt.gather", x, index, axis=axis)
 
 
-setattr(tensor, "__getitem__", index)  # noqa: B010  (Python looks for operators in the class; `member` goes by name)
 setattr(tensor, "T", property(lambda x: permute(x, (1, 0)), doc="A matrix transposed."))  # noqa: B010

@@ -275,6 +275,11 @@ def compare(name: str, x: Any, y: Any) -> tensor:
     # [end]
 
 
+def reflected(operator: Callable[[Any, Any], tensor]) -> Callable[[Any, Any], tensor]:
+    """The method for an operator with the tensor on its right side."""
+    return lambda self, other: operator(other, self)
+
+
 class tensor(RunTimeValue):
     """A value of the running kernel: `handle` is the IR value, `dtype` says how its bits are read.
 
@@ -307,10 +312,15 @@ class tensor(RunTimeValue):
     def __getattr__(self, name: str) -> Any:
         """Python asks here for what it does not find: `x.sum(0)`, but `reduction.py` is not loaded yet."""
         if not name.startswith("_"):
-            list(language.load())
+            dir(language)  # imports them all
             if hasattr(tensor, name):
                 return getattr(self, name)
         raise AttributeError(f"a tensor has no {name}")
+
+    def __getitem__(self, slices: Any) -> tensor:
+        from mini_triton.language.shape import index  # which needs this module first
+
+        return index(self, slices)
 
     # Python calls the method of the left operand; if that does not know what to do, the reflected one of the right.
     __add__ = add
@@ -319,24 +329,12 @@ class tensor(RunTimeValue):
     __truediv__ = truediv
     __floordiv__ = floordiv
     __mod__ = mod
-
-    def __radd__(self, other: Any) -> tensor:
-        return add(other, self)
-
-    def __rsub__(self, other: Any) -> tensor:
-        return sub(other, self)
-
-    def __rmul__(self, other: Any) -> tensor:
-        return mul(other, self)
-
-    def __rtruediv__(self, other: Any) -> tensor:
-        return truediv(other, self)
-
-    def __rfloordiv__(self, other: Any) -> tensor:
-        return floordiv(other, self)
-
-    def __rmod__(self, other: Any) -> tensor:
-        return mod(other, self)
+    __radd__ = reflected(add)
+    __rsub__ = reflected(sub)
+    __rmul__ = reflected(mul)
+    __rtruediv__ = reflected(truediv)
+    __rfloordiv__ = reflected(floordiv)
+    __rmod__ = reflected(mod)
 
     def __and__(self, other: Any) -> tensor:
         return bitwise("arith.andi", self, other)
