@@ -1,0 +1,174 @@
+"""Task 4.3: arithmetic with what the compiler knows is Python's, done at once."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.language.constexpr import RunTimeValue, constexpr, evaluate
+
+from tests.checks import described
+from tests.strategies.language import judge
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+UNARY: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
+PYTHON = "the compiler computes it as Python does"
+
+integers = st.integers(-9, 9)
+numbers = st.one_of(integers, st.booleans(), st.sampled_from((0.0, 0.5, -1.5, 2.0, math.inf)))
+plain = st.one_of(numbers, st.sampled_from(("", "ieee", "tf32", (), (64, 32), None)))
+
+
+def asked(words: str, function: Callable[[], Any], expected: Callable[[], Any]) -> None:
+    """A computation gives a `constexpr` with the value that Python computes, or raises what Python raises."""
+    __tracebackhide__ = True
+    call = described(words, lambda: function())
+    try:
+        value = expected()
+    except Exception as error:
+        call.raises(type(error), because=PYTHON)
+        return
+    got = call.succeeds(f"constexpr[{value!r}]", PYTHON)
+    if type(got) is not constexpr:
+        call.fail(f"a constexpr, constexpr[{value!r}]", got, PYTHON)
+    if type(got.value) is not type(value) or repr(got.value) != repr(value):
+        call.fail(f"constexpr[{value!r}]", got, PYTHON)
+
+
+@given(a=plain, b=plain, name=st.sampled_from(sorted(BINARY)))
+def test_operators(a: Any, b: Any, name: str) -> None:
+    """Between two constexprs, and between one and a plain value, on either side."""
+    function = BINARY[name]
+    A, B = constexpr(a), constexpr(b)
+    asked(f"constexpr({a!r}) {name} constexpr({b!r})", lambda: function(A, B), lambda: function(a, b))
+    asked(f"constexpr({a!r}) {name} {b!r}", lambda: function(A, b), lambda: function(a, b))
+    asked(f"{a!r} {name} constexpr({b!r})", lambda: function(a, B), lambda: function(a, b))
+
+
+@given(a=plain)
+def test_one_operand(a: Any) -> None:
+    for name, function in UNARY.items():
+        A = constexpr(a)
+        asked(f"{name}constexpr({a!r})", lambda f=function, A=A: f(A), lambda f=function: f(a))  # type: ignore[misc]
+
+
+@given(values=st.lists(st.tuples(integers, st.booleans()), max_size=4))
+def test_evaluate(values: list[tuple[int, bool]]) -> None:
+    """Any function, of any number of operands."""
+
+    def function(*operands: Any) -> Any:
+        assert all(type(operand) is int for operand in operands), f"{operands} has a constexpr in it"
+        return max(operands)
+
+    operands = [constexpr(value) if wrapped else value for value, wrapped in values]
+    words = f"evaluate(max, {', '.join(map(repr, operands))})"
+    asked(words, lambda: evaluate(function, *operands), lambda: max(value for value, _ in values))
+
+
+def test_a_constexpr_in_a_constexpr() -> None:
+    for value in (3, 0.5, "ieee", None, (64, 32), int):
+        for nested in (constexpr(value), constexpr(constexpr(value)), constexpr(constexpr(constexpr(value)))):
+            assert type(nested.value) is type(value) and nested.value == value, (
+                f"a constexpr of a constexpr of {value!r} has the value {nested.value!r}, not {value!r}"
+            )
+    result = evaluate(lambda: constexpr(4))
+    assert type(result.value) is int, f"evaluate of a function that gives constexpr(4) has the value {result.value!r}"
+
+
+@given(value=plain)
+def test_truth(value: Any) -> None:
+    """`if constexpr:` goes by the value."""
+    described(f"bool(constexpr({value!r}))", bool, constexpr(value)).returns(bool(value), because=PYTHON)
+
+
+def test_comparisons_decide_branches() -> None:
+    assert (constexpr(64) >= 32) and not (constexpr("ieee") == "tf32") and not (constexpr(None) != None)  # noqa: E711
+    assert constexpr(0) == 0, "constexpr(0) == 0 is a constexpr that counts as true"
+
+
+@given(value=plain)
+def test_as_an_int(value: Any) -> None:
+    """Python takes it where it wants an int, and only if it is one."""
+    call = described(f"operator.index(constexpr({value!r}))", operator.index, constexpr(value))
+    if isinstance(value, int):
+        call.returns(operator.index(value), because=PYTHON)
+    else:
+        call.raises(TypeError, because=f"{value!r} is no int")
+
+
+def test_where_python_wants_an_int() -> None:
+    assert list(range(constexpr(1), constexpr(7), constexpr(2))) == [1, 3, 5]
+    assert "abcd"[constexpr(2)] == "c" and "abcd"[constexpr(1) : constexpr(-1)] == "bc"
+    assert [0] * constexpr(3) == [0, 0, 0]
+
+
+class Running(RunTimeValue):
+    """A value of the running kernel, that says what it is asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+def _answering(method: str) -> Callable[[Running, Any], Any]:
+    return lambda self, other: (method, other)
+
+
+REFLECTED = {"<": "__gt__", "<=": "__ge__", ">": "__lt__", ">=": "__le__", "==": "__eq__", "!=": "__ne__"}
+for _name, _function in BINARY.items():
+    _word = _function.__name__.strip("_")
+    setattr(Running, f"__{_word}__", _answering(f"__{_word}__"))
+    if _name not in REFLECTED:
+        setattr(Running, f"__r{_word}__", _answering(f"__r{_word}__"))
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_with_a_value_of_the_running_kernel(name: str) -> None:
+    """There is nothing to compute yet: the other operand's class is asked."""
+    function, running = BINARY[name], Running()
+    word = function.__name__.strip("_")
+    got = described(f"constexpr(2) {name} x", lambda: function(constexpr(2), running)).succeeds("what x says")
+    because = "the compiler does not know x: `evaluate` gives NotImplemented, and Python asks x"
+    if not (isinstance(got, tuple) and got[0] == REFLECTED.get(name, f"__r{word}__") and got[1].value == 2):
+        pytest.fail(f"constexpr(2) {name} x\n  expected  x is asked\n  got       {got!r}\n  because   {because}")
+    calls: list[Any] = []
+    for operands in ((constexpr(1), running), (running, 1), (constexpr(1), 2, running)):
+        got = described(f"evaluate(f, {len(operands)} operands, one of them x)", evaluate, calls.append, *operands)
+        got.returns(NotImplemented, because=because)
+    assert not calls, f"evaluate called the function, although one operand is not known: {calls}"
+
+
+def test_nobody_knows_how() -> None:
+    """A value of the running kernel without the operator: Python's own TypeError."""
+    described("constexpr(2) + x", lambda: constexpr(2) + RunTimeValue()).raises(TypeError)
+
+
+def test_real_triton_computes_alike() -> None:
+    """The values of such expressions in real kernels: -7 // 2 is -4 there, too."""
+    constants = {"A": "=-7", "B": "=2", "C": "=3", "D": "=1.5", "E": "=True"}
+    pairs = [(a, b) for a in constants for b in (*constants, "4")] + [("5", b) for b in constants]
+    expressions = [f"{a} {name} {b}" for name in BINARY for a, b in pairs if (a, name, b) != ("A", "**", "D")]
+    judge(constants, [*expressions, *(f"{sign}{a}" for sign in "-+~" for a in constants), "1 if A < B else 2"])
