@@ -1,0 +1,138 @@
+"""Block pointers: a view on a matrix in memory that moves as a whole. (Given.)
+
+    rows = tl.make_block_ptr(x, shape=(M, N), strides=(N, 1), offsets=(0, 0), block_shape=(16, 64), order=(1, 0))
+    block = tl.load(rows, boundary_check=(0, 1), padding_option="zero")
+    rows = tl.advance(rows, (0, 64))
+
+Newer Triton has no operation for them. Here they are never in the IR at all: a block pointer is known to the compiler
+only, and where it is used it becomes a tensor of pointers and a mask, as one would write them by hand.
+
+Source: `make_block_ptr` in Triton 3.6's `semantic.py`, and its `RewriteTensorPointer.cpp`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mini_triton.ir.types import TensorType
+from mini_triton.language.constexpr import RunTimeValue, unwrap
+from mini_triton.language.context import builtin
+from mini_triton.language.creation import arange, full
+from mini_triton.language.dtypes import dtype, int1, int8, int32, int64, pointer_type
+from mini_triton.language.shape import broadcast_to, expand_dims
+from mini_triton.language.tensor import constant, convert, tensor
+
+__all__ = ["make_block_ptr", "advance"]
+
+
+@dataclass(frozen=True)
+class block_pointer(RunTimeValue):
+    """A block in a larger array: where it is (`offsets`), and the array. All sizes are int64 scalars, in elements."""
+
+    base: tensor
+    shape: tuple[tensor, ...]
+    strides: tuple[tensor, ...]
+    offsets: tuple[tensor, ...]
+    block_shape: tuple[int, ...]
+
+    @property
+    def dtype(self) -> dtype:
+        """That of the elements."""
+        return self.base.dtype.element_ty
+
+    def advance(self, offsets: Any) -> block_pointer:
+        """The block pointer moved by that many elements along each dimension. The old one stays where it is."""
+        moved = zip(self.offsets, _wide(_listed(offsets), narrow=True), strict=True)
+        return dataclasses.replace(self, offsets=tuple(old + by for old, by in moved))
+
+    def pointers(self) -> tensor:
+        """A pointer for each element of the block."""
+        pointers = broadcast_to(self.base, self.block_shape)
+        for axis, stride in enumerate(self.strides):
+            pointers = pointers + broadcast_to(self._indices(axis) * stride, self.block_shape)
+        return pointers
+
+    def mask(self, boundary_check: Sequence[int]) -> tensor | None:
+        """Which elements are inside of the array, as far as the given dimensions are concerned."""
+        mask: tensor | None = None
+        for axis in _checked_axes(boundary_check, len(self.block_shape)):
+            indices = self._indices(axis)
+            inside = broadcast_to((indices >= 0) & (indices < self.shape[axis]), self.block_shape)
+            mask = inside if mask is None else mask & inside
+        return mask
+
+    def padding(self, option: str) -> tensor | None:
+        """What elements outside of the array are read as: "zero", "nan", or by "" something undefined."""
+        if option not in ("", None, "zero", "nan"):
+            raise ValueError(f"Padding option {option} not supported")
+        if option == "nan" and self.dtype.is_int():
+            raise ValueError("Padding option `nan` is not supported for integer block pointers")
+        return full((), math.nan if option == "nan" else 0, self.dtype) if option else None
+
+    def _indices(self, axis: int) -> tensor:
+        """The indices of the block along one dimension, in as many dimensions as it has."""
+        indices = self.offsets[axis] + convert(arange(0, self.block_shape[axis]), int64)
+        return expand_dims(indices, [i for i in range(len(self.block_shape)) if i != axis])
+
+
+@builtin
+def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_shape: Any, order: Any) -> block_pointer:
+    """A block of `block_shape` at `offsets` in the array at `base`, of the given shape and strides.
+
+    `order` says which dimension is contiguous; here the strides say so. Raises `ValueError` for lists of different
+    lengths, and for what is no pointer.
+    """
+    if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:
+        raise ValueError("Expected `base` to be a pointer type (but not a block pointer type or others)")
+    if base.dtype.element_ty == int1:
+        base = convert(base, pointer_type(int8))
+    shape, strides, offsets, block_shape, order = map(_listed, (shape, strides, offsets, block_shape, order))
+    if sorted(order) != list(range(len(order))):
+        raise ValueError(f"Expected a permutation of (0, 1, ..., len(order)-1) in order, got {order}")
+    if len({len(block_shape), len(shape), len(strides), len(offsets), len(order)}) > 1:
+        raise ValueError("Expected shape/strides/offsets/block_shape to have the same length")
+    TensorType(block_shape, base.dtype.element_ty.ir_type)  # checks the shape
+    return block_pointer(base, _wide(shape), _wide(strides), _wide(offsets, narrow=True), block_shape)
+
+
+@builtin
+def advance(base: block_pointer, offsets: Any) -> block_pointer:
+    """The same as a function."""
+    return base.advance(offsets)
+
+
+def _listed(values: Any) -> tuple[Any, ...]:
+    return tuple(map(unwrap, values)) if isinstance(values, tuple | list) else (unwrap(values),)
+
+
+def _wide(values: Sequence[Any], narrow: bool = False) -> tuple[tensor, ...]:
+    """Scalars and numbers as int64; `narrow` ones must come as no more than 32 bits."""
+    wide = []
+    for value in values:
+        if isinstance(value, tensor):
+            if value.shape or not value.dtype.is_int():
+                raise TypeError(f"Expected an integer scalar type in shape/strides/offsets, got {value!r}")
+            if narrow and value.dtype == int64:
+                raise TypeError("Block pointers only support 32 bit `offsets/block_shape`, add a `.to(tl.int32)`")
+            wide.append(convert(value, int64))
+        elif isinstance(value, int):
+            low, high = (int32 if narrow else int64).int_range()
+            if not low <= value <= high:
+                raise ValueError(f"Block pointers only support {32 if narrow else 64} bit values here, got {value}")
+            wide.append(constant(value, int64))
+        else:
+            raise TypeError(f"Unsupported element type in shape/strides/offsets: {value!r}")
+    return tuple(wide)
+
+
+def _checked_axes(boundary_check: Any, rank: int) -> list[int]:
+    axes = _listed(boundary_check)
+    if any(not isinstance(axis, int) or not 0 <= axis < rank for axis in axes):
+        raise ValueError(f"boundary_check names dimensions from 0 to {rank - 1}, got {axes}")
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"Duplicate dimension in `boundary_check`: {axes}")
+    return sorted(axes)

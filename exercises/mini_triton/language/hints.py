@@ -1,0 +1,101 @@
+"""What a kernel tells the compiler, and what it has printed or checked. (Given.)
+
+Source: `multiple_of`, `assume`, `device_print` and their neighbours in Triton's `semantic.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mini_triton.ir.core import OpResult
+from mini_triton.language.context import builtin, current
+from mini_triton.language.dtypes import int1
+from mini_triton.language.tensor import tensor, to_tensor
+
+__all__ = [
+    *("multiple_of", "max_contiguous", "max_constancy", "assume", "debug_barrier"),
+    *("static_assert", "static_print", "device_print", "device_assert"),
+]
+
+
+def _promise(name: str, x: tensor, values: Any) -> tensor:
+    """Note one number for each dimension on the operation that made `x`. Arguments have no place for a note."""
+    values = values if isinstance(values, tuple | list) else (values,)
+    for i, value in enumerate(values):
+        if not isinstance(value, int):
+            raise TypeError(f"values element {i} must have type `constexpr[int]`, got {value!r}")
+    if len(values) != (len(x.shape) or name == "tt.divisibility"):
+        raise ValueError(f"{x!r} does not match the length of values {list(values)}")
+    if isinstance(x.handle, OpResult):
+        x.handle.owner.attributes[name] = tuple(values)
+    return x
+
+
+@builtin
+def multiple_of(input: tensor, values: Any) -> tensor:
+    """A promise: each group of consecutive values begins with a multiple of this number."""
+    return _promise("tt.divisibility", input, values)
+
+
+@builtin
+def max_contiguous(input: tensor, values: Any) -> tensor:
+    """A promise: each so many values are consecutive."""
+    return _promise("tt.contiguity", input, values)
+
+
+@builtin
+def max_constancy(input: tensor, values: Any) -> tensor:
+    """A promise: each so many values are equal."""
+    return _promise("tt.constancy", input, values)
+
+
+@builtin
+def assume(cond: Any) -> None:
+    """A promise: the condition is true."""
+    condition = to_tensor(cond)
+    if condition.type != int1:
+        raise TypeError(f"tl.assume takes a boolean scalar, not {condition!r}")
+    current().operation("llvm.intr.assume", condition.handle)
+
+
+@builtin
+def debug_barrier() -> None:
+    """All threads of the program wait for one another."""
+    current().operation("gpu.barrier")
+
+
+@builtin
+def static_print(*values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False) -> None:
+    """Print while the kernel is compiled."""
+    print(*values, sep=sep, end=end, file=file, flush=flush)
+
+
+@builtin
+def static_assert(cond: Any, msg: str = "") -> None:
+    """Stop the compilation with an `AssertionError` unless the condition holds. It must be known to the compiler."""
+    if isinstance(cond, tensor):
+        raise TypeError(
+            "Assertion condition could not be determined at compile-time. "
+            "Make sure that it depends only on `constexpr` values"
+        )
+    if not cond:
+        raise AssertionError(msg or "static_assert")
+
+
+@builtin
+def device_print(prefix: str, *args: Any, hex: bool = False) -> None:
+    """Print values of the running kernel, after a text that the compiler knows."""
+    if not isinstance(prefix, str) or not prefix.isascii():
+        raise TypeError(f"device_print needs a text of ASCII characters first, not {prefix!r}")
+    values = [to_tensor(arg) for arg in args]
+    if values:
+        prefix = f"{prefix.removesuffix(' ').removesuffix(':')}: "
+    if len(prefix) > 2 and not prefix.startswith(" "):
+        prefix = f" {prefix}"
+    signed = tuple(int(getattr(value.dtype, "signed", False)) for value in values)
+    current().operation("tt.print", *(value.handle for value in values), prefix=prefix, hex=bool(hex), isSigned=signed)
+
+
+@builtin
+def device_assert(cond: Any, msg: str = "", mask: Any = None) -> None:
+    """A check for debugging. Triton leaves it out of kernels that are not compiled for that; so does this."""

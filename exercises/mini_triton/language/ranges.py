@@ -1,0 +1,69 @@
+"""The ranges of loops. (Given.)
+
+`for i in range(n)` will do for most loops. `tl.range` says in addition how the compiler should treat the loop, and
+`tl.static_range` that it should be unrolled: its body is compiled once for each number, which is a constant in it.
+
+Source: `range` and `static_range` in Triton's `python/triton/language/core.py`.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from typing import Any
+
+from mini_triton.language.constexpr import constexpr, unwrap
+
+__all__ = ["range", "static_range"]
+
+
+class range:
+    """Numbers from `start` up to, but without, `stop`, known only when the kernel runs.
+
+    `attributes` are what the loop's operation gets, in Triton's names. `disable_licm` has none there, and is dropped.
+    """
+
+    def __init__(
+        self,
+        arg1: Any,
+        arg2: Any = None,
+        step: Any = None,
+        num_stages: int | None = None,
+        loop_unroll_factor: int | None = None,
+        disallow_acc_multi_buffer: bool = False,
+        flatten: bool = False,
+        warp_specialize: bool = False,
+        disable_licm: bool = False,
+    ) -> None:
+        self.start, self.stop = _bounds(arg1, arg2)
+        self.step = 1 if unwrap(step) is None else step
+        flags = {
+            "tt.num_stages": num_stages,
+            "tt.loop_unroll_factor": loop_unroll_factor,
+            "tt.disallow_acc_multi_buffer": disallow_acc_multi_buffer,
+            "tt.flatten": flatten,
+            "tt.warp_specialize": warp_specialize,
+        }
+        self.attributes = {name: value for name, value in ((n, unwrap(v)) for n, v in flags.items()) if value}
+
+    def __iter__(self) -> Iterator[Any]:
+        raise TypeError("tl.range is for the loops of @jit functions: Python cannot go through it")
+
+
+class static_range:
+    """Numbers that the compiler knows."""
+
+    def __init__(self, arg1: Any, arg2: Any = None, step: Any = None) -> None:
+        self.start, self.stop = map(unwrap, _bounds(arg1, arg2))
+        self.step = 1 if unwrap(step) is None else unwrap(step)
+        for name, value in vars(self).items():
+            if not isinstance(value, int):
+                raise TypeError(f"{value!r} used as tl.static_range {name} value is not a constexpr")
+
+    def __iter__(self) -> Iterator[constexpr]:
+        return map(constexpr, builtins.range(self.start, self.stop, self.step))
+
+
+def _bounds(arg1: Any, arg2: Any) -> tuple[Any, Any]:
+    """`(stop)` counts from 0, `(start, stop)` from `start`."""
+    return (0, arg1) if unwrap(arg2) is None else (arg1, arg2)
