@@ -49,7 +49,7 @@ class Argument:
         return float(self.value) if self.type.startswith(("fp", "bf")) else int(self.value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """A kernel, specialised, and a launch of it."""
 

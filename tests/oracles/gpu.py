@@ -41,29 +41,42 @@ def available() -> bool:
     return torch.cuda.is_available()
 
 
-def launch(text: str, grid: Sequence[int], *arguments: Any, **options: Any) -> list[Any]:
-    """The arguments (CPU tensors, integers, floats) as they are after the kernel ran on copies of them."""
+def launch(text: str, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = (), **options: Any) -> list[Any]:
+    """The arguments (CPU tensors, integers, floats) as they are after the kernel ran on copies of them.
+
+    `{"addresses": [2, 3]}` stands for a tensor with the addresses of the arguments 2 and 3. `hidden` ones come after
+    the others, and are known to the kernel by their addresses only.
+    """
+    return _launched({"do": "launch", "text": text, "options": options}, grid, arguments, hidden)
+
+
+def launch_source(source: triton.Source, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = ()) -> list[Any]:
+    """The same for a kernel in a Python text, compiled by real Triton. Constants are left out of the arguments."""
+    given = iter(arguments)
+    passed = [None if kind == "constexpr" else next(given) for kind in source.signature.values()]
+    after = _launched({"do": "launch_written", **source.question()}, grid, passed, hidden)
+    kinds = [*source.signature.values(), *("hidden" for _ in hidden)]
+    return [value for value, kind in zip(after, kinds, strict=True) if kind != "constexpr"]
+
+
+def _launched(
+    request: dict[str, Any], grid: Sequence[int], arguments: Sequence[Any], hidden: Sequence[Any]
+) -> list[Any]:
     if not available():
         oracles.unavailable("no CUDA GPU")
     import torch
 
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         file = os.path.join(folder, "arguments.pt")
-        torch.save(list(arguments), file)
-        request = {
-            "do": "launch",
-            "text": text,
-            "arguments": file,
-            "grid": [*grid, 1, 1][:3],
-            "options": options,
-        }
+        torch.save([*arguments, *hidden], file)
+        request |= {"arguments": file, "grid": [*grid, 1, 1][:3], "hidden": len(hidden)}
         try:
             (answer,) = triton.server().ask([request], SECONDS)
         except Silent as silence:
             oracles.unavailable(str(silence))
         if not answer["ok"]:
             triton.server().stop()  # an illegal access leaves a process without its GPU
-        assert answer["ok"], f"real Triton could not run this module on the GPU: {answer['diagnostic']}"
+        assert answer["ok"], f"real Triton could not run this kernel on the GPU: {answer['diagnostic']}"
         oracles.note("triton", f"gpu {triton.version()}")
         return torch.load(file, weights_only=True)
 

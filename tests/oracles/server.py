@@ -67,6 +67,7 @@ class Server:
             "types": self.types,
             "probe": self.probe,
             "launch": self.launch,
+            "launch_written": self.launch_written,
         }
 
     def answer(self, request: dict[str, Any]) -> Answer:
@@ -146,12 +147,21 @@ class Server:
 
         return {"answer": probes.ask(question, arguments)}
 
-    def launch(self, text: str, **arguments: Any) -> Answer:
+    def launch(self, text: str, options: dict[str, Any], **arguments: Any) -> Answer:
         """Run a module on this machine's GPU (see `tests.oracles.launch`)."""
         from tests.oracles import launch
 
         self._write(text)
-        launch.run(self.file, **arguments)
+        launch.run(launch.compiled(self.file, options), **arguments)
+        return {}
+
+    def launch_written(self, text: str, arguments: str, grid: list[int], hidden: int, **question: Any) -> Answer:
+        """Run a kernel in a Python text, as Triton itself compiles it."""
+        from tests.oracles import launch, written
+
+        with written.loaded(text, self.folder) as module:
+            source, _, options = written.source(module, **question)
+            launch.run(launch.compiled(source, options), arguments, grid, hidden)
         return {}
 
     def _write(self, text: str) -> None:

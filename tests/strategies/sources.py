@@ -33,7 +33,7 @@ def load(text: str, file: str | None = None) -> dict[str, Any]:
 
 def compiled(source: Source, file: str | None = None) -> Any:
     """The module that our front end makes of a kernel."""
-    from mini_triton.frontend import ast_to_ttir
+    from mini_triton.frontend.compiler import ast_to_ttir
 
     namespace = load(source.text, file)
     constexprs = {name: constant(value, namespace) for name, value in source.constexprs.items()}

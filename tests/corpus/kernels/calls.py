@@ -61,7 +61,8 @@ def several_results(out, x, n, BLOCK: tl.constexpr):
     spread = bounds(tl.reshape(values, (BLOCK // 4, 4)), axis=1)
     tl.store(out + at, (values - low) / (high - low) + size)
     tl.store(out + BLOCK + tl.arange(0, BLOCK // 4), spread[1] - spread[0])
-    first, (second, third) = 1, (2.5, low)
+    first, rest = 1, (2.5, low)
+    second, third = rest
     numbers = (first, second) + (third,)
     tl.store(out + 2 * BLOCK, numbers[0] + numbers[1] * numbers[-1] + len(numbers))
 

@@ -78,10 +78,11 @@ def gather_rows(out, table, ids, n, width, PADDING: tl.constexpr, BLOCK: tl.cons
 def cache_hints(out, x, y, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < n
-    streamed = tl.load(x + at, mask=inside, cache_modifier=".cg", eviction_policy="evict_first")
+    streamed = tl.load(x + at, mask=inside, cache_modifier=".cg")
     kept = tl.load(y + at, mask=inside, eviction_policy="evict_last")
+    values = tl.load(y + at, mask=inside, eviction_policy="evict_first")
     fresh = tl.load(y + at, mask=inside, volatile=True)
-    tl.store(out + at, streamed + kept * fresh, mask=inside, cache_modifier=".wt")
+    tl.store(out + at, streamed + kept * fresh - values, mask=inside, cache_modifier=".wt")
 
 
 @triton.jit
