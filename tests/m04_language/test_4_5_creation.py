@@ -1,0 +1,149 @@
+"""Task 4.5: program ids, ranges and constants, as real Triton makes them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.language.signature import SPELLINGS
+
+from tests.strategies.language import Scene, judge
+
+DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
+NAMES = {  # of the dtypes to make tensors of; real Triton cannot fill one with an fp8 number in all its versions
+    **{f"i{width}": f"tl.int{width}" for width in (1, 8, 16, 32, 64)},
+    **{f"u{width}": f"tl.uint{width}" for width in (8, 16, 32, 64)},
+    **{"fp16": "tl.float16", "bf16": "tl.bfloat16", "fp32": "tl.float32", "fp64": "tl.float64"},
+}
+NUMBERS = (
+    "0",
+    "1",
+    "-1",
+    "True",
+    "False",
+    "0.0",
+    "1.5",
+    "-2.5",
+    "0.1",
+    "300.0",
+    "2",
+    "127",
+    "128",
+    "255",
+    "256",
+    "300",
+)
+EXTREMES = tuple(
+    f"{sign}2**{power}{more}" for sign in ("", "-") for power in (8, 31, 32, 63, 64) for more in ("", "-1")
+)
+SHAPES = ("(4,)", "[4]", "(2, 8)", "[N, 2]", "(1, 1, 4)", "()", "[]", "(N,)")
+BOUNDS = (-64, -1, 0, 1, 2, 3, 4, 7, 8, 16, 64, 100, 1024, 2**20, 2**20 + 1, 2**21, 2**31 - 1, 2**31, 2**32, 2**32 + 8)
+
+
+def test_program_ids() -> None:
+    """Along each axis of the grid; and there are three."""
+    axes = ("0", "1", "2", "axis=1", "A", "3", "-1")
+    calls = [f"tl.{name}({axis})" for name in ("program_id", "num_programs") for axis in axes]
+    judge({"A": "=2"}, [*calls, "tl.program_id(0) * 64 + tl.num_programs(0)"])
+
+
+@pytest.mark.parametrize("axis", [3, -1, 7])
+@pytest.mark.parametrize("name", ["program_id", "num_programs"])
+def test_no_such_axis(name: str, axis: int) -> None:
+    because = "a launch grid has the axes 0, 1 and 2"
+    Scene({}).refuses(f"tl.{name}({axis})", ValueError, str(axis), because=because)
+
+
+@given(
+    bounds=st.lists(st.tuples(st.sampled_from(BOUNDS), st.sampled_from(BOUNDS)), min_size=1, max_size=8, unique=True)
+)
+def test_ranges(bounds: list[tuple[int, int]]) -> None:
+    """Some bounds are right, most are not."""
+    judge({}, [f"tl.arange({start}, {end})" for start, end in bounds])
+
+
+@given(power=st.integers(0, 12), start=st.integers(0, 5000))
+def test_ranges_of_all_lengths(power: int, start: int) -> None:
+    length = 2**power
+    right = [f"tl.arange({start}, {start + length})", f"tl.arange(start={start}, end={start} + N)", "tl.arange(0, N)"]
+    judge({"N": f"={length}"}, [*right, f"tl.arange({start}, {start + 3 * length})", f"tl.arange({start}, {start})"])
+
+
+RANGES = {
+    "tl.arange(0, n)": "arange's arguments must be of type tl.constexpr",
+    "tl.arange(n, 4)": "arange's arguments must be of type tl.constexpr",
+    "tl.arange(0.0, 4.0)": "arange's arguments must be of type tl.constexpr",
+    "tl.arange(-4, 4)": "arange must fit in int32",
+    "tl.arange(0, 2**40)": "arange must fit in int32",
+    "tl.arange(2**31, 2**31 + 4)": "arange must fit in int32",
+    "tl.arange(4, 4)": "arange's end argument must be greater than the start argument",
+    "tl.arange(7, 4)": "arange's end argument must be greater than the start argument",
+    "tl.arange(0, 3)": "arange's range must be a power of 2",
+    "tl.arange(1, 4)": "arange's range must be a power of 2",
+}
+
+
+@pytest.mark.parametrize("expression", RANGES)
+def test_words_of_refused_ranges(expression: str) -> None:
+    Scene({"n": "i32"}).refuses(expression, ValueError, RANGES[expression])
+
+
+@pytest.mark.parametrize("dtype", NAMES)
+def test_full_of_a_number(dtype: str) -> None:
+    """Integers wrap around; what they do not take is refused."""
+    judge({}, [f"tl.full((4,), {number}, {NAMES[dtype]})" for number in NUMBERS + EXTREMES])
+
+
+@given(
+    scalar=st.sampled_from(DTYPES),
+    dtype=st.sampled_from(sorted(NAMES)),
+    shape=st.sampled_from(SHAPES),
+    number=st.sampled_from(NUMBERS),
+)
+def test_full_of_a_scalar(scalar: str, dtype: str, shape: str, number: str) -> None:
+    """A scalar of the kernel is converted; a tensor with a shape is refused."""
+    arguments = {"s": scalar, "x": f"{scalar}[4]", "N": "=4"}
+    name = NAMES[dtype]
+    expressions = [f"tl.full({shape}, {value}, {name})" for value in ("s", "x", number)]
+    judge(arguments, [*expressions, f"tl.zeros({shape}, {name})", f"tl.zeros(shape={shape}, dtype={name})"])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_zeros(dtype: str) -> None:
+    """In the shape and dtype of another, and scalars as well."""
+    judge(
+        {"x": f"{dtype}[4, 2]", "s": dtype, "N": "=8"},
+        ["tl.zeros_like(x)", "tl.zeros_like(s)", "tl.zeros([N], x.dtype)"],
+    )
+
+
+@pytest.mark.parametrize("shape", ["(3,)", "(4, 6)", "(-4,)", "(2**21,)", "(1024, 2048)"])
+def test_shapes_that_no_tensor_has(shape: str) -> None:
+    judge({}, [f"tl.zeros({shape}, tl.float32)", f"tl.full({shape}, 1, tl.int8)"])
+
+
+@given(x=st.sampled_from(DTYPES), y=st.sampled_from(DTYPES), number=st.sampled_from((1, 2, 3, 64, 127)))
+def test_cdiv(x: str, y: str, number: int) -> None:
+    """It types as its formula does."""
+    if "fp8" not in x + y:
+        calls = (
+            "x, y",
+            "y, x",
+            f"x, {number}",
+            f"{number}, x",
+            "x, N",
+            "N, y",
+            f"N, {number}",
+            f"{number}, N",
+            "x=x, div=N",
+        )
+        judge({"x": f"{x}[4]", "y": y, "N": "=7"}, [f"tl.cdiv({call})" for call in calls])
+
+
+@given(x=st.integers(0, 10**6), div=st.integers(1, 10**4))
+def test_cdiv_of_numbers(x: int, div: int) -> None:
+    """Python computes it, and the result can be a bound or a size."""
+    judge(
+        {"x": f"={x}", "N": f"={div}"},
+        ["tl.cdiv(x, N)", f"tl.cdiv({x}, N) + 1", f"tl.arange(0, tl.cdiv({x} * 0 + 7, 2))"],
+    )
