@@ -13,6 +13,11 @@ from dataclasses import dataclass
 
 from mini_triton.ir import types as ir
 
+__all__ = [
+    *["dtype", "pointer_type", "int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
+    *["float8e5", "float8e4nv", "float16", "bfloat16", "float32", "float64"],
+]
+
 
 class Kind(enum.IntEnum):
     """Kinds in promotion order: bool < int < float."""

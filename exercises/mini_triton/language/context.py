@@ -1,0 +1,62 @@
+"""Where the functions of the language build: the builder of the kernel that is being compiled. (Given.)
+
+`tl.load(p)` is an ordinary Python function. It needs no argument for the builder, because there is one *current*
+builder while a kernel is compiled:
+
+    with building(builder):
+        x = tl.arange(0, 64) * 2
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
+
+from mini_triton.ir.builder import Builder
+from mini_triton.language.constexpr import unwrap
+
+__all__: list[str] = []
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_builder: ContextVar[Builder] = ContextVar("builder")
+
+
+@contextmanager
+def building(builder: Builder) -> Iterator[None]:
+    """Inside the `with`, the functions of the language build with `builder`."""
+    token = _builder.set(builder)
+    try:
+        yield
+    finally:
+        _builder.reset(token)
+
+
+def current() -> Builder:
+    """The builder of the kernel that is being compiled. Raises `RuntimeError` outside of a kernel."""
+    builder = _builder.get(None)
+    if builder is None:
+        raise RuntimeError("the functions of mini_triton.language work only inside a kernel: is there a @jit missing?")
+    return builder
+
+
+def builtin(function: F) -> F:
+    """Mark a function as part of the language: kernels may call it, and its compile-time arguments arrive unwrapped.
+
+    `tl.arange(0, BLOCK)` gets the int 64 where the kernel has the `constexpr` BLOCK.
+    """
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        return function(*map(unwrap, arguments), **{name: unwrap(value) for name, value in keywords.items()})
+
+    vars(call)["is_builtin"] = True
+    return call  # type: ignore[return-value]
+
+
+def is_builtin(function: Any) -> bool:
+    """Whether it is a function of the language."""
+    return getattr(function, "is_builtin", False) is True
