@@ -80,8 +80,7 @@ def test_a_tensor_and_a_number(dtype: str, value: bool | int | float, shape: tup
 def test_a_number_compared_with_a_tensor() -> None:
     """Python asks the tensor: `1 < x` is `x > 1`."""
     for dtype in ("i32", "u32", "fp32"):
-        judge({"x": spelled(dtype, (4,)), "A": "=2"}, [f"{n} {operator} x" for n in "13" for operator in COMPARISONS])
-        judge({"x": spelled(dtype, (4,)), "A": "=2"}, [f"x {operator} A" for operator in OPERATORS])
+        judge({"x": spelled(dtype, (4,))}, [f"{n} {operator} x" for n in "13" for operator in COMPARISONS])
 
 
 @given(a=st.sampled_from(SHAPES), b=st.sampled_from(SHAPES), dtype=st.sampled_from(("i32", "fp32", "u8")))

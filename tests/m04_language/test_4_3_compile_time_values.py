@@ -168,7 +168,7 @@ def test_nobody_knows_how() -> None:
 
 def test_real_triton_computes_alike() -> None:
     """The values of such expressions in real kernels: -7 // 2 is -4 there, too."""
-    constants = {"A": "=-7", "B": "=2", "C": "=3", "D": "=1.5", "E": "=True"}
+    constants = {name: f"constexpr({value})" for name, value in zip("ABCDE", (-7, 2, 3, 1.5, True), strict=True)}
     pairs = [(a, b) for a in constants for b in (*constants, "4")] + [("5", b) for b in constants]
     expressions = [f"{a} {name} {b}" for name in BINARY for a, b in pairs if (a, name, b) != ("A", "**", "D")]
     judge(constants, [*expressions, *(f"{sign}{a}" for sign in "-+~" for a in constants), "1 if A < B else 2"])

@@ -3,9 +3,9 @@
     judge({"x": "i8[4]", "y": "u8"}, ["x + y", "x < 3"])
 
 Values are given by name and type, as a launch spells types: `i8` a scalar, `fp16[4, 8]` a block, `*fp32[8]` a block of
-pointers, `=4` a compile-time constant. Each expression is traced with our language and compiled by real Triton. Both
-must accept it or both refuse it; its dtype and shape must be the same, and after real Triton's canonicalizer also what
-is computed from what.
+pointers; `=4` is a number that the compiler knows, `constexpr(4)` the same as a `constexpr`. Each expression is traced
+with our language and compiled by real Triton. Both must accept it or both refuse it; its dtype and shape must be the
+same, and after real Triton's canonicalizer also what is computed from what.
 
 Lines of `before` run first, and functions of `helpers` may be called. In both a Python number stays one with us, but
 becomes a tensor in Triton when it gets a name: so name tensors only. What has no result (`tl.store(p, x)`) counts by
@@ -91,7 +91,10 @@ class Scene:
 
     def __init__(self, arguments: Arguments, before: str = "", helpers: str = "") -> None:
         self.arguments, self.before, self.helpers = arguments, before, helpers
-        self.constants = {name: literal_eval(text[1:]) for name, text in arguments.items() if text.startswith("=")}
+        known = re.compile(r"(=|constexpr\()(.*?)\)?")
+        found = {name: match for name, text in arguments.items() if (match := known.fullmatch(text))}
+        self.constants = {name: literal_eval(match[2]) for name, match in found.items()}
+        self.constexprs = [name for name, match in found.items() if match[1] != "="]
         self.types = {name: _parsed(text) for name, text in arguments.items() if name not in self.constants}
         self.signature = {name: _spelled(*type) for name, type in self.types.items()}
 
@@ -125,7 +128,7 @@ class Scene:
         def kernel(**inputs: tensor) -> None:
             names: dict[str, Any] = {"tl": tl, "__name__": "kernels"}
             exec(self.helpers.replace("@triton.jit\n", ""), names)
-            names |= {name: constexpr(value) for name, value in self.constants.items()}
+            names |= self.constants | {name: constexpr(self.constants[name]) for name in self.constexprs}
             names |= {name: _argument(value, *self.types[name]) for name, value in inputs.items()}
             exec(self.before, names)
             for i, expression in enumerate(expressions):
