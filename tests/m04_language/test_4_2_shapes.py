@@ -1,0 +1,216 @@
+"""Task 4.2: indices, new dimensions, broadcasts, reshapes, transposes, joins and splits, as real Triton does them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies.language import Scene, judge
+
+Shape = tuple[int, ...]
+
+SHAPES: tuple[Shape, ...] = ((1,), (4,), (2, 4), (4, 1), (1, 8), (2, 1, 4), (4, 2, 2))
+ANY_SHAPE = ((), *SHAPES)
+TYPES = ("i1", "i8", "u16", "i32", "u64", "fp16", "bf16", "fp64")
+SCALARS_AND_BLOCKS = {"s": "fp32", "x": "i32[4]", "y": "u8[2, 4]", "z": "fp16[2, 1, 4]", "p": "*fp32[4]"}
+
+
+def typed(dtype: str, shape: Shape) -> str:
+    """`i8[4, 1]`"""
+    return f"{dtype}{list(shape)}" if shape else dtype
+
+
+def call(name: str, *arguments: object) -> str:
+    return f"tl.{name}({', '.join(map(str, arguments))})"
+
+
+# --- x[:, None]
+
+
+@pytest.mark.parametrize("shape", ANY_SHAPE)
+def test_index(shape: Shape) -> None:
+    """Every way to write `:` and None, with no more `:` than there are dimensions."""
+    patterns = [pattern for n in range(1, 6) for pattern in itertools.product((":", "None"), repeat=n)]
+    fitting = [p for p in patterns if p.count(":") <= len(shape) and p.count("None") <= 3]
+    judge({"x": typed("i8", shape)}, [f"x[{', '.join(pattern)}]" for pattern in fitting])
+
+
+def test_index_of_one_dimension() -> None:
+    """Not in a tuple; in a tuple of one; a compile-time None."""
+    judge(
+        {"x": "fp32[4]", "p": "*fp16[4]", "N": "=None"},
+        ["x[:]", "x[None]", "x[(None,)]", "x[:,]", "p[:, None]", "x[N, :]"],
+    )
+
+
+@pytest.mark.parametrize(
+    "index", ["0", "-1", "True", "1:", ":2", "::2", "0:4", "s", "x", "(None, 0)", "(0, None)", "N"]
+)
+def test_other_indices_are_refused(index: str) -> None:
+    """There are no single elements."""
+    values = {"x": "i32[4]", "s": "i32", "N": "=1"}
+    Scene(values).refuses(f"x[{index}]", ValueError, "unsupported tensor index")
+    judge(values, [f"x[{index}]"])
+
+
+# --- expand_dims
+
+
+@given(shape=st.sampled_from(ANY_SHAPE), axes=st.lists(st.integers(-5, 5), min_size=1, max_size=3))
+def test_expand_dims(shape: Shape, axes: list[int]) -> None:
+    """One axis or several, counted from either end of the result; refused if it is not there, or is there twice."""
+    several = f"({', '.join(map(str, axes))},)"
+    judge({"x": typed("fp32", shape)}, [call("expand_dims", "x", axes[0]), call("expand_dims", "x", several)])
+
+
+def test_expand_dims_of_anything() -> None:
+    """A list of axes, a compile-time axis, a number; as a method."""
+    expressions = [
+        call("expand_dims", name, axis) for name in SCALARS_AND_BLOCKS for axis in ("0", "-1", "A", "[0, -1]")
+    ]
+    expressions += [
+        "x.expand_dims(1)",
+        "tl.expand_dims(3, 0)",
+        "tl.expand_dims(1.5, (0, 1))",
+        "x.expand_dims(axis=(0, A))",
+    ]
+    judge({**SCALARS_AND_BLOCKS, "A": "=-1"}, expressions)
+
+
+# --- broadcast_to
+
+
+@given(shape=st.sampled_from(ANY_SHAPE), target=st.sampled_from((*SHAPES, (2, 2, 4), (8, 8), (8,), (3,), (2, 3))))
+def test_broadcast_to(shape: Shape, target: Shape) -> None:
+    """Dimensions of size 1 grow; scalars become anything; the rank stays."""
+    expressions = [
+        call("broadcast_to", "x", target),
+        call("broadcast_to", "x", *target),
+        f"x.broadcast_to({list(target)})",
+    ]
+    judge({"x": typed("i16", shape)}, expressions)
+
+
+def test_broadcast_to_names_the_ranks() -> None:
+    """An operator would add a dimension; here it has to be asked for."""
+    scene = Scene({"x": "i32[4]"})
+    scene.refuses("tl.broadcast_to(x, (2, 4))", ValueError, "rank mismatch")
+    scene.refuses("tl.broadcast_to(x, (8,))", ValueError, "4", "8")
+
+
+# --- reshape
+
+
+@given(
+    shape=st.sampled_from(SHAPES),
+    target=st.lists(st.sampled_from((1, 1, 2, 2, 4, 4, 8, 3, 0, -1)), min_size=1, max_size=4),
+    reorder=st.booleans(),
+)
+def test_reshape(shape: Shape, target: list[int], reorder: bool) -> None:
+    """Another shape for as many elements, each a power of two; anything else is refused."""
+    fitting = [*target, math.prod(shape) // max(1, math.prod(target))]
+    option = ", can_reorder=True" if reorder else ""
+    judge({"x": typed("u8", shape)}, [f"tl.reshape(x, {tuple(t)}{option})" for t in (target, fitting)])
+
+
+def test_reshape_of_anything() -> None:
+    """The shape in a tuple, in a list, by itself, at compile time; pointers; to a scalar."""
+    shapes = ("(2, 2)", "[2, 2]", "2, 2", "4", "A, 2", "(A, A)", "[4]", "8", "2, 2, 2", "()")
+    expressions = [f"tl.reshape(x, {shape})" for shape in shapes] + [f"x.reshape({shape})" for shape in shapes]
+    expressions += ["p.reshape(2, 2)", "o.reshape(())", "o.reshape(1, 1, 1)", "x.reshape(4, can_reorder=True)"]
+    judge({"x": "i32[4]", "p": "*fp32[4]", "o": "fp16[1, 1]", "A": "=2"}, expressions)
+
+
+def test_reshape_says_why_not() -> None:
+    scene = Scene({"x": "i32[4]"})
+    scene.refuses("x.reshape(8)", ValueError, "reshape() cannot change total number of elements in tensor")
+    scene.refuses(
+        "x.reshape(2, 3)", ValueError, "Shape element 1", "power of 2", because="the shape is looked at first"
+    )
+
+
+# --- permute and trans
+
+
+@pytest.mark.parametrize("shape", ANY_SHAPE)
+def test_permute(shape: Shape) -> None:
+    """Every order of the dimensions; and what names too few or too many, or one twice, is refused."""
+    orders = [order for n in range(1, 4) for order in itertools.product(range(n), repeat=n)]
+    expressions = [call("permute", "x", order) for order in [*orders, (0, -1), (1, 2, 3)]]
+    judge({"x": typed("bf16", shape)}, [*expressions, "tl.trans(x)", "x.trans()", "x.T", "tl.trans(x, (1, 0))"])
+
+
+def test_dimensions_in_a_list_or_one_by_one() -> None:
+    expressions = ["tl.permute(x, 2, 0, 1)", "x.permute([2, 0, 1])", "tl.trans(x, 1, 0, 2)", "x.trans((0, 2, A))"]
+    judge({"x": "i32[2, 4, 8]", "A": "=1"}, expressions)
+
+
+def test_permute_says_why_not() -> None:
+    scene = Scene({"x": "i32[4]", "y": "i32[2, 4]"})
+    scene.refuses("tl.permute(y, 0)", ValueError, "permute dims must have the same length as input shape")
+    scene.refuses("tl.permute(y, (1, 1))", ValueError, "must be a permutation of 0, 1, ..., n-1, but were (1, 1)")
+    scene.refuses("tl.permute(y, (-1, 0))", ValueError, "(-1, 0)")
+    scene.refuses("tl.trans(x)", ValueError, "tl.trans invoked with a 0- or 1-dimensional tensor")
+
+
+# --- join, split, interleave
+
+
+@given(dtypes=st.tuples(*[st.sampled_from(TYPES)] * 2), shapes=st.tuples(*[st.sampled_from(ANY_SHAPE)] * 2))
+def test_join_and_interleave(dtypes: tuple[str, str], shapes: tuple[Shape, Shape]) -> None:
+    """Both are broadcast to one shape. Their dtypes have to be the same: nothing is promoted."""
+    x, y = (typed(dtype, shape) for dtype, shape in zip(dtypes, shapes, strict=True))
+    again = typed(dtypes[0], shapes[1])
+    judge({"x": x, "y": y, "z": again}, ["tl.join(x, y)", "tl.join(x, z)", "tl.interleave(x, z)", "tl.join(z, x)"])
+
+
+def test_join_names_the_dtypes() -> None:
+    Scene({"x": "i32[4]", "y": "fp32[4]"}).refuses("tl.join(x, y)", TypeError, "int32", "fp32")
+
+
+@pytest.mark.parametrize("shape", [*ANY_SHAPE, (2,), (1, 2), (4, 4, 2), (2, 2)])
+def test_split(shape: Shape) -> None:
+    """What was joined comes apart; of two elements each is a scalar. Without a last dimension of size 2: refused."""
+    halves = ["tl.split(x)[0]", "tl.split(x)[1]", "x.split()[1]"]
+    judge({"x": typed("fp16", shape)}, halves if shape and shape[-1] == 2 else halves[:1])
+
+
+def test_split_names_the_shape() -> None:
+    scene = Scene({"x": "i32[2, 4]", "s": "i32"})
+    scene.refuses("tl.split(x)", ValueError, "[2, 4]")
+    scene.refuses("tl.split(s)", ValueError)
+
+
+# --- all together
+
+STEPS = (
+    "{}[None]",
+    "{}[:, None]",
+    "{}.trans()",
+    "{}.T",
+    "{}.reshape(4, 2)",
+    "{}.reshape([2, 2, 2])",
+    "tl.join({0}, {0})",
+    "tl.interleave({}, x)",
+    "tl.expand_dims({}, (0, -1))",
+    "tl.split({})[1]",
+    "tl.broadcast_to({}, (2, 8))",
+)
+
+
+@given(st.lists(st.sampled_from(STEPS), min_size=2, max_size=6))
+def test_one_after_another(steps: list[str]) -> None:
+    """Each step takes what the step before it made. Where one is refused, the rest is left out."""
+    scene = Scene({"x": "i32[8]"})
+    expression = "x"
+    for step in steps:
+        longer = step.format(expression)
+        if isinstance(scene.outcome(longer), Exception):
+            judge(scene.arguments, [longer])
+            break
+        expression = longer
+    judge(scene.arguments, [expression])

@@ -1,0 +1,219 @@
+"""Task 4.4: loads, stores and casts, as real Triton does them."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.language.signature import SPELLINGS, parse_type
+
+from tests.oracles import records
+from tests.strategies.language import Scene, judge
+
+Shape = tuple[int, ...]
+
+DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
+FLOATS = ("fp8e5", "fp8e4nv", "fp16", "bf16", "fp32", "fp64")
+SHAPES: tuple[Shape, ...] = ((), (4,), (1,), (2, 4), (4, 1), (8,))
+NUMBERS = ("0", "1", "-1", "300", "True", "2.5", "float('-inf')")
+LONG = {"fp8e5": "float8e5", "fp8e4nv": "float8e4nv", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
+LONG |= {"fp64": "float64"}
+
+
+def typed(element: str, shape: Shape) -> str:
+    """`*i8[4, 1]`"""
+    return f"{element}{list(shape)}" if shape else element
+
+
+def tl_name(spelling: str) -> str:
+    """The dtype as kernels name it: `tl.uint8` for `u8`, `tl.pointer_type(tl.float32)` for `*fp32`."""
+    if spelling.startswith("*"):
+        return f"tl.pointer_type({tl_name(spelling[1:])})"
+    return f"tl.{LONG.get(spelling, str(parse_type(spelling)))}"
+
+
+def agreed(source: str, target: str) -> bool:
+    """Whether all versions of Triton cast alike."""
+    return records.cast_ops(str(parse_type(source)), str(parse_type(target))).common
+
+
+# --- loads
+
+
+@given(
+    element=st.sampled_from(DTYPES),
+    shapes=st.tuples(*[st.sampled_from(SHAPES)] * 3),
+    dtype=st.sampled_from(DTYPES),
+    number=st.sampled_from(NUMBERS),
+)
+def test_load(element: str, shapes: tuple[Shape, Shape, Shape], dtype: str, number: str) -> None:
+    """Through every pointer; masked; with another value, of another dtype, elsewhere."""
+    pointer, mask, other = shapes
+    values = {"p": typed(f"*{element}", pointer), "m": typed("i1", mask), "o": typed(dtype, other)}
+    expressions = ["tl.load(p)", "tl.load(p, m)", "tl.load(p, mask=True)", f"tl.load(p, m, {number})"]
+    if agreed(dtype, "i8" if element == "i1" else element):
+        expressions += ["tl.load(p, m, o)", "tl.load(p, mask=False, other=o)"]
+    judge(values, expressions)
+
+
+def test_what_is_loaded() -> None:
+    """A pointer moves before it is read, and a value can be used as one."""
+    values = {"p": "*i64[4]", "q": "*fp32", "b": "*i1", "x": "i32[4]", "A": "=2"}
+    judge(
+        values,
+        ["tl.load(p + x)", "tl.load(tl.load(p).to(tl.pointer_type(tl.int8)))", "tl.load(q + A)", "~tl.load(b + x)"],
+    )
+
+
+LOADS: dict[str, tuple[str, ...]] = {
+    "tl.load(x)": ("Unsupported ptr type", "tl.load"),
+    "tl.load(3)": ("tl.load",),
+    "tl.load(p, other=0.0)": ("`other` cannot be provided without `mask`",),
+    "tl.load(p, x)": ("Mask must have boolean scalar type", "int32"),
+    "tl.load(p, 1)": ("Mask must have boolean scalar type", "int32"),
+    "tl.load(q, m)": ("Mask argument cannot be block type if pointer argument is not a block",),
+    "tl.load(q, True, x)": ("Other argument cannot be block type if pointer argument is not a block",),
+    "tl.load(p, n)": ("4 and 8",),
+    "tl.load(p, m, y)": ("[2, 4]", "[4]"),
+    "tl.load(p, boundary_check=(0,))": ("boundary_check",),
+    "tl.load(p, padding_option='zero')": ("padding_option",),
+    "tl.load(p, cache_modifier='.wb')": ("Cache modifier .wb not supported",),
+    "tl.load(p, eviction_policy='first')": ("Eviction policy first not supported",),
+}
+VALUES = {"p": "*fp32[4]", "q": "*fp32", "m": "i1[4]", "n": "i1[8]", "x": "i32[4]", "y": "fp32[2, 4]"}
+
+
+@pytest.mark.parametrize("expression", LOADS)
+def test_refused_loads(expression: str) -> None:
+    Scene(VALUES).refuses(expression, ValueError, *LOADS[expression])
+    if "=" not in expression or "other" in expression:  # what newer versions do not know, they refuse in other words
+        judge(VALUES, [expression])
+
+
+def test_hints_change_nothing() -> None:
+    """What is said about caches has to make sense, and is then left out. `volatile` stays."""
+    scene = Scene(VALUES)
+    plain = scene.text(["tl.load(p, m)", "tl.store(p, x)"])
+    hinted = [
+        "tl.load(p, m, cache_modifier='.cg', eviction_policy='evict_last')",
+        "tl.store(p, x, cache_modifier='.cs')",
+    ]
+    assert scene.text(hinted) == plain, f"{hinted} should build what they build without hints"
+    judge(VALUES, ["tl.load(p, volatile=True)", "tl.load(p, m, volatile=False)", "tl.load(q, volatile=True)"])
+
+
+# --- stores
+
+
+@given(element=st.sampled_from(DTYPES), shapes=st.tuples(*[st.sampled_from(SHAPES)] * 3), data=st.data())
+def test_store(element: str, shapes: tuple[Shape, Shape, Shape], data: st.DataObject) -> None:
+    """The value is converted and repeated, the mask repeated; the pointers are not."""
+    pointer, value, mask = shapes
+    kinds = [dtype for dtype in DTYPES if agreed(dtype, element)] if element != "i1" else ["i1"]
+    dtype = data.draw(st.sampled_from(kinds), "dtype of the value")
+    values = {"p": typed(f"*{element}", pointer), "x": typed(dtype, value), "m": typed("i1", mask)}
+    number = "True" if element == "i1" else data.draw(st.sampled_from(NUMBERS), "number")
+    judge(values, ["tl.store(p, x)", "tl.store(p, x, m)", f"tl.store(p, {number}, mask=m)", "tl.store(p, x, True)"])
+
+
+def test_store_as_a_method() -> None:
+    before = "p.store(x)\np.store(x, m)\nq.store(2.0)"
+    judge(VALUES, ["tl.load(p)"], before)
+
+
+STORES: dict[str, tuple[str, ...]] = {
+    "tl.store(x, x)": ("Unsupported ptr type", "tl.store"),
+    "tl.store(q, x)": ("Value argument cannot be block type if pointer argument is not a block",),
+    "tl.store(q, 1.0, m)": ("Mask argument cannot be block type if pointer argument is not a block",),
+    "tl.store(p, y)": ("Expected pointer argument to have shape [2, 4] but got [4]",),
+    "tl.store(p, 1.0, m[:, None])": ("[4, 4]", "[4]"),
+    "tl.store(p, 1.0, x)": ("Mask must have boolean scalar type",),
+    "tl.store(c, 1.0)": ("Cannot store to a constant pointer",),
+    "tl.store(d, x)": ("Cannot store to a constant pointer",),
+    "tl.store(p, 1.0, cache_modifier='.ca')": ("Cache modifier .ca not supported",),
+}
+
+
+@pytest.mark.parametrize("expression", STORES)
+def test_refused_stores(expression: str) -> None:
+    values = VALUES | {"c": "*kfp32", "d": "*kfp32[4]"}
+    Scene(values).refuses(expression, ValueError, *STORES[expression])
+    judge(values, [expression])
+
+
+def test_constant_pointers_can_be_read() -> None:
+    judge({"c": "*kfp32[4]", "b": "*ki1[4]", "n": "i32"}, ["tl.load(c)", "tl.load(c + n)", "tl.load(b)"])
+
+
+def test_effects_stay_in_order() -> None:
+    """A load after a store reads what was stored."""
+    judge(
+        VALUES, ["tl.load(p)", "tl.store(p, x)", "tl.load(p)", "tl.store(p, 1, m)", "tl.store(q, 2)", "tl.load(p, m)"]
+    )
+
+
+# --- casts
+
+
+@pytest.mark.parametrize("source", DTYPES)
+def test_cast(source: str) -> None:
+    """Every dtype to every other one, scalars and blocks, by every name that casts have."""
+    targets = [tl_name(target) for target in DTYPES if agreed(source, target)]
+    forms = ("x.to({})", "tl.cast(s, {})", "x.cast({})", "s.to(dtype={})")
+    judge({"x": typed(source, (4,)), "s": source}, [form.format(t) for form, t in zip(itertools.cycle(forms), targets)])
+    judge({"x": typed(source, (2, 4))}, [f"tl.cast(x, {target})" for target in targets])
+
+
+@pytest.mark.parametrize("source", ("*fp32", "*i1", *DTYPES))
+def test_cast_pointers(source: str) -> None:
+    """An address is an integer of 64 bits; a pointer can be made one to something else."""
+    targets = ("i64", "u64", "i32", "i1", "fp32", "fp64", "*fp16", "*fp32")
+    if not source.startswith("*"):
+        targets = ("*fp16",) if source in ("i64", "u64", "fp32", "fp16") else ()
+    judge(
+        {"x": typed(source, (4,)), "s": source},
+        [f"{name}.to({tl_name(target)})" for name in "xs" for target in targets],
+    )
+
+
+@given(
+    source=st.sampled_from((*FLOATS, "i32", "u8", "i1")),
+    target=st.sampled_from((*FLOATS, "i32", "i1")),
+    shape=st.sampled_from(SHAPES),
+)
+def test_rounding(source: str, target: str, shape: Shape) -> None:
+    """It may be said where a float becomes a narrower one, and nowhere else; to the same dtype nothing is looked at."""
+    modes = ("'rtne'", "'rtz'", "'up'", "None", "M")
+    expressions = [f"x.to({tl_name(target)}, fp_downcast_rounding={mode})" for mode in modes if agreed(source, target)]
+    judge({"x": typed(source, shape), "M": "='rtz'"}, expressions)
+
+
+def test_rounding_says_what_is_wrong() -> None:
+    scene = Scene({"x": "fp32[4]", "h": "fp16"})
+    scene.refuses("x.to(tl.float16, 'up')", ValueError, "Invalid rounding mode: up")
+    scene.refuses("h.to(tl.float32, 'rtz')", ValueError, "fp_downcast_rounding", "fp16", "fp32")
+    scene.refuses("h.to(tl.int8, 'rtne')", ValueError, "fp_downcast_rounding", "fp16", "int8")
+
+
+@pytest.mark.parametrize("source", DTYPES)
+def test_bitcast(source: str) -> None:
+    """To every dtype of the same size; others are refused, and both sizes named."""
+    targets = [tl_name(target) for target in DTYPES]
+    judge({"x": typed(source, (4,)), "s": source}, [f"{name}.to({t}, bitcast=True)" for t in targets for name in "xs"])
+    other = "fp64" if parse_type(source).width != 64 else "fp16"
+    sizes = [str(parse_type(spelling).width) for spelling in (source, other)]
+    Scene({"x": source}).refuses(f"x.to({tl_name(other)}, bitcast=True)", ValueError, *sizes)
+
+
+def test_bitcast_of_pointers_and_numbers() -> None:
+    """The bits of a pointer are no value of another dtype: it is converted as without `bitcast`."""
+    pointers = [
+        "p.to(tl.pointer_type(tl.int8), bitcast=True)",
+        "p.to(tl.int64, bitcast=True)",
+        "p.to(tl.int32, bitcast=True)",
+    ]
+    numbers = ["tl.cast(3, tl.float16)", "tl.cast(1.5, tl.int32, bitcast=True)", "tl.cast(-1, tl.uint32)"]
+    numbers += ["tl.cast(A, tl.int8)", "tl.cast(True, tl.float32)", "tl.cast(A, tl.int16, bitcast=True)"]
+    judge({"p": "*fp32[4]", "A": "=300"}, [*pointers, *numbers])
