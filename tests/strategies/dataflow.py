@@ -1,49 +1,31 @@
 """A kernel as a graph of what is computed from what, read from text as real Triton's canonicalizer prints it.
 
-Names, the order of independent lines, and where a value is broadcast leave no trace in it. Its nodes are *elements*:
-seen from an element, `tt.splat`, `tt.expand_dims` and `tt.broadcast` compute nothing, they only say which element of
-the operand is meant. Operands of `x + y` are in no order; what is written to memory is.
+Names, the order of independent lines, the order of what loops carry and branches result in, and where a value is
+broadcast leave no trace in it. Its nodes are *elements*: seen from an element, `tt.splat`, `tt.expand_dims` and
+`tt.broadcast` compute nothing, they only say which element of the operand is meant. Operands of `x + y` are in no
+order; what is written to memory is.
 
-Of operations with regions it knows `scf.for`. Two kernels with equal `Graph(text).root.key` compute the same.
+Two kernels with equal `Graph(text).root.key` compute the same. Text with jumps between blocks has no graph.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-Shape = tuple[int, ...]
+from tests.strategies.ttir_text import TENSOR, VALUE, Line, Region, Shape, parse
+
 Index = tuple[str, ...]  # for each dimension which element: "row 0:64" runs from 0 to 63, "0" is the only one
 
 WRITES = ("tt.atomic_rmw", "tt.atomic_cas", "tt.call")  # beside all operations without a result
+ENDS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 ASSOCIATIVE = ("arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori")
-COMMUTATIVE = (*ASSOCIATIVE, "arith.addf", "arith.mulf", "arith.maxsi", "arith.minsi", "arith.maxnumf", "arith.minnumf")
+COMMUTATIVE = (*ASSOCIATIVE, "arith.addf", "arith.mulf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
+COMMUTATIVE += ("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf")
 FLIPPED = {f"{s}{a}": f"{s}{b}" for s in "suo" for a, b in (("gt", "lt"), ("ge", "le"))}  # x > y is y < x
 SYMMETRIC = ("eq", "ne", "oeq", "une")
-_VALUE = re.compile(r"%[\w$.-]+(?:#\d+)?")
-_TENSOR = re.compile(r"tensor<((?:\d+x)+)((?:!tt\.ptr<\w+>|\w+))>")
-_FOR = re.compile(r"scf\.for (%\w+) = (%\S+) to (%\S+) step (%\S+)(?: iter_args\((.*?)\))?")
-
-
-@dataclass(frozen=True)
-class Line:
-    """One operation as text: its name, the values it uses, the shape of its first result, and what is inside of it."""
-
-    text: str
-    name: str
-    operands: tuple[str, ...]
-    body: tuple[Line, ...] = ()
-
-    @property
-    def types(self) -> list[Shape]:
-        """The shapes of all tensor types in the text, in order; the last is the result's."""
-        return [tuple(map(int, dims.split("x")[:-1])) for dims, _ in _TENSOR.findall(self.text)]
-
-    @property
-    def shape(self) -> Shape:
-        return self.types[-1] if self.types else ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,93 +39,137 @@ class Node:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        content = [self.label, *(operand.key for operand in self.operands)]
+        keys = [operand.key for operand in self.operands]
+        content = [self.label, *(keys if self.ordered else sorted(keys))]
         object.__setattr__(self, "key", hashlib.sha256("\n".join(content).encode()).hexdigest())
 
 
-def parse(text: str) -> tuple[str, tuple[Line, ...]]:
-    """The header of the module's function and its lines, from text in which each operation has a line."""
-    lines = iter([line.strip() for line in text.splitlines() if line.strip()])
-    header = next(line for line in lines if line.startswith("tt.func"))
-    return header, tuple(_block(lines))
-
-
-def _block(lines: Iterator[str]) -> Iterator[Line]:
-    for text in lines:
-        if text.startswith("}"):
-            return
-        results, equals, rest = text.partition(" = ") if text.startswith("%") else ("", "", text)
-        body = tuple(_block(lines)) if text.endswith("{") else ()
-        yield Line(text, rest.split()[0].strip('"'), tuple(_VALUE.findall(rest)), body)
-
-
-def parameters(header: str) -> list[str]:
-    """Type and attributes of each parameter."""
-    return re.findall(r"%\w+: ((?:!tt\.ptr<\w+>|[\w<>]+)(?: \{[^}]*\})?)", header)
+Named = tuple[str, Shape, tuple[Node, ...], str]
+"""A value that no line computes: what it is, its shape, what it depends on, and how to speak of it."""
 
 
 class Graph:
     """The nodes of one kernel."""
 
     def __init__(self, text: str) -> None:
-        self.header, self.lines = parse(text)
+        self.header, lines = parse(text)
         self.defined: dict[str, Line] = {}
         self.known: dict[tuple[str, Index], Node] = {}
-        self.named: dict[str, tuple[str, Shape, Node | None]] = {}  # parameters, what a loop carries, loops' results
-        for i, name in enumerate(_VALUE.findall(self.header)):
-            self.named[name] = f"parameter {i}", (), None
-        self.root = Node("the kernel", self._effects(self.lines, depth=0))
+        self.named: dict[str, Named] = {}  # parameters, arguments of regions, results of loops
+        self.chosen: dict[str, tuple[str, str, str]] = {}  # results of branches: the condition, both values
+        self.same: dict[str, str] = {}  # an argument that is a value of another region
+        for i, name in enumerate(VALUE.findall(self.header)):
+            self.named[name] = f"parameter {i}", (), (), f"the parameter {name}"
+        self.root = Node("the kernel", self._effects(lines, depth=0))
 
     # --- blocks
 
     def _effects(self, lines: Iterable[Line], depth: int) -> tuple[Node, ...]:
         """What the lines do to memory, in order. A load belongs between the effects where it stands."""
+        structured = {"scf.for": self._for, "scf.while": self._while, "scf.if": self._if}
         effects: list[Node] = []
         for line in lines:
-            self._define(line, len(effects), depth)
-            if line.name == "scf.for":
-                loop = self._loop(line, depth)
-                if loop.operands[-1].operands[0].operands:  # something is written in it
-                    effects.append(loop)
-            elif line.name in WRITES or not line.text.startswith("%") and line.name not in ("scf.yield", "tt.return"):
+            if line.name in structured:
+                node, writes = structured[line.name](line, depth)
+                if writes:
+                    effects.append(node)
+                continue
+            if line.name == "tt.load":
+                line = Line(f"{line.text} // after {len(effects)} writes", line.name, line.results, line.operands)
+            self.defined.update(dict.fromkeys(line.results, line))
+            if line.name in WRITES or not line.results and line.name not in ENDS:
                 operands = [self.value(name, _whole(self._shape(name))) for name in line.operands]
                 effects.append(Node(_label(line, ()), tuple(operands), self._quoted(line)))
         return tuple(effects)
 
-    def _define(self, line: Line, effects: int, depth: int) -> None:
-        name, count = re.match(r"(%[\w$.-]+)?(?::(\d+))?", line.text).groups()  # type: ignore[union-attr]
-        if name and line.name == "tt.load":
-            line = Line(f"{line.text} // after {effects} writes", line.name, line.operands)
-        for result in [f"{name}#{i}" for i in range(int(count))] if count else [name] if name else []:
-            self.defined[result] = line
+    def _for(self, line: Line, depth: int) -> tuple[Node, bool]:
+        (body,) = line.regions
+        variable, *arguments = body.arguments
+        bounds = tuple(self.value(bound, ()) for bound in line.operands[:3])
+        self.named[variable] = f"induction variable, depth {depth}", (), (), "the induction variable"
 
-    def _loop(self, line: Line, depth: int) -> Node:
-        """A loop; carried values are known by what they start as, not by their order."""
-        match = _FOR.search(line.text)
-        assert match, line.text
-        variable, *bounds = match.groups()[:4]
-        pairs = re.findall(r"(%\w+) = (%[\w#]+)", match[5] or "")
-        starts = [self.value(init, _whole(self._shape(init))) for _, init in pairs]
-        order = sorted(range(len(pairs)), key=lambda i: (_origin(starts[i]), starts[i].key))
-        self.named[variable] = f"induction variable, depth {depth}", (), None
-        for place, i in enumerate(order):
-            argument, init = pairs[i]
-            self.named[argument] = f"carried value {place}, depth {depth}", self._shape(init), None
-        effects = self._effects(line.body, depth + 1)
-        yielded = line.body[-1].operands if pairs else ()
-        following = tuple(self.value(yielded[i], _whole(self._shape(pairs[i][1]))) for i in order)
-        body = Node("the body", (Node("writes", effects), Node("next values", following)), line.text)
-        carried = Node("the carried values", tuple(starts[i] for i in order), line.text, ordered=False)
-        loop = Node("scf.for", (*(self.value(bound, ()) for bound in bounds), carried, body), line.text)
-        result = line.text.split(" ", 1)[0].partition(":")[0]
-        for place, i in enumerate(order):
-            name = f"{result}#{i}" if len(pairs) > 1 else result
-            self.named[name] = f"result {place} of the loop", self._shape(pairs[i][1]), loop
-        return loop
+        def visit() -> tuple[Node, tuple[Node, ...]]:
+            effects = self._effects(body.lines, depth + 1)
+            following = tuple(self._yielded(name) for name in (body.lines[-1].operands if arguments else ()))
+            return Node("writes", effects), following
+
+        inits = line.operands[3:]
+        writes, carried, places = self._carried(arguments, inits, depth, visit)
+        loop = Node(_options(line), (*bounds, carried, Node("the body", (writes,), line.text)), line.text)
+        for result, init, place in zip(line.results, inits, places, strict=True):
+            self._name_result(result, self._shape(init), (loop, place), line)
+        return loop, bool(writes.operands)
+
+    def _while(self, line: Line, depth: int) -> tuple[Node, bool]:
+        before, after = line.regions
+
+        def visit() -> tuple[Node, tuple[Node, ...]]:
+            effects = self._effects(before.lines, depth + 1)
+            test, *forwarded = before.lines[-1].operands
+            self.same.update(zip(after.arguments, forwarded, strict=True))
+            more = self._effects(after.lines, depth + 1)
+            following = tuple(self._yielded(name) for name in after.lines[-1].operands)
+            parts = Node("the test", (self.value(test, ()),)), Node("writes", effects), Node("writes", more)
+            return Node("the body", parts, line.text), following
+
+        body, carried, _ = self._carried(before.arguments, line.operands, depth, visit)
+        loop = Node(_options(line), (carried, body), line.text)
+        for result, forwarded in zip(line.results, before.lines[-1].operands[1:], strict=True):
+            self._name_result(result, self._shape(forwarded), (loop, self._yielded(forwarded)), line)
+        return loop, any(part.operands for part in body.operands[1:])
+
+    def _carried(
+        self,
+        arguments: Sequence[str],
+        inits: Sequence[str],
+        depth: int,
+        visit: Callable[[], tuple[Node, tuple[Node, ...]]],
+    ) -> tuple[Node, Node, list[Node]]:
+        """Visit a loop's body until it is clear which carried value is which: they are known by what they start as, and
+        where that is the same, by what they become. The body, all carried values, and each one."""
+        starts = [self._yielded(init) for init in inits]
+        colors = [start.key for start in starts]
+        known = self.known
+        while True:
+            for name, init, color in zip(arguments, inits, colors, strict=True):
+                shown = f"the carried value {name.partition('@')[0]}"
+                self.named[name] = f"carried value {color}, depth {depth}", self._shape(init), (), shown
+            self.known = dict(known)  # what is computed in the body depends on the colors
+            body, following = visit()
+            refined = [Node(c, (f,)).key for c, f in zip(colors, following, strict=True)]
+            if len(set(refined)) == len(set(colors)):
+                break
+            colors = refined
+        places = [Node(f"carried value, depth {depth}", (s, f), s.line) for s, f in zip(starts, following, strict=True)]
+        return body, Node("the carried values", tuple(places), ordered=False), places
+
+    def _if(self, line: Line, depth: int) -> tuple[Node, bool]:
+        (condition,) = line.operands
+        branches = []
+        for region in line.regions:
+            branches.append(Node("writes", self._effects(region.lines, depth + 1)))
+        if line.results:
+            then, otherwise = (region.lines[-1].operands for region in line.regions)
+            for result, first, second in zip(line.results, then, otherwise, strict=True):
+                self.chosen[result] = condition, first, second
+        while len(branches) < 2:
+            branches.append(Node("writes"))
+        node = Node("scf.if", (self.value(condition, ()), *branches), line.text)
+        return node, any(branch.operands for branch in branches)
+
+    def _name_result(self, result: str, shape: Shape, operands: tuple[Node, ...], line: Line) -> None:
+        self.named[result] = "result of the loop", shape, operands, f"{result.partition('@')[0]} of {line.text}"
+
+    def _yielded(self, name: str) -> Node:
+        return self.value(name, _whole(self._shape(name)))
 
     # --- values
 
     def _shape(self, name: str) -> Shape:
+        if name in self.same:
+            return self._shape(self.same[name])
+        if name in self.chosen:
+            return self._shape(self.chosen[name][1])
         return self.named[name][1] if name in self.named else self.defined[name].shape
 
     def value(self, name: str, index: Index) -> Node:
@@ -153,10 +179,15 @@ class Graph:
         return self.known[name, index]
 
     def _value(self, name: str, index: Index) -> Node:
+        if name in self.same:
+            return self.value(self.same[name], index)
+        if name in self.chosen:
+            condition, first, second = self.chosen[name]
+            both = self.value(first, index), self.value(second, index)
+            return Node("either", (self.value(condition, ()), *both), f"{name.partition('@')[0]} of an scf.if")
         if name in self.named:
-            label, _, loop = self.named[name]
-            shown = f"{name} of {loop.line}" if loop else f"the {label.partition(',')[0].rstrip(' 0123456789')} {name}"
-            return Node(f"{label} {_at(index)}", (loop,) if loop else (), shown)
+            label, _, operands, shown = self.named[name]
+            return Node(f"{label} {_at(index)}", operands, shown)
         line = self.defined[name]
         match line.name:
             case "tt.splat":
@@ -169,7 +200,10 @@ class Graph:
                 return self.value(line.operands[0], (*index[:axis], *index[axis + 1 :]))
             case "arith.constant" | "tt.make_range":
                 return Node(_label(line, index), (), line.text)
-        return self._operation(line, index)
+        node = self._operation(line, index)
+        if len(line.results) > 1:
+            return Node(f"result {line.results.index(name)}", (node,), node.line)
+        return node
 
     def _operation(self, line: Line, index: Index) -> Node:
         shapes = [self._shape(name) for name in line.operands]
@@ -178,7 +212,10 @@ class Graph:
             self.value(name, index if elementwise and shape == line.shape else _whole(shape))
             for name, shape in zip(line.operands, shapes, strict=True)
         ]
+        operands += [self._combine(region) for region in line.regions]
         label, quoted = _label(line, index), self._quoted(line)
+        if line.name in ("arith.negf", "arith.subf") and (negated := _negated(line.name, operands)):
+            return Node(re.sub(r"arith\.\w+ %(?:, %)?", "minus ", label), (negated,), quoted)
         if line.name == "tt.addptr":  # the order in which offsets are added does not matter
             base, *offsets = operands
             earlier = base.operands if base.label == label else (base,)
@@ -194,27 +231,41 @@ class Graph:
             return Node(label, tuple(sorted(operands, key=lambda node: node.key)), quoted, ordered=False)
         return Node(label, tuple(operands), quoted)
 
+    def _combine(self, region: Region) -> Node:
+        """The region of a reduction or a scan: its arguments are known by their places."""
+        for i, name in enumerate(region.arguments):
+            self.named[name] = f"element {i}", (), (), f"the element {name.partition('@')[0]}"
+        effects = self._effects(region.lines, depth=0)
+        results = tuple(self.value(name, ()) for name in region.lines[-1].operands)
+        return Node("the combination", (*results, *effects), region.lines[-1].text)
+
     def _quoted(self, line: Line) -> str:
         """A line, and below it those that define what it uses."""
-        used = dict.fromkeys(name for name in line.operands if name in self.defined)
-        return "\n".join([line.text, *(self.defined[name].text for name in used)])
+        used = dict.fromkeys(self.defined[name].text for name in line.operands if name in self.defined)
+        return "\n".join([line.text, *used])
+
+
+def _negated(name: str, operands: Sequence[Node]) -> Node | None:
+    """What is negated, if this is a negation: `negf x`, `0.0 - x` and `-0.0 - x`, by Triton's versions."""
+    if name == "arith.negf":
+        return operands[0]
+    zero = operands[0].label.replace("-0.0", "0.0")
+    return operands[1] if re.match(r"arith\.constant (?:dense<)?0\.0+e\+00", zero) else None
 
 
 def _label(line: Line, index: Index) -> str:
     """The operation and its attributes without the names of values; of a tensor only the element, and which one."""
-    text = line.text.partition(" = ")[2] if line.text.startswith("%") else line.text
+    text = line.text.partition(" = ")[2] if line.results else line.text
     if line.name == "tt.make_range":
         return f"{text} {_at(index)}"
-    text = re.sub(r"dense<(.*?)> : ", r"\1 : ", _VALUE.sub("%", text))
-    element = _TENSOR.sub(r"\2", text).removesuffix(" : i1")
+    text = re.sub(r"dense<(.*?)> : ", r"\1 : ", VALUE.sub("%", text))
+    element = TENSOR.sub(r"\2", text).removesuffix(" : i1")
     return element if line.name.startswith(("arith", "math", "tt.addptr", "tt.load")) else f"{text} {_at(index)}"
 
 
-def _origin(node: Node) -> str:
-    """What a value begins with: of a moved pointer the parameter, whatever the offsets are."""
-    while node.operands:
-        node = node.operands[0]
-    return node.label
+def _options(line: Line) -> str:
+    """The name of a loop's operation and its attributes."""
+    return f"{line.name}{match[0] if (match := re.search(r'{[^{}]*}$', line.text)) else ''}"
 
 
 def _whole(shape: Shape) -> Index:

@@ -8,7 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from tests.strategies.dataflow import Graph, Node, parameters
+from tests.strategies.dataflow import Graph, Node
+from tests.strategies.ttir_text import parameters
 
 ROLES = {
     "tt.store": ("the pointer", "the value", "the mask"),
@@ -28,13 +29,8 @@ def difference(ours: str, theirs: str, names: Sequence[str] = ()) -> str:
     elif mine.root.key == other.root.key:
         return ""
     else:
-        found = first_difference(mine.root, other.root)
+        found = _first(mine.root, other.root, [])
     return re.sub(r"%arg(\d+)", lambda match: f"%{dict(enumerate(names)).get(int(match[1]), match[0][1:])}", found)
-
-
-def first_difference(mine: Node, other: Node) -> str:
-    """Where two graphs that differ part."""
-    return _first(mine, other, [])
 
 
 def _first(mine: Node, other: Node, path: list[str]) -> str:
