@@ -35,9 +35,9 @@ class Calls(Expressions):
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = unwrap(self.visit(node.func))
-        # Task 5.3: `self.elements` gives the positional arguments. Keywords have a name in `arg`; without one they are
+        # Task 5.2: `self.elements` gives the positional arguments. Keywords have a name in `arg`; without one they are
         # `**options`: unsupported. Another kernel is inlined; for anything else `evaluate` what `self.callee` gives.
-        raise NotImplementedError("Task 5.3: Calls and returns")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def callee(self, node: ast.Call, function: Any) -> Callable[..., Any]:
         """What Python is to call with the arguments. `CompilationError` for what kernels cannot call. (Given.)"""
@@ -88,7 +88,7 @@ class Calls(Expressions):
         # Then bind: `function.signature.bind` does, and `apply_defaults` fills in the rest. A plain Python value, such
         # as a default, is made a `compile_time` one. Another visitor of this class, with `self.callers`, runs the body:
         # bind each parameter in its scope first (their place is the `def`, `function.tree`). `returned` finishes.
-        raise NotImplementedError("Task 5.3: Calls and returns")
+        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
 
     def bound_arguments(self, function: JITFunction, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:
         """The arguments of a call by parameter. Raises `TypeError`, as Python does, if they do not fit. (Given.)"""

@@ -93,15 +93,15 @@ class Expressions:
 
     def located(self, error: Exception, node: ast.expr | ast.stmt) -> CompilationError:
         """What to raise for an error that came up at `node`."""
-        # Task 5.8: A `CompilationError` that has a place of its own is returned as it is. One without gets this place:
+        # Task 5.2: A `CompilationError` that has a place of its own is returned as it is. One without gets this place:
         # make another of the same class. Of all others keep the message, in a `CompilationError`.
-        raise NotImplementedError("Task 5.8: Errors that point at the line")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     # --- names
 
     def visit_Name(self, node: ast.Name) -> Any:
         # Task 5.2: A local name has a value in `self.scope.values`. Others are looked up by `global_value`.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def global_value(self, node: ast.Name) -> Any:
         """The value of a name that the function does not bind itself.
@@ -114,17 +114,17 @@ class Expressions:
         # raise it. `self.function.globals`: return what `is_visible`; the message for other things says "Cannot access
         # global variable GG". The `PYTHON` functions, by their `__name__`, are in the module `builtins`.
         # And last, "foo is not defined".
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     # --- values
 
     def visit_Constant(self, node: ast.Constant) -> Any:
         # Task 5.2: The compiler knows it.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_Tuple(self, node: ast.Tuple) -> Any:
         # Task 5.2: A tuple of the elements' values. `*xs` puts the elements of another tuple there.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_List(self, node: ast.List) -> Any:
         return self.elements(node.elts)
@@ -156,11 +156,11 @@ class Expressions:
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         # Task 5.2: Visit both sides, left first, then `self.evaluate` the function that `OPERATORS` has for the class
         # of `node.op`. What is not there is unsupported: `self.unsupported(node.op)` is the error to raise.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         # Task 5.2: As above with one operand; but `not` is `self.visit_not(node)`, which task 5.7 writes.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
         raise NotImplementedError  # see branches.py
@@ -169,7 +169,7 @@ class Expressions:
         # Task 5.2: One comparison only: for `a < b < c` the message is "simultaneous multiple comparison is not
         # supported". `is` and `is not` compare unwrapped values, at compile time. The rest is in `OPERATORS`, or
         # unsupported.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def unsupported(self, node: ast.expr, construct: ast.AST) -> CompilationError:
         """The error for a part of `node` that kernels cannot use. (Given.)"""
@@ -180,11 +180,11 @@ class Expressions:
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         # Task 5.2: `evaluate` Python's `getattr`. The attributes of a `constexpr` are those of the value inside, but
         # `.value` is that value.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         # Task 5.2: `evaluate` `operator.getitem`, of the value inside if it is a `constexpr`, with an unwrapped index.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_Slice(self, node: ast.Slice) -> Any:
         """`1:2` in a subscript. (Given.)"""

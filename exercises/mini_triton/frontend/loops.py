@@ -57,7 +57,7 @@ class Loops(Branches):
         raise NotImplementedError("Task 5.6: for")
 
     def leave(self, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]) -> None:
-        """Back to the names before the loop: the carried ones have its results, those bound inside are lost. (Given.)"""
+        """Back to the names before the loop: carried ones have its results, those bound inside are lost. (Given.)"""
         self.scope = before
         targets = [node.target] if isinstance(node, ast.For) else []
         for name in written([*targets, *node.body]):

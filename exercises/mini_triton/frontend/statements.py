@@ -13,7 +13,7 @@ import mini_triton.language as tl
 from mini_triton.errors import UnsupportedLanguageConstruct
 from mini_triton.frontend.calls import NOTHING
 from mini_triton.frontend.loops import Loops
-from mini_triton.frontend.values import run_time
+from mini_triton.frontend.values import can_be_named, run_time
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.tensor import tensor
 
@@ -27,26 +27,28 @@ class Statements(Loops):
         What comes after an `if` depends on it, so `visit_If` gets the rest and returns what that returns.
         """
         # Task 5.2: A `Return` ends it, an `If` is handed the statements after it, all others are visited.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_Return(self, node: ast.Return) -> Any:
         # Task 5.3: The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an error that has the words
         # "Cannot have `return` statements inside `while` or `for` statements".
-        raise NotImplementedError("Task 5.3: Calls and returns")
+        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        # Task 5.2: One target only: "simultaneous multiple assignment is not supported". Then `assign`.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        # Task 5.3: One target only: "simultaneous multiple assignment is not supported". Then `assign`.
+        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
 
     def assign(self, target: ast.expr, value: Any) -> None:
         """Bind a name, or several to the elements of a tuple, however nested.
 
-        A number that is given a name is no literal any more but a tensor. (A tuple keeps its numbers.)
+        A number that is given a name is no literal any more but a tensor, also in a tuple. Texts and functions get no
+        names.
         """
-        # Task 5.2: A `Name`: if the value is a `constexpr`, its `run_time`; then `self.scope.bind`. A `Tuple` or
-        # `List`: the value must be a tuple of as many elements, or the error names both numbers. Others are refused:
-        # "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an `Attribute`.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        # Task 5.3: A `Name`: `evaluate` the value's `run_time`, then `self.scope.bind`; what is not `can_be_named` is
+        # refused. A `Tuple`: the value must be a tuple of as many elements, or the error names both numbers. Others are
+        # refused: "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an
+        # `Attribute`, and the rest is unsupported.
+        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
@@ -57,9 +59,9 @@ class Statements(Loops):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
-        # Task 5.2: The same as `x = x + y`: make those nodes and visit them. `ast.copy_location` gives a new node the
+        # Task 5.3: The same as `x = x + y`: make those nodes and visit them. `ast.copy_location` gives a new node the
         # place of an old one; and the name that is read is a `Load`.
-        raise NotImplementedError("Task 5.2: Expressions and assignments")
+        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A call for its effect, or a docstring. (Given.)"""

@@ -35,7 +35,7 @@ class Calls(Expressions):
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = unwrap(self.visit(node.func))
-        # [task 5.3] `self.elements` gives the positional arguments. Keywords have a name in `arg`; without one they are
+        # [task 5.2] `self.elements` gives the positional arguments. Keywords have a name in `arg`; without one they are
         # `**options`: unsupported. Another kernel is inlined; for anything else `evaluate` what `self.callee` gives.
         arguments = self.elements(node.args)
         keywords = {}

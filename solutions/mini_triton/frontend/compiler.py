@@ -13,6 +13,7 @@ from mini_triton.errors import CompilationError
 from mini_triton.frontend.calls import NOTHING
 from mini_triton.frontend.function import JITFunction
 from mini_triton.frontend.statements import Statements
+from mini_triton.frontend.values import compile_time
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Module
 from mini_triton.ir.scopes import function
@@ -53,7 +54,7 @@ def ast_to_ttir(
             function(builder, module, kernel.fn.__name__, inputs, divisibility=divisibility) as built,
         ):
             for name, value in constants.items():
-                visitor.scope.bind(name, constexpr(value), place)
+                visitor.scope.bind(name, compile_time(value) if isinstance(value, tuple) else constexpr(value), place)
             for (name, dtype), argument in zip(dtypes.items(), built.arguments, strict=True):
                 visitor.scope.bind(name, tensor(argument, dtype), place)
             result = visitor.run(kernel.tree.body)
@@ -88,10 +89,10 @@ def is_none(value: Any) -> bool:
 
 def without_internals(error: CompilationError) -> CompilationError:
     """The error without the way it took through the compiler; unless the variable `DEBUGGING` is set."""
-    # [task 5.8] `with_traceback(None)` forgets the way. What led to the error (`__cause__`, which Python prints as
-    # well) is forgotten by setting it to None; `__suppress_context__` set to True keeps Python from printing another.
     if os.environ.get(DEBUGGING):
         return error
+    # [task 5.8] `with_traceback(None)` forgets the way. What led to the error (`__cause__`, which Python prints as
+    # well) is forgotten by setting it to None; `__suppress_context__` set to True keeps Python from printing another.
     error.__cause__ = None
     error.__suppress_context__ = True
     return error.with_traceback(None)

@@ -93,7 +93,7 @@ class Expressions:
 
     def located(self, error: Exception, node: ast.expr | ast.stmt) -> CompilationError:
         """What to raise for an error that came up at `node`."""
-        # [task 5.8] A `CompilationError` that has a place of its own is returned as it is. One without gets this place:
+        # [task 5.2] A `CompilationError` that has a place of its own is returned as it is. One without gets this place:
         # make another of the same class. Of all others keep the message, in a `CompilationError`.
         if not isinstance(error, CompilationError):
             return self.error(node, str(error))

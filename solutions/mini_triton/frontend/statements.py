@@ -13,7 +13,7 @@ import mini_triton.language as tl
 from mini_triton.errors import UnsupportedLanguageConstruct
 from mini_triton.frontend.calls import NOTHING
 from mini_triton.frontend.loops import Loops
-from mini_triton.frontend.values import run_time
+from mini_triton.frontend.values import can_be_named, run_time
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.tensor import tensor
 
@@ -47,7 +47,7 @@ class Statements(Loops):
         # [end]
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        # [task 5.2] One target only: "simultaneous multiple assignment is not supported". Then `assign`.
+        # [task 5.3] One target only: "simultaneous multiple assignment is not supported". Then `assign`.
         if len(node.targets) != 1:
             raise self.error(node, "simultaneous multiple assignment is not supported")
         self.assign(node.targets[0], self.visit(node.value))
@@ -56,14 +56,19 @@ class Statements(Loops):
     def assign(self, target: ast.expr, value: Any) -> None:
         """Bind a name, or several to the elements of a tuple, however nested.
 
-        A number that is given a name is no literal any more but a tensor. (A tuple keeps its numbers.)
+        A number that is given a name is no literal any more but a tensor, also in a tuple. Texts and functions get no
+        names.
         """
-        # [task 5.2] A `Name`: if the value is a `constexpr`, its `run_time`; then `self.scope.bind`. A `Tuple` or
-        # `List`: the value must be a tuple of as many elements, or the error names both numbers. Others are refused:
-        # "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an `Attribute`.
+        # [task 5.3] A `Name`: `evaluate` the value's `run_time`, then `self.scope.bind`; what is not `can_be_named` is
+        # refused. A `Tuple`: the value must be a tuple of as many elements, or the error names both numbers. Others are
+        # refused: "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an
+        # `Attribute`, and the rest is unsupported.
         if isinstance(target, ast.Name):
-            self.scope.bind(target.id, run_time(value) if isinstance(value, constexpr) else value, self.loc(target))
-        elif isinstance(target, ast.Tuple | ast.List):
+            value = self.evaluate(target, run_time, value)
+            if not can_be_named(value):
+                raise self.error(target, f"{target.id} cannot stand for {unwrap(value)!r}: only values have names")
+            self.scope.bind(target.id, value, self.loc(target))
+        elif isinstance(target, ast.Tuple):
             if not isinstance(value, tuple) or len(value) != len(target.elts):
                 got = len(value) if isinstance(value, tuple) else repr(value)
                 raise self.error(target, f"{len(target.elts)} names cannot be given the elements of {got}")
@@ -71,8 +76,10 @@ class Statements(Loops):
                 self.assign(element, part)
         elif isinstance(target, ast.Subscript):
             raise self.error(target, "__setitem__ is not supported: make a new tensor, as with tl.where")
-        else:
+        elif isinstance(target, ast.Attribute):
             raise self.error(target, "Attribute assignment is not supported")
+        else:
+            raise self.unsupported(target, target)
         # [end]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
@@ -100,7 +107,7 @@ class Statements(Loops):
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
-        # [task 5.2] The same as `x = x + y`: make those nodes and visit them. `ast.copy_location` gives a new node the
+        # [task 5.3] The same as `x = x + y`: make those nodes and visit them. `ast.copy_location` gives a new node the
         # place of an old one; and the name that is read is a `Load`.
         if not isinstance(node.target, ast.Name):
             raise self.error(node.target, "only a name can be updated")

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mini_triton.ir.core import Value
-from mini_triton.language.constexpr import RunTimeValue, constexpr
+from mini_triton.language.constexpr import RunTimeValue, constexpr, unwrap
+from mini_triton.language.dtypes import dtype, pointer_type
 from mini_triton.language.tensor import is_number, tensor, to_tensor
 
 
@@ -27,13 +28,20 @@ def compile_time(value: Any) -> Any:
 
 def run_time(value: Any) -> Any:
     """The same value with its numbers as tensors, also those in tuples: as after an assignment."""
-    # [task 5.5] A number is a `constexpr` whose value `is_number`; `to_tensor` takes it. Everything else stays.
+    # [task 5.3] A number is a `constexpr` whose value `is_number`; `to_tensor` takes it. Everything else stays.
     if isinstance(value, constexpr) and is_number(value.value):
         return to_tensor(value)
     if isinstance(value, tuple):
         return tuple(map(run_time, value))
     return value
     # [end]
+
+
+def can_be_named(value: Any) -> bool:
+    """Whether a kernel may give this a name: what it computes, dtypes, None, and tuples of these. (Given.)"""
+    if isinstance(value, tuple):
+        return all(map(can_be_named, value))
+    return unwrap(value) is None or isinstance(unwrap(value), RunTimeValue | dtype | pointer_type)
 
 
 def parts(value: Any) -> list[tensor]:
