@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+import operator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.language.context import current
 from mini_triton.language.signature import SPELLINGS, parse_type
+from mini_triton.language.tensor import tensor
+from mini_triton.language.tracing import trace
 
+from tests.checks import described
 from tests.oracles import questions, records
+from tests.strategies.execution import Machine
 from tests.strategies.language import Arguments, Scene, judge
 
 DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
@@ -174,3 +180,21 @@ def test_refusals_name_what_is_at_fault(expression: str) -> None:
     """The error is a TypeError that names the dtypes, or says what the stub says."""
     scene = Scene({"p": "*fp32", "q": "*fp32", "r": "*fp16", "n": "i32", "u": "u8", "x": "fp32"})
     scene.refuses(expression, TypeError, *REFUSED[expression])
+
+
+@pytest.mark.parametrize("dtype", ["fp16", "fp32", "fp64"])
+@pytest.mark.parametrize("shape", [(), (4,)])
+def test_negation_is_exact(dtype: str, shape: tuple[int, ...]) -> None:
+    """Of zeros as well: -(0.0) is -0.0. Infinities and NaN stay what they are."""
+    got: list[tensor] = []
+
+    def kernel(x: tensor) -> None:
+        block = tensor(current().broadcast_to(x.handle, shape), x.dtype)
+        got.append(described(f"-x of {block!r}", operator.neg, block).succeeds())
+
+    (function,) = trace(kernel, {"x": dtype}).body.operations
+    for value in (0.0, -0.0, 1.5, -2.0, math.inf, -math.inf):
+        machine = Machine()
+        machine.run(function.regions[0].block, value)
+        for result in machine.values[got[0].handle].ravel():
+            described(f"-({value}) as {dtype}", float, result).returns(-value, because="only -0.0 - x does so")
