@@ -6,12 +6,14 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.strategies.language import Scene, judge
 
 Shape = tuple[int, ...]
+
+SOME = settings(max_examples=settings().max_examples // 2)  # each asks real Triton several times
 
 SHAPES: tuple[Shape, ...] = ((1,), (4,), (2, 4), (4, 1), (1, 8), (2, 1, 4), (4, 2, 2))
 ANY_SHAPE = ((), *SHAPES)
@@ -60,6 +62,7 @@ def test_other_indices_are_refused(index: str) -> None:
 # --- expand_dims
 
 
+@SOME
 @given(shape=st.sampled_from(ANY_SHAPE), axes=st.lists(st.integers(-5, 5), min_size=1, max_size=3))
 def test_expand_dims(shape: Shape, axes: list[int]) -> None:
     """One axis or several, counted from either end of the result; refused if it is not there, or is there twice."""
@@ -84,6 +87,7 @@ def test_expand_dims_of_anything() -> None:
 # --- broadcast_to
 
 
+@SOME
 @given(shape=st.sampled_from(ANY_SHAPE), target=st.sampled_from((*SHAPES, (2, 2, 4), (8, 8), (8,), (3,), (2, 3))))
 def test_broadcast_to(shape: Shape, target: Shape) -> None:
     """Dimensions of size 1 grow; scalars become anything; the rank stays."""
@@ -105,6 +109,7 @@ def test_broadcast_to_names_the_ranks() -> None:
 # --- reshape
 
 
+@SOME
 @given(
     shape=st.sampled_from(SHAPES),
     target=st.lists(st.sampled_from((1, 1, 2, 2, 4, 4, 8, 3, 0, -1)), min_size=1, max_size=4),
@@ -160,6 +165,7 @@ def test_permute_says_why_not() -> None:
 # --- join, split, interleave
 
 
+@SOME
 @given(dtypes=st.tuples(*[st.sampled_from(TYPES)] * 2), shapes=st.tuples(*[st.sampled_from(ANY_SHAPE)] * 2))
 def test_join_and_interleave(dtypes: tuple[str, str], shapes: tuple[Shape, Shape]) -> None:
     """Both are broadcast to one shape. Their dtypes have to be the same: nothing is promoted."""
@@ -202,6 +208,7 @@ STEPS = (
 )
 
 
+@SOME
 @given(st.lists(st.sampled_from(STEPS), min_size=2, max_size=6))
 def test_one_after_another(steps: list[str]) -> None:
     """Each step takes what the step before it made. Where one is refused, the rest is left out."""

@@ -1,0 +1,225 @@
+"""Task 4.7: matrix products and atomic operations, as real Triton does them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mini_triton.language.signature import SPELLINGS, parse_type
+
+from tests.oracles import records
+from tests.strategies.language import Scene, judge
+
+Shape = tuple[int, ...]
+
+SOME = settings(max_examples=settings().max_examples // 2)  # each asks real Triton several times
+
+DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
+SHAPES: tuple[Shape, ...] = ((), (4,), (1,), (2, 4), (4, 1))
+NUMBERS = ("0", "1", "-1", "2.5")
+
+
+def typed(element: str, shape: Shape) -> str:
+    """`*i8[4, 1]`"""
+    return f"{element}{list(shape)}" if shape else element
+
+
+def agreed(source: str, target: str) -> bool:
+    """Whether all versions of Triton cast alike."""
+    return records.cast_ops(str(parse_type(source)), str(parse_type(target))).common
+
+
+# --- atomic operations
+
+RMW = ("add", "max", "min", "xchg")
+BITS = ("and", "or", "xor")
+
+
+@pytest.mark.parametrize("element", DTYPES)
+def test_elements(element: str) -> None:
+    """Floats are added; the larger and the smaller of floats are found by their bits; there are no small integers."""
+    names = RMW if "f" in element else RMW + BITS
+    for shape in ((), (4,)):
+        values = {"p": typed(f"*{element}", shape), "x": typed(element, shape), "m": typed("i1", shape)}
+        judge(values, [f"tl.atomic_{name}(p, x, m)" for name in names] + [f"p.atomic_{name}(x)" for name in names])
+
+
+@SOME
+@given(
+    name=st.sampled_from(RMW),
+    element=st.sampled_from(("i32", "u32", "i64", "u64", "fp32", "fp64")),
+    dtype=st.sampled_from(DTYPES),
+    shapes=st.tuples(*[st.sampled_from(SHAPES)] * 3),
+    number=st.sampled_from(NUMBERS),
+)
+def test_operands(name: str, element: str, dtype: str, shapes: tuple[Shape, Shape, Shape], number: str) -> None:
+    """The value is converted; it and the mask are repeated for a tensor of pointers, but get no new dimensions."""
+    pointer, value, mask = shapes
+    if mask and not pointer:
+        mask = ()
+    if len({len(pointer), len(mask), 0}) == 3 or len({len(pointer), len(value), 0}) == 3:
+        pointer, value, mask = ((*shape, 1, 1)[:2] if shape else () for shape in (pointer, value, mask))
+    values = {"p": typed(f"*{element}", pointer), "x": typed(dtype, value), "m": typed("i1", mask)}
+    expressions = [f"tl.atomic_{name}(p, {number}, mask=m)"]
+    if agreed(dtype, element):
+        expressions += [f"tl.atomic_{name}(p, x)", f"tl.atomic_{name}(p, val=x, mask=m)"]
+    judge(values, expressions)
+
+
+@SOME
+@given(
+    name=st.sampled_from((*RMW, *BITS)),
+    sem=st.sampled_from(("None", "''", "'acquire'", "'release'", "'acq_rel'", "'relaxed'", "'weak'", "S")),
+    scope=st.sampled_from(("None", "'gpu'", "'cta'", "'sys'", "'all'")),
+)
+def test_order_and_scope(name: str, sem: str, scope: str) -> None:
+    """Acquire and release for all programs, unless something else is asked for; what is unknown is refused."""
+    values = {"p": "*i32[4]", "x": "i32[4]", "f": "*fp32", "S": "='relaxed'"}
+    options = f"sem={sem}, scope={scope}"
+    floats = [f"tl.atomic_{name}(f, 1.5, {options})"] if name in RMW else []
+    judge(values, [f"tl.atomic_{name}(p, x, {options})", f"tl.atomic_cas(p, x, x, {options})", *floats])
+
+
+def test_old_values_are_used() -> None:
+    """What memory held is a value like any other."""
+    values = {"p": "*fp32[4]", "q": "*i32", "x": "fp32[4]"}
+    judge(
+        values, ["tl.atomic_max(p, x) * 2.0 + x", "tl.atomic_min(p, tl.atomic_add(q, 1))", "p + tl.atomic_xchg(q, 3)"]
+    )
+
+
+ATOMICS: dict[str, tuple[type[Exception], str]] = {
+    "tl.atomic_add(x, 1)": (ValueError, "int32"),
+    "tl.atomic_add(c, 1.0)": (ValueError, "Cannot store to a constant pointer"),
+    "tl.atomic_max(h, 1.0)": (ValueError, "atomic_max does not support fp16"),
+    "tl.atomic_xchg(b, 1)": (ValueError, "atomic_xchg does not support int8"),
+    "tl.atomic_add(i, x)": (ValueError, "Value argument cannot be block type if pointer argument is not a block"),
+    "tl.atomic_add(i, 1, x == 1)": (ValueError, "Mask argument cannot be block type"),
+    "tl.atomic_add(p, 1, x)": (ValueError, "Mask must have boolean scalar type"),
+    "tl.atomic_add(p, y)": (ValueError, "rank mismatch"),
+    "tl.atomic_min(p, 1, sem='weak')": (ValueError, "weak"),
+}
+
+
+@pytest.mark.parametrize("expression", ATOMICS)
+def test_refused_atomics(expression: str) -> None:
+    error, name = ATOMICS[expression]
+    values = {"p": "*i32[4]", "i": "*i32", "h": "*fp16", "b": "*i8", "c": "*kfp32", "x": "i32[4]", "y": "i32[1, 4]"}
+    Scene(values).refuses(expression, error, name)
+
+
+@SOME
+@given(
+    element=st.sampled_from(DTYPES),
+    dtypes=st.tuples(*[st.sampled_from(DTYPES)] * 2),
+    shapes=st.tuples(*[st.sampled_from(((), (4,)))] * 3),
+)
+def test_compare_and_swap(element: str, dtypes: tuple[str, str], shapes: tuple[Shape, Shape, Shape]) -> None:
+    """Nothing is converted, nothing is repeated: both values are of the type pointed to, or it is refused."""
+    values = {"p": typed(f"*{element}", shapes[0]), "e": typed(element, shapes[0])}
+    values |= {"x": typed(dtypes[0], shapes[1]), "y": typed(dtypes[1], shapes[2])}
+    judge(values, ["tl.atomic_cas(p, e, e)", "tl.atomic_cas(p, x, y)", "tl.atomic_cas(p, e, x)", "p.atomic_cas(0, 1)"])
+
+
+def test_compare_and_swap_names_what_does_not_fit() -> None:
+    scene = Scene({"p": "*fp32", "b": "*i8", "x": "i32"})
+    scene.refuses("tl.atomic_cas(p, 0, 1)", TypeError, "fp32", "int32")
+    scene.refuses("tl.atomic_cas(b, x, x)", ValueError, "atomic_cas", "int8")
+    scene.refuses("tl.atomic_cas(x, 0, 1)", ValueError, "tl.atomic_cas")
+
+
+# --- dot products
+
+OPERANDS = ("i8", "u8", "i16", "i32", "i64", "fp8e5", "fp8e4nv", "fp16", "bf16", "fp32", "fp64")
+
+
+@SOME
+@given(a=st.sampled_from(OPERANDS), b=st.sampled_from(OPERANDS), shape=st.sampled_from(((), (2,))))
+def test_dtypes(a: str, b: str, shape: Shape) -> None:
+    """The same on both sides, or any two fp8. What products are summed in depends on them, for some on `out_dtype`."""
+    values = {"a": typed(a, (*shape, 16, 32)), "b": typed(b, (*shape, 32, 16)), "c": typed(b, (*shape, 32, 32))}
+    outs = ("tl.float32", "tl.float16", "tl.bfloat16") if a == b else ("tl.float32",)
+    judge(values, ["tl.dot(a, b)", *(f"tl.dot(a, c, out_dtype={out})" for out in outs)])
+
+
+@SOME
+@given(
+    a=st.lists(st.sampled_from((1, 2, 16, 32)), min_size=1, max_size=4),
+    b=st.lists(st.sampled_from((1, 2, 16, 32)), min_size=1, max_size=4),
+    inner=st.sampled_from((8, 16, 32)),
+    dtype=st.sampled_from(("fp16", "fp8e5")),
+    fits=st.integers(0, 3),
+)
+def test_shapes(a: list[int], b: list[int], inner: int, dtype: str, fits: int) -> None:
+    """Matrices, stacks of them, and stacks of stacks. The sizes have to fit, and the inner one must not be small."""
+    batch = a[:-2]
+    right = (*batch, inner, b[-1]) if fits else tuple(b)
+    judge({"x": typed(dtype, (*batch, a[-1], inner)), "y": typed(dtype, right)}, ["tl.dot(x, y)"])
+
+
+PRODUCTS = (
+    *(("i8", "tl.int32"), ("bf16", "tl.float32"), ("fp32", "tl.float32"), ("fp64", "tl.float64")),
+    *(("fp8e4nv", "tl.float32"), ("fp8e4nv", "tl.float16"), ("fp16", "tl.float32"), ("fp16", "tl.float16")),
+)
+
+
+@SOME
+@given(
+    product=st.sampled_from(PRODUCTS),
+    acc=st.sampled_from(("i32", "u32", "fp16", "bf16", "fp32", "fp64")),
+    shape=st.sampled_from(((16, 16), (16, 16), (16, 16), (16, 32), (16,), (1, 16, 16))),
+)
+def test_accumulator(product: tuple[str, str], acc: str, shape: Shape) -> None:
+    """It has exactly the shape and the dtype of the product."""
+    dtype, out = product
+    values = {"a": typed(dtype, (16, 32)), "b": typed(dtype, (32, 16)), "c": typed(acc, shape)}
+    expressions = [f"tl.dot(a, b, c, out_dtype={out})"]
+    if acc == "fp32" and out == "tl.float32":  # newer versions take the dtype of others from the accumulator as well
+        expressions += ["tl.dot(a, b, c)", "tl.dot(a, b, acc=c)"]
+    judge(values, expressions)
+
+
+def test_dtype_of_the_accumulator() -> None:
+    """Without `out_dtype` it is that of `acc`, as it is in Triton from 3.8 on."""
+    scene = Scene({"a": "fp16[16, 16]", "h": "fp16[16, 16]", "i": "i8[32, 32]", "j": "i32[32, 32]"})
+    for short, long in (("a, a, h", "tl.float16"), ("i, i, j", "tl.int32")):
+        assert scene.text([f"tl.dot({short})"]) == scene.text([f"tl.dot({short}, out_dtype={long})"])
+
+
+@SOME
+@given(
+    precision=st.sampled_from((None, "'tf32'", "'tf32x3'", "'ieee'", "'bf16x6'", "'IEEE'", "'fp32'", "P")),
+    allow=st.sampled_from((None, "True", "False")),
+    imprecise=st.sampled_from((None, "0", "16", "32", "64")),
+    dtype=st.sampled_from(("fp32", "fp16", "fp8e5")),
+)
+def test_precision(precision: str | None, allow: str | None, imprecise: str | None, dtype: str) -> None:
+    """tf32 unless something else is asked for, in one of two ways; how many fp8 products are summed imprecisely."""
+    options = {"input_precision": precision, "allow_tf32": allow, "max_num_imprecise_acc": imprecise}
+    given = "".join(f", {name}={value}" for name, value in options.items() if value)
+    judge({"a": typed(dtype, (32, 32)), "P": "='tf32x3'"}, [f"tl.dot(a, a{given})"])
+
+
+DOTS: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
+    "tl.dot(a, b)": (TypeError, ("same dtype", "fp16", "fp32")),
+    "tl.dot(i, i)": (TypeError, ("int32",)),
+    "tl.dot(a, v)": (ValueError, ("equal ranks",)),
+    "tl.dot(v, v)": (ValueError, ("equal ranks",)),
+    "tl.dot(s, t)": (ValueError, ("equal batch shapes",)),
+    "tl.dot(a, k)": (ValueError, ("equal reduction dimensions",)),
+    "tl.dot(k.T, k)": (ValueError, ("K >= 16",)),
+    "tl.dot(q, q)": (ValueError, ("K >= 32",)),
+    "tl.dot(a, a, v)": (ValueError, ("accumulator shape",)),
+    "tl.dot(a, a, b, out_dtype=tl.float16)": (TypeError, ("fp32", "fp16")),
+    "tl.dot(a, a, out_dtype=tl.bfloat16)": (ValueError, ("out_dtype=bfloat16 is unsupported",)),
+    "tl.dot(b, b, input_precision='fp32')": (ValueError, ("fp32",)),
+}
+
+
+@pytest.mark.parametrize("expression", DOTS)
+def test_refused_dots(expression: str) -> None:
+    error, names = DOTS[expression]
+    values = {"a": "fp16[16, 16]", "b": "fp32[16, 16]", "i": "i32[16, 16]", "k": "fp16[8, 16]", "q": "fp8e5[16, 16]"}
+    values |= {"v": "fp16[16]", "s": "fp16[2, 16, 16]", "t": "fp16[4, 16, 16]"}
+    Scene(values).refuses(expression, error, *names)
+    judge(values, [expression])
