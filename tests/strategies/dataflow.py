@@ -264,8 +264,9 @@ def _label(line: Line, index: Index) -> str:
 
 
 def _options(line: Line) -> str:
-    """The name of a loop's operation and its attributes."""
-    return f"{line.name}{match[0] if (match := re.search(r'{[^{}]*}$', line.text)) else ''}"
+    """The name of a loop's operation and its attributes, without the places of carried values in it."""
+    attributes = re.search(r"{[^{}]*}$", line.text)
+    return line.name + (re.sub(r"_arg\d+", "", attributes[0]) if attributes else "")
 
 
 def _whole(shape: Shape) -> Index:

@@ -57,10 +57,10 @@ class Expressions:
     """Visits expressions. What a visit returns is a `tensor`, a `constexpr`, a tuple, or a thing that has attributes or
     can be called: a dtype, a module, a function."""
 
-    def __init__(self, function: JITFunction, builder: Builder, callers: Sequence[JITFunction] = ()) -> None:
+    def __init__(self, function: JITFunction, builder: Builder, callers: Sequence[str] = ()) -> None:
         self.function = function
         self.builder = builder
-        self.callers = (*callers, function)  # the kernel first
+        self.callers = callers  # the calls that led here, from the kernel on
         self.scope = Scope()
 
     def visit(self, node: ast.expr | ast.stmt) -> Any:

@@ -21,6 +21,7 @@ from mini_triton.ir.core import BlockArgument, Value
 from mini_triton.ir.scopes import condition, for_, while_, yield_
 from mini_triton.language.constexpr import unwrap
 from mini_triton.language.dtypes import promote
+from mini_triton.language.hints import annotated
 from mini_triton.language.ranges import range as tl_range
 from mini_triton.language.ranges import static_range
 from mini_triton.language.tensor import add, convert, sub, tensor, to_tensor
@@ -126,7 +127,14 @@ def is_negative(step: Any) -> bool:
 
 
 def annotate(variable: BlockArgument, iterator: tl_range) -> None:
-    """Pass the options of `tl.range` on to real Triton's compiler, as attributes of the loop. (Given.)"""
-    region = variable.owner.parent
-    assert region is not None and region.parent is not None
-    region.parent.attributes.update(iterator.attributes)
+    """Pass on to real Triton's compiler what is known of a loop: the options of `tl.range`, and promises about carried
+    values, such as `tl.multiple_of`. As in Triton, these are noted on the loop and on what it starts with. (Given.)
+    """
+    block = variable.owner
+    assert block.parent is not None and block.parent.parent is not None
+    loop = block.parent.parent
+    loop.attributes.update(iterator.attributes)
+    for argument, init in zip(block.arguments[1:], loop.operands[3:], strict=True):
+        for name, values in argument.attributes.items():
+            loop.attributes[f"{name}_arg{argument.index}"] = values
+            annotated(init).setdefault(name, values)

@@ -41,6 +41,16 @@ class dtype:
         """Size in bits."""
         return self.ir_type.width
 
+    @property
+    def primitive_bitwidth(self) -> int:
+        """Triton's name for the width."""
+        return self.width
+
+    @property
+    def itemsize(self) -> int:
+        """Size in memory in bytes."""
+        return max(self.width // 8, 1)
+
     def is_ptr(self) -> bool:
         return False
 
@@ -50,6 +60,12 @@ class dtype:
     def is_int(self) -> bool:
         """Integers, booleans included."""
         return self.kind is not Kind.FLOAT
+
+    def is_int_signed(self) -> bool:
+        return self.signed
+
+    def is_int_unsigned(self) -> bool:
+        return self.is_int() and not self.signed
 
     def is_floating(self) -> bool:
         return self.kind is Kind.FLOAT

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mini_triton.ir.core import OpResult
+from mini_triton.ir.core import Attribute, BlockArgument, OpResult, Value
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import int1
 from mini_triton.language.tensor import tensor, to_tensor
@@ -18,16 +18,23 @@ __all__ = [
 ]
 
 
+def annotated(value: Value) -> dict[str, Attribute]:
+    """The attributes in which to note what is known of a value."""
+    if isinstance(value, OpResult):
+        return value.owner.attributes
+    assert isinstance(value, BlockArgument)
+    return value.attributes
+
+
 def _promise(name: str, x: tensor, values: Any) -> tensor:
-    """Note one number for each dimension on the operation that made `x`. Arguments have no place for a note."""
+    """Note one number for each dimension on what made `x`: an operation, or an argument of a block."""
     values = values if isinstance(values, tuple | list) else (values,)
     for i, value in enumerate(values):
         if not isinstance(value, int):
             raise TypeError(f"values element {i} must have type `constexpr[int]`, got {value!r}")
     if len(values) != (len(x.shape) or name == "tt.divisibility"):
         raise ValueError(f"{x!r} does not match the length of values {list(values)}")
-    if isinstance(x.handle, OpResult):
-        x.handle.owner.attributes[name] = tuple(values)
+    annotated(x.handle)[name] = tuple(values)
     return x
 
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import mini_triton.language as tl
 from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
 from mini_triton.frontend.expressions import Expressions
 from mini_triton.frontend.function import ConstexprFunction, JITFunction
-from mini_triton.frontend.values import compile_time
+from mini_triton.frontend.values import compile_time, spelled
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import is_builtin
 from mini_triton.language.tensor import tensor
 
-REPLACED: dict[Any, str] = {min: "minimum", max: "maximum", print: "device_print", range: "range", list: "tuple"}
+REPLACED: dict[Any, str] = {min: "minimum", max: "maximum", print: "device_print", range: "range"}
 """Python's functions that mean one of the language in a kernel."""
 
 MATH = tuple(function for function in vars(math).values() if callable(function))
@@ -53,10 +53,10 @@ class Calls(Expressions):
         if not callable(function):
             raise self.error(node, f"{ast.unparse(node.func)} is no function")
         if function in REPLACED:
-            return getattr(tl, REPLACED[function]) if function is not list else tuple
+            return partial(self.call_replaced, function)
         if is_builtin(function):
             return partial(self.call_language, node, function)
-        if function in (isinstance, getattr, hasattr, len, int, float) or function in MATH:
+        if function in (isinstance, getattr, hasattr, len, int, float, list) or function in MATH:
             return partial(self.call_python, function)
         if isinstance(function, ConstexprFunction):
             return partial(self.call_python, function.fn)
@@ -79,10 +79,19 @@ class Calls(Expressions):
 
         return function(*map(callable_here, arguments), **{name: callable_here(v) for name, v in keywords.items()})
 
+    def call_replaced(self, function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        """Call a function of Python that means one of the language. Between constants `min` and `max` are Python's.
+        (Given.)"""
+        if function in (min, max) and not any(isinstance(argument, tensor) for argument in arguments):
+            return function(*map(unwrap, arguments))
+        if function in (min, max):
+            return reduce(partial(getattr(tl, REPLACED[function]), **keywords), arguments)
+        return getattr(tl, REPLACED[function])(*arguments, **keywords)
+
     def call_python(self, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
         """Call a Python function, now, with what the compiler knows. (Given.)"""
         values = [*arguments, *keywords.values()]
-        if function not in (isinstance, getattr, hasattr, len) and any(isinstance(v, tensor) for v in values):
+        if function not in (isinstance, getattr, hasattr, len, list) and any(isinstance(v, tensor) for v in values):
             raise TypeError(f"{function.__name__} is computed by the compiler, which does not know its argument")
         return function(*map(unwrap, arguments), **{name: unwrap(value) for name, value in keywords.items()})
 
@@ -93,14 +102,16 @@ class Calls(Expressions):
         Raises `CompilationError` at `node` for arguments that do not fit and for recursion. An error inside the body
         gets a note that says from where it was called.
         """
-        # [task 5.3] First refuse a function that is among `self.callers`: the message has "recursion" in it.
-        # Then bind: `function.signature.bind` does, and `apply_defaults` fills in the rest. A plain Python value, such
-        # as a default, is made a `compile_time` one. Another visitor of this class, with `self.callers`, runs the body:
-        # bind each parameter in its scope first (their place is the `def`, `function.tree`). `returned` finishes.
-        if function in self.callers:
-            raise self.error(node, f"recursion is not supported: {function.fn.__name__} calls itself")
+        # [task 5.3] `evaluate` the function's `bound_arguments`. Another visitor of this class runs the body: bind each
+        # parameter in its scope first (their place is the `def`, `function.tree`). `returned` finishes.
+        # A function may call itself with other types or other constants. With the same ones it would never end: keep a
+        # note of this call, made with `spelled`, in the `callers` of the inner visitor, and refuse what is in
+        # `self.callers` already: the message has "recursion" in it.
         bound = self.evaluate(node, partial(self.bound_arguments, function), *arguments, **keywords)
-        inner = type(self)(function, self.builder, self.callers)
+        call = f"{function.fn.__qualname__}({', '.join(map(spelled, bound.values()))})"
+        if call in self.callers:
+            raise self.error(node, f"recursion is not supported: {call} calls itself")
+        inner = type(self)(function, self.builder, (*self.callers, call))
         for name, value in bound.items():
             inner.scope.bind(name, value, function.loc(function.tree))
         try:

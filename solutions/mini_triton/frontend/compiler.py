@@ -58,6 +58,8 @@ def ast_to_ttir(
             for (name, dtype), argument in zip(dtypes.items(), built.arguments, strict=True):
                 visitor.scope.bind(name, tensor(argument, dtype), place)
             result = visitor.run(kernel.tree.body)
+            for name, argument in zip(inputs, built.arguments, strict=True):  # promises about arguments are forgotten
+                argument.attributes = {"tt.divisibility": ALIGNMENT} if name in divisibility else {}
             if result is not NOTHING and not is_none(result):
                 raise CompilationError("a kernel returns nothing: store its results in memory", place)
     except CompilationError as error:
