@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mini_triton.errors import CompileTimeAssertionFailure
 from mini_triton.ir.core import Attribute, BlockArgument, OpResult, Value
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import int1
@@ -79,14 +80,14 @@ def static_print(*values: Any, sep: str = " ", end: str = "\n", file: Any = None
 
 @builtin
 def static_assert(cond: Any, msg: str = "") -> None:
-    """Stop the compilation with an `AssertionError` unless the condition holds. It must be known to the compiler."""
+    """Stop the compilation with a `CompileTimeAssertionFailure` unless the condition, which must be known, holds."""
     if isinstance(cond, tensor):
         raise TypeError(
             "Assertion condition could not be determined at compile-time. "
             "Make sure that it depends only on `constexpr` values"
         )
     if not cond:
-        raise AssertionError(msg or "static_assert")
+        raise CompileTimeAssertionFailure(str(msg) or "the condition of tl.static_assert does not hold")
 
 
 @builtin
