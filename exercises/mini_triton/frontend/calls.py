@@ -13,7 +13,7 @@ from typing import Any
 
 import mini_triton.language as tl
 from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
-from mini_triton.frontend.expressions import Expressions
+from mini_triton.frontend.expressions import Expressions, unwrap_tuple
 from mini_triton.frontend.function import ConstexprFunction, JITFunction
 from mini_triton.frontend.values import compile_time, spelled
 from mini_triton.language.constexpr import constexpr, unwrap
@@ -35,9 +35,20 @@ class Calls(Expressions):
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = unwrap(self.visit(node.func))
-        # Task 5.2: `self.elements` gives the positional arguments. Keywords have a name in `arg`; without one they are
-        # `**options`: unsupported. Another kernel is inlined; for anything else `evaluate` what `self.callee` gives.
+        # Task 5.2: `self.positional` gives the positional arguments. Keywords have a name in `arg`; one without it is
+        # `**options`: an `UnsupportedLanguageConstruct`. Another kernel is inlined (`self.inline`, task 5.3); for
+        # anything else `evaluate` what `self.callee` gives.
         raise NotImplementedError("Task 5.2: Expressions")
+
+    def positional(self, node: ast.Call) -> list[Any]:
+        """The values of the positional arguments; `*xs` stands for the elements of a tuple. (Given.)"""
+        values: list[Any] = []
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                values.extend(self.evaluate(argument, tuple, unwrap_tuple(self.visit(argument.value))))
+            else:
+                values.append(self.visit(argument))
+        return values
 
     def callee(self, node: ast.Call, function: Any) -> Callable[..., Any]:
         """What Python is to call with the arguments. `CompilationError` for what kernels cannot call. (Given.)"""

@@ -123,21 +123,24 @@ class Expressions:
         raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_Tuple(self, node: ast.Tuple) -> Any:
-        # Task 5.2: A tuple of the elements' values. `*xs` puts the elements of another tuple there.
+        # Task 5.2: A tuple of the elements' values.
         raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_List(self, node: ast.List) -> Any:
-        return self.elements(node.elts)
+        """A list in a kernel is a tuple. (Given.)"""
+        return tuple(self.visit(element) for element in node.elts)
 
-    def elements(self, nodes: Sequence[ast.expr]) -> tuple[Any, ...]:
-        """The values of elements or of arguments; what is starred is spread out. (Given.)"""
-        values: list[Any] = []
-        for node in nodes:
-            if isinstance(node, ast.Starred):
-                values.extend(self.evaluate(node, tuple, unwrap_tuple(self.visit(node.value))))
-            else:
-                values.append(self.visit(node))
-        return tuple(values)
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        """`[f(x) for x in xs]`, computed by the compiler for each element of a tuple. (Given.)"""
+        (loop, *more) = node.generators
+        values = unwrap_tuple(self.visit(loop.iter))
+        if more or loop.ifs or not isinstance(loop.target, ast.Name) or not isinstance(values, tuple):
+            raise self.error(node, "a comprehension in a kernel goes through one tuple, and through all of it")
+        elements = []
+        for value in values:
+            self.scope.bind(loop.target.id, value, self.loc(loop.target))
+            elements.append(self.visit(node.elt))
+        return tuple(elements)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
         """An f-string of compile-time values. (Given.)"""

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, overload
 
-from mini_triton.errors import Loc
+from mini_triton.errors import CompilationError, Loc
 
 
 class JITFunction:
@@ -61,6 +61,9 @@ class JITFunction:
         (definition,) = ast.parse(self.source).body
         if not isinstance(definition, ast.FunctionDef):
             raise ValueError(f"{self.fn.__name__} is no function defined by `def`")
+        if definition.args.kwonlyargs or definition.args.kwarg:
+            message = f"{self.fn.__name__} is a kernel: it cannot have keyword-only parameters"
+            raise CompilationError(message, self.loc(definition))
         return definition
 
     @functools.cached_property

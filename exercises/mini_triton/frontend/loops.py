@@ -54,15 +54,15 @@ class Loops(Branches):
         """
         # Task 5.6: `run` the body with `self.in_loop` set, so that a `return` in it is refused; set it back
         # afterwards. A carried name must be spelled as before: `changed` is the error. And a name that has a value in
-        # `before` that is no carried one must still have the very same: else `reassigned` is the error.
+        # `before` that is no carried one must still have the very same: else `reassigned` is the error. (`targets` are
+        # free.)
         raise NotImplementedError("Task 5.6: for")
 
     def leave(self, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]) -> None:
         """Back to the names before the loop: carried ones have its results, those bound inside are lost. (Given.)"""
         self.scope = before
-        targets = [node.target] if isinstance(node, ast.For) else []
-        for name in written([*targets, *node.body]):
-            if name not in before.values or name in written(targets):
+        for name in (*targets(node), *written(node.body)):
+            if name not in before.values or name in targets(node):
                 before.lose(name, f"it has a value only inside the loop on line {self.loc(node).line}")
         self.enter(carried, results)
 
@@ -119,6 +119,11 @@ class Loops(Branches):
         # In `after`, with a copy again, `enter`, visit the body and yield. Then `leave`. A test that the compiler knows
         # would never change: an error; and so is an `else`.
         raise NotImplementedError("Task 5.7: if, while, conditional expressions")
+
+
+def targets(node: ast.For | ast.While) -> list[str]:
+    """The names that the loop itself gives a value. (Given.)"""
+    return written([node.target]) if isinstance(node, ast.For) else []
 
 
 def is_negative(step: Any) -> bool:

@@ -40,8 +40,7 @@ class Loops(Branches):
     def carried(self, node: ast.For | ast.While) -> Carried:
         """The names that this loop carries, with their values before it."""
         # [task 5.6] Those that its body writes and whose value now has parts. The target of a `for` is not among them.
-        target = [node.target] if isinstance(node, ast.For) else []
-        names = set(written(node.body)) - set(written(target))
+        names = set(written(node.body)) - set(targets(node))
         return {name: value for name, value in self.scope.values.items() if name in names and parts(value)}
         # [end]
 
@@ -57,13 +56,16 @@ class Loops(Branches):
         """
         # [task 5.6] `run` the body with `self.in_loop` set, so that a `return` in it is refused; set it back
         # afterwards. A carried name must be spelled as before: `changed` is the error. And a name that has a value in
-        # `before` that is no carried one must still have the very same: else `reassigned` is the error.
+        # `before` that is no carried one must still have the very same: else `reassigned` is the error. (`targets` are
+        # free.)
         before = self.scope.copy()
         in_loop, self.in_loop = self.in_loop, True
         self.run(node.body)
         self.in_loop = in_loop
         for name in written(node.body):
             value = self.scope.values.get(name)
+            if name in targets(node):
+                continue
             if name in carried and spelled(value) != spelled(carried[name]):
                 raise self.changed(name, carried[name], before, value)
             if name in before.values and name not in carried and value is not before.values[name]:
@@ -74,9 +76,8 @@ class Loops(Branches):
     def leave(self, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]) -> None:
         """Back to the names before the loop: carried ones have its results, those bound inside are lost. (Given.)"""
         self.scope = before
-        targets = [node.target] if isinstance(node, ast.For) else []
-        for name in written([*targets, *node.body]):
-            if name not in before.values or name in written(targets):
+        for name in (*targets(node), *written(node.body)):
+            if name not in before.values or name in targets(node):
                 before.lose(name, f"it has a value only inside the loop on line {self.loc(node).line}")
         self.enter(carried, results)
 
@@ -185,6 +186,11 @@ class Loops(Branches):
                 yield_(self.builder, *self.visit_body(node, carried))
         self.leave(node, carried, before, loop.results)
         # [end]
+
+
+def targets(node: ast.For | ast.While) -> list[str]:
+    """The names that the loop itself gives a value. (Given.)"""
+    return written([node.target]) if isinstance(node, ast.For) else []
 
 
 def is_negative(step: Any) -> bool:
