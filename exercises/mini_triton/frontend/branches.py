@@ -82,8 +82,9 @@ class Branches(Calls):
     def merge(self, node: ast.If, condition: tensor, branches: Sequence[Branch]) -> None:
         """Build the `scf.if`, and give the names the values that they have after it."""
         # Task 5.7: Go through the names that the branches write. One that has a value after one branch only, or after
-        # none, is lost: say to `self.scope.lose` on which line the `if` is. One with the very same object in both keeps
-        # it. The others have, once their numbers are tensors, types that agree (`disagreement` if not), and cross.
+        # none, is lost: say to `self.scope.lose` on which line the `if` is. One that is the very same object in both is
+        # bound to it. Of two values without `parts` the compiler does not know which it will be: lost as well. All
+        # others cross, if they are spelled alike; `disagreement` is the error if not.
         raise NotImplementedError("Task 5.7: if, while, conditional expressions")
 
     def disagreement(self, name: str, value: Any, then: Scope, other: Any, otherwise: Scope) -> CompilationError:
@@ -113,16 +114,15 @@ class Branches(Calls):
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """`a and b`, `a or b`: of tensors both sides are computed, and combined bit by bit."""
         # Task 5.7: Visit from left to right. A value that the compiler knows either decides (False for `and`, True for
-        # `or`): then it is the result, and what follows is not visited. Or it changes nothing: leave it out. Combine
-        # the tensors left by `bitwise`, from the left; if there are none, the result is the last value.
+        # `or`): then it is the result, and what follows is not visited. Or it changes nothing: leave it out. If no
+        # tensors are left, the result is the last value; if there is one, it is the result; more of them must be int1
+        # (`self.boolean`), and are combined by `bitwise` from the left.
         raise NotImplementedError("Task 5.7: if, while, conditional expressions")
 
     def boolean(self, node: ast.expr, value: tensor) -> tensor:
         """`value` itself, which must be `int1`. (Given.)"""
         if value.dtype != int1:
-            raise self.error(
-                node, f"`and`, `or` and `not` combine int1 values, not {value!r}: compare it with something"
-            )
+            raise self.error(node, f"this has to be an int1, which {value!r} is not: compare it with something")
         return value
 
 

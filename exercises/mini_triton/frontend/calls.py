@@ -15,7 +15,7 @@ import mini_triton.language as tl
 from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
 from mini_triton.frontend.expressions import Expressions, unwrap_tuple
 from mini_triton.frontend.function import ConstexprFunction, JITFunction
-from mini_triton.frontend.values import compile_time, spelled
+from mini_triton.frontend.values import compile_time
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import is_builtin
 from mini_triton.language.tensor import tensor
@@ -107,8 +107,8 @@ class Calls(Expressions):
         # Task 5.3: `evaluate` the function's `bound_arguments`. Another visitor of this class runs the body: bind each
         # parameter in its scope first (their place is the `def`, `function.tree`). `returned` finishes.
         # A function may call itself with other types or other constants. With the same ones it would never end: keep a
-        # note of this call, made with `spelled`, in the `callers` of the inner visitor, and refuse what is in
-        # `self.callers` already: the message has "recursion" in it.
+        # note of this call, its name and the arguments' `repr`, in the `callers` of the inner visitor, and refuse what
+        # is in `self.callers` already: the message has "recursion" in it.
         raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
 
     def bound_arguments(self, function: JITFunction, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:

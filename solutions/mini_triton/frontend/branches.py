@@ -103,20 +103,20 @@ class Branches(Calls):
     def merge(self, node: ast.If, condition: tensor, branches: Sequence[Branch]) -> None:
         """Build the `scf.if`, and give the names the values that they have after it."""
         # [task 5.7] Go through the names that the branches write. One that has a value after one branch only, or after
-        # none, is lost: say to `self.scope.lose` on which line the `if` is. One with the very same object in both keeps
-        # it. The others have, once their numbers are tensors, types that agree (`disagreement` if not), and cross.
-        (block, then, _), (other_block, otherwise, _) = branches
+        # none, is lost: say to `self.scope.lose` on which line the `if` is. One that is the very same object in both is
+        # bound to it. Of two values without `parts` the compiler does not know which it will be: lost as well. All
+        # others cross, if they are spelled alike; `disagreement` is the error if not.
+        (_, then, _), (_, otherwise, _) = branches
         crossing: dict[str, tuple[Any, Any]] = {}
         for name in written([*node.body, *node.orelse]):
-            if name not in then.values or name not in otherwise.values:
+            value, other = then.values.get(name), otherwise.values.get(name)
+            if value is None or other is None or (value is not other and not parts((value, other))):
                 self.scope.lose(name, f"it has a value only in a branch of the `if` on line {self.loc(node).line}")
-            elif then.values[name] is not otherwise.values[name]:
-                with self.builder.at_end(block):
-                    value = run_time(then.values[name])
-                with self.builder.at_end(other_block):
-                    other = run_time(otherwise.values[name])
-                if spelled(value) != spelled(other):
-                    raise self.disagreement(name, value, then, other, otherwise)
+            elif value is other:
+                self.scope.bind(name, value, then.places[name])
+            elif spelled(value) != spelled(other):
+                raise self.disagreement(name, value, then, other, otherwise)
+            else:
                 crossing[name] = value, other
         values = [tuple(pair[i] for pair in crossing.values()) for i in (0, 1)]
         joined = self.join(condition, branches, values)
@@ -174,30 +174,29 @@ class Branches(Calls):
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         """`a and b`, `a or b`: of tensors both sides are computed, and combined bit by bit."""
         # [task 5.7] Visit from left to right. A value that the compiler knows either decides (False for `and`, True for
-        # `or`): then it is the result, and what follows is not visited. Or it changes nothing: leave it out. Combine
-        # the tensors left by `bitwise`, from the left; if there are none, the result is the last value.
+        # `or`): then it is the result, and what follows is not visited. Or it changes nothing: leave it out. If no
+        # tensors are left, the result is the last value; if there is one, it is the result; more of them must be int1
+        # (`self.boolean`), and are combined by `bitwise` from the left.
         decides = isinstance(node.op, ast.Or)
-        result: Any = None
+        tensors = []
         for operand in node.values:
             value = self.visit(operand)
-            if not isinstance(value, tensor):
-                if bool(value) is decides:
-                    return value
-                result = result if isinstance(result, tensor) else value
-            elif isinstance(result, tensor):
-                name = "arith.ori" if decides else "arith.andi"
-                result = self.evaluate(node, bitwise, name, result, self.boolean(operand, value))
-            else:
-                result = self.boolean(operand, value)
+            if isinstance(value, tensor):
+                tensors.append((operand, value))
+            elif bool(value) is decides:
+                return value
+        if len(tensors) < 2:
+            return tensors[0][1] if tensors else value
+        result, *others = [self.boolean(*pair) for pair in tensors]
+        for other in others:
+            result = self.evaluate(node, bitwise, "arith.ori" if decides else "arith.andi", result, other)
         return result
         # [end]
 
     def boolean(self, node: ast.expr, value: tensor) -> tensor:
         """`value` itself, which must be `int1`. (Given.)"""
         if value.dtype != int1:
-            raise self.error(
-                node, f"`and`, `or` and `not` combine int1 values, not {value!r}: compare it with something"
-            )
+            raise self.error(node, f"this has to be an int1, which {value!r} is not: compare it with something")
         return value
 
 

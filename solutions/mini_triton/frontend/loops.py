@@ -20,11 +20,12 @@ from mini_triton.frontend.values import parts, rebuilt, spelled
 from mini_triton.ir.core import BlockArgument, Value
 from mini_triton.ir.scopes import condition, for_, while_, yield_
 from mini_triton.language.constexpr import unwrap
-from mini_triton.language.dtypes import promote
+from mini_triton.language.context import current
+from mini_triton.language.dtypes import dtype, promote
 from mini_triton.language.hints import annotated
 from mini_triton.language.ranges import range as tl_range
 from mini_triton.language.ranges import static_range
-from mini_triton.language.tensor import add, convert, sub, tensor, to_tensor
+from mini_triton.language.tensor import add, sub, tensor, to_tensor
 
 Carried = dict[str, Any]
 """The names that a loop carries, with their values."""
@@ -55,21 +56,17 @@ class Loops(Branches):
         Raises `CompilationError` for a name whose type has changed, and for a new value where the compiler knew one.
         """
         # [task 5.6] `run` the body with `self.in_loop` set, so that a `return` in it is refused; set it back
-        # afterwards. A carried name must be spelled as before: `changed` is the error. And a name that has a value in
-        # `before` that is no carried one must still have the very same: else `reassigned` is the error. (`targets` are
-        # free.)
+        # afterwards. `check_known` looks at the names that are not carried. Those that are must be spelled as before,
+        # or `changed` is the error, which wants to know the scope `before` the body as well.
         before = self.scope.copy()
         in_loop, self.in_loop = self.in_loop, True
         self.run(node.body)
         self.in_loop = in_loop
-        for name in written(node.body):
+        self.check_known(node, before)
+        for name in carried:
             value = self.scope.values.get(name)
-            if name in targets(node):
-                continue
-            if name in carried and spelled(value) != spelled(carried[name]):
+            if spelled(value) != spelled(carried[name]):
                 raise self.changed(name, carried[name], before, value)
-            if name in before.values and name not in carried and value is not before.values[name]:
-                raise self.reassigned(name)
         return [part.handle for name in carried for part in parts(self.scope.values[name])]
         # [end]
 
@@ -83,6 +80,8 @@ class Loops(Branches):
 
     def changed(self, name: str, initial: Any, before: Scope, value: Any) -> CompilationError:
         """The error for a carried name whose type changes, at the place where it does."""
+        if name in self.scope.lost:  # the target of a loop inside
+            return CompilationError(f"{name} is lost in the loop: {self.scope.lost[name]}", before.places[name])
         # [task 5.8] "Loop-carried variable acc has initial type int32[] (line 3) but is re-assigned to fp32[] in loop!
         # Please make sure that the type stays consistent." The lines are in `places`.
         return CompilationError(
@@ -92,10 +91,17 @@ class Loops(Branches):
         )
         # [end]
 
-    def reassigned(self, name: str) -> CompilationError:
-        """The error for a compile-time value that a loop would change. (Given.)"""
-        message = f"cannot reassign constexpr {name} in the loop: the loop is compiled once, for all its iterations"
-        return CompilationError(message, self.scope.places[name])
+    def check_known(self, node: ast.For | ast.While, before: Scope) -> None:
+        """Raise `CompilationError` for a name whose value the compiler knew before the body, and that has another now.
+
+        The target of an unrolled loop inside may. (Given.)
+        """
+        unrolled = [self.loc(inner.target) for inner in ast.walk(node) if isinstance(inner, ast.For)]
+        for name, value in before.values.items():
+            known, place = not parts(value), self.scope.places[name]
+            if known and self.scope.values.get(name) is not value and place not in unrolled:
+                message = f"cannot reassign constexpr {name} in the loop: its body is compiled once, for all rounds"
+                raise CompilationError(message, place)
 
     # --- for
 
@@ -157,15 +163,15 @@ class Loops(Branches):
             if value.shape or value.dtype.is_ptr() or not value.dtype.is_int():
                 raise self.error(node, f"For loop bounds and step must all be integer scalars, not {value!r}")
         dtype = promote(promote(values[0].dtype, values[1].dtype), values[2].dtype)
-        return [convert(value, dtype) for value in values]
+        return [widened(value, dtype) for value in values]
 
     # --- while
 
     def visit_While(self, node: ast.While) -> None:
         # [task 5.7] Open a `while_` with the carried values' parts. In `before`, with a copy of the scope, `enter` and
-        # visit the test: a scalar (`self.scalar`) that ends the region as its `condition`, together with the arguments.
-        # In `after`, with a copy again, `enter`, visit the body and yield. Then `leave`. A test that the compiler knows
-        # would never change: an error; and so is an `else`.
+        # visit the test: an int1 (`self.boolean`) scalar (`self.scalar`) that ends the region as its `condition`,
+        # together with the arguments. In `after`, with a copy again, `enter`, visit the body and yield. Then `leave`.
+        # A test that the compiler knows would never change: an error; and so is an `else`.
         carried, before = self.carried(node), self.scope
         if node.orelse:
             raise self.error(node, "a `while` in a kernel has no `else`")
@@ -179,7 +185,8 @@ class Loops(Branches):
                     raise self.error(
                         node.test, f"a `while` in a kernel needs a test of the running kernel, not {test!r}"
                     )
-                condition(self.builder, self.scalar(node.test, test).handle, *arguments)
+                test = self.scalar(node.test, self.boolean(node.test, test))
+                condition(self.builder, test.handle, *arguments)
             with loop.after() as arguments:
                 self.scope = before.copy()
                 self.enter(carried, arguments)
@@ -191,6 +198,14 @@ class Loops(Branches):
 def targets(node: ast.For | ast.While) -> list[str]:
     """The names that the loop itself gives a value. (Given.)"""
     return written([node.target]) if isinstance(node, ast.For) else []
+
+
+def widened(value: tensor, dtype: dtype) -> tensor:
+    """A bound in the dtype of all three: Triton extends it as that one is signed, even if itself is not. (Given.)"""
+    if value.dtype.primitive_bitwidth == dtype.primitive_bitwidth:
+        return tensor(value.handle, dtype)
+    extension = "arith.extsi" if dtype.signed else "arith.extui"
+    return tensor(current().cast(value.handle, [(extension, dtype)]), dtype)
 
 
 def is_negative(step: Any) -> bool:
