@@ -15,7 +15,7 @@ import mini_triton.language as tl
 from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
 from mini_triton.frontend.expressions import Expressions, unwrap_tuple
 from mini_triton.frontend.function import ConstexprFunction, JITFunction
-from mini_triton.frontend.values import compile_time, spelled
+from mini_triton.frontend.values import compile_time
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import is_builtin
 from mini_triton.language.tensor import tensor
@@ -116,10 +116,10 @@ class Calls(Expressions):
         # [task 5.3] `evaluate` the function's `bound_arguments`. Another visitor of this class runs the body: bind each
         # parameter in its scope first (their place is the `def`, `function.tree`). `returned` finishes.
         # A function may call itself with other types or other constants. With the same ones it would never end: keep a
-        # note of this call, made with `spelled`, in the `callers` of the inner visitor, and refuse what is in
-        # `self.callers` already: the message has "recursion" in it.
+        # note of this call, its name and the arguments' `repr`, in the `callers` of the inner visitor, and refuse what
+        # is in `self.callers` already: the message has "recursion" in it.
         bound = self.evaluate(node, partial(self.bound_arguments, function), *arguments, **keywords)
-        call = f"{function.fn.__qualname__}({', '.join(map(spelled, bound.values()))})"
+        call = f"{function.fn.__qualname__}({', '.join(map(repr, bound.values()))})"
         if call in self.callers:
             raise self.error(node, f"recursion is not supported: {call} calls itself")
         inner = type(self)(function, self.builder, (*self.callers, call))

@@ -1,0 +1,281 @@
+"""Task 5.2: expressions and calls of the language, beside real Triton's front end."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+
+from tests.strategies.compilation import judge, judge_statements, kernel, refuses
+
+ARGUMENTS = {
+    "x": "*fp32",
+    "p": "*i32",
+    "n": "i32",
+    "m": "i64",
+    "f": "fp32",
+    "h": "fp16",
+    "N": "=4",
+    "HALF": "=0.5",
+    "YES": "=True",
+    "NONE": "=None",
+    "TEXT": "='abc'",
+    "T": "=(1, 4, 2.5)",
+    "DTYPE": "=tl.float16",
+}
+GLOBALS = {
+    "arange": "from triton.language import arange",
+    "mathematics": "import triton.language.math as mathematics",
+    "math": "import math",
+    "SEVEN": "SEVEN = tl.constexpr(7)",
+    "PAIR": "PAIR = tl.constexpr((3, 5))",
+    "SHORT": "SHORT = tl.constexpr(tl.int16)",
+    "FLOAT": "FLOAT = tl.float16",
+    "len": "len = tl.constexpr(9)",
+    "NUMBER": "NUMBER = 3",
+    "WORD": "WORD = 'abc'",
+    "BOTH": "BOTH = (1, 2)",
+    "ANNOTATED": "ANNOTATED: tl.constexpr = 3",
+    "plain": "def plain(a):\n    return a",
+    "Plain": "class Plain:\n    value = 3",
+}
+BLOCK = "tl.arange(0, 4)"
+
+
+def judge_expressions(*expressions: str) -> None:
+    """What they are, or that they are refused. Each is printed by a statement of its own."""
+    __tracebackhide__ = True
+    judge_statements([f'tl.device_print("shown", {text})' for text in expressions], ARGUMENTS, GLOBALS)
+
+
+# --- operators
+
+BINARY = ("+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^", "==", "!=", "<", "<=", ">", ">=")
+UNARY = ("-", "~", "+")
+
+
+@pytest.mark.parametrize("operator", BINARY)
+def test_binary_operators(operator: str) -> None:
+    """Between values of the running kernel, numbers, and constants; on either side."""
+    operands = ("n", "m", "f", BLOCK, "3", "N")
+    judge_expressions(*(f"{a} {operator} {b}" for a, b in itertools.product(operands, operands)))
+
+
+def test_unary_operators() -> None:
+    judge_expressions(
+        *(f"{operator}{x}" for operator in UNARY for x in ("n", "f", BLOCK, "3", "N", "0.5", "x", "NONE"))
+    )
+
+
+def test_identity_is_decided_by_the_compiler() -> None:
+    """`is` and `is not`; the result chooses among two values."""
+    pairs = [("NONE", "None"), ("n", "None"), ("N", "None"), ("x", "None"), ("None", "None"), ("n", "n"), ("n", "m")]
+    judge_expressions(*(f"(n, m)[{a} {word} {b}]" for a, b in pairs for word in ("is", "is not")))
+
+
+def test_operands_from_left_to_right() -> None:
+    """What the left one does to memory is done first; so it is with elements and arguments."""
+    left, right, third = (f"tl.atomic_add(p, {i})" for i in (1, 2, 3))
+    judge_expressions(f"{left} - {right}", f"{left} * ({right} - {third})", f"{left} < {right}")
+    judge_expressions(f"({left}, {right})[1]", f"tl.where({left} > 0, {right}, {third})")
+
+
+# --- expressions of expressions
+
+ATOMS = ("n", "m", "f", "N", "SEVEN", "3", "2", BLOCK, "T[1]", "PAIR[0]", "tl.program_id(0)", "len")
+ARITHMETIC = ("+", "-", "*", "//", "%", "&", "|", "^", "<", "==", ">=")
+
+
+def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Expressions made of smaller ones."""
+    return st.one_of(
+        st.builds("({} {} {})".format, smaller, st.sampled_from(ARITHMETIC), smaller),
+        st.builds("-{}".format, smaller),
+        st.builds("({}, {})[{}]".format, smaller, smaller, st.sampled_from(("0", "1", "-1"))),
+        st.builds("tl.where({} > 1, {}, {})".format, smaller, smaller, smaller),
+        st.builds("tl.minimum(y={}, x={})".format, smaller, smaller),
+        st.builds("tl.load(p + {})".format, smaller),
+    )
+
+
+@given(st.lists(st.recursive(st.sampled_from(ATOMS), larger, max_leaves=5), min_size=1, max_size=4))
+def test_expressions(expressions: list[str]) -> None:
+    """Each in a statement of its own. What one of them is refused for, the kernel is refused for, at its line."""
+    judge_expressions(*expressions)
+
+
+# --- one at a time
+
+
+def test_names() -> None:
+    """Parameters; modules, functions and dtypes of the language, constants; and what kernels cannot see."""
+    judge_expressions("n", "N", "YES", "SEVEN", "len", "PAIR[1]", "n.to(SHORT)", "n.to(FLOAT)", "n.to(DTYPE)")
+    judge_expressions("arange(0, 4)", "mathematics.exp(f)", "math.sqrt(4.0)", "min(n, 3)", "max(N, 3)", "int(2.5)")
+    judge_expressions("NUMBER", "WORD", "BOTH[0]", "ANNOTATED", "plain(n)", "Plain.value")
+    judge_expressions("missing", "sum((1, 2))", "abs(n)", "id(n)", "open", "__name__", "print")
+
+
+def test_a_parameter_hides_a_global() -> None:
+    judge([kernel("tl.store(x, SEVEN + min)", {"x": "*fp32", "SEVEN": "i32", "min": "=5"}, GLOBALS["SEVEN"])])
+
+
+def test_constants() -> None:
+    numbers = ("0", "-1", "2**31 - 1", "2**31", "2**32", "2**40", "2**63", "2**64", "10**30", "1e300", "1e-40", "1.5")
+    values = ("True", "None", "'text'", "...", "b'bytes'", "1j", "float('inf')")
+    judge_expressions(*numbers, *values)
+
+
+def test_numbers_are_weak() -> None:
+    """A number has no dtype until it meets a tensor; so has a constant."""
+    for x in ("0.5", "3", "True", "N", "HALF", "(N / 3)", "T[2]"):
+        judge_expressions(f"h * {x}", f"{x} + n", f"m - {x}")
+
+
+def test_tuples() -> None:
+    pointed = ("(1, n)[1]", "(n, f)[N - 4]", "((n, 1), f)[0][1]", "(n, f, h)[1:][0]", "(n, f)[-1]", "[n, f][0]")
+    added = ("((n, f) + (h,))[2]", "T[N - 4]", "(n,)[0]", "(T, n)[0][2]", "((1, 2) == (1, 2),)[0]")
+    refused = ("(n, f)[2]", "(n, f)[n]", "(n, f)", "T", "()", "T['a']", "(1, *(2, n))[2]")
+    judge_expressions(*pointed, *added, *refused)
+
+
+def test_attributes() -> None:
+    types = ("n.to(x.dtype.element_ty)", "x.dtype.element_ty == tl.float32", "n.dtype == tl.int32", "DTYPE == FLOAT")
+    sizes = (
+        f"{BLOCK}.shape[0]",
+        f"{BLOCK}[:, None].shape[1]",
+        f"{BLOCK}.numel",
+        "N.value + SEVEN.value",
+        "PAIR.value[1]",
+    )
+    refused = ("n.foo", "N.foo", "tl.foo", "tl.math.foo", "x.dtype.foo", "T.foo", "n.shape", "tl.float32")
+    judge_expressions(*types, *sizes, *refused)
+
+
+def test_subscripts() -> None:
+    axes = (f"{BLOCK}[:, None]", f"{BLOCK}[None, :]", f"{BLOCK}[None]", f"{BLOCK}[:]", f"{BLOCK}[None, :, None]")
+    values = ("TEXT[0] == 'a'", "PAIR[YES]")
+    refused = ("n[0]", f"{BLOCK}[1]", f"{BLOCK}[0:2]", f"{BLOCK}[:, :]", f"{BLOCK}[n]", "N[0]", "x[n]", "tl[0]")
+    judge_expressions(*axes, *values, *refused)
+
+
+def test_calls_of_the_language() -> None:
+    """Arguments by place, by name, from a tuple; methods; what does not fit."""
+    accepted = (
+        "tl.arange(0, N)",
+        "tl.arange(start=0, end=N)",
+        "tl.arange(*(0, 4))",
+        "tl.arange(0, *(N,))",
+        "tl.program_id(axis=0)",
+        "tl.full((2, N), n, tl.int64)",
+        "tl.full([2, N], value=n, dtype=tl.int64)",
+        "tl.load(x, n > 3, other=0.0)",
+        f"{BLOCK}.to(tl.float32)",
+        f"{BLOCK}.sum(axis=0)",
+        f"tl.sum({BLOCK}[:, None], 1)",
+        "tl.math.exp(f)",
+        "mathematics.exp(f)",
+        "triton.cdiv(N, 3)",
+        "triton.next_power_of_2(SEVEN)",
+        "tl.cdiv(n, N)",
+    )
+    refused = (
+        "tl.arange(0)",
+        "tl.arange(0, 4, 5)",
+        "tl.arange(0, end=4, start=0)",
+        "tl.arange(0, n)",
+        "tl.load(x, foo=1)",
+        "tl.load(n)",
+        "tl.load(**T)",
+        "tl.arange(*N)",
+        "n(1)",
+        "N()",
+        "T(1)",
+        "x.load()",
+        "math.sqrt(n)",
+        "int(n)",
+        "tl.foo(1)",
+        "(lambda: n)()",
+    )
+    judge_expressions(*accepted, *refused)
+
+
+def test_calls_for_their_effect() -> None:
+    """Statement by statement, from the top."""
+    judge(
+        [
+            kernel("tl.store(x, f)\ntl.store(x, tl.load(x) + 1)\ntl.store(p, n)", ARGUMENTS),
+            kernel('"""A docstring."""\npass\ntl.store(x + 1, f)\n3\nn\ntl.store(x, h)', ARGUMENTS),
+            kernel("pass", ARGUMENTS),
+            kernel(
+                "tl.atomic_add(p, 1)\ntl.debug_barrier()\ntl.atomic_add(p, n)\ntl.store(p, 0, mask=n > 1)", ARGUMENTS
+            ),
+            kernel(f"tl.store(x + {BLOCK},\n         tl.load(x + {BLOCK} *\n                 n))", ARGUMENTS),
+        ]
+    )
+
+
+# --- refusals
+
+UNSUPPORTED = {
+    "lambda: 1": "Lambda",
+    "{1: 2}": "Dict",
+    "{1, 2}": "Set",
+    "{i for i in T}": "SetComp",
+    "n @ n": "MatMult",
+    "n in T": "In",
+    "n not in T": "NotIn",
+    "yield n": "Yield",
+    "import math": "Import",
+    "del n": "Delete",
+    "try:\n    n\nfinally:\n    n": "Try",
+    "def inner():\n    pass": "FunctionDef",
+    "class Inner:\n    pass": "ClassDef",
+    "raise n": "Raise",
+}
+
+
+@pytest.mark.parametrize("text", UNSUPPORTED)
+def test_python_that_kernels_cannot_use(text: str) -> None:
+    source = kernel(f"tl.store(x, 1.0)\n{text}\ntl.store(x, 2.0)", ARGUMENTS)
+    refuses(source, UNSUPPORTED[text], line=text.splitlines()[0], error=UnsupportedLanguageConstruct)
+
+
+REFUSED = {
+    "missing + 1": ("missing is not defined",),
+    "NUMBER + 1": ("Cannot access global variable NUMBER",),
+    "plain(1)": ("Cannot access global variable plain",),
+    "1 < n < 4": ("simultaneous multiple comparison is not supported",),
+    "n + 2**64": ("18446744073709551616",),
+    "x * 2": ("pointer<fp32>", "int32"),
+    "tl.arange(0, 3)": ("power of 2",),
+    "tl.arange(0, n)": ("constexpr",),
+    "n.foo": ("foo",),
+    "tl.foo": ("foo",),
+    "N / 0": ("zero",),
+    "(n, f)[2]": ("range",),
+    "f // 2": ("fp32",),
+    "tl.load(x, other=0.0)": ("mask",),
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refusals_name_what_is_at_fault(text: str) -> None:
+    """And where: the line of the expression, not that of the statement."""
+    body = f"tl.store(x, 1.0)\ntl.device_print('shown',\n    n,\n    {text},\n    f)"
+    refuses(kernel(body, ARGUMENTS, "\n".join(GLOBALS.values())), *REFUSED[text], line=text)
+
+
+def test_an_error_of_the_kernel_keeps_its_class() -> None:
+    """`tl.static_assert` knows no place; it is given that of the call."""
+    source = kernel("tl.static_assert(N == 4)\ntl.static_assert(N == 5, 'N is five')", ARGUMENTS)
+    refuses(source, "N is five", line="N == 5", error=CompileTimeAssertionFailure)
+
+
+def test_the_innermost_place() -> None:
+    """An error is where it came up, although all expressions around it let it pass."""
+    for text in ("missing", "n.foo", "x * 2", "tl.foo()", "tl.arange(0, 3)", "lambda: 1"):
+        body = f"tl.store(\n    x,\n    1 + tl.exp(\n        f * (\n            {text}\n        )))"
+        refuses(kernel(body, ARGUMENTS), line=text, error=CompilationError)
