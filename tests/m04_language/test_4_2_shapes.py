@@ -17,7 +17,7 @@ SOME = settings(max_examples=settings().max_examples // 2)  # each asks real Tri
 
 SHAPES: tuple[Shape, ...] = ((1,), (4,), (2, 4), (4, 1), (1, 8), (2, 1, 4), (4, 2, 2))
 ANY_SHAPE = ((), *SHAPES)
-TYPES = ("i1", "i8", "u16", "i32", "u64", "fp16", "bf16", "fp64")
+TYPES = ("i1", "i8", "u16", "i32", "u32", "u64", "fp16", "bf16", "fp64")
 SCALARS_AND_BLOCKS = {"s": "fp32", "x": "i32[4]", "y": "u8[2, 4]", "z": "fp16[2, 1, 4]", "p": "*fp32[4]"}
 
 
@@ -42,7 +42,7 @@ def test_index(shape: Shape) -> None:
 
 
 def test_index_of_one_dimension() -> None:
-    """Not in a tuple; in a tuple of one; a compile-time None."""
+    """Not in a tuple; in a tuple of one."""
     judge(
         {"x": "fp32[4]", "p": "*fp16[4]", "N": "=None"},
         ["x[:]", "x[None]", "x[(None,)]", "x[:,]", "p[:, None]", "x[N, :]"],
@@ -131,7 +131,8 @@ def test_reshape_of_anything() -> None:
 
 
 def test_reshape_says_why_not() -> None:
-    scene = Scene({"x": "i32[4]"})
+    scene = Scene({"x": "i32[4]", "s": "i32"})
+    scene.refuses("s.reshape(1)", ValueError, because="a scalar has no elements to arrange")
     scene.refuses("x.reshape(8)", ValueError, "reshape() cannot change total number of elements in tensor")
     scene.refuses(
         "x.reshape(2, 3)", ValueError, "Shape element 1", "power of 2", because="the shape is looked at first"

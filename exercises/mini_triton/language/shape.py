@@ -11,7 +11,6 @@ from typing import Any
 from mini_triton.ir.ops.elementwise import width
 from mini_triton.ir.types import TensorType, element_type
 from mini_triton.language.casts import reinterpret
-from mini_triton.language.constexpr import unwrap
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import DTYPES
 from mini_triton.language.tensor import broadcast_together, build, member, tensor, to_tensor
@@ -43,13 +42,14 @@ def _reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> ten
 # --- new dimensions
 
 
+@builtin
 def index(x: tensor, slices: Any) -> tensor:
     """`x[:, None]`: a `None` is a new dimension of size 1, a `:` a dimension as it is.
 
     There is nothing else: a program has no access to a single element. Raises `ValueError` for it, naming it.
     """
-    # Task 4.2: `slices` is one index or a tuple of them; each may be in a constexpr (`unwrap`). Dimensions without
-    # an index stay. Use `expand_dims`. The message: "unsupported tensor index: 0"; a slice with a bound is refused too.
+    # Task 4.2: `slices` is one index or a tuple of them. Dimensions without an index stay. Use `expand_dims`. The
+    # message: "unsupported tensor index: 0". A slice with a start, a stop or a step is refused as well.
     raise NotImplementedError("Task 4.2: Indexing and shapes")
 
 
@@ -83,7 +83,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
     Raises `ValueError` for another rank, and for a dimension that does not fit.
     """
-    # Task 4.2: `Builder.broadcast_to` would add dimensions: compare the ranks first, ValueError "rank mismatch".
+    # Task 4.2: `_listed` makes one tuple of the arguments. `Builder.broadcast_to` would add dimensions: compare the
+    # ranks first, ValueError "rank mismatch".
     raise NotImplementedError("Task 4.2: Indexing and shapes")
 
 
@@ -97,8 +98,8 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # Task 4.2: To a scalar it is `item`, else `_reshaped`. Let `TensorType` look at the new shape first; then
-    # ValueError "reshape() cannot change total number of elements in tensor". A scalar is expanded first.
+    # Task 4.2: To the shape `()` it is `item`, else `_reshaped`. Let `TensorType` look at the new shape first. Then
+    # ValueError "reshape() cannot change total number of elements in tensor"; a scalar is refused in any case.
     raise NotImplementedError("Task 4.2: Indexing and shapes")
 
 
@@ -153,8 +154,9 @@ def permute(x: tensor, *dims: Any) -> tensor:
 
     Raises `ValueError` unless `dims` names every dimension once.
     """
-    # Task 4.2: `tt.trans`. ValueError "permute dims must have the same length as input shape" for too few or too many,
-    # else "permute dims must be a permutation of 0, 1, ..., n-1, but were (0, 0)". Nothing here may be negative.
+    # Task 4.2: `tt.trans` with the tuple `order`. For too few or too many: ValueError "permute dims must have the same
+    # length as input shape"; else "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)". Negative
+    # ones are refused like that, too.
     raise NotImplementedError("Task 4.2: Indexing and shapes")
 
 
@@ -173,9 +175,10 @@ def trans(x: tensor, *dims: Any) -> tensor:
 def join(x: tensor, y: tensor) -> tensor:
     """Both, broadcast to one shape, side by side in a new last dimension of size 2. Two scalars make a tensor of two.
 
-    Raises `TypeError` for two dtypes, naming both: nothing is promoted here.
+    Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # Task 4.2: `tt.join`. It takes no scalars: expand them, and reshape what comes out.
+    # Task 4.2: `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, and `_reshaped` what comes
+    # out.
     raise NotImplementedError("Task 4.2: Indexing and shapes")
 
 

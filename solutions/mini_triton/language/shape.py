@@ -11,7 +11,6 @@ from typing import Any
 from mini_triton.ir.ops.elementwise import width
 from mini_triton.ir.types import TensorType, element_type
 from mini_triton.language.casts import reinterpret
-from mini_triton.language.constexpr import unwrap
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import DTYPES
 from mini_triton.language.tensor import broadcast_together, build, member, tensor, to_tensor
@@ -43,18 +42,18 @@ def _reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> ten
 # --- new dimensions
 
 
+@builtin
 def index(x: tensor, slices: Any) -> tensor:
     """`x[:, None]`: a `None` is a new dimension of size 1, a `:` a dimension as it is.
 
     There is nothing else: a program has no access to a single element. Raises `ValueError` for it, naming it.
     """
-    # [task 4.2] `slices` is one index or a tuple of them; each may be in a constexpr (`unwrap`). Dimensions without
-    # an index stay. Use `expand_dims`. The message: "unsupported tensor index: 0"; a slice with a bound is refused too.
-    slices = unwrap(slices)
+    # [task 4.2] `slices` is one index or a tuple of them. Dimensions without an index stay. Use `expand_dims`. The
+    # message: "unsupported tensor index: 0". A slice with a start, a stop or a step is refused as well.
     for axis, at in enumerate(slices if isinstance(slices, tuple) else (slices,)):
         if at is None:
             x = expand_dims(x, axis)
-        elif not isinstance(at, slice) or any(unwrap(bound) is not None for bound in (at.start, at.stop, at.step)):
+        elif not isinstance(at, slice) or any(bound is not None for bound in (at.start, at.stop, at.step)):
             raise ValueError(f"unsupported tensor index: {at}")
     return x
     # [end]
@@ -100,7 +99,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
     Raises `ValueError` for another rank, and for a dimension that does not fit.
     """
-    # [task 4.2] `Builder.broadcast_to` would add dimensions: compare the ranks first, ValueError "rank mismatch".
+    # [task 4.2] `_listed` makes one tuple of the arguments. `Builder.broadcast_to` would add dimensions: compare the
+    # ranks first, ValueError "rank mismatch".
     shape = _listed(shape)
     if x.shape and len(x.shape) != len(shape):
         raise ValueError(f"Cannot broadcast, rank mismatch: {list(x.shape)}, {list(shape)}")
@@ -118,16 +118,16 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # [task 4.2] To a scalar it is `item`, else `_reshaped`. Let `TensorType` look at the new shape first; then
-    # ValueError "reshape() cannot change total number of elements in tensor". A scalar is expanded first.
+    # [task 4.2] To the shape `()` it is `item`, else `_reshaped`. Let `TensorType` look at the new shape first. Then
+    # ValueError "reshape() cannot change total number of elements in tensor"; a scalar is refused in any case.
     shape = _listed(shape)
     if not shape:
         return item(x)
-    if TensorType(shape, element_type(x.handle.type)).numel != x.numel:
+    if TensorType(shape, element_type(x.handle.type)).numel != x.numel or not x.shape:
         raise ValueError(
             f"reshape() cannot change total number of elements in tensor: from {list(x.shape)} to {list(shape)}"
         )
-    return _reshaped(x if x.shape else expand_dims(x, 0), shape, can_reorder)
+    return _reshaped(x, shape, can_reorder)
     # [end]
 
 
@@ -182,8 +182,9 @@ def permute(x: tensor, *dims: Any) -> tensor:
 
     Raises `ValueError` unless `dims` names every dimension once.
     """
-    # [task 4.2] `tt.trans`. ValueError "permute dims must have the same length as input shape" for too few or too many,
-    # else "permute dims must be a permutation of 0, 1, ..., n-1, but were (0, 0)". Nothing here may be negative.
+    # [task 4.2] `tt.trans` with the tuple `order`. For too few or too many: ValueError "permute dims must have the same
+    # length as input shape"; else "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)". Negative
+    # ones are refused like that, too.
     dims = _listed(dims)
     if len(dims) != len(x.shape):
         raise ValueError(f"permute dims must have the same length as input shape: {dims} for {list(x.shape)}")
@@ -214,9 +215,10 @@ def trans(x: tensor, *dims: Any) -> tensor:
 def join(x: tensor, y: tensor) -> tensor:
     """Both, broadcast to one shape, side by side in a new last dimension of size 2. Two scalars make a tensor of two.
 
-    Raises `TypeError` for two dtypes, naming both: nothing is promoted here.
+    Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # [task 4.2] `tt.join`. It takes no scalars: expand them, and reshape what comes out.
+    # [task 4.2] `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, and `_reshaped` what comes
+    # out.
     if x.dtype.ir_type != y.dtype.ir_type:
         raise TypeError(f"tl.join takes tensors of one dtype, not {x.dtype} and {y.dtype}")
     x, y = broadcast_together(x, y)
