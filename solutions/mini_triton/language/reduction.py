@@ -31,7 +31,7 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     """The region of a reduction or of a scan: `combine`, built into a block of its own.
 
     `combine` takes N values from the left and N from the right, all scalars, and returns the N combined ones: a tensor,
-    or a tuple of tensors. Raises `TypeError` if their dtypes are not those of the N sources.
+    or a tuple of tensors. Raises `TypeError` if their IR types are not those of the elements of the N sources.
     """
     # [task 4.6] A `Block` with the 2 * N arguments. Inside `current().at_end(block)` call `combine` with them as
     # tensors, and end with `terminator`, an operation that takes the values that came back.
@@ -47,11 +47,11 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
 
 
 def _check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
-    """Raise `TypeError` unless these are scalars of these dtypes. (Given.)"""
+    """Raise `TypeError` unless these are scalars of these dtypes. Signs do not matter. (Given.)"""
     expected = ", ".join(map(repr, dtypes))
     if not isinstance(results, tuple | list) or not all(isinstance(result, tensor) for result in results):
         raise TypeError(f"the combine function must return {expected}, not {results!r}")
-    if [result.type for result in results] != dtypes:
+    if [result.handle.type for result in results] != [dtype.ir_type for dtype in dtypes]:
         returned = ", ".join(repr(result.type) for result in results)
         raise TypeError(f"the combine function must return {expected}, not {returned}")
 
