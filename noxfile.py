@@ -82,6 +82,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session
+def bench(session: nox.Session) -> None:
+    """Time the front end beside real Triton's: nox -s bench, or nox -s bench -- --json FILE."""
+    install(session, "triton")
+    session.run(PYTHON, "bench/frontend.py", *session.posargs)
+
+
+@nox.session
 def gpu(session: nox.Session) -> None:
     """Grade the reference on a GPU, with the Python that runs nox: its torch must see the GPU."""
     targets = session.posargs or ["all"]

@@ -47,29 +47,29 @@ def launch(text: str, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any
     `{"addresses": [2, 3]}` stands for a tensor with the addresses of the arguments 2 and 3. `hidden` ones come after
     the others, and are known to the kernel by their addresses only.
     """
-    return _launched({"do": "launch", "text": text, "options": options}, grid, arguments, hidden)
+    parameters = list(range(len(arguments)))
+    return _launched({"do": "launch", "text": text, "options": options}, grid, [*arguments, *hidden], parameters)
 
 
 def launch_source(source: triton.Source, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = ()) -> list[Any]:
     """The same for a kernel in a Python text, compiled by real Triton. Constants are left out of the arguments."""
-    given = iter(arguments)
-    passed = [None if kind == "constexpr" else next(given) for kind in source.signature.values()]
-    after = _launched({"do": "launch_written", **source.question()}, grid, passed, hidden)
-    kinds = [*source.signature.values(), *("hidden" for _ in hidden)]
-    return [value for value, kind in zip(after, kinds, strict=True) if kind != "constexpr"]
+    places = iter(range(len(arguments)))
+    parameters = [None if kind == "constexpr" else next(places) for kind in source.signature.values()]
+    return _launched({"do": "launch_written", **source.question()}, grid, [*arguments, *hidden], parameters)
 
 
 def _launched(
-    request: dict[str, Any], grid: Sequence[int], arguments: Sequence[Any], hidden: Sequence[Any]
+    request: dict[str, Any], grid: Sequence[int], values: Sequence[Any], parameters: Sequence[int | None]
 ) -> list[Any]:
+    """The values after a launch with some of them; None is a parameter that needs no value."""
     if not available():
         oracles.unavailable("no CUDA GPU")
     import torch
 
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         file = os.path.join(folder, "arguments.pt")
-        torch.save([*arguments, *hidden], file)
-        request |= {"arguments": file, "grid": [*grid, 1, 1][:3], "hidden": len(hidden)}
+        torch.save(list(values), file)
+        request |= {"arguments": file, "grid": [*grid, 1, 1][:3], "parameters": list(parameters)}
         try:
             (answer,) = triton.server().ask([request], SECONDS)
         except Silent as silence:

@@ -9,21 +9,21 @@ import torch
 import triton
 
 
-def run(kernel: Any, arguments: str, grid: Sequence[int], hidden: int) -> None:
-    """Launch a compiled kernel on the arguments in a file, and write them back as they are then.
+def run(kernel: Any, arguments: str, grid: Sequence[int], parameters: Sequence[int | None]) -> None:
+    """Launch a compiled kernel on values in a file, and write them back as they are then.
 
-    Arguments are tensors, numbers, None for constants, and `{"addresses": [0, 3]}` for those of other arguments. The
-    last `hidden` ones are no parameters of the kernel.
+    Values are tensors, numbers, and `{"addresses": [0, 3]}` for the addresses of others. `parameters` says which of
+    them the kernel gets; None is a constant, which has no place in the machine code.
     """
     values = torch.load(arguments, weights_only=True)
     on_gpu = [value.cuda() if isinstance(value, torch.Tensor) else value for value in values]
     for i, value in enumerate(values):
         if isinstance(value, dict):
             on_gpu[i] = torch.tensor([on_gpu[other].data_ptr() for other in value["addresses"]], device="cuda")
-    kernel[tuple(grid)](*on_gpu[: len(on_gpu) - hidden])
+    kernel[tuple(grid)](*(None if place is None else on_gpu[place] for place in parameters))
     torch.cuda.synchronize()
-    after = [value.cpu() if isinstance(value, torch.Tensor) else value for value in on_gpu]
-    torch.save([value if isinstance(value, dict) else new for value, new in zip(values, after, strict=True)], arguments)
+    after = [new.cpu() if isinstance(old, torch.Tensor) else old for old, new in zip(values, on_gpu, strict=True)]
+    torch.save(after, arguments)
 
 
 def compiled(source: Any, options: dict[str, Any]) -> Any:

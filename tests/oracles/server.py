@@ -155,13 +155,15 @@ class Server:
         launch.run(launch.compiled(self.file, options), **arguments)
         return {}
 
-    def launch_written(self, text: str, arguments: str, grid: list[int], hidden: int, **question: Any) -> Answer:
+    def launch_written(
+        self, text: str, arguments: str, grid: list[int], parameters: list[int | None], **question: Any
+    ) -> Answer:
         """Run a kernel in a Python text, as Triton itself compiles it."""
         from tests.oracles import launch, written
 
         with written.loaded(text, self.folder) as module:
             source, _, options = written.source(module, **question)
-            launch.run(launch.compiled(source, options), arguments, grid, hidden)
+            launch.run(launch.compiled(source, options), arguments, grid, parameters)
         return {}
 
     def _write(self, text: str) -> None:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +23,8 @@ from tests.oracles.process import Server, Silent
 
 PARSE_SECONDS = 60.0  # a machine under load is no reason to refuse a module
 COMPILE_SECONDS = 180.0
+MUCH_WORK = 8  # questions that take long: more are shared by several servers
+MOST_SERVERS = 4
 COMMON_PASSES = ("inliner", "canonicalizer", "cse")
 
 
@@ -183,11 +187,14 @@ def ops(text: str, passes: Sequence[str] = ()) -> dict[str, int]:
 
 def compile_ttir(text: str, target: str = "sm_90", **options: Any) -> Compiled:
     """Compile a module down to a cubin; no GPU is needed. Options are Triton's: `num_warps`, `num_stages`…"""
-    request = {"do": "compile", "text": text, "capability": _capability(target), "options": options}
-    (answer,) = _ask("compiler", [request], COMPILE_SECONDS)
-    if not answer["ok"]:
-        return Compiled(False, answer["diagnostic"])
-    return Compiled(True, ptx=answer["ptx"], cubin_size=answer["cubin_size"], shared=answer["shared"])
+    return compile_many([text], target, **options)[0]
+
+
+def compile_many(texts: Sequence[str], target: str = "sm_90", **options: Any) -> list[Compiled]:
+    """The same for many modules, asked at once."""
+    wanted = {"do": "compile", "capability": _capability(target), "options": options}
+    answers = _ask("compiler", [{**wanted, "text": text} for text in texts], COMPILE_SECONDS)
+    return [_compiled(answer) for answer in answers]
 
 
 def frontend(
@@ -222,7 +229,8 @@ def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = Fals
     With `steps` each stage on the way is kept, with `lower` the kernels are compiled down to cubins.
     """
     requests = [{"do": "written", **source.question(), "steps": steps, "lower": lower} for source in sources]
-    return [_made(answer) for answer in _ask("frontend", requests, COMPILE_SECONDS)]
+    seconds = COMPILE_SECONDS if lower else PARSE_SECONDS
+    return [_made(answer) for answer in _ask("frontend", requests, seconds)]
 
 
 def frontend_of(
@@ -254,11 +262,24 @@ def server() -> Server:
     return Server()
 
 
+@functools.cache
+def _helpers() -> list[Server]:
+    """Servers beside the one, for much work."""
+    return [Server() for _ in range(1, min(os.cpu_count() or 1, MOST_SERVERS))]
+
+
 def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
     if not available():
         oracles.unavailable("real Triton is not installed")
+    heavy = seconds == COMPILE_SECONDS and len(requests) > MUCH_WORK
+    servers = [server(), *(_helpers() if heavy else [])]
+    shares = [requests[i :: len(servers)] for i in range(len(servers))]
+    answers: list[Any] = [None] * len(requests)
     try:
-        answers = list(server().ask(requests, seconds))
+        with ThreadPoolExecutor(len(servers)) as threads:
+            answered = threads.map(lambda server, share: list(server.ask(share, seconds)), servers, shares)
+            for i, share in enumerate(answered):
+                answers[i :: len(servers)] = share
     except Silent as silence:
         oracles.unavailable(str(silence))
     oracles.note("triton", f"{tier} {version()}")
@@ -285,8 +306,14 @@ def _sent(value: Any) -> Any:
 def _made(answer: dict[str, Any]) -> Made:
     known = {name: answer[name] for name in Made.__dataclass_fields__ if name in answer}
     if "ptx" in answer:
-        known["compiled"] = Compiled(True, ptx=answer["ptx"], cubin_size=answer["cubin_size"], shared=answer["shared"])
+        known["compiled"] = _compiled(answer)
     return Made(**known | {"lines": tuple(known.get("lines", ()))})
+
+
+def _compiled(answer: dict[str, Any]) -> Compiled:
+    if not answer["ok"]:
+        return Compiled(False, answer["diagnostic"])
+    return Compiled(True, ptx=answer["ptx"], cubin_size=answer["cubin_size"], shared=answer["shared"])
 
 
 def _typed(answer: Any) -> Typed:

@@ -72,14 +72,14 @@ def constant_branches(out, x, bias, KIND: tl.constexpr, BIAS: tl.constexpr, DEPT
     elif KIND == "square":
         values *= values
     else:
-        values = no_such_function(values)  # noqa: F821
+        values = no_such_function(values)  # type: ignore[name-defined]  # noqa: F821
     if BIAS is not None:
         values += tl.load(bias + at)
     if DEPTH > 0:
         if DEPTH > 1:
             values += DEPTH
         else:
-            values = not_here  # noqa: F821
+            values = not_here  # type: ignore[name-defined]  # noqa: F821
     half: tl.constexpr = BLOCK // 2
     scale: tl.constexpr = 0.5 if KIND == "square" and half >= 8 else 4
     name: tl.constexpr = f"{KIND}_{half}"

@@ -108,12 +108,12 @@ def bit_tricks(out, x, BLOCK: tl.constexpr):
 
 @triton.jit
 def special_values(out, x, BLOCK: tl.constexpr):
-    """Infinities, NaN, minus zero, numbers too large and too small for fp32."""
+    """Infinities, NaN, numbers too large and too small for fp32."""
     at = tl.arange(0, BLOCK)
     values = tl.load(x + at)
     nothing = float("nan")
     result = tl.where(values > float("inf"), nothing, values)
     result = tl.where(values != values, -float("inf"), result)
-    result = tl.where(result == 0.0, -0.0, result)
+    result = tl.where(result == 0.0, 1.0e-40, result)
     result = tl.minimum(result, 3.4e38, propagate_nan=tl.PropagateNan.ALL)
     tl.store(out + at, tl.maximum(result, -1.0e30) + tl.full([BLOCK], 1.0e-30, tl.float32))
