@@ -1,0 +1,225 @@
+"""Task 5.6: loops over ranges, beside real Triton's front end."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from mini_triton.errors import UnsupportedLanguageConstruct
+
+from tests.oracles import triton
+from tests.strategies import controlled
+from tests.strategies.compilation import fail, judge, judge_statements, kernel, outcome, refuses
+from tests.strategies.controlled import Statement
+
+ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4"}
+INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
+
+
+def judge_bodies(*bodies: str, before: str = "") -> None:
+    """Kernels with these bodies are what real Triton makes of them."""
+    __tracebackhide__ = True
+    judge([kernel(body, ARGUMENTS, before) for body in bodies])
+
+
+def test_one_loop() -> None:
+    """The sum of all numbers below n."""
+    judge_bodies("total = 0\nfor i in range(n):\n    total += i\ntl.store(x, total)")
+
+
+@given(statements=controlled.blocks(branches=False))
+def test_programs(statements: list[Statement]) -> None:
+    """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, tuples, several at once."""
+    judge([controlled.source(statements)])
+
+
+# --- what is carried
+
+
+def test_what_a_loop_carries() -> None:
+    """Names that have a tensor before the loop and get another in it, also if they are only read by the loop itself."""
+    judge_bodies(
+        "for i in range(n):\n    tl.store(x + i, i)",
+        "a = n * 2\nfor i in range(n):\n    tl.store(x + i, a)\ntl.store(x, a)",
+        "for i in range(n):\n    n = n + i\ntl.store(x, n)",
+        "a = n * 2\nb = n * 3\nfor i in range(n):\n    a, b = b + 1, a + i\ntl.store(x, a - b)",
+        "a = 0\nb = 0\nfor i in range(n):\n    b = a + b\n    a = b + i\ntl.store(x, a)",
+        "a = 0\nfor i in range(n):\n    a = n\ntl.store(x, a)",
+        "a = n * 2\nfor i in range(n):\n    a = a\ntl.store(x, a)",
+        "p = x\nfor i in range(n):\n    tl.store(p, i)\n    p += 1\ntl.store(p, n)",
+        "v = tl.zeros([4, 8], tl.float32)\nfor i in range(n):\n    v = v * f + i\ntl.store(x, tl.sum(v).to(tl.int32))",
+        "v = tl.full([4], 1, tl.uint8)\nfor i in range(n):\n    v = v >> 1\ntl.store(x, tl.sum(v).to(tl.int32))",
+        "b = n > 3\nfor i in range(n):\n    b = b & (i > 2)\ntl.store(x, b)",
+        "a = 3\nfor i in range(n):\n    a = a // 2\ntl.store(x, a)",
+    )
+
+
+def test_tuples_are_carried() -> None:
+    judge_bodies(
+        "t = (n, n * 2)\nfor i in range(n):\n    t = (t[1] + i, t[0] - 1)\ntl.store(x, t[0] * t[1])",
+        "t = ((n, f), n * 2)\nfor i in range(n):\n    t = ((t[1] + i, t[0][1] * 2), t[0][0])\ntl.store(x, t[1])",
+        "t = (n, 3)\nfor i in range(n):\n    t = (t[0] + t[1], t[1] + 1)\ntl.store(x, t[0])",
+        "t = (tl.arange(0, 4), x)\nfor i in range(n):\n    t = (t[0] + i, t[1] + 1)\ntl.store(t[1] + t[0], n)",
+    )
+
+
+def test_a_block_pointer_is_carried() -> None:
+    """Its offsets are tensors: they enter, move, and leave."""
+    body = (
+        "p = tl.make_block_ptr(x, (n, 16), (16, 1), (0, 0), (4, 16), (1, 0))\n"
+        "for i in range(n):\n"
+        "    tl.store(p, tl.load(p) + 1)\n"
+        "    p = tl.advance(p, (4, 0))\n"
+        "tl.store(p, tl.load(p))"
+    )
+    source = kernel(body, ARGUMENTS)
+    text = outcome(source)
+    if isinstance(text, Exception):
+        fail(source, "a module", text, "a block pointer consists of tensors: `parts`")
+    answer = triton.accepts(text)
+    if not answer:
+        fail(source, "IR that real Triton accepts", text, answer.diagnostic)
+    (loop,) = [line for line in triton.canonical(text).splitlines() if "scf.for" in line]
+    assert "iter_args" in loop and "i64" in loop, f"{body}\nThe loop does not carry the offsets: {loop}"
+
+
+def test_a_name_bound_in_the_loop_ends_with_it() -> None:
+    refused = {
+        "for i in range(n):\n    y = i\ntl.store(x, y)": ("y", "tl.store"),
+        "for i in range(n):\n    for j in range(i):\n        y = i\n    tl.store(x, y)": ("y", "tl.store"),
+        "for i in range(n):\n    z = y\n    y = i\ntl.store(x, z)": ("y", "z = y"),
+        "for i in range(n):\n    t = (n, i)\nt = (t[0], 1)": ("t", "t = (t[0], 1)"),
+    }
+    for body, (name, line) in refused.items():
+        refuses(kernel(body, ARGUMENTS), name, line=line)
+    judge_bodies(*refused)
+    judge_bodies(
+        "for i in range(n):\n    y = i * 2\n    tl.store(x + i, y)\ny = f\ntl.store(x, y)",
+        "for i in range(n):\n    y = i * 2\n    for j in range(y):\n        y += j\n    tl.store(x + i, y)",
+        "for i in range(n):\n    y = i * 2\nfor i in range(n):\n    y = i * f\n    tl.store(x + i, y)",
+    )
+
+
+def test_constants_are_not_carried() -> None:
+    """What the compiler knows is the same in all rounds. A new value would not be."""
+    for body, name in {
+        "for i in range(n):\n    N = N + 1\ntl.store(x, N)": "N",
+        "for i in range(n):\n    N = 3": "N",
+        "C: tl.constexpr = 3\nfor i in range(n):\n    C = i": "C",
+        "t = None\nfor i in range(n):\n    t = i": "t",
+        "t = tl.float32\nfor i in range(n):\n    t = tl.float16": "t",
+    }.items():
+        refuses(kernel(body, ARGUMENTS), name, "reassign", line=body.splitlines()[-2 if "store" in body else -1])
+    judge_bodies(
+        "for i in range(n):\n    C: tl.constexpr = 4\n    tl.store(x + C, i)",
+        "C: tl.constexpr = 3\nfor i in range(n):\n    tl.store(x + C, i)\ntl.store(x, C)",
+        "for i in range(n):\n    t = tl.float32\n    tl.store(x, i.to(t))",
+        "for k in tl.static_range(2):\n    n += k\n"
+        "for i in range(n):\n    for k in tl.static_range(4):\n        n += k * i\n"
+        "tl.store(x, n)",
+        "for i in range(n):\n    if N > 8:\n        N = 3\n    tl.store(x + i, N)",
+    )
+
+
+# --- the loop's own variable
+
+
+@pytest.mark.parametrize("step", ["1", "3", "-1", "step_u16"])
+def test_its_dtype(step: str) -> None:
+    """All three bounds together decide it: `//` tells whether it is signed, a store how wide it is."""
+    lower = ["0", *(f"lower_{dtype}" for dtype in INTEGERS)]
+    upper = [f"upper_{dtype}" for dtype in INTEGERS]
+    ranges = [f"range({start}, {stop}, {step})" for start, stop in itertools.product(lower, upper)]
+    names = [*lower[1:], *upper, "step_u16"]
+    judge_statements(
+        [f"for i in {text}:\n    tl.store(x + i, i // 2)" for text in ranges],
+        {"x": "*i64"} | {name: name.rpartition("_")[2] for name in names},
+        {},
+    )
+
+
+def test_negative_steps() -> None:
+    """Known to be negative is a literal, a constant, or what the compiler computes. A name's number is not known."""
+    judge_bodies(
+        "for i in range(n, 0, -1):\n    tl.store(x + i, i)",
+        "for i in range(n, 2, -3):\n    tl.store(x + i, i)",
+        "for i in range(n, 0, -N):\n    tl.store(x + i, i)",
+        "for i in range(n, 0, N - 6):\n    tl.store(x + i, i)",
+        "for i in range(10, n, -2):\n    n += i\ntl.store(x, n)",
+        "s = -2\nfor i in range(n, 0, s):\n    tl.store(x + i, i)",
+        "for i in range(n, 0, -n):\n    tl.store(x + i, i)",
+        "for i in range(n, 0, -1):\n    for j in range(i, -1, -1):\n        n = n * 2 - j\ntl.store(x, n)",
+        "for i in tl.range(n, 0, -1, num_stages=2):\n    tl.store(x + i, i)",
+    )
+
+
+def test_bounds_that_are_no_integers() -> None:
+    for head in ("range(f)", "range(n * 1.5)", "range(2.5)", "range(x)", "range(tl.arange(0, 4))", "range(0, n, f)"):
+        source = kernel(f"for i in {head}:\n    tl.store(x, i)", ARGUMENTS)
+        refuses(source, "integer", line=head)
+        judge([source])
+
+
+def test_the_variable_in_the_body() -> None:
+    """It may get another value there, which lasts until the next round."""
+    judge_bodies(
+        "for i in range(n):\n    i = i * 2 + 1\n    tl.store(x + i, i)",
+        "for i in range(n):\n    i += 0.5\n    tl.store(x, i)",
+        "i = f\nfor i in range(n):\n    tl.store(x + i, i)",
+        "for i in range(n):\n    for j in range(i):\n        n = n + i * j\n    tl.store(x + i, n)",
+        "for _ in range(n):\n    n += 1\ntl.store(x, n)",
+    )
+
+
+def test_the_variable_after_the_loop() -> None:
+    """In Triton it is poison there, whatever that turns out to be. So it is lost, even if the name had a value."""
+    loop = "for i in range(n):\n    tl.store(x + i, i)\n"
+    for before, after in itertools.product(("", "i = n * 2\n"), ("tl.store(x, i)", "i = i + 1", "i += 1")):
+        refuses(kernel(before + loop + after, ARGUMENTS), "i", line=after)
+    judge_bodies(f"{loop}i = f\ntl.store(x, i)", f"i = n * 2\n{loop}i = f\ntl.store(x, i)")
+
+
+# --- return
+
+
+def test_a_return_in_a_loop() -> None:
+    words = "Cannot have `return` statements inside `while` or `for` statements"
+    for body in (
+        "for i in range(n):\n    return",
+        "for i in range(n):\n    if N == 4:\n        return",
+        "for i in range(n):\n    for j in range(n):\n        tl.store(x, j)\n    return",
+        "for i in range(n):\n    for j in range(n):\n        return",
+        "for i in range(n):\n    for j in tl.static_range(2):\n        tl.store(x, j)\n    return",
+    ):
+        source = kernel(body, ARGUMENTS)
+        refuses(source, words, line="return", error=UnsupportedLanguageConstruct)
+        assert not triton.frontends([source])[0], "the test is wrong: real Triton accepts this"
+    returning = "@triton.jit\ndef last(a):\n    for i in range(a):\n        a += i\n    return a\n"
+    judge_bodies(
+        "tl.store(x, last(n))",
+        "for i in range(n):\n    tl.store(x + i, last(i))\nreturn",
+        "for i in range(n):\n    n = last(n) + 1\ntl.store(x, n)\nreturn",
+        before=returning,
+    )
+
+
+def test_functions_in_loops() -> None:
+    """A function has its own names: none of them is carried by the loop around the call."""
+    body = "    a = n * times\n    for i in range(times):\n        a += i\n    return a\n"
+    judge_bodies(
+        "a = f\nfor i in range(n):\n    tl.store(x + i, double(i))\ntl.store(x, a)",
+        "for i in range(n):\n    n = double(n, i)\ntl.store(x, n)",
+        "for i in range(double(n)):\n    n += double(double(i), n)\ntl.store(x, n)",
+        before=f"@triton.jit\ndef double(n, times=2):\n{body}",
+    )
+
+
+def test_options() -> None:
+    """What `tl.range` is told reaches the operation."""
+    judge_bodies(
+        *(
+            f"for i in tl.range(n, {option}):\n    tl.store(x + i, n)"
+            for option in ("num_stages=3", "loop_unroll_factor=2", "flatten=True", "disallow_acc_multi_buffer=True")
+        )
+    )
