@@ -1,0 +1,306 @@
+"""Task 5.3: assignments, and kernels that call kernels, beside real Triton's front end."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracles.triton import Source
+from tests.strategies.compilation import fail, judge, kernel, outcome, refuses
+
+ARGUMENTS = {
+    "x": "*fp32",
+    "p": "*i32",
+    "n": "i32",
+    "f": "fp32",
+    "h": "fp16",
+    "N": "=4",
+    "T": "=(1, 4)",
+    "D": "=tl.int16",
+}
+
+
+def shown(text: str) -> str:
+    """The line that prints a value."""
+    return f'tl.device_print("shown", {text})'
+
+
+def compiled(body: str, helpers: str = "") -> Source:
+    """A kernel that may call others, which need no decorator here."""
+    return kernel(body, ARGUMENTS, helpers.replace("def ", "@triton.jit\ndef "))
+
+
+# --- assignments
+
+NAMES = ("a", "b", "c")
+ASSIGNMENTS = (
+    *(
+        "{0} = {1}",
+        "{0} = {1} + {2}",
+        "{0} = 3",
+        "{0} = 0.5",
+        "{0} = {1} * 2",
+        "{0} = n",
+        "{0} = f",
+        "{0} = h",
+        "{0} = N",
+    ),
+    *(
+        "{0}, {1} = {1}, {2}",
+        "{0}, {1} = {2}, 1",
+        "{0} = {1}, {2}",
+        "{0}, {1} = {2}[0], {2}[1]",
+        "({0}, {1}), {2} = (n, {0}), 4",
+    ),
+    *("{0} += {1}", "{0} -= 1", "{0} *= h", "{0} = {1}[1]", "{0} = ({1}, (2, f))", "{0} += {0}"),
+)
+statements = st.tuples(st.sampled_from(ASSIGNMENTS), st.tuples(*[st.sampled_from(NAMES)] * 3))
+
+
+@given(st.lists(statements, min_size=1, max_size=8), st.sampled_from(("a", "(a, b, c)[1]", "c * h", "tl.arange(0, a)")))
+def test_assignments(lines: list[tuple[str, tuple[str, str, str]]], last: str) -> None:
+    """Names take the place of names. What has no value, no such element, or no sum, has none in either compiler."""
+    body = [template.format(*names) for template, names in lines]
+    judge([compiled("\n".join(["a, b, c = n, f, 2", *body, shown(last)]))])
+
+
+def test_a_number_with_a_name_is_a_tensor() -> None:
+    """So it is not weak any more, and the compiler does not know it. In a tuple it is the same."""
+    values = {
+        "0.5": "s",
+        "3": "s",
+        "N": "s",
+        "True": "s",
+        "(0.5, 2)": "s[0]",
+        "(n, N)": "s[1]",
+        "((1, 0.5), n)": "s[0][1]",
+    }
+    judge([compiled(f"s = {value}\n{shown(f'h * {use}')}") for value, use in values.items()])
+    judge([compiled(f"s = {value}\n{shown(f'tl.arange(0, {use})')}") for value, use in values.items()])
+    judge([compiled(f"s = {value}\n{shown('n + s')}") for value in ("2**31", "2**40", "-(2**31)", "2**64", "1e300")])
+
+
+def test_what_is_no_number() -> None:
+    """None, dtypes and tensors keep what they are; texts and functions have no names."""
+    judge(
+        [
+            compiled("s = None\ntl.store(x, f, mask=s)"),
+            compiled(f"s = tl.float16\n{shown('n.to(s)')}"),
+            compiled(f"s = D\n{shown('n.to(s)')}"),
+            compiled(f"s = x.dtype.element_ty\n{shown('n.to(s)')}"),
+            compiled("s = tl.arange(0, 4)\ntl.store(x + s, f)"),
+            *map(compiled, ("s = 'text'", "s = tl.load", "s = (1, 'text')", "s = tl", "s = print", "s = f'{N}'")),
+            compiled("s = one", "def one():\n    return 1"),
+        ]
+    )
+
+
+def test_names_in_tuples() -> None:
+    accepted = (
+        "a, b = 1, n",
+        "(a, b) = (n, f)",
+        "a, (b, c) = n, (f, 3)",
+        "(a, b), c = (n, f), h\na, b = b, a",
+        "a, b = (3, N)",
+    )
+    refused = ("a, b = n", "a, b = N", "a, (b, c) = n, f", "a, *b = 1, n", "[a, b] = 1, n", "a, b = f, n\na, b = b")
+    judge([compiled(f"{text}\n{shown('b')}") for text in (*accepted, *refused)])
+
+
+@pytest.mark.parametrize(("count", "value"), [(2, "1, 2, 3"), (3, "n, f"), (3, "T"), (2, "(n,)")])
+def test_as_many_names_as_elements(count: int, value: str) -> None:
+    """Older versions of Triton lose the elements that are too many."""
+    line = f"{', '.join('abc'[:count])} = {value}"
+    elements = 2 if value == "T" else len(value.strip("(),").split(","))
+    refuses(compiled(f"tl.store(x, f)\n{line}"), str(count), str(elements), line=line)
+
+
+def test_updates() -> None:
+    """`x += y` is `x = x + y`, with every operator."""
+    operators = ("+", "-", "*", "/", "//", "%", "<<", ">>", "&", "|", "^", "**", "@")
+    judge([compiled(f"a = n\na {operator}= {y}\n{shown('a')}") for operator in operators for y in ("3", "f", "a")])
+    judge(
+        [
+            compiled(f"n += 1\n{shown('n')}"),
+            compiled("x += n\ntl.store(x, f)"),
+            compiled(f"t = (n, 1)\nt += (f,)\n{shown('t[2]')}"),
+            compiled(f"h *= 0.5\n{shown('h')}"),
+            compiled("a += 1"),
+            compiled("x[0] += 1"),
+            compiled("x.y += 1"),
+            compiled("N += 1\ntl.arange(0, N)"),
+        ]
+    )
+
+
+TARGETS = {
+    "a = b = n": "simultaneous multiple assignment is not supported",
+    "x[0] = f": "__setitem__ is not supported",
+    "x.y = f": "Attribute assignment is not supported",
+    "a, x[0] = f, f": "__setitem__ is not supported",
+    "a, *b = T": "Starred",
+    "[a, b] = T": "List",
+    "a = 'text'": "text",
+    "a = tl.load": "load",
+    "a = b": "b is not defined",
+}
+
+
+@pytest.mark.parametrize("line", TARGETS)
+def test_refused_assignments(line: str) -> None:
+    refuses(compiled(f"tl.store(x, f)\n{line}\ntl.store(x, f)"), TARGETS[line], line=line)
+
+
+# --- kernels that call kernels
+
+HELPERS = """
+def add(a, b=1):
+    return a + b
+def scaled(a, factor=0.5, count=COUNT):
+    a *= factor
+    return a * count
+def block(a, SIZE: tl.constexpr):
+    return a + tl.arange(0, SIZE)
+def swap(a, b):
+    return b, a
+def nested(a):
+    return (a, (a + 1, 2)), 0.5
+def four():
+    return 4
+def nothing(p, a):
+    tl.store(p, a)
+def empty(p, a):
+    tl.store(p, a)
+    return
+def none():
+    return None
+def changes(n, f):
+    n = n + 1
+    f, h = n, f
+    return h
+def ends(a):
+    return a
+    missing
+def outer(a, b):
+    a, b = swap(a, add(b))
+    return add(a, four()) + b
+def apply(function, a):
+    return function(a)
+def same(a):
+    return a
+def down(a, N: tl.constexpr):
+    return a if N == 0 else a
+def sees_n(a):
+    return a + n
+""".replace("def ", "@triton.jit\ndef ")
+HELPERS = f"COUNT = tl.constexpr(3)\n{HELPERS}"
+
+
+def calling(*expressions: str) -> Source:
+    """A kernel that prints what these calls return."""
+    return kernel("\n".join(map(shown, expressions)), ARGUMENTS, HELPERS)
+
+
+def test_arguments_and_defaults() -> None:
+    expressions = (
+        *(
+            "add(n)",
+            "add(n, 2)",
+            "add(n, b=f)",
+            "add(b=n, a=f)",
+            "add(*(n, f))",
+            "add(2, 3)",
+            "add(N)",
+            "add(b=2, a=n)",
+        ),
+        *(
+            "scaled(n)",
+            "scaled(h)",
+            "scaled(h, 2)",
+            "scaled(h, count=n)",
+            "scaled(h, count=2, factor=3)",
+            "scaled(0.5)",
+        ),
+        *("block(n, 4)", "block(n, N)", "block(n, SIZE=N * 2)", "block(SIZE=2, a=f)"),
+    )
+    judge([calling(text) for text in expressions])
+
+
+def test_results() -> None:
+    """A value, several, none; a number stays one."""
+    expressions = (
+        *("swap(n, f)[0]", "nested(n)[0][1][0]", "nested(n)[0][1][1]", "h * nested(n)[1]", "tl.arange(0, four())"),
+        *("h * four()", "none() is None", "same((n, f))[1]", "same(T)[1]", "same(tl.arange(0, N))", "h * same(0.5)"),
+        *("ends(n)", "outer(n, f)", "outer(h, 3)", "four() + four()", "same(same(same(n)))", "add(add(n), add(f))"),
+    )
+    judge([calling(text) for text in expressions])
+    judge(
+        [
+            kernel(f"a, b = swap(n, f)\n{shown('a - b')}", ARGUMENTS, HELPERS),
+            kernel(f"(a, (b, c)), d = nested(n)\n{shown('a + b + c + d')}", ARGUMENTS, HELPERS),
+            kernel(f"a = four()\n{shown('h * a')}", ARGUMENTS, HELPERS),
+            kernel(f"a = none()\n{shown('a is None')}", ARGUMENTS, HELPERS),
+        ]
+    )
+
+
+def test_calls_for_their_effect() -> None:
+    """Stores of the called kernel stand where it is called."""
+    judge(
+        [
+            kernel(body, ARGUMENTS, HELPERS)
+            for body in (
+                "nothing(x, f)\nempty(x, n)\nnothing(x, 2)",
+                "tl.store(p, 1)\nempty(p, 2)\ntl.store(p, 3)",
+                f"{shown('nothing(x, f) is None')}\n{shown('empty(x, f) is None')}",
+                f"a = empty(p, n)\n{shown('a is None')}",
+                "tl.store(x, f)\nreturn\ntl.store(x, n)",
+                "tl.store(x, f)\nreturn None",
+                "return",
+            )
+        ]
+    )
+
+
+def test_a_called_kernel_has_names_of_its_own() -> None:
+    """It changes none of its caller's, and sees none of them; all see the globals."""
+    judge(
+        [
+            kernel(f"{shown('changes(n, f)')}\n{shown('n')}\n{shown('f')}\n{shown('h')}", ARGUMENTS, HELPERS),
+            kernel(f"n, f = changes(n, f), n\n{shown('n - f')}", ARGUMENTS, HELPERS),
+            kernel(f"a, b = 1, n\n{shown('add(b) + a')}", ARGUMENTS, HELPERS),
+            kernel(f"add = n\n{shown('add + 1')}\n{shown('outer(add, n)')}", ARGUMENTS, HELPERS),
+        ]
+    )
+
+
+def test_kernels_as_arguments() -> None:
+    judge([calling("apply(add, n)"), calling("apply(same, f)"), calling("tl.reduce(tl.arange(0, N), 0, add)")])
+    judge([calling("tl.associative_scan(tl.arange(0, N), 0, add)"), calling("apply(four, n)"), calling("apply(n, n)")])
+
+
+def test_arguments_that_do_not_fit() -> None:
+    """Refused at the call."""
+    calls = ("add()", "add(n, 1, 2)", "add(n, a=n)", "add(n, c=1)", "block(n)", "four(n)", "add(**T)", "add(missing)")
+    judge([calling("n", text, "f") for text in calls])
+    for text, word in {"add()": "a", "block(n)": "SIZE", "add(n, c=1)": "c", "add(n, 1, 2)": "many"}.items():
+        refuses(calling("n", text, "f"), word, line=f"{text})")
+
+
+def test_recursion() -> None:
+    """With the same arguments it would never end. (Real Triton has errors of many kinds for it.)"""
+    again = "\n@triton.jit\ndef {}(a):\n    return {}\n"
+    for text in (again.format("f", "f(a)"), again.format("f", "g(a) + 1") + again.format("g", "f(a)")):
+        answer = kernel("tl.store(x, n)\nf(n)", {"x": "*fp32", "n": "i32"}, text)
+        refuses(answer, "recursion")
+
+
+def test_noinline() -> None:
+    """It takes scalars only; we compile it in place all the same."""
+    helper = "@triton.jit(noinline=True)\ndef apart(a, b):\n    tl.store(a, b)\n"
+    tile = kernel("apart(x, tl.arange(0, 4))", {"x": "*fp32"}, helper)
+    refuses(tile, "noinline", "b", line="arange")
+    scalar = kernel("apart(x, 1.0)", {"x": "*fp32"}, helper)
+    if isinstance(got := outcome(scalar), Exception):
+        fail(scalar, "a module", got, "a number is a scalar")
