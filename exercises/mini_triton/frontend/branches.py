@@ -24,7 +24,7 @@ from mini_triton.frontend.scope import Scope
 from mini_triton.frontend.values import parts, rebuilt, run_time, spelled
 from mini_triton.ir.core import Block, Region
 from mini_triton.ir.scopes import yield_
-from mini_triton.language.constexpr import constexpr
+from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.dtypes import int1
 from mini_triton.language.tensor import bitwise, convert, invert, tensor
 
@@ -38,10 +38,18 @@ class Branches(Calls):
     def visit_If(self, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
         """Visit an `if` and the statements after it, and return what they return."""
         condition = self.visit(node.test)
-        # Task 5.4: What is no tensor is known to the compiler, and Python knows its truth. Then `run` the statements
-        # of the one branch and after them the rest. Otherwise: `self.runtime_if`, with a scalar condition
+        # Task 5.4: What is no tensor is known to the compiler, and `self.truth` knows whether it holds. Then `run` the
+        # statements of the one branch and after them the rest. Otherwise: `self.runtime_if`, with a scalar condition
         # (`self.scalar`).
         raise NotImplementedError("Task 5.4: What the compiler decides")
+
+    def truth(self, node: ast.expr, condition: Any) -> bool:
+        """Whether a condition that the compiler knows holds. It must be a bool, an int or None. (Given.)"""
+        value = unwrap(condition)
+        if value is not None and not isinstance(value, int):
+            message = f"an `if` decides by a bool, an int or None, not by a {type(value).__name__}"
+            raise UnsupportedLanguageConstruct(message, self.loc(node))
+        return bool(value)
 
     def runtime_if(self, node: ast.If, condition: tensor, rest: Sequence[ast.stmt]) -> Any:
         """An `if` that is decided when the kernel runs, and the rest."""

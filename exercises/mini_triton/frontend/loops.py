@@ -96,8 +96,8 @@ class Loops(Branches):
 
     def unroll(self, node: ast.For, target: ast.Name, iterator: static_range) -> None:
         """A loop that the compiler runs: its body once for each value of the target, which is a `constexpr`."""
-        # Task 5.4: Python can go through the iterator. A `return` in the body is refused: set `self.in_loop`
-        # meanwhile.
+        # Task 5.4: `evaluate` the iterator's `tuple`: these are the values. A `return` in the body is refused: set
+        # `self.in_loop` meanwhile.
         raise NotImplementedError("Task 5.4: What the compiler decides")
 
     def runtime_for(self, node: ast.For, target: ast.Name, iterator: tl_range) -> None:

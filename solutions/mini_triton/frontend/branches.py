@@ -24,7 +24,7 @@ from mini_triton.frontend.scope import Scope
 from mini_triton.frontend.values import parts, rebuilt, run_time, spelled
 from mini_triton.ir.core import Block, Region
 from mini_triton.ir.scopes import yield_
-from mini_triton.language.constexpr import constexpr
+from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.dtypes import int1
 from mini_triton.language.tensor import bitwise, convert, invert, tensor
 
@@ -38,13 +38,21 @@ class Branches(Calls):
     def visit_If(self, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
         """Visit an `if` and the statements after it, and return what they return."""
         condition = self.visit(node.test)
-        # [task 5.4] What is no tensor is known to the compiler, and Python knows its truth. Then `run` the statements
-        # of the one branch and after them the rest. Otherwise: `self.runtime_if`, with a scalar condition
+        # [task 5.4] What is no tensor is known to the compiler, and `self.truth` knows whether it holds. Then `run` the
+        # statements of the one branch and after them the rest. Otherwise: `self.runtime_if`, with a scalar condition
         # (`self.scalar`).
         if not isinstance(condition, tensor):
-            return self.run([*(node.body if condition else node.orelse), *rest])
+            return self.run([*(node.body if self.truth(node.test, condition) else node.orelse), *rest])
         return self.runtime_if(node, self.scalar(node.test, condition), rest)
         # [end]
+
+    def truth(self, node: ast.expr, condition: Any) -> bool:
+        """Whether a condition that the compiler knows holds. It must be a bool, an int or None. (Given.)"""
+        value = unwrap(condition)
+        if value is not None and not isinstance(value, int):
+            message = f"an `if` decides by a bool, an int or None, not by a {type(value).__name__}"
+            raise UnsupportedLanguageConstruct(message, self.loc(node))
+        return bool(value)
 
     def runtime_if(self, node: ast.If, condition: tensor, rest: Sequence[ast.stmt]) -> Any:
         """An `if` that is decided when the kernel runs, and the rest."""
@@ -155,7 +163,7 @@ class Branches(Calls):
         # "Ternary expression with dynamic condition has inconsistent types int32[] and fp32[]".
         condition = self.visit(node.test)
         if not isinstance(condition, tensor):
-            return self.visit(node.body if condition else node.orelse)
+            return self.visit(node.body if self.truth(node.test, condition) else node.orelse)
         condition = self.scalar(node.test, condition)
         branches = self.compile([partial(self.visit, node.body), partial(self.visit, node.orelse)])
         mismatch = "Ternary expression with dynamic condition has inconsistent types {} and {}"

@@ -123,10 +123,10 @@ class Loops(Branches):
 
     def unroll(self, node: ast.For, target: ast.Name, iterator: static_range) -> None:
         """A loop that the compiler runs: its body once for each value of the target, which is a `constexpr`."""
-        # [task 5.4] Python can go through the iterator. A `return` in the body is refused: set `self.in_loop`
-        # meanwhile.
+        # [task 5.4] `evaluate` the iterator's `tuple`: these are the values. A `return` in the body is refused: set
+        # `self.in_loop` meanwhile.
         in_loop, self.in_loop = self.in_loop, True
-        for value in iterator:
+        for value in self.evaluate(node.iter, tuple, iterator):
             self.scope.bind(target.id, value, self.loc(target))
             self.run(node.body)
         self.in_loop = in_loop
