@@ -177,8 +177,8 @@ def join(x: tensor, y: tensor) -> tensor:
 
     Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # Task 4.2: `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, and `_reshaped` what comes
-    # out.
+    # Task 4.2: `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, then use `_reshaped` on
+    # what comes out.
     raise NotImplementedError("Task 4.2: Indexing and shapes")
 
 

@@ -217,8 +217,8 @@ def join(x: tensor, y: tensor) -> tensor:
 
     Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # [task 4.2] `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, and `_reshaped` what comes
-    # out.
+    # [task 4.2] `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, then use `_reshaped` on
+    # what comes out.
     if x.dtype.ir_type != y.dtype.ir_type:
         raise TypeError(f"tl.join takes tensors of one dtype, not {x.dtype} and {y.dtype}")
     x, y = broadcast_together(x, y)
