@@ -189,10 +189,6 @@ def apply(function, a):
     return function(a)
 def same(a):
     return a
-def down(a, N: tl.constexpr):
-    return a if N == 0 else a
-def sees_n(a):
-    return a + n
 """.replace("def ", "@triton.jit\ndef ")
 HELPERS = f"COUNT = tl.constexpr(3)\n{HELPERS}"
 

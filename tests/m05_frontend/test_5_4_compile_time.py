@@ -1,0 +1,341 @@
+"""Task 5.4: branches, loops and names that the compiler decides about, beside real Triton's front end."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
+
+from tests.oracles.triton import Source
+from tests.strategies.compilation import judge, kernel, refuses
+
+ARGUMENTS = {
+    "x": "*fp32",
+    "p": "*i32",
+    "n": "i32",
+    "f": "fp32",
+    "h": "fp16",
+    "N": "=4",
+    "ZERO": "=0",
+    "NONE": "=None",
+    "YES": "=True",
+    "WORD": "='abc'",
+    "BOTH": "=(1, 4)",
+    "D": "=tl.float16",
+}
+
+
+def shown(text: str) -> str:
+    """The line that prints a value."""
+    return f'tl.device_print("shown", {text})'
+
+
+def compiled(body: str, last: str = "", before: str = "") -> Source:
+    """A kernel that prints `last` in the end."""
+    return kernel(body + (f"\n{shown(last)}" if last else ""), ARGUMENTS, before)
+
+
+# --- whole programs
+
+SIMPLE = (
+    *("{0} = {1} + {n}", "{0} += {1}", "{0} = {n}", "{0} = i", "{0} = N * {n}", "tl.store(p + {n}, {0})", "pass"),
+    *("{1}: tl.constexpr = {n}", "C: tl.constexpr = N + {n}", "{0} = C + {n}", "tl.store(p + i, {1})", "{0} += i * j"),
+)
+HEADS = (
+    *("if N > {n}:", "if ZERO == {n}:", "if NONE is None:", "if YES:", "if i == {n}:", "if {n}:", "if NONE:"),
+    *(
+        "for i in tl.static_range({n}):",
+        "for i in tl.static_range({n}, N, 2):",
+        "for j in tl.static_range(N, {n}, -1):",
+    ),
+    *("elif N == {n}:", "else:", "for i in tl.static_range(i):"),
+)
+Line = tuple[int, str, list[str], int]  # how far to the right, a template, the names and the number in it
+
+lines = st.tuples(
+    st.integers(0, 3),
+    st.sampled_from((*SIMPLE, *HEADS)),
+    st.lists(st.sampled_from("abc"), min_size=2, max_size=2),
+    st.integers(0, 4),
+)
+
+
+def program(lines: list[Line]) -> str:
+    """The lines one below the other; as far to the right as Python allows."""
+    written = ["a, b = n, 1"]
+    deepest, open_branches = 0, set[int]()
+    for depth, template, names, number in lines:
+        if depth < deepest and written[-1].endswith(":"):
+            written.append("    " * deepest + "pass")
+        depth = min(depth, deepest)
+        if template.startswith("el") and depth not in open_branches:
+            continue
+        open_branches = {other for other in open_branches if other < depth}
+        if template.startswith(("if", "elif")):
+            open_branches.add(depth)
+        written.append("    " * depth + template.format(*names, n=number))
+        deepest = depth + (template in HEADS)
+    return "\n".join([*written, "    " * deepest + "pass"])
+
+
+@given(st.lists(lines, min_size=1, max_size=8).map(program), st.sampled_from(("a", "b", "c", "tl.arange(0, b)", "i")))
+def test_programs(text: str, last: str) -> None:
+    """Branches and loops inside one another, on constants, which leave no trace in the IR."""
+    judge([compiled(text, last)])
+
+
+# --- if
+
+
+def test_one_branch_is_visited() -> None:
+    """The other one need not make sense. What the branch does to the names stays done."""
+    bodies = {
+        "if N == 4:\n    a = n\nelse:\n    a = missing(f)": "a",
+        "if N != 4:\n    a = missing\nelse:\n    a = f": "a",
+        "if N == 1:\n    a = 1\nelif N == 4:\n    a = 2.5\nelse:\n    a = missing": "a * h",
+        "a = n\nif N == 5:\n    a = f": "a",
+        "a = n\nif N == 4:\n    a = f": "a",
+        "if N > 2:\n    if NONE is None:\n        a = n\n    else:\n        a = f\n    a += 1": "a",
+        "if N == 4:\n    a = n\nelse:\n    b = n": "a",
+        "if N == 4:\n    b = n\nelse:\n    a = n": "a",
+        "if h.dtype == D:\n    h = h.to(tl.float32)": "h",
+        "if x.dtype.element_ty == tl.float16:\n    a = h\nelse:\n    a = f": "a",
+        "if N == 4:\n    tl.store(x, f)\ntl.store(x, h)": "n",
+        "if N == 4: pass\nelse: missing": "n",
+    }
+    judge([compiled(body, last) for body, last in bodies.items()])
+
+
+def test_what_holds() -> None:
+    """Bools, integers and None decide; a tensor that the compiler knows nothing of is another task's."""
+    accepted = (
+        "N",
+        "ZERO",
+        "YES",
+        "NONE",
+        "True",
+        "None",
+        "0",
+        "N > 3",
+        "NONE is None",
+        "N - 4",
+        "N & 2",
+        "D == tl.float16",
+    )
+    refused = ("WORD", "'text'", "0.5", "N / 2", "BOTH", "(n, f)", "()", "D", "tl", "tl.load", "missing", "N > 'a'")
+    judge([compiled(f"if {text}:\n    tl.store(p, 1)\nelse:\n    tl.store(p, 2)") for text in (*accepted, *refused)])
+    for text in ("WORD", "0.5", "BOTH", "D"):
+        source = compiled(f"tl.store(x, f)\nif {text}:\n    tl.store(x, f)")
+        refuses(source, type_of(text), line=f"if {text}", error=UnsupportedLanguageConstruct)
+
+
+def type_of(text: str) -> str:
+    """What the message calls it."""
+    return {"WORD": "str", "0.5": "float", "BOTH": "tuple", "D": "dtype"}[text]
+
+
+HELPERS = """
+@triton.jit
+def clamped(a, LIMIT: tl.constexpr):
+    if LIMIT == 0:
+        return a
+    return tl.minimum(a, LIMIT)
+@triton.jit
+def chosen(a, KIND: tl.constexpr):
+    if KIND == "half":
+        a = a.to(tl.float16)
+    elif KIND == "many":
+        a = a + tl.arange(0, 4)
+    else:
+        return a + 1.5
+    return a * 2
+@triton.jit
+def power(a, N: tl.constexpr):
+    result = a
+    for i in tl.static_range(N - 1):
+        result *= a
+    return result
+@triton.jit
+def halved(a, N: tl.constexpr):
+    if N > 1:
+        a = halved(a + N, N // 2)
+    return a
+"""
+
+
+def test_returns_and_the_rest() -> None:
+    """Behind a `return` nothing follows; behind a branch without one, the statements after the `if` do."""
+    calls = ("clamped(n, 0)", "clamped(n, 7)", "chosen(f, 'half')", "chosen(f, 'many')", "chosen(f, 'none')")
+    more = ("power(n, 3)", "power(f, 1)", "power(power(n, 2), 2)", "halved(n, 8)", "halved(f, 1)")
+    judge([compiled("pass", text, HELPERS) for text in (*calls, *more)])
+    judge(
+        [
+            compiled("if N == 4:\n    tl.store(x, f)\n    return\ntl.store(x, h)"),
+            compiled("if N == 5:\n    tl.store(x, f)\n    return\ntl.store(x, h)"),
+            compiled("if N == 5:\n    pass\nelse:\n    if YES:\n        return\n    tl.store(x, f)\ntl.store(x, h)"),
+        ]
+    )
+
+
+def test_recursion_that_ends() -> None:
+    """A kernel may call itself with other constants."""
+    judge([compiled("pass", f"halved(n, {count})", HELPERS) for count in (2, 4)])
+
+
+# --- static_range
+
+
+def test_unrolled_loops() -> None:
+    """The body once for each value; the target is a constant in it, and after it the last one."""
+    bodies = {
+        "for i in tl.static_range(3):\n    n += i": "n",
+        "for i in tl.static_range(1, N):\n    n = n * i + f": "n",
+        "for i in tl.static_range(N, 0, -1):\n    tl.store(x + i, f)": "i",
+        "for i in tl.static_range(1, N, 2):\n    tl.store(x + i, f)": "i",
+        "for i in tl.static_range(N):\n    h *= i": "h",
+        "for i in tl.static_range(1, 3):\n    a = tl.sum(tl.arange(0, 2 * i), 0)": "a",
+        "for i in tl.static_range(3):\n    if i == 1:\n        n += 5\n    else:\n        n *= 2": "n",
+        "for i in tl.static_range(2):\n    for j in tl.static_range(i + 1):\n        n += i * 10 + j": "n",
+        "for i in tl.static_range(2):\n    i += 5\n    n += i": "n",
+        "for i in tl.static_range(arg1=1, arg2=3):\n    b = n + i": "b",
+        "for i in tl.static_range(3):\n    pass": "tl.arange(0, i * 2)",
+        "a = n\nfor i in tl.static_range(2):\n    a = (a, i)": "a[0][1]",
+        "for i in tl.static_range(2): tl.store(x + i, f)": "n",
+        "a = 1\nfor i in tl.static_range(3):\n    a = a * 0.5 + n": "a",
+    }
+    judge([compiled(body, last) for body, last in bodies.items()])
+
+
+def test_a_loop_without_iterations() -> None:
+    """Nothing happens, and nothing gets a name."""
+    loops = ("tl.static_range(0)", "tl.static_range(3, 1)", "tl.static_range(1, 3, -1)", "tl.static_range(ZERO)")
+    judge(
+        [
+            compiled(f"for i in {loop}:\n    tl.store(x, f)\n    b = n", last)
+            for loop in loops
+            for last in ("n", "b", "i")
+        ]
+    )
+
+
+REFUSED_LOOPS = {
+    "for i in (1, 2):": ("range", "static_range"),
+    "for i in [n, f]:": ("range", "static_range"),
+    "for i in n:": ("range", "static_range"),
+    "for i in N:": ("range", "static_range"),
+    "for i in WORD:": ("range", "static_range"),
+    "for i in tl.static_range(n):": ("constexpr",),
+    "for i in tl.static_range(N, n):": ("constexpr",),
+    "for i in tl.static_range(0, N, ZERO):": ("zero",),
+    "for i in missing:": ("missing",),
+    "for i, j in tl.static_range(N):": (),
+    "for x.y in tl.static_range(N):": (),
+}
+
+
+@pytest.mark.parametrize("head", REFUSED_LOOPS)
+def test_refused_loops(head: str) -> None:
+    error = UnsupportedLanguageConstruct if REFUSED_LOOPS[head][:1] == ("range",) else CompilationError
+    source = compiled(f"tl.store(x, f)\n{head}\n    tl.store(x, h)")
+    refuses(source, *REFUSED_LOOPS[head], line=head, error=error)
+    judge([source])
+
+
+@pytest.mark.parametrize("word", ["break", "continue"])
+def test_no_way_out_of_a_loop(word: str) -> None:
+    source = compiled(f"for i in tl.static_range(2):\n    {word}")
+    refuses(source, word.title(), line=word, error=UnsupportedLanguageConstruct)
+
+
+def test_no_else_after_a_loop() -> None:
+    source = compiled("tl.store(x, f)\nfor i in tl.static_range(2):\n    n += 1\nelse:\n    tl.store(x, h)")
+    refuses(source, "else", line="for i")
+
+
+@pytest.mark.parametrize(
+    "text", ["return", "if N == 4:\n        return", "for j in tl.static_range(1):\n        return n"]
+)
+def test_no_return_inside_a_loop(text: str) -> None:
+    """(Triton allows it in a loop that is unrolled, which is then no loop.)"""
+    words = "Cannot have `return` statements inside `while` or `for` statements"
+    source = compiled(f"for i in tl.static_range(2):\n    n += i\n    {text}")
+    refuses(source, words, line="return", error=UnsupportedLanguageConstruct)
+
+
+def test_a_return_after_a_loop() -> None:
+    judge([compiled("for i in tl.static_range(2):\n    tl.store(x + i, f)\nreturn")])
+    judge([compiled("for i in tl.static_range(0):\n    for j in tl.static_range(2):\n        pass\nreturn\nmissing")])
+    judge([compiled("for i in tl.static_range(2):\n    n = power(n, 2)", "n", HELPERS)])
+
+
+# --- constexpr
+
+
+def test_names_of_constants() -> None:
+    """They stay weak, and known to the compiler."""
+    bodies = {
+        "a: tl.constexpr = 4": "tl.arange(0, a)",
+        "a: tl.constexpr = 0.5": "h * a",
+        "a: tl.constexpr = N * 2\nb: tl.constexpr = a // 4": "tl.arange(0, b)",
+        "a: tl.constexpr = (1, N)": "tl.arange(0, a[1])",
+        "a: tl.constexpr = None": "a is None",
+        "a: tl.constexpr = tl.float16": "n.to(a)",
+        "a: tl.constexpr = 'text'": "a == 'text'",
+        "a: tl.constexpr = power": "a(n, 2)",
+        "power: tl.constexpr = 4": "tl.arange(0, power)",
+        "if N == 4:\n    a: tl.constexpr = 3\nelse:\n    a: tl.constexpr = 5": "tl.arange(0, a + 1)",
+        "a: tl.constexpr = 4\nb = a": "h * b",
+        "a: tl.constexpr = 4\na = 5": "a",
+        "a: tl.constexpr = 4\na += 5": "tl.arange(0, a)",
+    }
+    judge([compiled(body, last, HELPERS) for body, last in bodies.items()])
+
+
+def test_other_annotations_mean_nothing() -> None:
+    bodies = {
+        "a: tl.int64 = 3": "n + a",
+        "a: int = 4": "tl.arange(0, a)",
+        "a: tl.float32 = n": "a",
+        "x.y: int = 3": "n",
+    }
+    judge([compiled(body, last) for body, last in bodies.items()])
+    judge([compiled("a: tl.int32", "n"), compiled("a: tl.constexpr", "n"), compiled("a: tl.constexpr", "a")])
+
+
+REDEFINED = (
+    "a = 3\na: tl.constexpr = 4",
+    "a: tl.constexpr = 3\na: tl.constexpr = 4",
+    "n: tl.constexpr = 4",
+    "N: tl.constexpr = 4",
+)
+
+
+@pytest.mark.parametrize("text", REDEFINED)
+def test_constants_are_new(text: str) -> None:
+    line = text.splitlines()[-1]
+    refuses(compiled(text), f"{line[0]} is already defined. constexpr cannot be reassigned.", line=line)
+    judge([compiled(text)])
+
+
+def test_a_constant_in_a_loop_is_not_new() -> None:
+    body = "for i in tl.static_range({}):\n    a: tl.constexpr = i + 1"
+    judge([compiled(body.format(count), "n") for count in (0, 1, 2)])
+    refuses(compiled(body.format(2)), "a is already defined", line="a: tl")
+
+
+def test_a_constant_is_known() -> None:
+    """(Triton lets it pass here, and refuses it where a constant is needed.)"""
+    for value in ("n", "n + 1", "tl.arange(0, 4)"):
+        refuses(compiled(f"tl.store(x, f)\na: tl.constexpr = {value}"), "a", line="a: tl")
+
+
+def test_static_assert() -> None:
+    """What is in a branch that is not visited does not fail."""
+    judge([compiled("if N == 4:\n    tl.static_assert(YES)\nelse:\n    tl.static_assert(N == 4)")])
+    for body in (
+        "if N == 4:\n    tl.static_assert(N == 5, 'N is {}')",
+        "for i in tl.static_range(5):\n    tl.static_assert(i < 4)",
+    ):
+        refuses(compiled(body), line="tl.static_assert", error=CompileTimeAssertionFailure)
+        judge([compiled(body)])
