@@ -50,8 +50,13 @@ DIFFERENT_OPERATIONS = {
 }
 DIFFERENT_VALUES = {
     "attention_staged_causal": Explained(
-        "  in        the pointer of tt.store\n  expected  arith.muli  : i32 i32\n"
-        "  got       arith.muli tt.divisibility = (64,) : i32 i32",
+        "  in        the pointer of tt.store\n"
+        "  expected  %1 = arith.muli %0, %c64_i32 : i32\n"
+        "              %0 = tt.get_program_id x : i32\n"
+        "              %c64_i32 = arith.constant 64 : i32\n"
+        "  got       %1 = arith.muli %0, %c64_i32 {tt.divisibility = dense<64> : tensor<1xi32>} : i32\n"
+        "              %0 = tt.get_program_id x : i32\n"
+        "              %c64_i32 = arith.constant 64 : i32",
         HINTS,
     ),
 }

@@ -80,9 +80,9 @@ def cache_hints(out, x, y, n, BLOCK: tl.constexpr):
     inside = at < n
     streamed = tl.load(x + at, mask=inside, cache_modifier=".cg")
     kept = tl.load(y + at, mask=inside, eviction_policy="evict_last")
-    values = tl.load(y + at, mask=inside, eviction_policy="evict_first")
+    half = tl.load(y + at, mask=at < n // 2, other=0.0, eviction_policy="evict_first")
     fresh = tl.load(y + at, mask=inside, volatile=True)
-    tl.store(out + at, streamed + kept * fresh - values, mask=inside, cache_modifier=".wt")
+    tl.store(out + at, streamed + kept * fresh - half, mask=inside, cache_modifier=".wt")
 
 
 @triton.jit
