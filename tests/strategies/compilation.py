@@ -85,6 +85,14 @@ def judge(sources: Sequence[Source]) -> None:
         _compare(source, ours, theirs)
 
 
+def compare(source: Source, meaning: Source) -> None:
+    """Fail where our front end makes something else of the one kernel than real Triton of the other."""
+    __tracebackhide__ = True
+    (theirs,) = triton.frontends([meaning])
+    assert theirs, f"the test is wrong, real Triton refuses this: {theirs.diagnostic}\n{shown(meaning)}"
+    _compare(source, outcome(source), theirs)
+
+
 def refuses(source: Source, *words: str, line: str = "", error: type[CompilationError] = CompilationError) -> None:
     """Our front end refuses the kernel: the message has these words in it, its place is the line with this text."""
     __tracebackhide__ = True

@@ -149,11 +149,57 @@ def _lines(statements: Sequence[Statement], variable: str, depth: int) -> Iterat
         word, head, inner, *otherwise = statement
         head, within = head.replace("{i}", variable), variable
         if word == "for":
-            name = "ijk"[depth] if depth < 3 else f"i{depth}"
-            within = name if not ("wide" in head or "unsigned" in head) else f"{name}.to(tl.int32)"
+            kind = "".join(f"_{kind}" for kind in ("wide", "unsigned", "static") if kind in head)
+            name = f"{'ijk'[depth]}{kind}" if depth < 3 else f"i{depth}{kind}"  # one name has one dtype all over
+            within = f"{name}.to(tl.int32)" if kind in ("_wide", "_unsigned") else name
             head = f"{name} in {head}"
         yield f"{word} {head}:"
         yield from (f"    {line}" for line in _lines(inner, within, depth + (word == "for")))
         if otherwise:
             yield "else:"
             yield from (f"    {line}" for line in _lines(otherwise[0], variable, depth))
+
+
+# --- returns
+
+
+def exits(value: str) -> st.SearchStrategy[list[Statement]]:
+    """Statements with branches and returns of such values; "{a}" in `value` is an expression of `a`."""
+    simple = st.sampled_from(("a += 2", "a = a * n", "tl.store(out + a, n)", "n = n - a", "b = a - 1\na = b * 2"))
+    ending = st.sampled_from(("a", "a * 2", "n + 1")).map(lambda a: f"return {value.format(a=a)}".rstrip())
+    condition = st.sampled_from(("a > 3", "n > a", "a", "n > 4 and a < 2"))
+
+    def compound(inner: st.SearchStrategy[list[Statement]]) -> st.SearchStrategy[list[Statement]]:
+        branch = st.tuples(st.just("if"), condition, inner)
+        both = st.tuples(st.just("if"), condition, inner, inner)
+        return st.lists(simple | branch | both, min_size=1, max_size=3) | st.tuples(simple, ending).map(list)
+
+    leaf = st.lists(simple, min_size=1, max_size=2) | ending.map(lambda line: [line])
+    return st.recursive(leaf, compound, max_leaves=6)
+
+
+def function(name: str, statements: Sequence[Statement]) -> str:
+    """A function of `out`, `a` and `n` with this body."""
+    lines = _lines(statements, "n", 0)
+    return "\n".join(["@triton.jit", f"def {name}(out, a, n):", *(f"    {line}" for line in lines), ""])
+
+
+def without_returns(statements: Sequence[Statement]) -> list[Statement]:
+    """The same statements, but what comes after a `return` is in an `else`, and `return x` is `result = x`."""
+    for i, statement in enumerate(statements):
+        if returns(statement):
+            if isinstance(statement, str):
+                value = statement.removeprefix("return").strip()
+                return [*statements[:i], f"result = {value}" if value else "pass"]
+            word, condition, then, *otherwise = statement
+            rest = statements[i + 1 :]
+            branches = [[*branch, *rest] for branch in (then, otherwise[0] if otherwise else [])]
+            return [*statements[:i], (word, condition, *([*without_returns(branch), "pass"] for branch in branches))]
+    return list(statements)
+
+
+def returns(statement: Statement) -> bool:
+    """Whether there is a `return` in it."""
+    if isinstance(statement, str):
+        return statement.startswith("return")
+    return any(returns(inner) for branch in statement[2:] for inner in branch)

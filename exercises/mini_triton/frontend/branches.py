@@ -92,13 +92,29 @@ class Branches(Calls):
         # Task 5.7: Go through the names that the branches write. One that has a value after one branch only, or after
         # none, is lost: say to `self.scope.lose` on which line the `if` is. One that is the very same object in both is
         # bound to it. Of two values without `parts` the compiler does not know which it will be: lost as well. All
-        # others cross, if they are spelled alike; `disagreement` is the error if not.
+        # others cross, if they `agree`; `disagreement` is the error if not.
         raise NotImplementedError("Task 5.7: if, while, conditional expressions")
 
-    def disagreement(self, name: str, value: Any, then: Scope, other: Any, otherwise: Scope) -> CompilationError:
+    def agree(self, name: str, value: Any, other: Any) -> bool:
+        """Whether a name has one type after both branches, and had it before if it had a value then. (Given.)
+
+        None and dtypes are none.
+        """
+        types, before = {spelled(value), spelled(other)}, self.scope.values.get(name)
+        if parts(before) or (isinstance(before, constexpr) and before.value is not None):
+            types.add(spelled(before))
+        return len(types) == 1
+
+    def disagreement(self, name: str, then: Scope, otherwise: Scope) -> CompilationError:
         """The error for a name that the branches leave with different types. Its place is where the second is bound."""
-        # Task 5.8: "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". The
-        # lines are those in `places`: for a branch that leaves the name alone, where it was bound before the `if`.
+        first, second = then.places[name], otherwise.places[name]
+        value, other = spelled(then.values[name]), spelled(otherwise.values[name])
+        if value == other:
+            before = f"{spelled(self.scope.values[name])} (line {self.scope.places[name].line})"
+            message = f"initial value for {name} is of type {before}, but the branches redefine it as {value}"
+            return CompilationError(message, first)
+        # Task 5.8: "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". For a
+        # branch that leaves the name alone, the line is that where it was bound before the `if`.
         raise NotImplementedError("Task 5.8: Errors that point at the line")
 
     def scalar(self, node: ast.expr, condition: Any) -> tensor:

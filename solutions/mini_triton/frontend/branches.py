@@ -113,7 +113,7 @@ class Branches(Calls):
         # [task 5.7] Go through the names that the branches write. One that has a value after one branch only, or after
         # none, is lost: say to `self.scope.lose` on which line the `if` is. One that is the very same object in both is
         # bound to it. Of two values without `parts` the compiler does not know which it will be: lost as well. All
-        # others cross, if they are spelled alike; `disagreement` is the error if not.
+        # others cross, if they `agree`; `disagreement` is the error if not.
         (_, then, _), (_, otherwise, _) = branches
         crossing: dict[str, tuple[Any, Any]] = {}
         for name in written([*node.body, *node.orelse]):
@@ -122,8 +122,8 @@ class Branches(Calls):
                 self.scope.lose(name, f"it has a value only in a branch of the `if` on line {self.loc(node).line}")
             elif value is other:
                 self.scope.bind(name, value, then.places[name])
-            elif spelled(value) != spelled(other):
-                raise self.disagreement(name, value, then, other, otherwise)
+            elif not self.agree(name, value, other):
+                raise self.disagreement(name, then, otherwise)
             else:
                 crossing[name] = value, other
         values = [tuple(pair[i] for pair in crossing.values()) for i in (0, 1)]
@@ -132,14 +132,29 @@ class Branches(Calls):
             self.scope.bind(name, value, self.loc(node))
         # [end]
 
-    def disagreement(self, name: str, value: Any, then: Scope, other: Any, otherwise: Scope) -> CompilationError:
+    def agree(self, name: str, value: Any, other: Any) -> bool:
+        """Whether a name has one type after both branches, and had it before if it had a value then. (Given.)
+
+        None and dtypes are none.
+        """
+        types, before = {spelled(value), spelled(other)}, self.scope.values.get(name)
+        if parts(before) or (isinstance(before, constexpr) and before.value is not None):
+            types.add(spelled(before))
+        return len(types) == 1
+
+    def disagreement(self, name: str, then: Scope, otherwise: Scope) -> CompilationError:
         """The error for a name that the branches leave with different types. Its place is where the second is bound."""
-        # [task 5.8] "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". The
-        # lines are those in `places`: for a branch that leaves the name alone, where it was bound before the `if`.
         first, second = then.places[name], otherwise.places[name]
+        value, other = spelled(then.values[name]), spelled(otherwise.values[name])
+        if value == other:
+            before = f"{spelled(self.scope.values[name])} (line {self.scope.places[name].line})"
+            message = f"initial value for {name} is of type {before}, but the branches redefine it as {value}"
+            return CompilationError(message, first)
+        # [task 5.8] "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". For a
+        # branch that leaves the name alone, the line is that where it was bound before the `if`.
         message = (
-            f"Mismatched type for {name} between then block ({spelled(value)}, line {first.line}) "
-            f"and else block ({spelled(other)}, line {second.line})"
+            f"Mismatched type for {name} between then block ({value}, line {first.line}) "
+            f"and else block ({other}, line {second.line})"
         )
         return CompilationError(message, max(first, second, key=lambda loc: loc.line))
         # [end]

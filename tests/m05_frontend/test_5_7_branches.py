@@ -1,0 +1,311 @@
+"""Task 5.7: `if`, `while`, `x if c else y`, `and`, `or`, `not`, beside real Triton's front end."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from mini_triton.errors import UnsupportedLanguageConstruct
+
+from tests.oracles import triton
+from tests.strategies import controlled
+from tests.strategies.compilation import compare, judge, judge_statements, kernel, refuses
+from tests.strategies.controlled import Statement
+
+ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
+SOME = settings(max_examples=50)
+AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
+
+
+def judge_bodies(*bodies: str, before: str = "") -> None:
+    """Kernels with these bodies are what real Triton makes of them."""
+    __tracebackhide__ = True
+    judge([kernel(body, ARGUMENTS, before) for body in bodies])
+
+
+def judge_stores(*values: str) -> None:
+    """So is what is stored, or that it is refused."""
+    __tracebackhide__ = True
+    judge_statements([f"tl.store(x, {value})" for value in values], ARGUMENTS, {})
+
+
+@given(statements=controlled.blocks(branches=True))
+def test_programs(statements: list[Statement]) -> None:
+    """All in all, as deep as it comes."""
+    judge([controlled.source(statements)])
+
+
+# --- if
+
+
+def test_what_an_if_results_in() -> None:
+    """Names that it changes, or that both of its branches bind."""
+    judge_bodies(
+        "if n > 3:\n    n = n + 1\ntl.store(x, n)",
+        "if n > 3:\n    y = n + 1\nelse:\n    y = n * 2\ntl.store(x, y)",
+        "if n > 3:\n    y = 1\nelif n > 2:\n    y = 2\nelse:\n    y = n\ntl.store(x, y)",
+        "if n > 3:\n    a = n\n    b = 1\nelse:\n    b = 2\n    a = 3\ntl.store(x + b, a)",
+        "a = n\nb = 3\nif n > 3:\n    a, b = b, a\ntl.store(x + b, a)",
+        "if n > 3:\n    p = x\nelse:\n    p = x + n\ntl.store(p, n)",
+        "if n > 3:\n    z = tl.zeros([4], tl.int32)\nelse:\n    z = tl.arange(0, 4)\ntl.store(x + z, n)",
+        "t = (n, 3)\nif n > 3:\n    t = (n + 1, 4)\ntl.store(x, t[0] + t[1])",
+        "t = ((n, f), 3)\nif n > 3:\n    t = ((3, 0.5), n)\nelse:\n    t = ((4, f), 3)\ntl.store(x, t[0][1] + t[1])",
+        "if n > 3:\n    y = n\nelse:\n    y = n\ntl.store(x, y)",
+        "y = f\nif n > 3:\n    y = n\nelse:\n    y = n\ntl.store(x, y)",
+        "y = None\nif n > 3:\n    y = n\nelse:\n    y = 3\ntl.store(x, y)",
+        "if n > 3:\n    if n > 4:\n        z = 3\n    else:\n        z = n\nelse:\n    z = 5\ntl.store(x, z)",
+        "if n > 3:\n    tl.store(x, n)",
+        "if n > 3:\n    tl.store(x, n)\nelse:\n    tl.store(x + 1, n)",
+        "if n > 3:\n    pass\nelse:\n    tl.store(x + 1, n)",
+        "if n > 3:\n    n += 1\nif n > 4:\n    n += 2\ntl.store(x, n)",
+        "if n > 3:\n    C: tl.constexpr = 4\n    tl.store(x, C)\nelse:\n    C: tl.constexpr = 5\n    tl.store(x, C)",
+    )
+
+
+def test_if_and_loops() -> None:
+    judge_bodies(
+        "for i in range(n):\n    if i > 3:\n        n += i\ntl.store(x, n)",
+        "if n > 3:\n    for i in range(n):\n        n += i\ntl.store(x, n)",
+        "if n > 3:\n    for k in tl.static_range(2):\n        n += k\n"
+        "else:\n    for k in tl.static_range(4):\n        n *= k\ntl.store(x, n)",
+        "for i in range(n):\n    if i > 3:\n        y = i\n    else:\n        y = n\n    tl.store(x + i, y)",
+        "while n > 3:\n    if n > 5:\n        n -= 1\n    else:\n        n -= 2\ntl.store(x, n)",
+    )
+
+
+def test_a_name_of_one_branch_only() -> None:
+    """It is lost: not every run gives it a value. So is a constant, of which there may be two."""
+    for body in (
+        "if n > 3:\n    y = n + 1\ntl.store(x, y)",
+        "if n > 3:\n    pass\nelse:\n    y = n + 1\ntl.store(x, y)",
+        "if n > 3:\n    if n > 4:\n        y = n\nelse:\n    y = n + 1\ntl.store(x, y)",
+        "if n > 3:\n    y: tl.constexpr = 4\nelse:\n    y: tl.constexpr = 5\ntl.store(x, y)",
+        "for i in range(n):\n    if i > 3:\n        y = i\n    tl.store(x, y)",
+        "if n > 3:\n    z = 0\nelse:\n    for y in range(n):\n        tl.store(x, n)\ntl.store(x, y)",
+        "if n > 3:\n    y = n\ny = y + 1",
+    ):
+        source = kernel(body, ARGUMENTS)
+        refuses(source, "y", line=body.splitlines()[-1])
+        judge([source])
+    judge_bodies(
+        "if n > 3:\n    y = n\n    tl.store(x, y)\ny = f\ntl.store(x, y)",
+        "if n > 3:\n    y = n\nelse:\n    y = f\n    y = 3\ntl.store(x, y)",
+    )
+
+
+def test_it_says_which_if() -> None:
+    for body in ("if n > 3:\n    y = n", "if n > 3:\n    y: tl.constexpr = 4\nelse:\n    y: tl.constexpr = 5"):
+        refuses(kernel(f"tl.store(x, n)\n{body}\ntl.store(x, y)", ARGUMENTS), "y", "line 7", line="tl.store(x, y)")
+
+
+CONDITIONS = ("n", "f", "x", "n > 3", "not n > 3", "n > 3 and f < 1", "n > 3 or f < 1", "n == 3 or N == 3", "f != f")
+ONE_ELEMENT = ("tl.full((1,), n, tl.int32)", "tl.full((1, 1), n, tl.int32) > 3", "tl.full((1,), f, tl.float32)")
+MANY_ELEMENTS = ("tl.arange(0, 4)", "tl.arange(0, 4) > 3", "tl.zeros((1, 2), tl.float32)", "x + tl.arange(0, 2)")
+
+
+def test_what_decides() -> None:
+    """Any scalar: it is true if it is not zero. One element in a tensor will do as well."""
+    statements = [f"if {condition}:\n    tl.store(x + {i}, n)" for i, condition in enumerate(CONDITIONS + ONE_ELEMENT)]
+    judge_statements(statements, ARGUMENTS, {})
+
+
+@pytest.mark.parametrize("condition", MANY_ELEMENTS)
+def test_blocks_do_not_decide(condition: str) -> None:
+    for body in (
+        f"if {condition}:\n    tl.store(x, n)",
+        f"tl.store(x, n if {condition} else 3)",
+        f"while {condition}:\n    tl.store(x, n)",
+    ):
+        source = kernel(body, ARGUMENTS)
+        if not body.startswith("while") or ">" in condition:
+            refuses(source, AMBIGUOUS, line=condition, error=UnsupportedLanguageConstruct)
+        else:
+            refuses(source, line=condition)
+        assert not triton.frontends([source])[0], f"the test is wrong, real Triton accepts this:\n{body}"
+
+
+# --- early returns
+
+
+@SOME
+@given(statements=controlled.exits(""))
+def test_a_kernel_that_returns_early(statements: list[Statement]) -> None:
+    """It does what it does with all that follows in an `else`."""
+    call = kernel("way(x, n * 2, n)", ARGUMENTS, controlled.function("way", statements))
+    compare(
+        call, kernel("way(x, n * 2, n)", ARGUMENTS, controlled.function("way", controlled.without_returns(statements)))
+    )
+
+
+@SOME
+@given(statements=controlled.exits("{a}"))
+def test_a_function_that_returns_early(statements: list[Statement]) -> None:
+    """Its result is that of the way that was taken. Here two calls, one in a loop."""
+    statements = [*statements, "return n * 3"]
+    body = "tl.store(x, way(x, n * 2, n))\nfor i in range(n):\n    tl.store(x + i, way(x, n, i) + 1)"
+    structured = [*controlled.without_returns(statements), "return result"]
+    compare(
+        kernel(body, ARGUMENTS, controlled.function("way", statements)),
+        kernel(body, ARGUMENTS, controlled.function("way", structured)),
+    )
+
+
+def test_early_returns() -> None:
+    for early, structured in {
+        "if n > 3:\n    return\ntl.store(x, n)": "if n > 3:\n    pass\nelse:\n    tl.store(x, n)",
+        "if n > 3:\n    return\n    tl.store(x, n)": "tl.store(x + 1, 2)",
+        "if n > 3:\n    pass\nelse:\n    return\ntl.store(x, n)": "if n > 3:\n    tl.store(x, n)",
+        "if n > 3:\n    tl.store(x, 1)\n    return\nelse:\n    tl.store(x, 2)\nn += 1\ntl.store(x, n)": (
+            "if n > 3:\n    tl.store(x, 1)\nelse:\n    tl.store(x, 2)\n    n += 1\n    tl.store(x, n)"
+        ),
+        "if n > 3:\n    if f > 1:\n        return\n    n = 2\ntl.store(x, n)": (
+            "if n > 3:\n    if f > 1:\n        pass\n    else:\n        tl.store(x, 2)\nelse:\n    tl.store(x, n)"
+        ),
+        "if N == 4:\n    return\ntl.store(x, n)": "pass",
+        "if N == 3:\n    return\ntl.store(x, n)": "tl.store(x, n)",
+        "if n > 3:\n    if N == 4:\n        return\ntl.store(x, n)": "if n > 3:\n    pass\nelse:\n    tl.store(x, n)",
+        "if n > 3:\n    y = n\n    return\ny = f\ntl.store(x, y)": "if n > 3:\n    pass\nelse:\n    tl.store(x, f)",
+    }.items():
+        if "tl.store(x + 1, 2)" in structured:
+            early, structured = f"{early}\ntl.store(x + 1, 2)", f"if n > 3:\n    pass\nelse:\n    {structured}"
+        compare(kernel(early, ARGUMENTS), kernel(structured, ARGUMENTS))
+
+
+def test_results_of_two_types() -> None:
+    """`Return type mismatch`, and both types."""
+    for first, second, *names in (
+        ("n", "f", "int32[]", "fp32[]"),
+        ("1", "2.0", "int32[]", "fp32[]"),
+        ("tl.arange(0, 4)", "tl.arange(0, 8)", "int32[4]", "int32[8]"),
+        ("(n, n)", "(n, f)", "(int32[], int32[])", "(int32[], fp32[])"),
+        ("(n, n)", "n", "(int32[], int32[])", "int32[]"),
+    ):
+        for function in (
+            f"def way(n, f):\n    if n > 3:\n        return {first}\n    return {second}\n",
+            f"def way(n, f):\n    if n > 3:\n        return {first}\n    else:\n        return {second}\n",
+        ):
+            source = kernel("way(n, f)", ARGUMENTS, f"@triton.jit\n{function}")
+            refuses(source, "Return type mismatch", *names, line="if n > 3")
+            assert not triton.frontends([source])[0], "the test is wrong, real Triton accepts this"
+
+
+# --- while
+
+
+def test_while() -> None:
+    """It carries what its body changes, and asks before each round."""
+    judge_bodies(
+        "while n > 3:\n    n = n - 1\ntl.store(x, n)",
+        "while n > 3:\n    tl.store(x, n)",
+        "while n > tl.load(x):\n    n -= 1\ntl.store(x, n)",
+        "a = n * 2\nwhile n > 3:\n    n, a = a, n - 1\ntl.store(x + a, n)",
+        "a = f\nwhile n > 3 and a < 0.5:\n    a = a * a\n    n -= 1\ntl.store(x, a)",
+        "while n > 3:\n    while n > 5:\n        n -= 1\n    n -= 2\ntl.store(x, n)",
+        "t = (n, 3)\nwhile t[0] > 3:\n    t = (t[0] - 1, t[1] * 2)\ntl.store(x, t[0] + t[1])",
+        "p = x\nwhile tl.load(p) > 0:\n    p += 1\ntl.store(p, n)",
+        "v = tl.arange(0, 4)\nwhile tl.sum(v) < n:\n    v += v\ntl.store(x + v, n)",
+        "while n > 3:\n    y = n * 2\n    n = y - 7\ntl.store(x, n)",
+        "while not n == 3:\n    n -= 1\ntl.store(x, n)",
+        "for i in range(n):\n    while n > i:\n        n -= 1\ntl.store(x, n)",
+        "while n > 3:\n    for i in range(n):\n        n -= i\ntl.store(x, n)",
+        "while (n > 3) & (N > 3):\n    n -= N\ntl.store(x, n)",
+    )
+
+
+def test_what_while_refuses() -> None:
+    for body, line, *words in (
+        ("while N > 3:\n    n = n - 1", "while N"),
+        ("while True:\n    n = n - 1", "while True"),
+        ("while NONE:\n    n = n - 1", "while NONE"),
+        ("while n > 3:\n    n -= 1\nelse:\n    n = 3", "while n", "else"),
+        ("while n > 3:\n    y = n\n    n = n - 1\ntl.store(x, y)", "tl.store(x, y)", "y"),
+        ("while y > 3:\n    y = n\n", "while y", "y"),
+        ("while n > 3:\n    N = n\n", "N = n", "N", "reassign"),
+        ("while n > 3:\n    break", "break", "Break"),
+        ("while n > 3:\n    n -= 1\n    return", "return", "Cannot have `return` statements inside"),
+        ("while n > 3:\n    if n > 4:\n        return\n    n -= 1", "return", "Cannot have `return` statements inside"),
+        ("while n > 3:\n    for i in range(n):\n        n -= i\n    return", "return", "Cannot have `return`"),
+    ):
+        refuses(kernel(body, ARGUMENTS), *words, line=line)
+    judge_bodies("while n > 3:\n    n -= 1\ntl.store(x, n)\nreturn")
+
+
+# --- expressions
+
+
+def test_conditional_expressions() -> None:
+    judge_stores(
+        "n if n > 3 else 4",
+        "3 if n > 3 else 4",
+        "1 if n else 7",
+        "1 if f else 7",
+        "1 if x else 7",
+        "f * 2 if n > 3 else 0.5",
+        "(1 if n > 2 else 2) if n > 3 else (3 if n > 4 else n)",
+        "tl.load(x) if n > 3 else n",
+        "3 if N > 3 else undefined",
+        "undefined if NONE else f",
+        "4.0 if N > 3 else n",
+        "(n if n > 3 else 4) + (n if n > 4 else 5)",
+    )
+    judge_bodies(
+        "p = x if n > 3 else x + 1\ntl.store(p, 1)",
+        "v = tl.arange(0, 4) if n > 3 else tl.zeros((4,), tl.int32)\ntl.store(x + v, 1)",
+        "y = 3 if N > 3 else 4.0\nz: tl.constexpr = 3 if N > 3 else 4\ntl.store(x + z, y)",
+        "for i in range(n if n > 3 else 3):\n    n = n + i if n > i else n\ntl.store(x, n)",
+    )
+
+
+def test_conditional_expressions_of_two_types() -> None:
+    words = "Ternary expression with dynamic condition has inconsistent types"
+    for value, *names in (
+        ("n if n > 3 else 4.0", "int32[]", "fp32[]"),
+        ("3 if n > 3 else f", "int32[]", "fp32[]"),
+        ("tl.arange(0, 4) if n > 3 else n", "int32[4]", "int32[]"),
+        ("x if n > 3 else n", "pointer<int32>[]", "int32[]"),
+        ("tl.zeros((4,), tl.int32) if n > 3 else tl.zeros((4,), tl.uint32)", "int32[4]", "uint32[4]"),
+    ):
+        source = kernel(f"y = {value}", ARGUMENTS)
+        refuses(source, words, *names, line=value)
+        judge([source])
+
+
+def test_and_or_not() -> None:
+    """Tensors are combined bit by bit, whatever they are. What the compiler knows decides, or is left out."""
+    v = "tl.arange(0, 4) > 2"
+    judge_stores(
+        "(n > 3) and (n < 10) and (f > 3)",
+        "n > 3 or n < 10 or f > 3",
+        "n > 3 and n < 10 or f > 3",
+        "n > 3 or N > 3 or n < 10",
+        "n > 3 or N < 3 or n < 10",
+        "N > 3 or n > 3",
+        "N < 3 or n > 3",
+        "N > 3 and n > 3",
+        "N < 3 and n > 3",
+        "n > 3 and N < 3",
+        "n > 3 and N > 3",
+        "N and 3",
+        "N or undefined",
+        "N < 3 and undefined",
+        "n > 3 and N < 3 and undefined",
+        "0 or 2.5",
+        "N and n",
+        "n and N",
+        "0 or n",
+        "n > 3 and n",
+        "n and n",
+        "f or n > 3",
+        "n > 3 and undefined",
+        "not n > 3",
+        "not (n > 3 and f < 3)",
+        "not N",
+        "not NONE",
+        "not not N",
+        "not n",
+        "not f",
+    )
+    judge_statements(
+        [f"tl.store(x + tl.arange(0, 4), {value})" for value in (f"not ({v})", f"({v}) and n > 3", f"({v}) or ({v})")],
+        ARGUMENTS,
+        {},
+    )
