@@ -125,8 +125,8 @@ class Calls(Expressions):
 
     def called_from(self, error: CompilationError, node: ast.Call) -> CompilationError:
         """The error with a note (`add_note`) that says that its place was reached by the call at `node`."""
-        # Task 5.8: "called from file:line:column", then the excerpt on a line of its own. Return the error itself.
-        raise NotImplementedError("Task 5.8: Errors that point at the line")
+        # Task 5.3: "called from file:line:column", then the excerpt on a line of its own. Return the error itself.
+        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
 
 
 NOTHING = object()

@@ -145,7 +145,7 @@ class Calls(Expressions):
 
     def called_from(self, error: CompilationError, node: ast.Call) -> CompilationError:
         """The error with a note (`add_note`) that says that its place was reached by the call at `node`."""
-        # [task 5.8] "called from file:line:column", then the excerpt on a line of its own. Return the error itself.
+        # [task 5.3] "called from file:line:column", then the excerpt on a line of its own. Return the error itself.
         loc = self.loc(node)
         error.add_note(f"called from {loc}\n{loc.excerpt()}")
         return error
