@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.oracles import triton
 from tests.oracles.triton import Source
 from tests.strategies.compilation import fail, judge, kernel, outcome, refuses
 
@@ -300,3 +301,43 @@ def test_noinline() -> None:
     scalar = kernel("apart(x, 1.0)", {"x": "*fp32"}, helper)
     if isinstance(got := outcome(scalar), Exception):
         fail(scalar, "a module", got, "a number is a scalar")
+
+
+INSIDE = """
+@triton.jit
+def inner(a):
+    return a + missing
+@triton.jit
+def middle(a):
+    b = a + 1
+    return inner(b)
+@triton.jit
+def sees_n(a):
+    return a + n
+@triton.jit
+def sizes(a, SIZE: tl.constexpr):
+    return a + tl.arange(0, SIZE)
+@triton.jit
+def asserts(a, SIZE: tl.constexpr):
+    tl.static_assert(SIZE == 4, "four")
+    return sizes(a, SIZE)
+"""
+
+
+@pytest.mark.parametrize(
+    "text", ["inner(n)", "middle(n)", "sees_n(f)", "sizes(n, 3)", "asserts(n, 3)", "asserts(n, f)"]
+)
+def test_errors_inside(text: str) -> None:
+    """They are where they come up; notes tell from where it was called, one for each call, the innermost first."""
+    source = kernel(f"tl.store(x, f)\n{shown(text)}", ARGUMENTS, INSIDE)
+    judge([source])
+    (answer,) = triton.frontends([source])
+    got = outcome(source)
+    notes = getattr(got, "__notes__", [])
+    expected = [f":{line}:" for line in reversed(answer.lines[:-1])]
+    if len(notes) != len(expected) or not all(place in note for place, note in zip(expected, notes, strict=True)):
+        fail(source, f"notes that name {' and '.join(expected)}", "\n".join(notes), "these are the calls on the way")
+    for place, note in zip(expected, notes, strict=True):
+        line = source.text.splitlines()[int(place.strip(":")) - 1]
+        if "called from" not in note or line.strip() not in note:
+            fail(source, f"a note with 'called from' and {line.strip()!r}", note, "a note shows the line of the call")
