@@ -89,7 +89,11 @@ def wrapped(value: Number, dtype: dtype) -> Number:
 
 
 def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
-    """A scalar in every element of a tensor. Raises `ValueError` if it is none. (Given.)"""
+    """A scalar in every element of a tensor. Raises `ValueError` if it is none, `TypeError` for sizes that are unknown
+    at compile time. (Given.)"""
+    for i, size in enumerate(shape):
+        if isinstance(size, tensor):
+            raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got {size!r}")
     if scalar.shape:
         raise ValueError(f"cannot fill a tensor with {scalar!r}: only with a scalar")
     return tensor(current().broadcast_to(scalar.handle, shape), scalar.dtype)
