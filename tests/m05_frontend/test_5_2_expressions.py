@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 
-from tests.strategies.compilation import judge, judge_statements, kernel, refuses
+from tests.oracles.triton import Source
+from tests.strategies.compilation import judge, judge_statements, kernel, refuses, used
 
 ARGUMENTS = {
     "x": "*fp32",
@@ -43,6 +44,11 @@ GLOBALS = {
     "Plain": "class Plain:\n    value = 3",
 }
 BLOCK = "tl.arange(0, 4)"
+
+
+def compiled(body: str) -> Source:
+    """A kernel with this body."""
+    return kernel(body, used(ARGUMENTS, body), "\n".join(used(GLOBALS, body).values()))
 
 
 def judge_expressions(*expressions: str) -> None:
@@ -206,13 +212,11 @@ def test_calls_for_their_effect() -> None:
     """Statement by statement, from the top."""
     judge(
         [
-            kernel("tl.store(x, f)\ntl.store(x, tl.load(x) + 1)\ntl.store(p, n)", ARGUMENTS),
-            kernel('"""A docstring."""\npass\ntl.store(x + 1, f)\n3\nn\ntl.store(x, h)', ARGUMENTS),
-            kernel("pass", ARGUMENTS),
-            kernel(
-                "tl.atomic_add(p, 1)\ntl.debug_barrier()\ntl.atomic_add(p, n)\ntl.store(p, 0, mask=n > 1)", ARGUMENTS
-            ),
-            kernel(f"tl.store(x + {BLOCK},\n         tl.load(x + {BLOCK} *\n                 n))", ARGUMENTS),
+            compiled("tl.store(x, f)\ntl.store(x, tl.load(x) + 1)\ntl.store(p, n)"),
+            compiled('"""A docstring."""\npass\ntl.store(x + 1, f)\n3\nn\ntl.store(x, h)'),
+            compiled("pass"),
+            compiled("tl.atomic_add(p, 1)\ntl.debug_barrier()\ntl.atomic_add(p, n)\ntl.store(p, 0, mask=n > 1)"),
+            compiled(f"tl.store(x + {BLOCK},\n         tl.load(x + {BLOCK} *\n                 n))"),
         ]
     )
 
@@ -239,7 +243,7 @@ UNSUPPORTED = {
 
 @pytest.mark.parametrize("text", UNSUPPORTED)
 def test_python_that_kernels_cannot_use(text: str) -> None:
-    source = kernel(f"tl.store(x, 1.0)\n{text}\ntl.store(x, 2.0)", ARGUMENTS)
+    source = compiled(f"tl.store(x, 1.0)\n{text}\ntl.store(x, 2.0)")
     refuses(source, UNSUPPORTED[text], line=text.splitlines()[0], error=UnsupportedLanguageConstruct)
 
 
@@ -265,12 +269,12 @@ REFUSED = {
 def test_refusals_name_what_is_at_fault(text: str) -> None:
     """And where: the line of the expression, not that of the statement."""
     body = f"tl.store(x, 1.0)\ntl.device_print('shown',\n    n,\n    {text},\n    f)"
-    refuses(kernel(body, ARGUMENTS, "\n".join(GLOBALS.values())), *REFUSED[text], line=text)
+    refuses(compiled(body), *REFUSED[text], line=text)
 
 
 def test_an_error_of_the_kernel_keeps_its_class() -> None:
     """`tl.static_assert` knows no place; it is given that of the call."""
-    source = kernel("tl.static_assert(N == 4)\ntl.static_assert(N == 5, 'N is five')", ARGUMENTS)
+    source = compiled("tl.static_assert(N == 4)\ntl.static_assert(N == 5, 'N is five')")
     refuses(source, "N is five", line="N == 5", error=CompileTimeAssertionFailure)
 
 
@@ -278,4 +282,4 @@ def test_the_innermost_place() -> None:
     """An error is where it came up, although all expressions around it let it pass."""
     for text in ("missing", "n.foo", "x * 2", "tl.foo()", "tl.arange(0, 3)", "lambda: 1"):
         body = f"tl.store(\n    x,\n    1 + tl.exp(\n        f * (\n            {text}\n        )))"
-        refuses(kernel(body, ARGUMENTS), line=text, error=CompilationError)
+        refuses(compiled(body), line=text, error=CompilationError)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 
 from tests.oracles.triton import Source
-from tests.strategies.compilation import judge, kernel, refuses
+from tests.strategies.compilation import judge, kernel, refuses, used
 
 ARGUMENTS = {
     "x": "*fp32",
@@ -33,7 +33,8 @@ def shown(text: str) -> str:
 
 def compiled(body: str, last: str = "", before: str = "") -> Source:
     """A kernel that prints `last` in the end."""
-    return kernel(body + (f"\n{shown(last)}" if last else ""), ARGUMENTS, before)
+    body += f"\n{shown(last)}" if last else ""
+    return kernel(body, used(ARGUMENTS, body), before)
 
 
 # --- whole programs
