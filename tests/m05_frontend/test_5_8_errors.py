@@ -32,9 +32,6 @@ def plain(a):
 @triton.jit
 def both(a, b):
     return a + b
-@triton.jit
-def again(a):
-    return «again(a)
 """
 BLOCK = "v = tl.arange(0, 64)\n"
 ORDINARY = "y = «tl.arange(0, 64) + tl.arange(0, 32)"
@@ -196,11 +193,10 @@ UNSUPPORTED = {
 @pytest.mark.parametrize("body", MISTAKES | UNSUPPORTED, ids=lambda body: body.replace(MARK, ""))
 def test_common_mistakes(body: str) -> None:
     """What, where, and with no word about the compiler."""
-    before = BEFORE.replace(MARK, "")
     if body in UNSUPPORTED:
-        says(body, UNSUPPORTED[body], error=UnsupportedLanguageConstruct, before=before)
+        says(body, UNSUPPORTED[body], error=UnsupportedLanguageConstruct, before=BEFORE)
     else:
-        says(body, MISTAKES[body], before=before)
+        says(body, MISTAKES[body], before=BEFORE)
 
 
 def test_an_assertion() -> None:
@@ -311,38 +307,6 @@ def test_called_from() -> None:
         fail(source, f"these notes: {expected}", error, f"its notes (`add_note`) are {notes}")
     only_the_kernel(error, source)
     assert "called from" not in error.message, "the message is about the error: how it was reached, notes say"
-
-
-def test_not_called_from_anywhere() -> None:
-    """Only calls of kernels on the way to the error are noted."""
-    helper = "@triton.jit\ndef good(a):\n    return a + 1\n"
-    for body in ("y = good(n)\nz = «y + foo", ORDINARY, "y = good(«foo)", "y = «good(n, n)"):
-        body = body.replace("«y + foo", "y + «foo")
-        error, source = refused(body, helper)
-        notes = getattr(error, "__notes__", [])
-        if notes:
-            fail(source, "no notes", error, f"no other kernel leads to it, but its notes are {notes}")
-
-
-@given(depth=st.integers(1, 5))
-def test_calls_in_calls(depth: int) -> None:
-    """One note a call."""
-    text = "@triton.jit\ndef f0(a):\n    return a + «foo\n"
-    text += "".join(f"@triton.jit\ndef f{i}(a):\n    return f{i - 1}(a)\n" for i in range(1, depth))
-    error, source = refused(f"y = f{depth - 1}(n)", text)
-    inner = [note(source, f"return f{i}(", len("return ")) for i in range(depth - 1)]
-    expected = [*inner, note(source, f"= f{depth - 1}(n)", len("= "))]
-    notes = getattr(error, "__notes__", [])
-    if notes != expected:
-        fail(source, f"these notes: {expected}", error, f"its notes (`add_note`) are {notes}")
-
-
-def test_recursion() -> None:
-    says("y = again(n)", "recursion", before=BEFORE)
-    error, _ = refused("y = again(n)", BEFORE)
-    assert len(getattr(error, "__notes__", [])) == 1, (
-        "the call in the kernel is noted; the other one is the error's place"
-    )
 
 
 def test_a_helper_given_to_the_language() -> None:
