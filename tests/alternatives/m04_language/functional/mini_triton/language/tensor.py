@@ -207,11 +207,9 @@ def floordiv(x: Any, y: Any) -> tensor:
     """`x // y` of integers. It truncates toward zero, as C does and Python does not: -7 // 2 is -3."""
 
     def name(dtype: Any) -> str:
-        return (
+        if dtype.is_floating():
             refuse(f"unexpected type {dtype}")
-            if dtype.is_floating()
-            else choose(dtype, "", "arith.divsi", "arith.divui")
-        )
+        return choose(dtype, "", "arith.divsi", "arith.divui")
 
     return made(name, div_or_mod=True)(x, y)
 
