@@ -174,7 +174,8 @@ class Branches(Calls):
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         """`x if condition else y`"""
-        # [task 5.7] As an `if`: visit one side, or compile both and choose. The message for two types is
+        # [task 5.7] As an `if`: visit one side if the compiler knows the condition (`self.truth`). If not, `compile`
+        # both, with a scalar condition (`self.scalar`), and `choose`. The message for two types is
         # "Ternary expression with dynamic condition has inconsistent types int32[] and fp32[]".
         condition = self.visit(node.test)
         if not isinstance(condition, tensor):
