@@ -22,6 +22,10 @@ Index = tuple[str, ...]  # for each dimension which element: "row 0:64" runs fro
 WRITES = ("tt.atomic_rmw", "tt.atomic_cas", "tt.call")  # beside all operations without a result
 ENDS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 ASSOCIATIVE = ("arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori")
+ELEMENTWISE = (
+    *("arith.", "math.", "tt.addptr", "tt.load", "tt.fp_to_fp", "tt.bitcast", "tt.int_to_ptr", "tt.ptr_to_int"),
+    *("tt.mulhiui", "tt.precise_", "tt.clampf", "tt.extern_elementwise"),
+)  # these, and all whose names begin so
 COMMUTATIVE = (*ASSOCIATIVE, "arith.addf", "arith.mulf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
 COMMUTATIVE += ("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf")
 FLIPPED = {f"{s}{a}": f"{s}{b}" for s in "suo" for a, b in (("gt", "lt"), ("ge", "le"))}  # x > y is y < x
@@ -207,7 +211,7 @@ class Graph:
 
     def _operation(self, line: Line, index: Index) -> Node:
         shapes = [self._shape(name) for name in line.operands]
-        elementwise = line.name.partition(".")[0] in ("arith", "math") or line.name in ("tt.addptr", "tt.load")
+        elementwise = line.name.startswith(ELEMENTWISE)
         operands = [
             self.value(name, index if elementwise and shape == line.shape else _whole(shape))
             for name, shape in zip(line.operands, shapes, strict=True)
@@ -260,7 +264,7 @@ def _label(line: Line, index: Index) -> str:
         return f"{text} {_at(index)}"
     text = re.sub(r"dense<(.*?)> : ", r"\1 : ", VALUE.sub("%", text))
     element = TENSOR.sub(r"\2", text).removesuffix(" : i1")
-    return element if line.name.startswith(("arith", "math", "tt.addptr", "tt.load")) else f"{text} {_at(index)}"
+    return element if line.name.startswith(ELEMENTWISE) else f"{text} {_at(index)}"
 
 
 def _options(line: Line) -> str:
