@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import mini_triton.language as tl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mini_triton.ir.printer import print_module
 from mini_triton.language.signature import SPELLINGS, parse_type
+from mini_triton.language.tracing import trace
 
+from tests.checks import described
 from tests.oracles import records
 from tests.strategies.language import Scene, judge
 
@@ -180,11 +186,22 @@ def test_accumulator(product: tuple[str, str], acc: str, shape: Shape) -> None:
     judge(values, expressions)
 
 
+def product(dtype: Any, acc: Any, **options: Any) -> str:
+    """A module with a dot product of zeros."""
+
+    def kernel() -> None:
+        a = tl.zeros((32, 32), dtype)
+        tl.dot(a, a, tl.zeros((32, 32), acc), **options)
+
+    return print_module(trace(kernel, {}))
+
+
 def test_dtype_of_the_accumulator() -> None:
     """Without `out_dtype` it is that of `acc`, as it is in Triton from 3.8 on."""
-    scene = Scene({"a": "fp16[16, 16]", "h": "fp16[16, 16]", "i": "i8[32, 32]", "j": "i32[32, 32]"})
-    for short, long in (("a, a, h", "tl.float16"), ("i, i, j", "tl.int32")):
-        assert scene.text([f"tl.dot({short})"]) == scene.text([f"tl.dot({short}, out_dtype={long})"])
+    for dtype, acc in ((tl.float16, tl.float16), (tl.int8, tl.int32), (tl.float64, tl.float64)):
+        described(f"tl.dot(a, a, acc) for {dtype} and {acc}", product, dtype, acc).returns(
+            product(dtype, acc, out_dtype=acc), because=f"it is as with out_dtype={acc}"
+        )
 
 
 @SOME
