@@ -10,7 +10,7 @@ from tests.strategies.kernels.writer import Function, Grammar, Program
 
 GRAMMAR = Grammar(
     expressions=(
-        *(memory.load,) * 5,
+        *(memory.load,) * 6,
         *(operators.arithmetic,) * 5,
         *(operators.comparison,) * 2,
         *(operators.bitwise,) * 2,
@@ -20,7 +20,7 @@ GRAMMAR = Grammar(
         *(operators.indexing,) * 2,
         *(functions.math,) * 8,
         *(functions.several,) * 6,
-        *(functions.larger,) * 2,
+        *(functions.larger,) * 3,
         *(functions.where,) * 3,
         *(functions.cast,) * 4,
         *(functions.bitcast,) * 2,
@@ -29,7 +29,7 @@ GRAMMAR = Grammar(
         *(shapes.join,) * 2,
         *(shapes.expand,) * 5,
         *(shapes.new_block,) * 2,
-        *(reductions.reduced,) * 4,
+        *(reductions.reduced,) * 5,
         *(reductions.scanned,) * 2,
         *(control.ternary,) * 2,
     ),
@@ -41,7 +41,7 @@ GRAMMAR = Grammar(
         *(memory.store,) * 2,
         *(memory.pointer,) * 3,
         memory.atomic,
-        *(shapes.split,) * 3,
+        *(shapes.split,) * 4,
         *(reductions.with_index,) * 2,
         *(helpers.call,) * 3,
         *(control.for_loop,) * 4,

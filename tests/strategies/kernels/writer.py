@@ -292,8 +292,11 @@ class Function:
                     self.statement()
 
     def expression(self) -> Value | None:
-        """A new expression, if that which is chosen fits."""
-        return self.of(self.program.grammar.expressions)(self)
+        """A new expression, if one of those that are chosen fits."""
+        for _ in range(3):
+            if value := self.of(self.program.grammar.expressions)(self):
+                return value
+        return None
 
     def operand(self, fits: Callable[[Value], bool]) -> Value | None:
         """A visible value that fits, or an expression."""
