@@ -89,11 +89,11 @@ def _ours(types: tuple[tuple[str, str], ...], expressions: tuple[str, ...]) -> O
     """What our language makes of them."""
     __tracebackhide__ = True
     scene = Scene(dict(types))
-    for expression in expressions:
-        outcome = scene.outcome(expression)
+    outcomes, text = scene.outcomes(expressions)
+    for expression, outcome in zip(expressions, outcomes, strict=True):
         if isinstance(outcome, Exception):
             scene.fail(expression, "a result", outcome, "real Triton accepts it")
-    return parse_module(scene.text(expressions))
+    return parse_module(text)
 
 
 @functools.cache
