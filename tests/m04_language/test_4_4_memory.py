@@ -162,7 +162,7 @@ def test_constant_pointers_can_be_read() -> None:
 def test_effects_stay_in_order() -> None:
     """A load after a store reads what was stored."""
     judge(
-        VALUES, ["tl.load(p)", "tl.store(p, x)", "tl.load(p)", "tl.store(p, 1, m)", "tl.store(q, 2)", "tl.load(p, m)"]
+        VALUES, ["tl.load(p)", "tl.store(p, x)", "(tl.load(p))", "tl.store(p, 1, m)", "tl.store(q, 2)", "tl.load(p, m)"]
     )
 
 
