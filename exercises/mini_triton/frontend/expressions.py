@@ -158,7 +158,7 @@ class Expressions:
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         # Task 5.2: Visit both sides, left first, then `self.evaluate` the function that `OPERATORS` has for the class
-        # of `node.op`. What is not there is unsupported: `self.unsupported(node.op)` is the error to raise.
+        # of `node.op`. What is not there is unsupported: `self.unsupported(node, node.op)` is the error to raise.
         raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:

@@ -177,7 +177,7 @@ class Expressions:
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         # [task 5.2] Visit both sides, left first, then `self.evaluate` the function that `OPERATORS` has for the class
-        # of `node.op`. What is not there is unsupported: `self.unsupported(node.op)` is the error to raise.
+        # of `node.op`. What is not there is unsupported: `self.unsupported(node, node.op)` is the error to raise.
         left, right = self.visit(node.left), self.visit(node.right)
         if type(node.op) not in OPERATORS:
             raise self.unsupported(node, node.op)
