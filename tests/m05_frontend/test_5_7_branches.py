@@ -305,6 +305,11 @@ def test_and_or_not() -> None:
         "not n",
         "not f",
     )
+    judge_bodies(
+        "y = not N\ntl.store(x, y)",
+        "y = N and 3\nz: tl.constexpr = not N or 2\ntl.store(x + z, y)",
+        "y = n > 3 or n < 2\nz = not y\ntl.store(x, y)\ntl.store(x + 1, z)",
+    )
     judge_statements(
         [f"tl.store(x + tl.arange(0, 4), {value})" for value in (f"not ({v})", f"({v}) and n > 3", f"({v}) or ({v})")],
         ARGUMENTS,
