@@ -159,7 +159,8 @@ class Scene:
         lines = ["import triton", "import triton.language as tl", self.helpers, "@triton.jit"]
         marked = [f"{name}: tl.constexpr" if name in self.constants else name for name in self.arguments]
         lines.append(f"def kernel({', '.join(marked)}):")
-        body = [_loaded(name, *type) for name, type in self.types.items() if type[1]]
+        used = set(re.findall(r"\w+", "\n".join([self.before, *expressions])))
+        body = [_loaded(name, *type) for name, type in self.types.items() if type[1] and name in used]
         body += self.before.splitlines()
         for i, expression in enumerate(expressions):
             body.append(f'tl.device_print("shown {i}", {expression})' if _has_result(expression) else expression)
