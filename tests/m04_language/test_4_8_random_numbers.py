@@ -161,7 +161,7 @@ def test_shapes_of_random_numbers() -> None:
     judge_values(types, calls, inputs)
     refused = ["tl.rand(seed, 5)", "tl.rand(1.5, x)", "tl.rand(p, x)", "tl.rand(seed, p)", "tl.rand(f, x)"]
     refused += ["tl.philox(n, s, s, s, s)[0]", "tl.philox(n, x, one, x, x)[0]", "tl.uint_to_uniform_float(s)"]
-    refused += ["tl.uint_to_uniform_float(f)", "tl.philox_impl(n, n, n, n, n, n)[0]", "tl.randint(seed, f)"]
+    refused += ["tl.uint_to_uniform_float(f)", "tl.philox_impl(n, n, n, n, n, n)[0]"]
     judge(types, refused)
 
 
