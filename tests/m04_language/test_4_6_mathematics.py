@@ -81,7 +81,7 @@ def test_absolute_value(shape: Shape) -> None:
 
 
 @given(x=st.sampled_from((*PLAIN, "*fp32")), y=st.sampled_from((*PLAIN, "*fp32")), shapes=st.tuples(shapes, shapes))
-@settings(max_examples=60)
+@settings(max_examples=50)
 def test_minimum_and_maximum(x: str, y: str, shapes: tuple[Shape, Shape]) -> None:
     """Of every two dtypes and shapes; the result is of the dtype that an operator would have."""
     ways = ("tl.minimum(x, y)", "tl.maximum(x, y)", "tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)")
@@ -144,7 +144,7 @@ def test_fused_multiply_add_keeps_bf16() -> None:
     y=st.sampled_from(PLAIN),
     shapes=st.tuples(shapes, shapes, shapes),
 )
-@settings(max_examples=60)
+@settings(max_examples=50)
 def test_where(condition: str, x: str, y: str, shapes: tuple[Shape, Shape, Shape]) -> None:
     """A condition of any dtype, values of any two, and all three in any shape."""
     values = {"c": spelled(condition, shapes[0]), "x": spelled(x, shapes[1]), "y": spelled(y, shapes[2])}
@@ -152,7 +152,7 @@ def test_where(condition: str, x: str, y: str, shapes: tuple[Shape, Shape, Shape
 
 
 @given(dtype=st.sampled_from((*PLAIN, "bf16")), shapes=st.tuples(shapes, shapes))
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_where_with_numbers(dtype: str, shapes: tuple[Shape, Shape]) -> None:
     """Unlike in `maximum`, numbers are weak."""
     pairs = ("x, 0", "-1, x", "x, 1.5", "True, x", "300, x", "1, 2.5")
@@ -203,7 +203,7 @@ def test_reduce_one_tensor(dtype: str, shape: Shape, axis: int | None, keep: boo
 
 
 @given(dtypes=st.tuples(*[st.sampled_from(WIDE)] * 3), shape=blocks, axis=axes | st.none(), keep=st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_reduce_several_tensors(dtypes: tuple[str, str, str], shape: Shape, axis: int | None, keep: bool) -> None:
     """In step: all values of one element come before those of the other."""
     values = {name: spelled(dtype, shape) for name, dtype in zip("xyz", dtypes, strict=True)}
@@ -250,7 +250,7 @@ def test_indices_of_extremes(function: str) -> None:
 
 
 @given(shape=blocks, axis=axes, keep=st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=25)
 def test_axes(shape: Shape, axis: int, keep: bool) -> None:
     """Any axis of any shape, counted from either end, kept or not; what is no axis is refused."""
     expressions = [f"tl.{f}(x, {axis}, keep_dims={keep})" for f in ("sum", "argmin")]
@@ -281,7 +281,7 @@ def test_softmax() -> None:
 
 
 @given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes, reverse=st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=25)
 def test_scan_one_tensor(dtype: str, shape: Shape, axis: int, reverse: bool) -> None:
     """The shape stays; the axis is one of the shape's."""
     functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
