@@ -26,8 +26,10 @@ ELEMENTWISE = (
     *("arith.", "math.", "tt.addptr", "tt.load", "tt.fp_to_fp", "tt.bitcast", "tt.int_to_ptr", "tt.ptr_to_int"),
     *("tt.mulhiui", "tt.precise_", "tt.clampf", "tt.extern_elementwise"),
 )  # these, and all whose names begin so
-COMMUTATIVE = (*ASSOCIATIVE, "arith.addf", "arith.mulf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
-COMMUTATIVE += ("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf")
+COMMUTATIVE = (
+    *(*ASSOCIATIVE, "arith.addf", "arith.mulf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"),
+    *("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf"),
+)
 FLIPPED = {f"{s}{a}": f"{s}{b}" for s in "suo" for a, b in (("gt", "lt"), ("ge", "le"))}  # x > y is y < x
 SYMMETRIC = ("eq", "ne", "oeq", "une")
 
@@ -237,8 +239,10 @@ class Graph:
 
     def _combine(self, region: Region) -> Node:
         """The region of a reduction or a scan: its arguments are known by their places."""
+        sources = len(region.arguments) // 2
         for i, name in enumerate(region.arguments):
-            self.named[name] = f"element {i}", (), (), f"the element {name.partition('@')[0]}"
+            side, source = "right" if i >= sources else "left", f", of source {i % sources}" if sources > 1 else ""
+            self.named[name] = f"element {i}", (), (), f"the {side} element{source}"
         effects = self._effects(region.lines, depth=0)
         results = tuple(self.value(name, ()) for name in region.lines[-1].operands)
         return Node("the combination", (*results, *effects), region.lines[-1].text)
