@@ -11,6 +11,7 @@ from tests.oracles import triton
 from tests.strategies import controlled
 from tests.strategies.compilation import compare, fail, judge, judge_statements, kernel, outcome, refuses
 from tests.strategies.controlled import Statement
+from tests.strategies.kernels import Kernel, judging, kernels
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
 SOME = settings(max_examples=50)
@@ -321,12 +322,19 @@ def test_and_or_not() -> None:
 
 NETWORKS = (
     "softmax_row",
-    "layer_norm_forward",
+    "layer_norm_backward_lock",
     "matmul_activation",
     "attention_forward_causal",
     "conv2d_implicit_gemm",
 )
 INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", "mma", "wgmma.mma_async", "cp.async")
+
+
+@settings(max_examples=25)
+@given(kernel=kernels())
+def test_random_kernels(kernel: Kernel) -> None:
+    """Kernels in which anything may occur: operators, memory, reductions, helpers, loops, branches, early returns."""
+    judging.judge([kernel])
 
 
 def test_the_kernels_of_neural_networks() -> None:
