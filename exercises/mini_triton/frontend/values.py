@@ -32,7 +32,7 @@ def compile_time(value: Any) -> Any:
 def run_time(value: Any) -> Any:
     """The same value with its numbers as tensors, also those in tuples: as after an assignment."""
     # Task 5.3: A number is a `constexpr` whose value `is_number`; `to_tensor` takes it. Everything else stays.
-    raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
+    raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
 
 def can_be_named(value: Any) -> bool:
