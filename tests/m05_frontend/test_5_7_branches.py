@@ -14,7 +14,7 @@ from tests.strategies.controlled import Statement
 from tests.strategies.kernels import Kernel, judging, kernels
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
-SOME = settings(max_examples=50)
+SOME = settings(max_examples=40)
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 
@@ -30,6 +30,7 @@ def judge_stores(*values: str) -> None:
     judge_statements([f"tl.store(x, {value})" for value in values], ARGUMENTS, {})
 
 
+@settings(max_examples=60)
 @given(statements=controlled.blocks(branches=True))
 def test_programs(statements: list[Statement]) -> None:
     """All in all, as deep as it comes."""
