@@ -14,7 +14,7 @@ from tests.strategies.controlled import Statement
 from tests.strategies.kernels import Kernel, judging, kernels
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
-SOME = settings(max_examples=40)
+SOME = settings(max_examples=settings().max_examples // 2)
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 
@@ -30,7 +30,7 @@ def judge_stores(*values: str) -> None:
     judge_statements([f"tl.store(x, {value})" for value in values], ARGUMENTS, {})
 
 
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples // 2)
 @given(statements=controlled.blocks(branches=True))
 def test_programs(statements: list[Statement]) -> None:
     """All in all, as deep as it comes."""
@@ -331,7 +331,7 @@ NETWORKS = (
 INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", "mma", "wgmma.mma_async", "cp.async")
 
 
-@settings(max_examples=25)
+@settings(max_examples=settings().max_examples // 4)
 @given(kernel=kernels())
 def test_random_kernels(kernel: Kernel) -> None:
     """Kernels in which anything may occur: operators, memory, reductions, helpers, loops, branches, early returns."""

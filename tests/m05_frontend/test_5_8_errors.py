@@ -220,7 +220,7 @@ VALUES |= {
     "int1[]": "n > 3",
 }
 
-SOME = settings(max_examples=30)
+SOME = settings(max_examples=settings().max_examples // 3)
 types = st.lists(st.sampled_from(list(VALUES)), min_size=2, max_size=2, unique=True)
 names = st.sampled_from(("acc", "y", "total"))
 gaps = st.integers(0, 3)
