@@ -31,15 +31,19 @@ RAND = (0.13389549, 0.72070062, 0.34458476, 0.23751315)
 """`tl.rand(123, offset)` for the offsets 0 to 3, as a GPU computes it."""
 
 
-def signed(width: int) -> st.SearchStrategy[int]:
-    """The bits of a word as a signed integer, with those at which something turns over."""
-    edges = [0, 1, -1, 2 ** (width - 1) - 1, -(2 ** (width - 1)), 2 ** (width // 2), -(2 ** (width // 2)) - 1]
-    return st.sampled_from(edges) | st.integers(-(2 ** (width - 1)), 2 ** (width - 1) - 1)
+def words(width: int) -> st.SearchStrategy[int]:
+    """Words of so many bits, with those at which something turns over."""
+    edges = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1]
+    return st.sampled_from(edges).map(lambda word: word % 2**width) | st.integers(0, 2**width - 1)
 
 
-def bits(dtype: str) -> int:
-    """The width of an integer dtype."""
-    return int(dtype.strip("iu"))
+def cut(word: int, dtype: str) -> int:
+    """The lower bits of a word, as many as the dtype has, as a signed integer: so the interpreter takes inputs."""
+    size = 2 ** int(dtype.strip("iu"))
+    return word % size - size * (word % size >= size // 2)
+
+
+four = st.lists(words(64), min_size=4, max_size=4)
 
 
 def in_hex(words: Iterable[int]) -> str:
@@ -51,47 +55,49 @@ def in_hex(words: Iterable[int]) -> str:
 def test_philox_known_answers(case: int) -> None:
     """The published test vectors, by `philox_impl` itself."""
     rounds, counter, key, expected = KNOWN[case]
-    inputs = {word: value - 2**32 * (value >> 31) for word, value in zip(WORDS, counter + key, strict=True)}
+    inputs = {word: cut(value, "u32") for word, value in zip(WORDS, counter + key, strict=True)}
     call = f"tl.philox_impl({', '.join(WORDS)}, n_rounds={rounds})"
     got = values(dict.fromkeys(WORDS, "u32"), [f"{call}[{i}]" for i in range(4)], inputs)
-    words = in_hex(int(word) % 2**32 for _, word in got)
-    assert words == in_hex(expected), (
+    shown = in_hex(int(word) % 2**32 for _, word in got)
+    assert shown == in_hex(expected), (
         f"{rounds} rounds on the counter {in_hex(counter)} with the key {in_hex(key)}\n"
-        f"  expected  {in_hex(expected)}\n  got       {words}"
+        f"  expected  {in_hex(expected)}\n  got       {shown}"
     )
 
 
-@given(rounds=st.sampled_from([0, 1, 2, 10]), inputs=st.fixed_dictionaries(dict.fromkeys(WORDS, signed(32))))
+@given(rounds=st.sampled_from([0, 1, 2, 10]), six=st.tuples(*[words(32)] * 6))
 @settings(max_examples=30)
-def test_philox_rounds(rounds: int, inputs: dict[str, int]) -> None:
+def test_philox_rounds(rounds: int, six: tuple[int, ...]) -> None:
     """One round, several, none, on words of 32 bits."""
     call = f"tl.philox_impl({', '.join(WORDS)}, {rounds})"
+    inputs = {name: cut(word, "u32") for name, word in zip(WORDS, six, strict=True)}
     judge_values(dict.fromkeys(WORDS, "u32"), [f"{call}[{i}]" for i in range(4)], inputs)
 
 
-@given(rounds=st.sampled_from([1, 10]), inputs=st.fixed_dictionaries(dict.fromkeys(WORDS, signed(64))))
+@given(rounds=st.sampled_from([1, 10]), six=st.tuples(*[words(64)] * 6))
 @settings(max_examples=30)
-def test_philox_on_wide_words(rounds: int, inputs: dict[str, int]) -> None:
+def test_philox_on_wide_words(rounds: int, six: tuple[int, ...]) -> None:
     """Words of 64 bits have constants of their own."""
     call = f"tl.philox_impl({', '.join(WORDS)}, {rounds})"
+    inputs = {name: cut(word, "u64") for name, word in zip(WORDS, six, strict=True)}
     judge_values(dict.fromkeys(WORDS, "u64"), [f"{call}[{i}]" for i in range(4)], inputs)
 
 
-@given(dtype=st.sampled_from(("i8", "i16", "i32", "i64", "u32", "u64")), data=st.data())
+@given(dtype=st.sampled_from(("i8", "i16", "i32", "i64", "u32", "u64")), seed=words(64), c=words(32))
 @settings(max_examples=30)
-def test_seeds(dtype: str, data: st.DataObject) -> None:
+def test_seeds(dtype: str, seed: int, c: int) -> None:
     """The seed's bits are the key: all 64, with the sign copied into the upper ones."""
-    inputs = {"seed": data.draw(signed(bits(dtype)), "seed"), "c": data.draw(signed(32), "c")}
+    inputs = {"seed": cut(seed, dtype), "c": cut(c, "i32")}
     calls = [f"tl.philox(seed, c, 1, 2, c, 2)[{i}]" for i in (0, 3)]
     judge_values({"seed": dtype, "c": "i32"}, calls, inputs)
 
 
-@given(dtype=st.sampled_from(("i32", "u32", "i64", "u64", "fp32")), data=st.data())
+@given(dtype=st.sampled_from(("i32", "u32", "i64", "u64", "fp32")), seed=words(64), c=four)
 @settings(max_examples=30)
-def test_counters(dtype: str, data: st.DataObject) -> None:
+def test_counters(dtype: str, seed: int, c: list[int]) -> None:
     """Their bits count, whatever they stand for; their size decides between words of 32 and of 64 bits."""
-    numbers = st.floats(-4, 4, width=16) if dtype == "fp32" else signed(bits(dtype))
-    inputs = {"seed": data.draw(signed(64), "seed"), "c": data.draw(st.lists(numbers, min_size=4, max_size=4), "c")}
+    counters = [cut(word, "i8") / 4 if dtype == "fp32" else cut(word, dtype) for word in c]
+    inputs = {"seed": cut(seed, "i64"), "c": counters}
     calls = [f"tl.philox(seed, c, c, c, c, n_rounds=2)[{i}]" for i in (0, 3)]
     judge_values({"seed": "i64", "c": f"{dtype}[4]"}, calls, inputs)
 
@@ -101,24 +107,22 @@ def test_numbers_as_seeds_and_counters() -> None:
     judge_values({"c": "i32"}, [f"tl.philox({seed}, c, 0, 2**31, 7)[0]" for seed in (0, -1, 2**31, 2**63)], {"c": 5})
 
 
-@given(dtype=st.sampled_from(OFFSETS), data=st.data())
+@given(dtype=st.sampled_from(OFFSETS), seed=words(32), offset=four)
 @settings(max_examples=40)
-def test_offsets(dtype: str, data: st.DataObject) -> None:
+def test_offsets(dtype: str, seed: int, offset: list[int]) -> None:
     """Offsets of any integer dtype: the lower 32 bits are one word of the counter, the upper ones another."""
-    offset = data.draw(st.lists(signed(bits(dtype)), min_size=4, max_size=4), "offset")
     calls = ["tl.randint(seed, offset, 2)", "tl.randint4x(seed, offset, n_rounds=2)[2]"]
-    inputs = {"seed": data.draw(signed(32), "seed"), "offset": offset}
+    inputs = {"seed": cut(seed, "i32"), "offset": [cut(word, dtype) for word in offset]}
     judge_values({"seed": "i32", "offset": f"{dtype}[4]"}, calls, inputs)
 
 
-@given(dtype=st.sampled_from(("i32", "u32", "i64", "u64")), data=st.data())
-@example(dtype="i32", data=None)
+@given(dtype=st.sampled_from(("i32", "u32", "i64", "u64")), bits=four)
+@example(dtype="i32", bits=[0, 2**31 - 1, 2**31, 2**32 - 1])
+@example(dtype="u64", bits=[0, 2**63 - 1, 2**63, 2**64 - 1])
 @settings(max_examples=40)
-def test_uniform_floats(dtype: str, data: st.DataObject | None) -> None:
+def test_uniform_floats(dtype: str, bits: list[int]) -> None:
     """From 0 up to, but without, 1: the largest and the smallest integer included."""
-    width = bits(dtype)
-    edges = [0, -1, 2 ** (width - 1) - 1, -(2 ** (width - 1))]
-    x = data.draw(st.lists(signed(width), min_size=4, max_size=4), "x") if data else edges
+    x = [cut(word, dtype) for word in bits]
     types, calls = {"x": f"{dtype}[4]"}, ["tl.uint_to_uniform_float(x)"]
     judge_values(types, calls, {"x": x})
     ((_, got),) = values(types, calls, {"x": x})
@@ -135,11 +139,12 @@ def test_normal_floats(u: list[float]) -> None:
     judge_values({"u": "fp32[4]", "v": "fp32[4]"}, calls, {"u": u[:4], "v": u[4:]}, tolerance=1e-5)
 
 
-@given(seed=signed(32), offset=st.lists(signed(32), min_size=4, max_size=4))
+@given(seed=words(32), offset=four)
 @settings(max_examples=30)
 def test_rand_and_randn(seed: int, offset: list[int]) -> None:
     """All together."""
-    types, inputs = {"seed": "i32", "x": "i32[4]"}, {"seed": seed, "x": offset}
+    types = {"seed": "i32", "x": "i32[4]"}
+    inputs = {"seed": cut(seed, "i32"), "x": [cut(word, "i32") for word in offset]}
     uniform = ["tl.rand(seed, x)", "tl.rand(seed, x, 6)", "tl.randint(seed, x)", "tl.rand4x(seed, x, 2)[3]"]
     judge_values(types, uniform, inputs)
     normal = ["tl.randn(seed, x)", "tl.randn(seed, x, n_rounds=2)", *(f"tl.randn4x(seed, x, 2)[{i}]" for i in (1, 2))]
