@@ -11,6 +11,7 @@ from mini_triton.language.extra import libdevice
 from mini_triton.language.signature import SPELLINGS
 from mini_triton.language.tensor import tensor
 
+from tests.oracles import triton
 from tests.strategies.language import Arguments, Scene, judge
 
 SPELLED = {dtype: spelling for spelling, dtype in SPELLINGS.items()}
@@ -46,6 +47,16 @@ def test_histogram() -> None:
     accepted = ["(x, 16)", "(u, 2)", "(x, 16, m)", "(x, 4, mask=b)", "(x, 4, mask=True)"]
     refused = ["(f, 16)", "(t, 16)", "(x, 12)", "(x, 16, x)", "(x, 16, 1)"]
     judge(values, [f"tl.histogram{call}" for call in (*accepted, *refused)] + ["x.histogram(8)"])
+
+
+def test_sorting() -> None:
+    """The network of Triton before 3.9, which has another way to choose between the two of a pair."""
+    values = {"x": "fp32[8]", "t": "i16[4, 8]", "m": "i1[4]", "h": "fp16[1]", "s": "fp32", "p": "*fp32[4]"}
+    accepted = ["sort(x)", "sort(t, 1, descending=True)", "sort(m)", "sort(h)", "topk(x, 2)", "topk(t, 4, dim=1)"]
+    refused = ["sort(t, 0)", "sort(t, -1)", "sort(s)", "sort(p)"]
+    if triton.version() < "3.9":
+        judge(values, [f"tl.{call}" for call in (*accepted, *refused)])
+    Scene(values).refuses("tl.topk(x, 3)", ValueError, "power of two", "3")
 
 
 def test_swizzled_tiles() -> None:
