@@ -148,7 +148,7 @@ def test_cdiv(x: str, y: str, number: int) -> None:
             f"{number}, N",
             "x=x, div=N",
         )
-        judge({"x": f"{x}[4]", "y": y, "N": "=7"}, [f"tl.cdiv({call})" for call in calls])
+        judge({"x": f"{x}[4]", "y": y, "N": "=7"}, [*(f"tl.cdiv({call})" for call in calls), "x.cdiv(y)", "y.cdiv(5)"])
 
 
 @SOME

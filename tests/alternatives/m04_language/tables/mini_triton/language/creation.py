@@ -10,7 +10,7 @@ from typing import Any
 
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import dtype, int32, int64, uint64
-from mini_triton.language.tensor import Number, build, constant, convert, is_number, tensor
+from mini_triton.language.tensor import Number, build, constant, convert, is_number, member, tensor
 
 __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like", "cdiv"]
 
@@ -106,6 +106,7 @@ def zeros_like(x: tensor) -> tensor:
     return full(x.shape, 0, x.dtype)
 
 
+@member
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
     """`x / div` rounded up, for integers that are not negative: how many blocks of `div` cover `x`."""
