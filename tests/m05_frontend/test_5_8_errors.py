@@ -164,7 +164,6 @@ MISTAKES = {
     "«x[0] = 1.0": "__setitem__ is not supported",
     "y = «x[0]": "unsupported tensor index",
     "«n.x = 1": "Attribute assignment is not supported",
-    "y = «1 < n < 3": "simultaneous multiple comparison is not supported",
     "y = «n ** 2": "**",
     "B: tl.constexpr = 3\n«B: tl.constexpr = 4": "B is already defined. constexpr cannot be reassigned.",
     "y = «both(n)": "missing a required argument: 'b'",
@@ -200,6 +199,13 @@ def test_common_mistakes(body: str) -> None:
 def test_an_assertion() -> None:
     says("«tl.static_assert(N == 5, 'N is five')", "N is five", error=CompileTimeAssertionFailure)
     says("«tl.static_assert(n == 5)", "could not be determined at compile-time")
+
+
+def test_a_chain_of_comparisons() -> None:
+    """Triton has them since 3.9."""
+    error, source = refused("y = «1 < n < 3")
+    only_the_kernel(error, source)
+    assert "simultaneous multiple comparison is not supported" in error.message, error
 
 
 def test_a_kernel_returns_nothing() -> None:
