@@ -40,7 +40,8 @@ class Loops(Branches):
 
     def carried(self, node: ast.For | ast.While) -> Carried:
         """The names that this loop carries, with their values before it."""
-        # Task 5.6: Those that its body writes and whose value now has parts. The target of a `for` is not among them.
+        # Task 5.6: Those that its body writes and whose value now has parts. What the loop gives a value
+        # itself (`targets`) is not among them.
         raise NotImplementedError("Task 5.6: for")
 
     def enter(self, carried: Carried, handles: Iterable[Value]) -> None:

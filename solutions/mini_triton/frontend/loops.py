@@ -40,7 +40,8 @@ class Loops(Branches):
 
     def carried(self, node: ast.For | ast.While) -> Carried:
         """The names that this loop carries, with their values before it."""
-        # [task 5.6] Those that its body writes and whose value now has parts. The target of a `for` is not among them.
+        # [task 5.6] Those that its body writes and whose value now has parts. What the loop gives a value
+        # itself (`targets`) is not among them.
         names = set(written(node.body)) - set(targets(node))
         return {name: value for name, value in self.scope.values.items() if name in names and parts(value)}
         # [end]
