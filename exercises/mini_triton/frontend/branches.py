@@ -114,8 +114,8 @@ class Branches(Calls):
             message = f"initial value for {name} is of type {before}, but the branches redefine it as {value}"
             return CompilationError(message, first)
         # Task 5.8: "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". For a
-        # branch that leaves the name alone, the line is that where it was bound before the `if`. The error's place is the
-        # one of both that is further down.
+        # branch that leaves the name alone, the line is that where it was bound before the `if`. The error's place is
+        # the one of both that is further down.
         raise NotImplementedError("Task 5.8: Errors that point at the line")
 
     def scalar(self, node: ast.expr, condition: Any) -> tensor:
