@@ -5,8 +5,9 @@ from __future__ import annotations
 from tests.strategies.kernels.assignments import finish, update
 from tests.strategies.kernels.functions import another, filled
 from tests.strategies.kernels.operators import condition, is_number
+from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import NUMBERS
-from tests.strategies.kernels.writer import DEEPEST, Function, Value
+from tests.strategies.kernels.writer import DEEPEST, Function
 
 TRIPS = 4  # no loop runs more often
 
@@ -64,7 +65,7 @@ def _bounds(k: Function) -> tuple[str, Value]:
 
 def _count(k: Function) -> str:
     """How often a loop runs, known when the kernel does; helpers count to a constant."""
-    return "3" if k.helper else k.program.scalar("k", "int32", (3, 0, 2, 4)).text
+    return "3" if k.helper else k.argument("k", "int32", (3, 0, 2, 4)).text
 
 
 def while_loop(k: Function) -> bool:

@@ -14,6 +14,7 @@ from tests.strategies.kernels.operators import (
     partner,
     together,
 )
+from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import (
     FLOATS,
     FP8,
@@ -30,7 +31,7 @@ from tests.strategies.kernels.types import (
     promoted,
     width,
 )
-from tests.strategies.kernels.writer import Function, Value
+from tests.strategies.kernels.writer import Function
 
 EXACT = ("tl.floor", "tl.ceil", "tl.abs")
 APPROXIMATE = (
@@ -110,8 +111,8 @@ def cast(k: Function) -> Value | None:
     """`x.to(dtype)`."""
     if not (a := k.operand(lambda value: value.dtype in STORED)):
         return None
-    dtype = k.of((*(dtype for dtype in ("fp32", "int32", *FLOATS, *INTEGERS, "int1", *FP8) if dtype != a.dtype),))
-    return converted(a, dtype)
+    dtypes = FP8 if a.tame and k.chance(25) else ("fp32", "int32", *FLOATS, *INTEGERS, "int1")
+    return converted(a, k.of([dtype for dtype in dtypes if dtype != a.dtype]))
 
 
 def bitcast(k: Function) -> Value | None:

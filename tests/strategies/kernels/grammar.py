@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from tests.strategies.kernels import assignments, control, functions, helpers, memory, operators, reductions, shapes
 from tests.strategies.kernels.kernel import Kernel
-from tests.strategies.kernels.writer import Function, Grammar, Program
+from tests.strategies.kernels.program import Program
+from tests.strategies.kernels.writer import Function, Grammar
 
 GRAMMAR = Grammar(
     expressions=(
         *(memory.load,) * 6,
         *(operators.arithmetic,) * 5,
+        *(operators.argument,) * 2,
         *(operators.comparison,) * 2,
         *(operators.bitwise,) * 2,
         *(operators.shift,) * 2,
@@ -54,8 +56,8 @@ GRAMMAR = Grammar(
 
 def write(start: bytes, steps: Sequence[bytes], exact: bool = False, asserts: bool = False) -> Kernel:
     """The kernel that a recipe stands for."""
-    program = Program(start, steps, GRAMMAR, exact, asserts)
-    k = Function(program)
+    program = Program(start, steps, exact, asserts)
+    k = Function(program, GRAMMAR)
     with program.step():
         assignments.first(k)
     while program.steps:

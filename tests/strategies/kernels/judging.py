@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from tests.oracles import triton
+from tests.oracles import records, triton
 from tests.oracles.triton import Source
 from tests.strategies.compilation import fail, outcome, shown
 from tests.strategies.difference import difference
@@ -47,6 +47,8 @@ def _compare(written: Source, ours: str, theirs: str) -> None:
     accepted = triton.accepts(ours)
     if not accepted:
         fail(written, "IR that real Triton accepts", ours, accepted.diagnostic)
+    if triton.version() != records.LEADING:
+        return  # the others mean the same, but some of their operations are others
     canonical = triton.canonical(ours)
     if found := difference(canonical, theirs):
         raise AssertionError(f"{shown(written)}\n{found}\n  because   that is what real Triton makes of it")

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from tests.strategies.kernels.functions import converted, filled
 from tests.strategies.kernels.operators import comparison, is_integer, is_number
+from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import FLOATS, FP8, INTEGERS, STORED, Shape, broadcast, elements, promoted
-from tests.strategies.kernels.writer import Function, Value
+from tests.strategies.kernels.writer import Function
 
 LOADED = ("fp32", "int32", "fp16", *("fp32",) * 6, *("int32",) * 3, *INTEGERS, *FLOATS, "int1", *FP8)
 STEPS = (1, 2, 4)
@@ -42,7 +43,7 @@ def mask(k: Function, shape: Shape, of_rank: int = 0) -> Value:
     if made and fits(made):
         return made
     where = place(k, shape) if shape else k.pid()
-    limit = "3" if k.helper else k.program.scalar("n", "int32", (5, 16, 0, 3, 11)).text
+    limit = "3" if k.helper else k.argument("n", "int32", (5, 16, 0, 3, 11)).text
     return Value(f"{where.inner} < {limit}", "int1", shape, loose=True)
 
 

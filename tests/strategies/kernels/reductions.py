@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.strategies.kernels.operators import is_integer, is_number
+from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import FLOATS, INTEGERS, Shape, extreme, summed
-from tests.strategies.kernels.writer import Function, Value
+from tests.strategies.kernels.writer import Function
 
 COMBINES = {
     "combine_add": "def combine_add(a, b):\n    return a + b",
