@@ -220,6 +220,8 @@ def test_precision(precision: str | None, allow: str | None, imprecise: str | No
 
 DOTS: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     "tl.dot(a, b)": (TypeError, ("same dtype", "fp16", "fp32")),
+    "tl.dot(a, g)": (TypeError, ("same dtype", "fp16", "bf16")),
+    "tl.dot(e, j)": (TypeError, ("fp8e5",)),
     "tl.dot(i, i)": (TypeError, ("int32",)),
     "tl.dot(a, v)": (ValueError, ("equal ranks",)),
     "tl.dot(v, v)": (ValueError, ("equal ranks",)),
@@ -238,6 +240,7 @@ DOTS: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
 def test_refused_dots(expression: str) -> None:
     error, names = DOTS[expression]
     values = {"a": "fp16[16, 16]", "b": "fp32[16, 16]", "i": "i32[16, 16]", "k": "fp16[8, 16]", "q": "fp8e5[16, 16]"}
-    values |= {"v": "fp16[16]", "s": "fp16[2, 16, 16]", "t": "fp16[4, 16, 16]"}
+    values |= {"v": "fp16[16]", "s": "fp16[2, 16, 16]", "t": "fp16[4, 16, 16]", "g": "bf16[16, 16]"}
+    values |= {"e": "fp8e5[32, 32]", "j": "i8[32, 32]"}
     Scene(values).refuses(expression, error, *names)
     judge(values, [expression])
