@@ -24,7 +24,8 @@ CONSTRUCTS = {
     **{
         dtype: rf"\btl\.{dtype}\b" for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "int1")
     },
-    **{dtype: rf"\btl\.{dtype}\b" for dtype in ("uint64", "float16", "bfloat16", "float32", "float64", "float8e5")},
+    **{dtype: rf"\btl\.{dtype}\b" for dtype in ("uint64", "float16", "bfloat16", "float32", "float64")},
+    "eight bits": r"\btl\.float8e|'\*fp8e",
     "rounding": r"\btl\.(floor|ceil)\(",
     "negation": r"[ (]-[vrp]",
     "inversion": r"[ (]~",
@@ -64,9 +65,9 @@ CONSTRUCTS = {
 
 @functools.cache
 def sources() -> list[str]:
-    """A thousand kernels, the same each time."""
+    """A thousand kernels with their signatures, the same each time."""
     draw = random.Random(0).randbytes
-    return [write(draw(32), [draw(32) for _ in range(count % 25)]).source for count in range(1000)]
+    return [repr(write(draw(32), [draw(32) for _ in range(count % 25)])) for count in range(1000)]
 
 
 @given(kernel=kernels() | kernels(asserts=True))
@@ -80,6 +81,6 @@ def test_same_as_real_tritons(kernel: Kernel) -> None:
 
 @pytest.mark.parametrize("construct", CONSTRUCTS)
 def test_constructs(construct: str) -> None:
-    """Of random kernels, two in a hundred have each construct."""
+    """Of random kernels, one in a hundred has each construct."""
     found = sum(re.search(CONSTRUCTS[construct], source, re.MULTILINE) is not None for source in sources())
-    assert found >= 0.02 * len(sources()), f"{found} of {len(sources())} random kernels have {construct}"
+    assert found >= 0.01 * len(sources()), f"{found} of {len(sources())} random kernels have {construct}"

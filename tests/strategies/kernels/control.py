@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.strategies.kernels.assignments import finish, update
 from tests.strategies.kernels.functions import another, filled
-from tests.strategies.kernels.operators import condition, is_number
+from tests.strategies.kernels.operators import condition, is_merged, is_number
 from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import NUMBERS
 from tests.strategies.kernels.writer import DEEPEST, Function
@@ -112,8 +112,8 @@ def branch(k: Function) -> bool:
 def _result(k: Function, name: str, earlier: Value | None) -> Value:
     """A branch defines the name; in all branches it has the type that it has in the first."""
     value = another(k, earlier) if earlier else k.expression()
-    if value is None or not is_number(value):
-        value = k.pick(is_number) or k.pid()
+    if value is None or not is_merged(value):
+        value = k.pick(is_merged) or k.pid()
     k.define(value, name)
     k.read.add(name)
     named = k.scopes[-1][name]
@@ -132,7 +132,7 @@ def early_return(k: Function) -> bool:
 
 def ternary(k: Function) -> Value | None:
     """`x if condition else y`."""
-    if not (a := k.pick(is_number)):
+    if not (a := k.pick(is_merged)):
         return None
     b = another(k, a)
     if k.chance(30):

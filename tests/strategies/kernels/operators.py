@@ -44,6 +44,16 @@ def is_integer(value: Value) -> bool:
     return value.dtype in INTEGERS
 
 
+def is_mask(value: Value) -> bool:
+    """Whether it is a block of conditions."""
+    return value.dtype == "int1" and bool(value.shape)
+
+
+def is_merged(value: Value) -> bool:
+    """Whether branches may choose it. A condition that is chosen by itself is simplified by chance only."""
+    return is_number(value) and (value.dtype != "int1" or is_mask(value))
+
+
 def fitting(a: Value) -> Callable[[Value], bool]:
     """The other values that can be in an operation with `a`, and that do not make it large."""
 
@@ -153,12 +163,10 @@ def comparison(k: Function) -> Value | None:
 
 
 def negation(k: Function) -> Value | None:
-    """`-x` and `~x` of integers, `not x` of a condition."""
-    if not (a := k.operand(lambda value: is_integer(value) or value.dtype == "int1")):
+    """`-x` and `~x` of integers, `~x` of a mask."""
+    if not (a := k.operand(lambda value: is_integer(value) or is_mask(value))):
         return None
-    sign = k.of(("~", "-"))
-    if a.dtype == "int1":
-        sign = "~" if a.shape or k.chance(50) else "not "
+    sign = "~" if is_mask(a) else k.of(("~", "-"))
     return replace(a, text=f"{sign}{a.inner}", loose=True, fixed=False, tame=False)
 
 
