@@ -111,6 +111,13 @@ def test_refused_loads_of_blocks(access: str) -> None:
     Scene({"q": "*i32"}).refuses(f"tl.load({SQUARE}, {access})", ValueError)
 
 
+def test_refused_advances() -> None:
+    scene = Scene({"q": "*i32"})
+    scene.refuses(f"tl.advance({SQUARE}, (1,))", ValueError, "2 dimensions")
+    scene.refuses(f"tl.advance({SQUARE}, (1.5, 0))", TypeError, "1.5")
+    scene.refuses("tl.advance(q, (1, 0))", TypeError, "tl.advance")
+
+
 def test_refused_stores_of_blocks() -> None:
     scene = Scene({"q": "*i32"})
     scene.refuses(f"tl.store({SQUARE}, 1.5)", TypeError, "int32", "fp32")
