@@ -81,7 +81,7 @@ def judge(arguments: Arguments, expressions: Sequence[str], before: str = "", he
         ):
             if not answer:
                 scene.fail(expression, "a TypeError or a ValueError", dict(found)[expression], _words(answer))
-        raise AssertionError(f"the test is wrong, real Triton refuses {scene}: {together.diagnostic}")
+        raise AssertionError(f"the test is wrong, real Triton refuses {accepted}: {together.diagnostic}")
     types = (outcome for outcome in outcomes if isinstance(outcome, Typed))
     for expression, got, expected in zip(accepted, types, _types(together, accepted), strict=True):
         if got != expected:
@@ -100,10 +100,6 @@ class Scene:
         self.constexprs = [name for name, match in found.items() if match[1] != "="]
         self.types = {name: _parsed(text) for name, text in arguments.items() if name not in self.constants}
         self.signature = {name: _spelled(*type) for name, type in self.types.items()}
-
-    def __str__(self) -> str:
-        words = [f"{name}: {spelling}" for name, spelling in self.arguments.items()]
-        return "\n".join([", ".join(words), *filter(None, (self.helpers, self.before))])
 
     def outcomes(self, expressions: Sequence[str]) -> tuple[list[Typed | Exception], str]:
         """The type that our language gives each expression, or the error with which it refuses; and the module.
@@ -131,8 +127,13 @@ class Scene:
     def refuses(self, expression: str, error: type[Exception], *names: str, because: str = "") -> None:
         """Our language refuses the expression with this class of error, and its message names what is at fault."""
         __tracebackhide__ = True
-        call = described(f"{expression}\n{self._where()}", self._traced, lambda known: self._value(expression, known))
-        call.raises(error, *names, because=because)
+        values: list[Any] = []
+
+        def value() -> Any:
+            self._traced(lambda known: values.append(self._value(expression, known)))
+            return values[0]
+
+        described(self._told(expression), value).raises(error, *names, because=because)
 
     def _traced(self, body: Callable[[dict[str, Any]], Any]) -> str:
         """The module of a kernel in which `body` is called with all names."""
@@ -159,7 +160,7 @@ class Scene:
         lines = ["import triton", "import triton.language as tl", self.helpers, "@triton.jit"]
         marked = [f"{name}: tl.constexpr" if name in self.constants else name for name in self.arguments]
         lines.append(f"def kernel({', '.join(marked)}):")
-        used = set(re.findall(r"\w+", "\n".join([self.before, *expressions])))
+        used = self._used(expressions)
         body = [_loaded(name, *type) for name, type in self.types.items() if type[1] and name in used]
         body += self.before.splitlines()
         for i, expression in enumerate(expressions):
@@ -178,7 +179,7 @@ class Scene:
             if alone := self._difference(self.outcomes([expression])[1], answer.canonical):
                 blamed, found = expression, alone
                 break
-        raise AssertionError(f"{blamed}\n{self._where()}\n{found}")
+        raise AssertionError(f"{self._told(blamed)}\n{found}")
 
     def _difference(self, ours: str, theirs: str) -> str:
         return difference(_negations(triton.canonical(ours)), _negations(theirs), list(self.types))
@@ -187,12 +188,20 @@ class Scene:
         """The expression is something else than it should be."""
         __tracebackhide__ = True
         said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
-        lines = [expression, self._where(), f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
+        lines = [self._told(expression), f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
         failure = AssertionError("\n".join(lines))
         raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
 
-    def _where(self) -> str:
-        return f"  where     {self}".replace("\n", "\n            ")
+    def _told(self, expression: str) -> str:
+        """An expression, the names in it, and what happened before."""
+        used = self._used([expression])
+        words = ", ".join(f"{name}: {spelling}" for name, spelling in self.arguments.items() if name in used)
+        where = "\n".join(filter(None, (words, self.helpers, self.before)))
+        return expression + "\n  where     " + where.replace("\n", "\n            ") if where else expression
+
+    def _used(self, expressions: Sequence[str]) -> set[str]:
+        """All names in the expressions, and before them."""
+        return set(re.findall(r"\w+", "\n".join([self.before, *expressions])))
 
 
 # --- values
