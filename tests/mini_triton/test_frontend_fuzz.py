@@ -13,18 +13,17 @@ from tests.strategies.kernels import Kernel, kernels
 from tests.strategies.kernels.grammar import write
 from tests.strategies.kernels.judging import judge
 
+OPERATORS = "+ - * / // % & | ^ << >> == != < <= > >= and or".split()
+FUNCTIONS = (
+    *"where maximum minimum abs exp fma clamp umulhi load store zeros full reshape trans join interleave split".split(),
+    *"expand_dims sum max argmax xor_sum reduce cumsum associative_scan".split(),
+)
+DTYPES = "int1 int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64".split()
 CONSTRUCTS = {
-    **{operator: rf"\S {re.escape(operator)} \S" for operator in ("+", "-", "*", "/", "//", "%", "&", "|", "^", "<<")},
-    **{operator: rf"\S {re.escape(operator)} \S" for operator in (">>", "==", "!=", "<", "<=", ">", ">=", "and", "or")},
+    **{operator: rf"\S {re.escape(operator)} \S" for operator in OPERATORS},
     **{f"{operator}=": rf"^ +v\d+ {re.escape(operator)}= " for operator in "+-*&|^"},
-    **{f"tl.{name}": rf"\btl\.{name}\(" for name in ("where", "maximum", "minimum", "abs", "exp", "fma")},
-    **{f"tl.{name}": rf"\btl\.{name}\(" for name in ("reshape", "trans", "join", "interleave", "split", "expand_dims")},
-    **{f"tl.{name}": rf"\btl\.{name}\(" for name in ("sum", "max", "argmax", "reduce", "cumsum", "associative_scan")},
-    **{f"tl.{name}": rf"\btl\.{name}\(" for name in ("zeros", "full", "load", "store", "clamp", "umulhi", "xor_sum")},
-    **{
-        dtype: rf"\btl\.{dtype}\b" for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "int1")
-    },
-    **{dtype: rf"\btl\.{dtype}\b" for dtype in ("uint64", "float16", "bfloat16", "float32", "float64")},
+    **{f"tl.{name}": rf"\btl\.{name}\(" for name in FUNCTIONS},
+    **{f"tl.{dtype}": rf"\btl\.{dtype}\b" for dtype in DTYPES},
     "eight bits": r"\btl\.float8e|'\*fp8e",
     "rounding": r"\btl\.(floor|ceil)\(",
     "negation": r"[ (]-[vrp]",
