@@ -17,7 +17,7 @@ def for_loop(k: Function) -> bool:
     if k.depth >= DEEPEST:
         return False
     carried = _accumulator(k) if not k.chance(25) else None
-    pair = _pair(k) if k.chance(15) else ""
+    pair = _pair(k) if k.chance(15) else None
     bounds, variable = _bounds(k)
     with k.body(f"for {variable.text} in {bounds}:", TRIPS):
         k.scopes[-1][variable.text] = variable
@@ -25,8 +25,11 @@ def for_loop(k: Function) -> bool:
         if carried:
             update(k, carried)
         if pair:
-            k.emit(f"{pair} = ({pair}[0] + 1, {pair}[1] * 2)")
+            first, second = (part.text for part in pair)
+            k.emit(f"{first.partition('[')[0]} = ({first} + 1, {second} * 2)")
         finish(k)
+    for part in pair or ():
+        k.define(part)
     return True
 
 
@@ -36,12 +39,12 @@ def _accumulator(k: Function) -> Value:
     return k.define(filled(k, k.of(("fp32", "int32", "fp32", "int32", *NUMBERS)), shape))
 
 
-def _pair(k: Function) -> str:
-    """The name of a tuple for a loop to carry; its parts get names of their own after the loop."""
+def _pair(k: Function) -> list[Value]:
+    """The parts of a new tuple, for a loop to carry."""
     parts = [k.pick(lambda value: is_number(value) and value.dtype != "int1") or k.pid() for _ in range(2)]
     name = k.program.fresh("t")
     k.emit(f"{name} = ({parts[0].text}, {parts[1].text})")
-    return name
+    return [Value(f"{name}[{i}]", part.dtype, part.shape) for i, part in enumerate(parts)]
 
 
 def _bounds(k: Function) -> tuple[str, Value]:

@@ -75,7 +75,7 @@ def several(k: Function) -> Value | None:
 
 def _alike(k: Function, a: Value) -> Value:
     """A value of the type of `a`."""
-    return k.pick(lambda value: (value.dtype, value.shape) == (a.dtype, a.shape)) or a
+    return k.pick(lambda value: value.type == a.type) or a
 
 
 def larger(k: Function) -> Value | None:
@@ -169,7 +169,7 @@ def another(k: Function, like: Value) -> Value:
     dtype, shape = like.dtype, like.shape
 
     def is_same(value: Value) -> bool:
-        return (value.dtype, value.shape) == (dtype, shape) and value.text != like.text
+        return value.type == like.type and value.text != like.text
 
     def fits(value: Value) -> bool:
         return is_number(value) and value.text != like.text and broadcast(value.shape, shape) == shape

@@ -64,4 +64,4 @@ def write(start: bytes, steps: Sequence[bytes], exact: bool = False, asserts: bo
         with program.step():
             k.statement()
     assignments.finish(k)
-    return program.kernel([*k.prologue, *k.lines])
+    return program.kernel(k.written())

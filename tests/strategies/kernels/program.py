@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from tests.strategies.kernels.kernel import Buffer, Kernel, Scalar
 from tests.strategies.kernels.types import Shape, in_signature
@@ -31,9 +32,22 @@ class Value:
     level: int = 0  # how deep a pointer's name was defined
 
     @property
+    def type(self) -> tuple[str, Shape]:
+        """The dtype and the shape."""
+        return self.dtype, self.shape
+
+    @property
     def inner(self) -> str:
         """The text as an operand."""
         return f"({self.text})" if self.loose else self.text
+
+
+class Helper(NamedTuple):
+    """A function that the kernel may call: its parameters without those that have defaults, and what it returns."""
+
+    name: str
+    parameters: Sequence[Value]
+    results: Sequence[Value]
 
 
 class Program:
@@ -50,7 +64,8 @@ class Program:
         self.buffers: dict[str, Buffer] = {}
         self.scalars: dict[str, Scalar] = {}
         self.constexprs: dict[str, int | bool] = {}
-        self.helpers: list[str] = []
+        self.helpers: dict[str, str] = {}  # their texts
+        self.known: list[Helper] = []  # those that may be called again
         self.count = 0
         self.columns = self.of((8, 16, 32, 4))
         self.rows = self.of((4, 2, 8))
@@ -114,16 +129,21 @@ class Program:
     # --- the result
 
     def kernel(self, lines: Sequence[str]) -> Kernel:
-        """The kernel with these lines."""
-        arguments: dict[str, Buffer | Scalar] = {**self.buffers, **self.scalars}
-        header = ", ".join([*arguments, *(f"{name}: tl.constexpr" for name in self.constexprs)])
-        functions = [*self.helpers, "\n".join([f"@triton.jit\ndef kernel({header}):", *lines])]
+        """The kernel with these lines, and with nothing that they do not use."""
+        text = "\n".join(lines)
+        called = "\n".join([text, *self.helpers.values()])
+        helpers = [helper for name, helper in self.helpers.items() if len(re.findall(rf"\b{name}\b", called)) > 1]
+        known: dict[str, Buffer | Scalar] = {**self.buffers, **self.scalars}
+        arguments = {name: it for name, it in known.items() if re.search(rf"\b{name}\b", text)}
+        constexprs = {name: value for name, value in self.constexprs.items() if re.search(rf"\b{name}\b", text)}
+        header = ", ".join([*arguments, *(f"{name}: tl.constexpr" for name in constexprs)])
+        functions = [f"@triton.jit\n{function}" for function in [*helpers, f"def kernel({header}):\n{text}"]]
         signature = {name: "*" * isinstance(it, Buffer) + in_signature(it.dtype) for name, it in arguments.items()}
         return Kernel(
             name="kernel",
             source="\n\n\n".join([IMPORTS, *functions]) + "\n",
-            signature=signature | dict.fromkeys(self.constexprs, "constexpr"),
-            constexprs=self.constexprs,
+            signature=signature | dict.fromkeys(constexprs, "constexpr"),
+            constexprs=constexprs,
             divisible=tuple(name for name, argument in arguments.items() if self._promised(argument)),
             arguments=arguments,
             grid=self.grid,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tests.strategies.kernels.operators import is_integer, is_number
 from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import FLOATS, INTEGERS, Shape, extreme, summed
@@ -26,9 +24,9 @@ def is_block(value: Value) -> bool:
     return len(value.shape) in (1, 2) and value.shape[-1] > 1 and is_number(value)
 
 
-def in_any_order(k: Function) -> Callable[[Value], bool]:
-    """The blocks whose maximum is the same in whatever order it is looked for: no NaN."""
-    return lambda value: is_block(value) and (value.dtype in INTEGERS or value.tame)
+def is_ordered(value: Value) -> bool:
+    """Whether the block's maximum is the same in whatever order it is looked for: no NaN."""
+    return is_block(value) and (value.dtype in INTEGERS or value.tame)
 
 
 def reduced(k: Function) -> Value | None:
@@ -39,7 +37,7 @@ def reduced(k: Function) -> Value | None:
     elif name == "xor_sum":
         a = k.operand(lambda value: is_block(value) and is_integer(value))
     else:
-        a = k.operand(in_any_order(k))
+        a = k.operand(is_ordered)
     if a is None:
         return None
     axis, shape = _axis(k, a)
@@ -75,34 +73,27 @@ def scanned(k: Function) -> Value | None:
 
 def with_index(k: Function) -> bool:
     """Two results: `v, i = tl.max(x, axis, return_indices=True)`, or a reduction or scan of two blocks."""
-    fits = in_any_order(k)
-    if not (a := k.pick(lambda value: fits(value) and value.dtype in WIDE)):
+    if not (a := k.pick(lambda value: is_ordered(value) and value.dtype in WIDE)):
         return False
     axis, shape = _axis(k, a)
-    i, dtype = Value(f"{k.lanes(a.shape[-1]).text}", "int32", a.shape), a.dtype
-    match k.number(4):
-        case 0:
-            call, second = f"tl.{k.of(('max', 'min'))}({a.text}, {axis}, return_indices=True)", "int32"
-        case 1 if len(a.shape) == 1:
-            call, second = f"tl.reduce(({a.text}, {i.text}), 0, {combine(k, 'combine_first')})", "int32"
-        case 2 if is_integer(a):
-            b = k.pick(lambda value: (value.dtype, value.shape) == (a.dtype, a.shape)) or a
-            scan = f"tl.associative_scan(({a.text}, {b.text}), {axis}, {combine(k, 'combine_line')})"
-            call, second, shape = scan, dtype, a.shape
-        case _:
-            call, second = f"tl.max({a.text}, {axis}, return_indices=True)", "int32"
+    call, dtype = f"tl.{k.of(('max', 'min'))}({a.text}, {axis}, return_indices=True)", "int32"
+    kind = k.number(4)
+    if kind == 2 and len(a.shape) == 1:
+        call = f"tl.reduce(({a.text}, {k.lanes(a.shape[0]).text}), 0, {combine(k, 'combine_first')})"
+    if kind == 3 and is_integer(a):
+        b = k.pick(lambda value: value.type == a.type) or a
+        call = f"tl.associative_scan(({a.text}, {b.text}), {axis}, {combine(k, 'combine_line')})"
+        dtype, shape = a.dtype, a.shape
     names = [k.program.fresh("v") for _ in range(2)]
     k.emit(f"{', '.join(names)} = {call}")
-    for name, of in zip(names, (dtype, second), strict=True):
+    for name, of in zip(names, (a.dtype, dtype), strict=True):
         k.declare(Value(name, of, shape), name)
     return True
 
 
 def combine(k: Function, name: str) -> str:
     """The name of a combine function, which the file will have."""
-    text = f"@triton.jit\n{COMBINES[name]}"
-    if text not in k.program.helpers:
-        k.program.helpers.append(text)
+    k.program.helpers[name] = COMBINES[name]
     return name
 
 

@@ -11,7 +11,7 @@ from tests.strategies.kernels.writer import Function
 
 
 def reshape(k: Function) -> Value | None:
-    """`tl.reshape(x, shape)`, `x.reshape(shape)`, `tl.ravel(x)`."""
+    """`tl.reshape(x, shape)`, `x.reshape(shape)`."""
     if not (a := k.operand(lambda value: bool(value.shape) and value.dtype in STORED and elements(value.shape) > 1)):
         return None
     count = elements(a.shape)
@@ -35,7 +35,7 @@ def join(k: Function) -> Value | None:
     """`tl.join(x, y)` and `tl.interleave(x, y)` of blocks with one dimension."""
     if not (a := k.operand(lambda value: len(value.shape) == 1 and value.dtype in STORED)):
         return None
-    b = k.pick(lambda value: (value.dtype, value.shape) == (a.dtype, a.shape)) or a
+    b = k.pick(lambda value: value.type == a.type) or a
     if elements(a.shape) * 2 > MOST:
         return None
     size = a.shape[0]
@@ -60,10 +60,8 @@ def new_block(k: Function) -> Value | None:
     """`tl.zeros`, `tl.full`, `tl.arange`."""
     size = k.of((k.program.columns, k.program.rows))
     if k.chance(40):
-        start = k.of((0, size))
-        return Value(
-            f"tl.arange({k.size(start) if start else 0}, {2 * size if start else k.size(size)})", "int32", (size,)
-        )
+        bounds = k.of((f"0, {k.size(size)}", f"{size}, {2 * size}"))
+        return Value(f"tl.arange({bounds})", "int32", (size,))
     return filled(k, k.of(("fp32", "int32", *NUMBERS)), k.of(((size,), (k.program.rows, k.program.columns))))
 
 

@@ -46,6 +46,15 @@ class Function:
         self.lines.append("    " * len(self.scopes) + line)
         self.read.update(_NAME.findall(line))
 
+    def written(self) -> list[str]:
+        """All lines; of those at the start those that are used."""
+        lines = self.lines
+        for line in reversed(self.prologue):
+            name = line.split()[0]
+            if any(re.search(rf"\b{name}\b", other) for other in lines):
+                lines = [line, *lines]
+        return lines
+
     @contextlib.contextmanager
     def body(self, header: str, trips: int = 1) -> Iterator[None]:
         """The lines that follow belong to this one; names that they define are not visible outside."""
