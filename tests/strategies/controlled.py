@@ -129,8 +129,10 @@ def blocks(branches: bool) -> st.SearchStrategy[list[Statement]]:
 
 
 def source(statements: Sequence[Statement]) -> Source:
-    """The kernel with these statements."""
-    return kernel(body(statements), ARGUMENTS)
+    """The kernel with these statements, and with the parameters that they use."""
+    text = body(statements)
+    used = {"out", *re.findall(r"\w+", text)}
+    return kernel(text, {name: type for name, type in ARGUMENTS.items() if name in used})
 
 
 def body(statements: Sequence[Statement]) -> str:
