@@ -173,6 +173,16 @@ def test_early_returns() -> None:
         compare(kernel(early, ARGUMENTS), kernel(structured, ARGUMENTS))
 
 
+def test_a_return_in_an_if_in_a_loop() -> None:
+    """It is refused, even if it cannot be reached: what comes after it belongs to the round, not to the function."""
+    for body in (
+        "for i in range(n):\n    if n > 3:\n        return\ntl.store(x, n)",
+        "for i in range(n):\n    if n > 3:\n        if N == 5:\n            return\n        n = n + 1\ntl.store(x, n)",
+        "while n > 3:\n    if n > 4:\n        if N == 5:\n            return\n        n = n - 1\ntl.store(x, n)",
+    ):
+        refuses(kernel(body, ARGUMENTS), "Cannot have `return` statements inside", error=UnsupportedLanguageConstruct)
+
+
 def test_results_of_two_types() -> None:
     """`Return type mismatch`, and both types."""
     for first, second, *names in (

@@ -53,9 +53,13 @@ class Branches(Calls):
 
     def runtime_if(self, node: ast.If, condition: tensor, rest: Sequence[ast.stmt]) -> Any:
         """An `if` that is decided when the kernel runs, and the rest."""
+        if self.in_loop and (found := contains_return(node)):  # even if it is never reached
+            message = "Cannot have `return` statements inside `while` or `for` statements"
+            raise UnsupportedLanguageConstruct(message, self.loc(found))
         # Task 5.7: If there is a `return` in one of the branches (`contains_return`), compile each branch with the
         # rest behind it, and `choose` between what they return (`returned` says what that is if they return nothing).
-        # Otherwise compile both branches as they are, then `merge` what they did to the names, then `run` the rest.
+        # The message for two types: "Return type mismatch: int32[] and fp32[]". Otherwise compile both branches as they
+        # are, then `merge` what they did to the names, then `run` the rest.
         raise NotImplementedError("Task 5.7: if, while, conditional expressions")
 
     def compile(self, visits: Sequence[Callable[[], Any]]) -> list[Branch]:
@@ -152,6 +156,6 @@ class Branches(Calls):
         return value
 
 
-def contains_return(node: ast.AST) -> bool:
-    """Whether there is a `return` statement inside. (Given.)"""
-    return any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+def contains_return(node: ast.AST) -> ast.Return | None:
+    """A `return` statement inside, if there is one. (Given.)"""
+    return next((inner for inner in ast.walk(node) if isinstance(inner, ast.Return)), None)

@@ -62,6 +62,7 @@ class Expressions:
         self.builder = builder
         self.callers = callers  # the calls that led here, from the kernel on
         self.scope = Scope()
+        self.in_loop = False  # whether the statement being visited is in the body of a loop
 
     def visit(self, node: ast.expr | ast.stmt) -> Any:
         """Visit a node by its kind: a `BinOp` with `visit_BinOp`. What is built meanwhile comes from there. (Given.)"""

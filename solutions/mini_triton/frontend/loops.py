@@ -34,8 +34,6 @@ Carried = dict[str, Any]
 class Loops(Branches):
     """Visits loops."""
 
-    in_loop = False  # whether the statement being visited is in the body of a loop
-
     # --- what both kinds share
 
     def carried(self, node: ast.For | ast.While) -> Carried:

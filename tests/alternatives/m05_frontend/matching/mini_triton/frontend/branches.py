@@ -52,8 +52,11 @@ class Branches(Calls):
 
     def runtime_if(self, node: ast.If, condition: tensor, rest: Sequence[ast.stmt]) -> Any:
         """An `if` that is decided when the kernel runs, and the rest."""
+        if self.in_loop and (found := contains_return(node)):  # even if it is never reached
+            message = "Cannot have `return` statements inside `while` or `for` statements"
+            raise UnsupportedLanguageConstruct(message, self.loc(found))
         then, otherwise = node.body, node.orelse
-        match contains_return(node):
+        match contains_return(node) is not None:
             case True:
                 ways = self.compile([lambda: self.run([*then, *rest]), lambda: self.run([*otherwise, *rest])])
                 return self.choose(node, condition, ways, "Return type mismatch: {} and {}")
@@ -209,6 +212,6 @@ class Branches(Calls):
         return value
 
 
-def contains_return(node: ast.AST) -> bool:
-    """Whether there is a `return` statement inside. (Given.)"""
-    return any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+def contains_return(node: ast.AST) -> ast.Return | None:
+    """A `return` statement inside, if there is one. (Given.)"""
+    return next((inner for inner in ast.walk(node) if isinstance(inner, ast.Return)), None)

@@ -52,6 +52,9 @@ class Branches(Calls):
 
     def runtime_if(self, node: ast.If, condition: tensor, rest: Sequence[ast.stmt]) -> Any:
         """An `if` that is decided when the kernel runs, and the rest."""
+        if self.in_loop and (found := contains_return(node)):  # even if it is never reached
+            message = "Cannot have `return` statements inside `while` or `for` statements"
+            raise UnsupportedLanguageConstruct(message, self.loc(found))
 
         def then() -> Any:
             if returning:
@@ -244,6 +247,6 @@ class Branches(Calls):
         return value
 
 
-def contains_return(node: ast.AST) -> bool:
-    """Whether there is a `return` statement inside. (Given.)"""
-    return any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+def contains_return(node: ast.AST) -> ast.Return | None:
+    """A `return` statement inside, if there is one. (Given.)"""
+    return next((inner for inner in ast.walk(node) if isinstance(inner, ast.Return)), None)
