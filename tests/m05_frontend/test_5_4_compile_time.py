@@ -327,6 +327,13 @@ def test_a_constant_in_a_loop_is_not_new() -> None:
     refuses(compiled(body.format(2)), "a is already defined", line="a: tl")
 
 
+def test_only_names_are_constants() -> None:
+    for target in ("x.y", "x[0]"):
+        source = compiled(f"tl.store(x, f)\n{target}: tl.constexpr = 3")
+        refuses(source, line=target)
+        judge([source])
+
+
 def test_a_constant_is_known() -> None:
     """(Triton lets it pass here, and refuses it where a constant is needed.)"""
     for value in ("n", "n + 1", "tl.arange(0, 4)"):
