@@ -53,8 +53,8 @@ class Statements(Loops):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
-        # Task 5.4: If the annotation's text (`ast.unparse`) has "constexpr" in it: the target must be a name, and a new
-        # one ("... is already defined. constexpr cannot be reassigned."), and the value no tensor. Otherwise it is an
+        # Task 5.4: If the annotation's text (`ast.unparse`) has "constexpr" in it, the target must be a name, and new
+        # ("... is already defined. constexpr cannot be reassigned."), and the value no tensor. Otherwise it is an
         # assignment like any other. Without a value there is nothing to do.
         raise NotImplementedError("Task 5.4: What the compiler decides")
 

@@ -85,7 +85,7 @@ class Statements(Loops):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
-        # [task 5.4] If the annotation's text (`ast.unparse`) has "constexpr" in it, the target must be a name, a new one
+        # [task 5.4] If the annotation's text (`ast.unparse`) has "constexpr" in it, the target must be a name, and new
         # ("... is already defined. constexpr cannot be reassigned."), and the value no tensor. Otherwise it is an
         # assignment like any other. Without a value there is nothing to do.
         if node.value is None:
