@@ -369,9 +369,6 @@ class tensor(RunTimeValue):
     __neg__ = neg
     __invert__ = invert
 
-    def __pos__(self) -> tensor:
-        return self
-
     def __eq__(self, other: Any) -> tensor:  # type: ignore[override]
         return compare("eq", self, other)
 
