@@ -94,8 +94,7 @@ def without_internals(error: CompilationError) -> CompilationError:
     if os.environ.get(DEBUGGING):
         return error
     # [task 5.8] `with_traceback(None)` forgets the way. What led to the error (`__cause__`, which Python prints as
-    # well) is forgotten by setting it to None; `__suppress_context__` set to True keeps Python from printing another.
+    # well) is forgotten by setting it to None; then Python does not print the `__context__` either.
     error.__cause__ = None
-    error.__suppress_context__ = True
     return error.with_traceback(None)
     # [end]
