@@ -165,7 +165,6 @@ HELPERS = {
     "four": "def four():\n    return 4",
     "nothing": "def nothing(p, a):\n    tl.store(p, a)",
     "empty": "def empty(p, a):\n    tl.store(p, a)\n    return",
-    "none": "def none():\n    return None",
     "changes": "def changes(n, f):\n    n = n + 1\n    f, h = n, f\n    return h",
     "ends": "def ends(a):\n    return a\n    missing",
     "outer": "def outer(a, b):\n    a, b = swap(a, add(b))\n    return add(a, four()) + b",
@@ -217,7 +216,7 @@ def test_results() -> None:
     """A value, several, none. (Whether a returned number stays one depends on Triton's version.)"""
     expressions = (
         *("swap(n, f)[0]", "nested(n)[0][1][0]", "nested(n)[0][1][1]", "n * nested(n)[1]"),
-        *("h * four()", "none() is None", "same((n, f))[1]", "same(T)[1]", "same(tl.arange(0, N))", "h * same(0.5)"),
+        *("h * four()", "same((n, f))[1]", "same(T)[1]", "same(tl.arange(0, N))", "h * same(0.5)"),
         *("ends(n)", "outer(n, f)", "outer(h, 3)", "four() + four()", "same(same(same(n)))", "add(add(n), add(f))"),
     )
     judge([calling(text) for text in expressions])
@@ -226,7 +225,6 @@ def test_results() -> None:
             helped(f"a, b = swap(n, f)\n{shown('a - b')}"),
             helped(f"(a, (b, c)), d = nested(n)\n{shown('a + b + c + d')}"),
             helped(f"a = four()\n{shown('h * a')}"),
-            helped(f"a = none()\n{shown('a is None')}"),
         ]
     )
 
