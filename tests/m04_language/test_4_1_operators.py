@@ -70,6 +70,12 @@ def agreed_with_literal(a: str, value: bool | int | float, operator: str) -> boo
     return alone.ok and answer.ok and answer.value == records.promotion(name_of(a), alone.value).value
 
 
+def test_products() -> None:
+    """`x * y` alone, the operator to begin with: two dtypes, two shapes, numbers."""
+    values = {"x": "i8[4]", "y": "fp32[2, 1]", "h": "fp16[4]", "n": "i32", "p": "*fp32"}
+    judge(values, ["n * n", "x * n", "h * n", "y * x", "h * 1.5", "2 * n", "x * 0.5", "x * 300", "p * n"])
+
+
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_two_tensors(operator: str) -> None:
     """Every two dtypes: the result, what it is computed with, or the refusal."""
@@ -153,7 +159,9 @@ def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 @given(
-    st.lists(st.recursive(st.sampled_from(sorted(NAMES)), larger, max_leaves=6), min_size=1, max_size=8, unique=True)
+    st.lists(
+        larger(st.recursive(st.sampled_from(sorted(NAMES)), larger, max_leaves=6)), min_size=1, max_size=8, unique=True
+    )
 )
 def test_expressions(expressions: list[str]) -> None:
     """Several operators, one on another's result."""

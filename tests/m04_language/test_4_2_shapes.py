@@ -175,6 +175,12 @@ def test_join_and_interleave(dtypes: tuple[str, str], shapes: tuple[Shape, Shape
     judge({"x": x, "y": y, "z": again}, ["tl.join(x, y)", "tl.join(x, z)", "tl.interleave(x, z)", "tl.join(z, x)"])
 
 
+def test_join_does_not_look_at_signs() -> None:
+    """Signed and unsigned integers of one size are the same to the IR. The result has the dtype of the first."""
+    judge({"a": "i32[4]", "b": "u32[4]"}, ["tl.join(a, b)", "tl.join(b, a)", "tl.interleave(b, a)"])
+    judge({"a": "i8", "b": "u8[2, 1]"}, ["tl.join(a, b)", "tl.join(b, a)", "tl.interleave(a, b)"])
+
+
 def test_join_names_the_dtypes() -> None:
     Scene({"x": "i32[4]", "y": "fp32[4]"}).refuses("tl.join(x, y)", TypeError, "int32", "fp32")
 

@@ -172,6 +172,8 @@ def test_shapes_of_random_numbers() -> None:
 
 REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     "tl.philox_impl(n, n, n, n, n, n)": (TypeError, ("int32",)),
+    "tl.philox_impl(u, u, w, u, u, u)": (TypeError, ("uint32", "uint64")),
+    "tl.philox_impl(w, w, w, w, w, u)": (TypeError, ("uint32", "uint64")),
     "tl.philox(x, n, n, n, n)": (TypeError, ("fp32",)),
     "tl.philox(n, s, s, s, s)": (TypeError, ("int16",)),
     "tl.rand(n, 5)": (TypeError, ("5",)),
@@ -184,4 +186,4 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
     """A TypeError with the dtype in it, or the number that should be a tensor."""
     error, names = REFUSED[expression]
-    Scene({"n": "i32", "s": "i16", "x": "fp32"}).refuses(expression, error, *names)
+    Scene({"n": "i32", "s": "i16", "u": "u32", "w": "u64", "x": "fp32"}).refuses(expression, error, *names)

@@ -14,6 +14,7 @@ its effect; of a tuple take the elements one by one.
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
 import re
@@ -64,6 +65,8 @@ class Typed:
 def judge(arguments: Arguments, expressions: Sequence[str], before: str = "", helpers: str = "") -> None:
     """Compare our language with real Triton on these expressions; fails with the first that differs."""
     __tracebackhide__ = True
+    if not expressions:
+        return
     scene = Scene(arguments, before, helpers)
     outcomes, ours = scene.outcomes(expressions)
     found = list(zip(expressions, outcomes, strict=True))
@@ -160,7 +163,7 @@ class Scene:
         lines = ["import triton", "import triton.language as tl", self.helpers, "@triton.jit"]
         marked = [f"{name}: tl.constexpr" if name in self.constants else name for name in self.arguments]
         lines.append(f"def kernel({', '.join(marked)}):")
-        used = self._used(expressions)
+        used = self.used(expressions)
         body = [_loaded(name, *type) for name, type in self.types.items() if type[1] and name in used]
         body += self.before.splitlines()
         for i, expression in enumerate(expressions):
@@ -187,6 +190,7 @@ class Scene:
     def fail(self, expression: str, expected: Any, got: Any, because: str) -> NoReturn:
         """The expression is something else than it should be."""
         __tracebackhide__ = True
+        self.outcomes([expression])  # once more and last: so the grader finds the function that it is about
         said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
         lines = [self._told(expression), f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
         failure = AssertionError("\n".join(lines))
@@ -194,14 +198,20 @@ class Scene:
 
     def _told(self, expression: str) -> str:
         """An expression, the names in it, and what happened before."""
-        used = self._used([expression])
+        used = self.used([expression])
         words = ", ".join(f"{name}: {spelling}" for name, spelling in self.arguments.items() if name in used)
-        where = "\n".join(filter(None, (words, self.helpers, self.before)))
+        called = [text for text in self.helpers.split("@triton.jit\n") if used & {*re.findall(r"^def (\w+)", text)}]
+        where = "\n".join(filter(None, (words, "\n".join(called).strip(), self.before)))
         return expression + "\n  where     " + where.replace("\n", "\n            ") if where else expression
 
-    def _used(self, expressions: Sequence[str]) -> set[str]:
+    def used(self, expressions: Sequence[str]) -> set[str]:
         """All names in the expressions, and before them."""
-        return set(re.findall(r"\w+", "\n".join([self.before, *expressions])))
+        return set().union(*map(_names, [self.before, *expressions]))
+
+
+def _names(text: str) -> set[str]:
+    """The names in some lines of Python."""
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
 # --- values

@@ -10,6 +10,7 @@ well. Each module is made once, however many inputs it runs on.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,8 +40,10 @@ def judge_values(arguments: Arguments, expressions: Sequence[str], inputs: Input
         wrong = np.argwhere(~alike(got, expected, tolerance))
         if len(wrong):
             at = tuple(map(int, wrong[0]))
-            place = f"{_shown(inputs, at)}, element {list(at)}" if at else _shown(inputs, at)
-            scene.fail(expression, expected[at], got[at], f"that is what real Triton's operations make of {place}")
+            shown = _shown({name: value for name, value in inputs.items() if name in scene.used([expression])}, at)
+            place = f"{shown}, element {list(at)}" if at else shown
+            right, mine = (_word(array[at], type) for array in (expected, got))
+            scene.fail(expression, right, mine, f"that is what real Triton's operations make of {place}")
 
 
 def values(arguments: Arguments, expressions: Sequence[str], inputs: Inputs) -> list[tuple[str, Any]]:
@@ -63,6 +66,12 @@ def _shown(inputs: Inputs, at: tuple[int, ...]) -> str:
         number = value if np.ndim(value) == 0 else value[at[0]] if len(at) == np.ndim(value) == 1 else list(value)
         words.append(f"{name} = {number}")
     return ", ".join(words)
+
+
+def _word(number: Any, type: str) -> str:
+    """A number of this type; an unsigned integer by its bits, in hex."""
+    width = re.search(r"\bi(\d+)>?, not signed", type.replace("xi", "x i"))
+    return f"0x{int(number) % 2 ** int(width[1]):0{int(width[1]) // 4}x}" if width else str(number)
 
 
 def _printed(module: Operation, arguments: Arguments, inputs: Inputs) -> list[tuple[str, Any]]:

@@ -172,7 +172,7 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
     """
     # Task 4.6: Both through `without_bfloat16`, which makes tensors of them: so numbers are not weak here. Then as for
     # an operator. For floats `arith.maxnumf` or, where NaN shall prevail, `arith.maximumf`; for integers `arith.maxsi`
-    # or `arith.maxui`.
+    # or `arith.maxui`, and nobody looks at `propagate_nan`.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 
@@ -190,9 +190,13 @@ def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 
 @builtin
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
-    """`x`, but not below `min` and not above `max`. Floats only: `TypeError` for others."""
+    """`x`, but not below `min` and not above `max`. Floats only: `TypeError` for others.
+
+    Raises `ValueError` for a `propagate_nan` that is none of `PropagateNan`'s.
+    """
     # Task 4.6: Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`operands`).
-    # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`.
+    # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`; ValueError
+    # "propagate_nan" for what is no `PropagateNan`.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 

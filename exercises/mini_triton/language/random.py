@@ -34,7 +34,7 @@ KEY_STEPS = {uint32: (0x9E3779B9, 0xBB67AE85), uint64: (0x9E3779B97F4A7C15, 0xBB
 def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: tensor, n_rounds: int = 10) -> Four:
     """The counter words `c0` to `c3` after some rounds of Philox with the key words `k0` and `k1`.
 
-    All words have one dtype, uint32 or uint64; `TypeError` for others. Their arithmetic wraps around.
+    All six words have one dtype, uint32 or uint64: `TypeError` otherwise. Their arithmetic wraps around.
     """
     # Task 4.8: `MULTIPLIERS` has A and B, `KEY_STEPS` what is added to k0 and to k1 after a round. A round computes
     # c0 = high(B * c2) ^ c1 ^ k0, c1 = B * c2, c2 = high(A * c0) ^ c3 ^ k1, c3 = A * c0 (`umulhi` is the high half).

@@ -49,7 +49,8 @@ def index(x: tensor, slices: Any) -> tensor:
     There is nothing else: a program has no access to a single element. Raises `ValueError` for it, naming it.
     """
     # Task 4.2: `slices` is one index or a tuple of them. Dimensions without an index stay. Use `expand_dims`. The
-    # message: "unsupported tensor index: 0". A slice with a start, a stop or a step is refused as well.
+    # message: "unsupported tensor index: 0". A slice with a start, a stop or a step is refused as well. Ask
+    # `isinstance` first: to compare a tensor is an operation. More `:` than dimensions are not asked for.
     raise NotImplementedError("Task 4.2: Indexing and shapes")
 
 
@@ -98,8 +99,9 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # Task 4.2: To the shape `()` it is `item`, else `_reshaped`. Let `TensorType` look at the new shape first. Then
-    # ValueError "reshape() cannot change total number of elements in tensor"; a scalar is refused in any case.
+    # Task 4.2: To the shape `()` it is `item`, of a scalar, too. All others are `_reshaped`: let `TensorType` look at
+    # the new shape first, then ValueError "reshape() cannot change total number of elements in tensor". A scalar has
+    # no elements to arrange: that is this ValueError as well, even for the shape (1,).
     raise NotImplementedError("Task 4.2: Indexing and shapes")
 
 
@@ -189,8 +191,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # Task 4.2: `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2) it makes
-    # tensors of one element, and `item` takes that out.
+    # Task 4.2: `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2), which is
+    # (2,) after `expand_dims`, it makes tensors of one element, and `item` takes that out.
     raise NotImplementedError("Task 4.2: Indexing and shapes")
 
 

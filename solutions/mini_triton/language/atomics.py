@@ -12,7 +12,7 @@ from mini_triton.language.casts import reinterpret
 from mini_triton.language.context import builtin
 from mini_triton.language.creation import full
 from mini_triton.language.dtypes import DTYPES, bfloat16, float16, int1, pointer_type
-from mini_triton.language.memory import checked_mask
+from mini_triton.language.memory import _check_operand, checked_mask
 from mini_triton.language.shape import broadcast_to
 from mini_triton.language.tensor import build, choose, convert, member, tensor, to_tensor
 
@@ -58,10 +58,10 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
     _check_pointer(pointer, name)
     # [task 4.7] Numbers become tensors; a mask is a `checked_mask`, and no mask is True everywhere (`full`).
     # Beside a tensor of pointers `broadcast_to` its shape, which adds no dimensions as a load would; beside a scalar
-    # pointer a value with a shape is a ValueError. In the end convert the value to the dtype pointed to.
+    # pointer a value with a shape is refused: `_check_operand("Value", ...)`, as in a store. In the end convert the
+    # value to the dtype pointed to.
     value = to_tensor(value)
-    if value.shape and not pointer.shape:
-        raise ValueError("Value argument cannot be block type if pointer argument is not a block")
+    _check_operand("Value", value, pointer)
     mask = full((), True, int1) if mask is None else checked_mask(mask, pointer)
     if pointer.shape:
         value, mask = broadcast_to(value, pointer.shape), broadcast_to(mask, pointer.shape)
@@ -118,8 +118,9 @@ def _by_bits(
     integers where `value` has no sign, `mirrored` on unsigned ones where it has one.
     """
     # [task 4.7] `reinterpret` value and pointers as signed integers of the same size. The sign is the highest bit: in
-    # an *unsigned* integer, shift it down to the lowest, and make it a boolean. Do both operations, each with its own
-    # part of the mask, take the right result with `arith.select`, and turn it into a float again.
+    # an *unsigned* integer, shift it down to the lowest, and `convert` that to int1, as real Triton does. Do both
+    # operations, each with its own part of the mask, take the right result with `arith.select`, and turn it into a
+    # float again.
     width = value.dtype.width
     signed, unsigned = DTYPES[f"int{width}"], DTYPES[f"uint{width}"]
     bits, place = reinterpret(value, signed), reinterpret(pointer, pointer_type(signed))
@@ -172,8 +173,8 @@ def atomic_xchg(pointer: Any, val: Any, mask: Any = None, sem: str | None = None
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: str | None = None) -> tensor:
     """Compare and swap: write `val` where memory holds `cmp`; the result is what it held before.
 
-    Nothing is converted or broadcast. Raises `ValueError` for elements that are not of 16, 32 or 64 bits, `TypeError`
-    for operands that do not fit, naming their types.
+    Nothing is converted or broadcast; the result has the dtype of `val`, as in real Triton. Raises `ValueError` for
+    elements that are not of 16, 32 or 64 bits, `TypeError` for operands that do not fit, naming their types.
     """
     _check_is_pointer(pointer, "atomic_cas")
     # [task 4.7] `tt.atomic_cas`. Numbers become tensors of their own dtype. Both operands must have the IR type that

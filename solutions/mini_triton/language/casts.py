@@ -31,7 +31,7 @@ def cast(
     # [task 4.4] First the bits, which know no rounding. Then: an equal dtype changes nothing, whatever the rounding.
     # "rtne" is how `convert` rounds anyway; "rtz" is one `tt.fp_to_fp` with `rounding` and `result`, whatever the two
     # floats. ValueError "Invalid rounding mode: up" for others, and "fp_downcast_rounding should be set only for
-    # truncating fp conversions" unless it is one float to another of fewer bits.
+    # truncating fp conversions" and the names of both dtypes unless it is one float to another of fewer bits.
     x = to_tensor(input)
     if bitcast:
         return reinterpret(x, dtype)

@@ -94,8 +94,35 @@ class pointer_type:
     def ir_type(self) -> ir.PointerType:
         return ir.PointerType(self.element_ty.ir_type)
 
+    @property
+    def width(self) -> int:
+        """Size of an address in bits."""
+        return 64
+
+    @property
+    def signed(self) -> bool:
+        return False
+
     def is_ptr(self) -> bool:
         return True
+
+    def is_bool(self) -> bool:
+        return False
+
+    def is_int(self) -> bool:
+        return False
+
+    def is_int_signed(self) -> bool:
+        return False
+
+    def is_int_unsigned(self) -> bool:
+        return False
+
+    def is_floating(self) -> bool:
+        return False
+
+    def is_fp8(self) -> bool:
+        return False
 
     def __repr__(self) -> str:
         return f"pointer<{self.element_ty}>"

@@ -180,7 +180,7 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
     """
     # [task 4.6] Both through `without_bfloat16`, which makes tensors of them: so numbers are not weak here. Then as for
     # an operator. For floats `arith.maxnumf` or, where NaN shall prevail, `arith.maximumf`; for integers `arith.maxsi`
-    # or `arith.maxui`.
+    # or `arith.maxui`, and nobody looks at `propagate_nan`.
     x, y = operands(without_bfloat16(x), without_bfloat16(y))
     if x.dtype.is_floating() and not isinstance(propagate_nan, PropagateNan):
         raise ValueError(f"Unexpected propagate_nan {propagate_nan}")
@@ -203,15 +203,21 @@ def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 
 @builtin
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
-    """`x`, but not below `min` and not above `max`. Floats only: `TypeError` for others."""
+    """`x`, but not below `min` and not above `max`. Floats only: `TypeError` for others.
+
+    Raises `ValueError` for a `propagate_nan` that is none of `PropagateNan`'s.
+    """
     # [task 4.6] Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`operands`).
-    # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`.
+    # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`; ValueError
+    # "propagate_nan" for what is no `PropagateNan`.
     x, low, high = without_bfloat16(x), without_bfloat16(min), without_bfloat16(max)
     low, high = operands(low, high)
     x, low = operands(x, low)
     x, high = operands(x, high)
     if not x.dtype.is_floating():
         raise TypeError(f"Unexpected dtype {x.dtype}. Only floating point clamp is supported")
+    if not isinstance(propagate_nan, PropagateNan):
+        raise ValueError(f"propagate_nan is one of PropagateNan's, not {propagate_nan!r}")
     return build("tt.clampf", x, low, high, propagateNan=propagate_nan.value)
     # [end]
 

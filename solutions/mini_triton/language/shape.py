@@ -49,7 +49,8 @@ def index(x: tensor, slices: Any) -> tensor:
     There is nothing else: a program has no access to a single element. Raises `ValueError` for it, naming it.
     """
     # [task 4.2] `slices` is one index or a tuple of them. Dimensions without an index stay. Use `expand_dims`. The
-    # message: "unsupported tensor index: 0". A slice with a start, a stop or a step is refused as well.
+    # message: "unsupported tensor index: 0". A slice with a start, a stop or a step is refused as well. Ask
+    # `isinstance` first: to compare a tensor is an operation. More `:` than dimensions are not asked for.
     for axis, at in enumerate(slices if isinstance(slices, tuple) else (slices,)):
         if at is None:
             x = expand_dims(x, axis)
@@ -118,8 +119,9 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # [task 4.2] To the shape `()` it is `item`, else `_reshaped`. Let `TensorType` look at the new shape first. Then
-    # ValueError "reshape() cannot change total number of elements in tensor"; a scalar is refused in any case.
+    # [task 4.2] To the shape `()` it is `item`, of a scalar, too. All others are `_reshaped`: let `TensorType` look at
+    # the new shape first, then ValueError "reshape() cannot change total number of elements in tensor". A scalar has
+    # no elements to arrange: that is this ValueError as well, even for the shape (1,).
     shape = _listed(shape)
     if not shape:
         return item(x)
@@ -235,8 +237,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # [task 4.2] `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2) it makes
-    # tensors of one element, and `item` takes that out.
+    # [task 4.2] `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2), which is
+    # (2,) after `expand_dims`, it makes tensors of one element, and `item` takes that out.
     if not x.shape or x.shape[-1] != 2:
         raise ValueError(f"tl.split needs a last dimension of size 2, not the shape {list(x.shape)}")
     pair = x if len(x.shape) > 1 else expand_dims(x, 0)

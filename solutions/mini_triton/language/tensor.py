@@ -100,8 +100,9 @@ def broadcast_together(*xs: tensor) -> list[tensor]:
 def operands(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
     """Both operands of an operator in the dtype and in the shape in which it is computed.
 
-    Numbers are weak, tensors are not, not even those without a shape. With `pointers` an operand may be a pointer;
-    then nothing is promoted, and a number has its own dtype.
+    Numbers are weak, tensors are not, not even those without a shape. Two numbers are not a case of their own: they
+    become tensors first. With `pointers` an operand may be a pointer; then nothing is promoted, and a number has its
+    own dtype.
 
     Raises `TypeError`, naming both dtypes, for a pointer where none may be, for a pointer and a float, and for pointers
     to different elements; and what `promote`, `promote_literal` and `broadcast_shapes` raise.
@@ -225,7 +226,8 @@ def mod(x: Any, y: Any) -> tensor:
 
 def bitwise(name: str, x: Any, y: Any) -> tensor:
     """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
-    # [task 4.1] For floats raise the TypeError that `_check_pointers` raises.
+    # [task 4.1] For floats raise the TypeError that `_check_pointers` raises, with the dtype after promotion: "fp32"
+    # is at fault in `n & 1.5` as well as in `x & n`.
     x, y = operands(x, y)
     if x.dtype.is_floating():
         raise TypeError(f"invalid operands of type {x.dtype} and {y.dtype}")

@@ -231,8 +231,10 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
         raise TypeError("clamp takes floats, not " + repr(x.dtype))
     if propagate_nan == PropagateNan.ALL:
         words = "all"
-    else:
+    elif propagate_nan == PropagateNan.NONE:
         words = "none"
+    else:
+        raise ValueError(f"propagate_nan cannot be {propagate_nan!r}")
     return build("tt.clampf", x, lower, upper, propagateNan=words)
 
 

@@ -48,6 +48,9 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
         add_1 = 0xBB67AE8584CAA73B
     else:
         raise TypeError("words are uint32 or uint64, not " + repr(c0.dtype))
+    for word in [c1, c2, c3, k0, k1]:
+        if word.dtype != c0.dtype:
+            raise TypeError("words are all " + repr(c0.dtype) + ", and not " + repr(word.dtype))
     for _ in range(n_rounds):
         old_c0 = c0
         old_c1 = c1

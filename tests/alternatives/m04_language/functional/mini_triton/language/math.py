@@ -215,6 +215,8 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
     value, high = operands(value, high)
     if not value.dtype.is_floating():
         raise TypeError(f"only floats can be clamped, not {value.dtype}")
+    if propagate_nan not in (PropagateNan.ALL, PropagateNan.NONE):
+        raise ValueError(f"propagate_nan cannot be {propagate_nan!r}")
     return build("tt.clampf", value, low, high, propagateNan="all" if propagate_nan is PropagateNan.ALL else "none")
 
 

@@ -37,8 +37,9 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
 
     All words have one dtype, uint32 or uint64; `TypeError` for others. Their arithmetic wraps around.
     """
-    if c0.dtype not in KEY_STEPS:
-        raise TypeError(f"philox has no words of {c0.dtype}")
+    dtypes = {word.dtype for word in (c0, c1, c2, c3, k0, k1)}
+    if len(dtypes) > 1 or c0.dtype not in KEY_STEPS:
+        raise TypeError(f"philox has no words of {dtypes}")
     a, b = MULTIPLIERS[c0.dtype]
 
     def stirred(state: tuple[tensor, ...], _: int) -> tuple[tensor, ...]:

@@ -228,6 +228,8 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
     values = [*map(without_bfloat16, (x, min, max))]
     _together(values, ((1, 2), (0, 1), (0, 2)))
     _only_floats("clamp", values[0])
+    if not isinstance(propagate_nan, PropagateNan):
+        raise ValueError(f"propagate_nan cannot be {propagate_nan!r}")
     return build("tt.clampf", *values, propagateNan=propagate_nan.value)
 
 

@@ -37,9 +37,9 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
     All words have one dtype, uint32 or uint64; `TypeError` for others. Their arithmetic wraps around.
     """
     dtype = c0.dtype
-    if dtype not in (uint32, uint64):
-        raise TypeError(f"no constants for words of {dtype}")
     counter, keys = [c0, c1, c2, c3], [k0, k1]
+    if dtype not in (uint32, uint64) or any(word.dtype != dtype for word in counter + keys):
+        raise TypeError(f"no constants for words of {[word.dtype for word in counter + keys]}")
     for _ in range(n_rounds):
         products = [(umulhi(x, factor), x * factor) for x, factor in zip(counter[::2], MULTIPLIERS[dtype], strict=True)]
         (upper_a, lower_a), (upper_b, lower_b) = products
