@@ -24,6 +24,7 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
         banner = f"Python {sys.version.split()[0]}, milestone {numbers} yours, earlier ones the reference's."
         code.interact(banner, local=names, exitmsg="")
         return True
+    sys.argv = [str(file)]
     try:
         exec(compile(file.read_bytes(), str(file), "exec"), names | {"__file__": str(file)})
     except Exception as error:

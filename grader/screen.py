@@ -197,10 +197,14 @@ def _test(test: TestResult, limit: int | None) -> Iterator[Line]:
     case = safe(test.counterexample)
     yield from _labelled("case", case, "yellow")
     message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n")).splitlines()
-    for text in message[:limit]:
+    hidden = 0 if limit is None else max(0, len(message) - limit)
+    first = len(message) if not hidden or limit is None else limit // 2  # what is expected stands at the end
+    for text in message[:first]:
         yield line(f"    {text}")
-    if len(message[:limit]) < len(message):
-        yield line(f"    … {len(message[:limit])} of {len(message)} lines (--verbose shows all)", "dim")
+    if hidden:
+        yield line(f"    … {hidden} of {len(message)} lines are not shown (--verbose shows all)", "dim")
+        for text in message[first + hidden :]:
+            yield line(f"    {text}")
     yield from _labelled("prints", safe(test.printed))
     if test.location:
         yield [Span("  code   ", "bold"), location_span(test.location)]
