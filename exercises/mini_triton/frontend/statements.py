@@ -31,8 +31,8 @@ class Statements(Loops):
         raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_Return(self, node: ast.Return) -> Any:
-        # Task 5.3: The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an error that has the words
-        # "Cannot have `return` statements inside `while` or `for` statements".
+        # Task 5.3: The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an `UnsupportedLanguageConstruct`
+        # that has the words "Cannot have `return` statements inside `while` or `for` statements".
         raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -48,7 +48,7 @@ class Statements(Loops):
         # Task 5.3: A `Name`: `evaluate` the value's `run_time`, then `self.scope.bind`; what is not `can_be_named` is
         # refused. A `Tuple`: the value must be a tuple of as many elements, or the error names both numbers. Others are
         # refused: "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an
-        # `Attribute`, and the rest is unsupported.
+        # `Attribute`, and the rest is unsupported. All of this at the target.
         raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:

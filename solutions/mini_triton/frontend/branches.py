@@ -99,7 +99,7 @@ class Branches(Calls):
     def choose(self, node: ast.expr | ast.stmt, condition: tensor, branches: Sequence[Branch], mismatch: str) -> Any:
         """The value that one of two branches results in.
 
-        Raises `CompilationError` with `mismatch`, which has a place for each type, if the types differ.
+        Raises `CompilationError` if the types differ: `mismatch` has a `{}` for each of them.
         """
         # [task 5.7] The numbers of each become tensors (`run_time`) at the end of its block: then `spelled` tells
         # whether they agree. `returned` is for blocks that return nothing.

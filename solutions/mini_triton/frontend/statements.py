@@ -39,8 +39,8 @@ class Statements(Loops):
         # [end]
 
     def visit_Return(self, node: ast.Return) -> Any:
-        # [task 5.3] The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an error that has the words
-        # "Cannot have `return` statements inside `while` or `for` statements".
+        # [task 5.3] The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an `UnsupportedLanguageConstruct`
+        # that has the words "Cannot have `return` statements inside `while` or `for` statements".
         if self.in_loop:
             message = "Cannot have `return` statements inside `while` or `for` statements"
             raise UnsupportedLanguageConstruct(message, self.loc(node))
@@ -63,7 +63,7 @@ class Statements(Loops):
         # [task 5.3] A `Name`: `evaluate` the value's `run_time`, then `self.scope.bind`; what is not `can_be_named` is
         # refused. A `Tuple`: the value must be a tuple of as many elements, or the error names both numbers. Others are
         # refused: "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an
-        # `Attribute`, and the rest is unsupported.
+        # `Attribute`, and the rest is unsupported. All of this at the target.
         if isinstance(target, ast.Name):
             value = self.evaluate(target, run_time, value)
             if not can_be_named(value):
