@@ -31,8 +31,9 @@ class Statements(Loops):
         raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_Return(self, node: ast.Return) -> Any:
-        # Task 5.3: The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an `UnsupportedLanguageConstruct`
-        # that has the words "Cannot have `return` statements inside `while` or `for` statements".
+        # Task 5.3: The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an
+        # `UnsupportedLanguageConstruct` that has the words "Cannot have `return` statements inside `while` or `for`
+        # statements".
         raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
     def visit_Assign(self, node: ast.Assign) -> None:

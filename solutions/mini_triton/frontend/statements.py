@@ -39,8 +39,9 @@ class Statements(Loops):
         # [end]
 
     def visit_Return(self, node: ast.Return) -> Any:
-        # [task 5.3] The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an `UnsupportedLanguageConstruct`
-        # that has the words "Cannot have `return` statements inside `while` or `for` statements".
+        # [task 5.3] The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an
+        # `UnsupportedLanguageConstruct` that has the words "Cannot have `return` statements inside `while` or `for`
+        # statements".
         if self.in_loop:
             message = "Cannot have `return` statements inside `while` or `for` statements"
             raise UnsupportedLanguageConstruct(message, self.loc(node))
