@@ -233,8 +233,9 @@ def _call(error: BaseException) -> str:
 
 
 def _arguments(values: dict[str, Any]) -> str:
-    """Arguments as one would write them in a call."""
-    return outcome.shorten(", ".join(f"{name}={_shown(value)}" for name, value in values.items()))
+    """Arguments as one would write them in a call. What a test goes on to draw itself cannot be written."""
+    shown = {name: _shown(value) for name, value in values.items()}
+    return outcome.shorten(", ".join(f"{name}={text}" for name, text in shown.items() if text != "data(...)"))
 
 
 def _shown(value: object) -> str:

@@ -93,7 +93,8 @@ def test_how_nan_is_treated() -> None:
     values = {"x": "fp32[4]", "n": "i32", "N": "=3"}
     for function in ("tl.minimum", "tl.maximum"):
         calls = ["(x, x, tl.PropagateNan.NONE)", "(x, 1.0, tl.PropagateNan.ALL)", "(n, 1, tl.PropagateNan.ALL)"]
-        judge(values, [f"{function}{call}" for call in (*calls, "(x, x, propagate_nan=1)", "(n, n, propagate_nan=1)", "(x, N)", "(1, 2)")])
+        calls += ["(x, x, propagate_nan=1)", "(n, n, propagate_nan=1)", "(x, N)", "(1, 2)"]
+        judge(values, [f"{function}{call}" for call in calls])
 
 
 def test_minimum_and_maximum_of_numbers() -> None:
