@@ -46,6 +46,9 @@ class Reporter:
         self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # that can be repeated
         self.started = 0.0
 
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.option.tbstyle = "no"  # nobody reads pytest's traceback, and to format one takes longer than most tests
+
     # Collection: a file that cannot be imported costs its own tests only.
 
     @pytest.hookimpl(wrapper=True)

@@ -95,9 +95,10 @@ VALUES = {"p": "*fp32[4]", "q": "*fp32", "m": "i1[4]", "n": "i1[8]", "x": "i32[4
 
 @pytest.mark.parametrize("expression", LOADS)
 def test_refused_loads(expression: str) -> None:
+    judge(VALUES, ["tl.load(p)"])
     Scene(VALUES).refuses(expression, ValueError, *LOADS[expression])
     if "=" not in expression or "other" in expression:  # what newer versions do not know, they refuse in other words
-        judge(VALUES, ["tl.load(p)", expression])
+        judge(VALUES, [expression])
 
 
 def built(load: dict[str, Any], store: dict[str, Any]) -> str:

@@ -243,4 +243,4 @@ def test_refused_dots(expression: str) -> None:
     values |= {"v": "fp16[16]", "s": "fp16[2, 16, 16]", "t": "fp16[4, 16, 16]", "g": "bf16[16, 16]"}
     values |= {"e": "fp8e5[32, 32]", "j": "i8[32, 32]"}
     Scene(values).refuses(expression, error, *names)
-    judge(values, [expression])
+    judge(values, ["tl.dot(a, a)", expression])
