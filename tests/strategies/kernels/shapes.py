@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.strategies.kernels.functions import filled
+from tests.strategies.kernels.functions import converted
 from tests.strategies.kernels.program import Value
-from tests.strategies.kernels.types import MOST, NUMBERS, STORED, Shape, elements
+from tests.strategies.kernels.types import MOST, NUMBERS, STORED, Shape, elements, in_language
 from tests.strategies.kernels.writer import Function
 
 
@@ -24,8 +24,11 @@ def reshape(k: Function) -> Value | None:
 
 
 def transpose(k: Function) -> Value | None:
-    """`tl.trans(x)`, `x.T`, `tl.permute(x, (1, 0))`."""
-    if not (a := k.operand(lambda value: len(value.shape) == 2)) or a.dtype not in STORED:
+    """`tl.trans(x)`, `x.T`, `tl.permute(x, (1, 0))`.
+
+    None in a loop: real Triton 3.7 never ends compiling a block that is carried and transposed.
+    """
+    if k.looping or k.helper or not (a := k.operand(lambda value: len(value.shape) == 2)) or a.dtype not in STORED:
         return None
     text = k.of((f"tl.trans({a.text})", f"{a.inner}.T", f"tl.permute({a.text}, (1, 0))"))
     return _changed(a, text, (a.shape[1], a.shape[0]))
@@ -57,12 +60,16 @@ def expand(k: Function) -> Value | None:
 
 
 def new_block(k: Function) -> Value | None:
-    """`tl.zeros`, `tl.full`, `tl.arange`."""
+    """`tl.arange`, and `tl.full` of something that the compiler does not know."""
     size = k.of((k.program.columns, k.program.rows))
-    if k.chance(40):
+    if k.chance(50):
         bounds = k.of((f"0, {k.size(size)}", f"{size}, {2 * size}"))
         return Value(f"tl.arange({bounds})", "int32", (size,))
-    return filled(k, k.of(("fp32", "int32", *NUMBERS)), k.of(((size,), (k.program.rows, k.program.columns))))
+    dtype, shape = k.of(("fp32", "int32", *NUMBERS)), k.of(((size,), (k.program.rows, k.program.columns)))
+    scalar = k.pick(lambda value: value.dtype in NUMBERS and not value.shape) or k.pid()
+    if not (value := converted(scalar, dtype)):
+        return None
+    return Value(f"tl.full({k.shape(shape)}, {value.text}, {in_language(dtype)})", dtype, shape)
 
 
 def split(k: Function) -> bool:
