@@ -55,7 +55,14 @@ def tests(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "grader", "stubs", "--check")
     session.run(PYTHON, "-m", "grader", "check")
     session.run(PYTHON, "-m", "grader", "alternatives")
-    session.run(PYTHON, "-m", "grader", "mistakes")
+    session.run(PYTHON, "-m", "grader", "mistakes", "--each", "3")
+
+
+@nox.session
+def mistakes(session: nox.Session) -> None:
+    """Try all wrong solutions, which takes a while: nox -s mistakes, or nox -s mistakes -- milestone5."""
+    install(session, "triton")
+    session.run(PYTHON, "-m", "grader", "mistakes", *session.posargs)
 
 
 @nox.session

@@ -66,6 +66,7 @@ def main(job: Job, answers: Answers) -> None:
         *("-o", "addopts=", "--capture=no", "--continue-on-collection-errors", *_PLUGINS),
         *("--impl", job.impl, "--fill", job.fill, "--device", job.device, "--examples", str(job.examples)),
         f"--hypothesis-seed={job.seed}",
+        *([] if job.shrink else ["--no-shrink"]),
     ]
     reporter = Reporter(job, overlay.plan, answers, limit, own_code)
     os.chdir(root)  # for relative paths: pytest would read more into a `[` or `::` in a folder's name

@@ -207,7 +207,7 @@ def _check(curriculum: Curriculum, options: argparse.Namespace) -> int:
 def _mistakes(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import mistakes
 
-    return OK if mistakes.run(options.target or ["all"]) else LOST
+    return OK if mistakes.run(options.target or ["all"], options.each) else LOST
 
 
 def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
@@ -355,6 +355,8 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, description=text)
         command.set_defaults(run=run)
         command.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+        if name == "mistakes":
+            command.add_argument("--each", type=_positive, metavar="N", help="only the first N of each task")
     return parser
 
 

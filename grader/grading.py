@@ -38,6 +38,7 @@ class Settings:
     from_reference: frozenset[str] = frozenset()  # modules that are the reference's in any case
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
+    shrink: bool = True
 
 
 @dataclass
@@ -236,6 +237,7 @@ class Grading:
             from_reference=sorted(settings.from_reference),
             broken=self._broken,
             import_limit=settings.import_limit,
+            shrink=settings.shrink,
             memory=settings.memory if settings.device == "cpu" else None,  # CUDA maps far more than it uses
         )
 

@@ -32,6 +32,7 @@ class Job:
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # modules that ended an earlier child
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
+    shrink: bool = True  # look for the smallest failing case; without it the first one found will do
     trace: str = os.devnull  # where stacks are written when the process ends for a timeout or a crash
     token: str = ""  # marks the child's own answers, since learner code might write to the same pipe
 

@@ -53,15 +53,22 @@ def catalog(curriculum: Curriculum) -> list[Mistake]:
     return found
 
 
-def run(targets: Sequence[str]) -> bool:
-    """Print how many of the tasks' mistakes are caught, and which are not; True if all are."""
+def run(targets: Sequence[str], each: int | None = None) -> bool:
+    """Print how many of the tasks' mistakes are caught, and which are not; True if all are.
+
+    With `each`, only so many of each task are tried: those that are listed first.
+    """
     curriculum = load()
     tasks = curriculum.resolve(targets)
     verdicts = _of_the_reference(curriculum, {task.id for task in tasks})
     wrong = [id for id, verdict in verdicts.items() if verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)]
     for id in wrong:
         print(f"{id}: the reference itself does not pass, so its mistakes tell nothing.")
-    listed = [mistake for mistake in catalog(curriculum) if mistake.task in verdicts]
+    of_tasks: dict[str, list[Mistake]] = {id: [] for id in verdicts}
+    for mistake in catalog(curriculum):
+        if mistake.task in of_tasks:
+            of_tasks[mistake.task].append(mistake)
+    listed = [mistake for mistakes in of_tasks.values() for mistake in mistakes[:each]]
     if unjudged := sum(verdicts[mistake.task] is Verdict.UNAVAILABLE for mistake in listed):
         print(f"Not tried, for want of a judge on this machine: {unjudged} of {len(listed)}.")
     judged = [mistake for mistake in listed if verdicts[mistake.task] is Verdict.PASS]
@@ -84,7 +91,7 @@ def is_caught(mistake: Mistake, curriculum: Curriculum) -> bool:
         path = Path(folder, curriculum.file_of(mistake.module))
         path.parent.mkdir(parents=True)
         path.write_text(mistake.text(curriculum), encoding="utf-8")
-        settings = Settings(learner_root=Path(folder), from_reference=frozenset(others))
+        settings = Settings(learner_root=Path(folder), from_reference=frozenset(others), shrink=False)
         grading = Grading(curriculum, [task], settings, _stop_when_caught)
         try:
             grading.run()

@@ -22,6 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--fill", choices=origins, default="reference", help="whose code the earlier milestones are")
     group.addoption("--device", choices=["auto", "cpu", "cuda"], default="auto", help="where kernels run")
     group.addoption("--examples", type=int, default=EXAMPLES, metavar="N", help="examples of each property")
+    group.addoption("--no-shrink", action="store_true", help="report the first failing case, not the smallest")
     group.addoption("--learner-root", type=Path, metavar="DIR", help="the learner's tree instead of exercises/")
     group.addoption("--kata-target", metavar="TARGET", help="the milestone to test, if paths do not tell")
 
@@ -29,7 +30,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "task(id): the task of the curriculum that this test judges")
     curriculum = load(config.rootpath)
-    _configure_hypothesis(config.getoption("--examples"), curriculum.scratch / "hypothesis")
+    _configure_hypothesis(
+        config.getoption("--examples"), not config.getoption("--no-shrink"), curriculum.scratch / "hypothesis"
+    )
     if overlay.installed():
         return
     try:
@@ -70,7 +73,7 @@ def _milestones(config: pytest.Config, curriculum: Curriculum) -> set[int]:
     return found or set(named.values())
 
 
-def _configure_hypothesis(examples: int, storage: Path) -> None:
+def _configure_hypothesis(examples: int, shrink: bool, storage: Path) -> None:
     """Random by the seed alone: nothing is remembered from run to run, and no test fails for being slow."""
     from hypothesis import HealthCheck, Phase, settings
     from hypothesis.configuration import set_hypothesis_home_dir
@@ -79,7 +82,7 @@ def _configure_hypothesis(examples: int, storage: Path) -> None:
     settings.register_profile(
         "kata",
         max_examples=examples,
-        phases=[Phase.explicit, Phase.generate, Phase.target, Phase.shrink],
+        phases=[Phase.explicit, Phase.generate, Phase.target, *([Phase.shrink] if shrink else [])],
         deadline=None,
         database=None,
         derandomize=False,
