@@ -6,7 +6,6 @@ Its names are loaded when they are first used: the dtypes of milestone 1 need no
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
@@ -49,7 +48,7 @@ class Language(ModuleType):
             super().__setattr__(name, value)
 
 
-sys.modules[__name__].__class__ = Language
+importlib.import_module(__name__).__class__ = Language
 
 
 def _modules() -> Iterator[ModuleType]:
