@@ -67,7 +67,8 @@ def test_operators(a: Any, b: Any, name: str) -> None:
     A, B = constexpr(a), constexpr(b)
     asked(f"constexpr({a!r}) {name} constexpr({b!r})", lambda: function(A, B), lambda: function(a, b))
     asked(f"constexpr({a!r}) {name} {b!r}", lambda: function(A, b), lambda: function(a, b))
-    asked(f"{a!r} {name} constexpr({b!r})", lambda: function(a, B), lambda: function(a, b))
+    if not (name == "%" and isinstance(a, str)):  # a string formats whatever follows, before it is asked
+        asked(f"{a!r} {name} constexpr({b!r})", lambda: function(a, B), lambda: function(a, b))
 
 
 @given(a=plain)
