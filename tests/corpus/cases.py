@@ -25,6 +25,8 @@ from tests.oracles.triton import Source
 
 TESTS = Path(__file__).parents[1]
 TARGETS = ("sm_80", "sm_90")
+ORDER = "programs add to the same place in any order"
+FOLDED = "Triton adds a product to a sum inside the product, by a pass that a TTIR file comes too late for"
 _GROUP = re.compile(
     r"(?P<names>[\w ]+): (?P<type>\*?\w+)(?P<divisible>:16)?(?:\[(?P<length>[^]]+)\])?(?: = (?P<value>.+))?"
 )
@@ -61,7 +63,7 @@ class Case:
     suffix: str = ""  # tells specialisations of one kernel apart
     targets: Sequence[str] = TARGETS
     until: str = ""  # the last version of Triton that has what the kernel uses: "3.7"
-    inexact: str = ""  # why two runs of the very same code may differ in the last bits
+    inexact: str = ""  # why results may differ in the last bits: ORDER or FOLDED
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.corpus.cases import Case
+from tests.corpus.cases import ORDER, Case
 from tests.oracles.triton import Code
 
 TILE = {"M": 16, "N": 64}
-ORDER = "programs add to the same place in any order"
 
 REDUCTIONS = (
     Case("reductions", "reduce_axes", "sums highest: *fp32[81], lowest x: *fp32[1024]", TILE),
