@@ -15,8 +15,9 @@ from mini_triton.ir.printer import print_module
 from mini_triton.ir.verifier import verify
 
 from tests.oracles import questions, records, triton
+from tests.strategies.arithmetic import BINARY
 from tests.strategies.bench import MEMORY, Bench
-from tests.strategies.execution import BINARY, COMPARISONS
+from tests.strategies.execution import COMPARISONS
 from tests.strategies.functions import module_around
 from tests.strategies.types import NUMBERS
 

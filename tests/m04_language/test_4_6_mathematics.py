@@ -81,7 +81,7 @@ def test_absolute_value(shape: Shape) -> None:
 
 
 @given(x=st.sampled_from((*PLAIN, "*fp32")), y=st.sampled_from((*PLAIN, "*fp32")), shapes=st.tuples(shapes, shapes))
-@settings(max_examples=60)
+@settings(max_examples=50)
 def test_minimum_and_maximum(x: str, y: str, shapes: tuple[Shape, Shape]) -> None:
     """Of every two dtypes and shapes; the result is of the dtype that an operator would have."""
     ways = ("tl.minimum(x, y)", "tl.maximum(x, y)", "tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)")
@@ -144,7 +144,7 @@ def test_fused_multiply_add_keeps_bf16() -> None:
     y=st.sampled_from(PLAIN),
     shapes=st.tuples(shapes, shapes, shapes),
 )
-@settings(max_examples=60)
+@settings(max_examples=50)
 def test_where(condition: str, x: str, y: str, shapes: tuple[Shape, Shape, Shape]) -> None:
     """A condition of any dtype, values of any two, and all three in any shape."""
     values = {"c": spelled(condition, shapes[0]), "x": spelled(x, shapes[1]), "y": spelled(y, shapes[2])}
@@ -152,7 +152,7 @@ def test_where(condition: str, x: str, y: str, shapes: tuple[Shape, Shape, Shape
 
 
 @given(dtype=st.sampled_from((*PLAIN, "bf16")), shapes=st.tuples(shapes, shapes))
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_where_with_numbers(dtype: str, shapes: tuple[Shape, Shape]) -> None:
     """Unlike in `maximum`, numbers are weak."""
     pairs = ("x, 0", "-1, x", "x, 1.5", "True, x", "300, x", "1, 2.5")
@@ -168,29 +168,20 @@ def test_where_with_pointers() -> None:
 
 # --- reductions
 
-HELPERS = """
-@triton.jit
-def larger(a, b):
-    return tl.maximum(a, b)
-@triton.jit
-def last(a, b):
-    return b
-@triton.jit
-def both(a, i, b, j):
-    return a + b, i * j
-@triton.jit
-def crossed(a, i, b, j):
-    return a - j, b - i
-@triton.jit
-def three(a, b, c, d, e, f):
-    return a + d, tl.where(b > e, c, f), c * f
-@triton.jit
-def compared(a, b):
-    return a > b
-@triton.jit
-def widened(a, b):
-    return a * 1.5 + b
-"""
+COMBINE = {
+    "larger": "(a, b): return tl.maximum(a, b)",
+    "last": "(a, b): return b",
+    "both": "(a, i, b, j): return a + b, i * j",
+    "crossed": "(a, i, b, j): return a - j, b - i",
+    "three": "(a, b, c, d, e, f): return a + d, tl.where(b > e, c, f), c * f",
+    "compared": "(a, b): return a > b",
+    "widened": "(a, b): return a * 1.5 + b",
+}
+
+
+def written(*functions: str) -> str:
+    """The source of these combine functions."""
+    return "\n".join(f"@triton.jit\ndef {function}{COMBINE[function]}" for function in functions)
 
 
 @given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes | st.none(), keep=st.booleans())
@@ -199,17 +190,17 @@ def test_reduce_one_tensor(dtype: str, shape: Shape, axis: int | None, keep: boo
     """With a function of the kernel's own, which must return what it takes."""
     functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
     expressions = [f"tl.reduce(x, {axis}, {function}, keep_dims={keep})" for function in functions]
-    judge({"x": spelled(dtype, shape)}, expressions, helpers=HELPERS)
+    judge({"x": spelled(dtype, shape)}, expressions, helpers=written(*functions))
 
 
 @given(dtypes=st.tuples(*[st.sampled_from(WIDE)] * 3), shape=blocks, axis=axes | st.none(), keep=st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=20)
 def test_reduce_several_tensors(dtypes: tuple[str, str, str], shape: Shape, axis: int | None, keep: bool) -> None:
     """In step: all values of one element come before those of the other."""
     values = {name: spelled(dtype, shape) for name, dtype in zip("xyz", dtypes, strict=True)}
     two = [f"tl.reduce((x, y), {axis}, {f}, {keep})[{i}]" for f in ("both", "crossed") for i in (0, 1)]
-    three = [f"tl.reduce((x, z, x), {axis}, three, {keep})[{i}]" for i in (0, 1, 2)]
-    judge(values, [*two, *three], helpers=HELPERS)
+    three = f"tl.reduce((x, z, x), {axis}, three, {keep})"
+    judge(values, [*two, f"{three}[1]", f"{three}[2]"], helpers=written("both", "crossed", "three"))
 
 
 def test_reduce_as_a_method_and_refusals() -> None:
@@ -218,7 +209,7 @@ def test_reduce_as_a_method_and_refusals() -> None:
     accepted = ["x.reduce(1, larger)", "tl.reduce((x,), 0, larger)[0]", "tl.reduce(p, 0, last)"]
     refused = ["tl.reduce((x, y), 0, both)[0]", "tl.reduce((x, x), 0, larger)[0]", "tl.reduce(x, 0, both)"]
     refused += ["tl.reduce(s, 0, larger)", "tl.reduce((x, i), 0, crossed)[0]", "tl.reduce(x, 2, larger)"]
-    judge(values, [*accepted, *refused], helpers=HELPERS)
+    judge(values, [*accepted, *refused], helpers=written("larger", "last", "both", "crossed"))
 
 
 def test_sum_of_every_dtype() -> None:
@@ -250,10 +241,10 @@ def test_indices_of_extremes(function: str) -> None:
 
 
 @given(shape=blocks, axis=axes, keep=st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=25)
 def test_axes(shape: Shape, axis: int, keep: bool) -> None:
     """Any axis of any shape, counted from either end, kept or not; what is no axis is refused."""
-    expressions = [f"tl.{f}(x, {axis}, keep_dims={keep})" for f in ("sum", "max", "argmin", "argmax", "xor_sum")]
+    expressions = [f"tl.{f}(x, {axis}, keep_dims={keep})" for f in ("sum", "argmin")]
     judge({"x": spelled("i32", shape)}, [*expressions, f"tl.max(x, {axis}, return_indices=True, keep_dims={keep})[1]"])
 
 
@@ -281,12 +272,12 @@ def test_softmax() -> None:
 
 
 @given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes, reverse=st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=25)
 def test_scan_one_tensor(dtype: str, shape: Shape, axis: int, reverse: bool) -> None:
     """The shape stays; the axis is one of the shape's."""
     functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
     expressions = [f"tl.associative_scan(x, {axis}, {function}, reverse={reverse})" for function in functions]
-    judge({"x": spelled(dtype, shape)}, expressions, helpers=HELPERS)
+    judge({"x": spelled(dtype, shape)}, expressions, helpers=written(*functions))
 
 
 def test_scan_several_tensors() -> None:
@@ -298,7 +289,7 @@ def test_scan_several_tensors() -> None:
     one = ["x.associative_scan(0, larger)", "tl.associative_scan((x,), 0, larger)[0]"]
     refused = ["tl.associative_scan((x, y), 0, both)[0]", "tl.associative_scan((x, i), 0, crossed)[0]"]
     refused += ["tl.associative_scan(s, 0, larger)", "tl.associative_scan(x, None, larger)"]
-    judge(values, [*pairs, *crossed, *one, *refused], helpers=HELPERS)
+    judge(values, [*pairs, *crossed, *one, *refused], helpers=written("larger", "both", "crossed"))
 
 
 def test_running_sums_of_every_dtype() -> None:
@@ -347,4 +338,4 @@ def test_refusals_name_what_is_at_fault(expression: str) -> None:
     """The class of the error, and the dtype, the number or the axis that does not fit."""
     values = {"x": "fp32[4]", "h": "fp16", "d": "fp64", "n": "i32", "j": "i8", "m": "i1", "p": "*fp32"}
     error, names = REFUSED[expression]
-    Scene(values, "", HELPERS).refuses(expression, error, *names)
+    Scene(values, helpers=written("compared")).refuses(expression, error, *names)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import mini_triton.language as tl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mini_triton.ir.printer import print_module
 from mini_triton.language.signature import SPELLINGS, parse_type
+from mini_triton.language.tracing import trace
 
+from tests.checks import described
 from tests.oracles import records
 from tests.strategies.language import Scene, judge
 
@@ -133,13 +139,14 @@ def test_compare_and_swap_names_what_does_not_fit() -> None:
 OPERANDS = ("i8", "u8", "i16", "i32", "i64", "fp8e5", "fp8e4nv", "fp16", "bf16", "fp32", "fp64")
 
 
-@SOME
-@given(a=st.sampled_from(OPERANDS), b=st.sampled_from(OPERANDS), shape=st.sampled_from(((), (2,))))
-def test_dtypes(a: str, b: str, shape: Shape) -> None:
+@pytest.mark.parametrize("dtype", OPERANDS)
+def test_dtypes(dtype: str) -> None:
     """The same on both sides, or any two fp8. What products are summed in depends on them, for some on `out_dtype`."""
-    values = {"a": typed(a, (*shape, 16, 32)), "b": typed(b, (*shape, 32, 16)), "c": typed(b, (*shape, 32, 32))}
-    outs = ("tl.float32", "tl.float16", "tl.bfloat16") if a == b else ("tl.float32",)
-    judge(values, ["tl.dot(a, b)", *(f"tl.dot(a, c, out_dtype={out})" for out in outs)])
+    others = {f"b_{other}": typed(other, (32, 16)) for other in OPERANDS}
+    stacks = {"s": typed(dtype, (2, 16, 32)), "t": typed(dtype, (2, 32, 16))}
+    outs = [f"tl.dot(a, b_{dtype}, out_dtype=tl.{out})" for out in ("float32", "float16", "bfloat16")]
+    pairs = [f"tl.dot(a, {other})" for other in others]
+    judge({"a": typed(dtype, (16, 32)), **others, **stacks}, [*pairs, *outs, "tl.dot(s, t)"])
 
 
 @SOME
@@ -179,11 +186,22 @@ def test_accumulator(product: tuple[str, str], acc: str, shape: Shape) -> None:
     judge(values, expressions)
 
 
+def product(dtype: Any, acc: Any, **options: Any) -> str:
+    """A module with a dot product of zeros."""
+
+    def kernel() -> None:
+        a = tl.zeros((32, 32), dtype)
+        tl.dot(a, a, tl.zeros((32, 32), acc), **options)
+
+    return print_module(trace(kernel, {}))
+
+
 def test_dtype_of_the_accumulator() -> None:
     """Without `out_dtype` it is that of `acc`, as it is in Triton from 3.8 on."""
-    scene = Scene({"a": "fp16[16, 16]", "h": "fp16[16, 16]", "i": "i8[32, 32]", "j": "i32[32, 32]"})
-    for short, long in (("a, a, h", "tl.float16"), ("i, i, j", "tl.int32")):
-        assert scene.text([f"tl.dot({short})"]) == scene.text([f"tl.dot({short}, out_dtype={long})"])
+    for dtype, acc in ((tl.float16, tl.float16), (tl.int8, tl.int32), (tl.float64, tl.float64)):
+        described(f"tl.dot(a, a, acc) for {dtype} and {acc}", product, dtype, acc).returns(
+            product(dtype, acc, out_dtype=acc), because=f"it is as with out_dtype={acc}"
+        )
 
 
 @SOME
@@ -202,6 +220,8 @@ def test_precision(precision: str | None, allow: str | None, imprecise: str | No
 
 DOTS: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     "tl.dot(a, b)": (TypeError, ("same dtype", "fp16", "fp32")),
+    "tl.dot(a, g)": (TypeError, ("same dtype", "fp16", "bf16")),
+    "tl.dot(e, j)": (TypeError, ("fp8e5",)),
     "tl.dot(i, i)": (TypeError, ("int32",)),
     "tl.dot(a, v)": (ValueError, ("equal ranks",)),
     "tl.dot(v, v)": (ValueError, ("equal ranks",)),
@@ -220,6 +240,7 @@ DOTS: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
 def test_refused_dots(expression: str) -> None:
     error, names = DOTS[expression]
     values = {"a": "fp16[16, 16]", "b": "fp32[16, 16]", "i": "i32[16, 16]", "k": "fp16[8, 16]", "q": "fp8e5[16, 16]"}
-    values |= {"v": "fp16[16]", "s": "fp16[2, 16, 16]", "t": "fp16[4, 16, 16]"}
+    values |= {"v": "fp16[16]", "s": "fp16[2, 16, 16]", "t": "fp16[4, 16, 16]", "g": "bf16[16, 16]"}
+    values |= {"e": "fp8e5[32, 32]", "j": "i8[32, 32]"}
     Scene(values).refuses(expression, error, *names)
     judge(values, [expression])

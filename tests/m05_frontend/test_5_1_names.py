@@ -42,6 +42,7 @@ SIMPLE = (
     "{0} = {1} if {2} else {0}",
     "{0} = {1} = {2} + {0}",
     "{0}, ({1}, {2}) = {2}, {0}",
+    "({0}, {1}), {2} = {1}(({2}, {0}), {2})",
     "[{0}, *{1}] = {2}[{0}:{1}]",
     "{0} += {1} * {2}",
     "{0}[{1}] *= {2}",
@@ -136,6 +137,7 @@ def test_any_nodes_will_do() -> None:
 
 def test_the_order_is_that_of_the_text() -> None:
     """Not that in which `ast.walk` finds them, nor that of the alphabet."""
-    text = "if c:\n    z = deep\n    if d:\n        y = (f(g), h)[i]\nx = last"
+    text = "if c:\n    if d:\n        z = (f(g), h)[i]\n    y = after\nx = last"
     asked(written, text, ["z", "y", "x"], "the text is read from its top")
-    asked(read, text, ["c", "deep", "d", "f", "g", "h", "i", "last"], "the text is read from its top")
+    asked(read, text, ["c", "d", "f", "g", "h", "i", "after", "last"], "the text is read from its top")
+    asked(written, "(c, (b, d)), a = x", ["c", "b", "d", "a"], "the text is read from the left")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import triton
 from tests.oracles.triton import Source
-from tests.strategies.compilation import fail, judge, kernel, outcome, refuses
+from tests.strategies.compilation import fail, judge, kernel, outcome, refuses, used
 
 ARGUMENTS = {
     "x": "*fp32",
@@ -29,7 +29,7 @@ def shown(text: str) -> str:
 
 def compiled(body: str, helpers: str = "") -> Source:
     """A kernel that may call others, which need no decorator here."""
-    return kernel(body, ARGUMENTS, helpers.replace("def ", "@triton.jit\ndef "))
+    return kernel(body, used(ARGUMENTS, body), helpers.replace("def ", "@triton.jit\ndef "))
 
 
 # --- assignments
@@ -155,48 +155,37 @@ def test_refused_assignments(line: str) -> None:
 
 # --- kernels that call kernels
 
-HELPERS = """
-def add(a, b=1):
-    return a + b
-def scaled(a, factor=0.5, count=COUNT):
-    a *= factor
-    return a * count
-def block(a, SIZE: tl.constexpr):
-    return a + tl.arange(0, SIZE)
-def swap(a, b):
-    return b, a
-def nested(a):
-    return (a, (a + 1, 2)), 0.5
-def four():
-    return 4
-def nothing(p, a):
-    tl.store(p, a)
-def empty(p, a):
-    tl.store(p, a)
-    return
-def none():
-    return None
-def changes(n, f):
-    n = n + 1
-    f, h = n, f
-    return h
-def ends(a):
-    return a
-    missing
-def outer(a, b):
-    a, b = swap(a, add(b))
-    return add(a, four()) + b
-def apply(function, a):
-    return function(a)
-def same(a):
-    return a
-""".replace("def ", "@triton.jit\ndef ")
-HELPERS = f"COUNT = tl.constexpr(3)\n{HELPERS}"
+HELPERS = {
+    "COUNT": "COUNT = tl.constexpr(3)",
+    "add": "def add(a, b=1):\n    return a + b",
+    "scaled": "def scaled(a, factor=0.5, count=COUNT):\n    a *= factor\n    return a * count",
+    "block": "def block(a, SIZE: tl.constexpr):\n    return a + tl.arange(0, SIZE)",
+    "swap": "def swap(a, b):\n    return b, a",
+    "nested": "def nested(a):\n    return (a, (a + 1, 2)), 0.5",
+    "four": "def four():\n    return 4",
+    "nothing": "def nothing(p, a):\n    tl.store(p, a)",
+    "empty": "def empty(p, a):\n    tl.store(p, a)\n    return",
+    "none": "def none():\n    return None",
+    "changes": "def changes(n, f):\n    n = n + 1\n    f, h = n, f\n    return h",
+    "ends": "def ends(a):\n    return a\n    missing",
+    "outer": "def outer(a, b):\n    a, b = swap(a, add(b))\n    return add(a, four()) + b",
+    "apply": "def apply(function, a):\n    return function(a)",
+    "same": "def same(a):\n    return a",
+}
+
+
+def helped(body: str) -> Source:
+    """A kernel beside those that it calls."""
+    needed = body
+    for _ in range(2):  # some call others
+        needed = "\n".join([body, *used(HELPERS, needed).values()])
+    helpers = "\n".join(used(HELPERS, needed).values())
+    return compiled(body, helpers)
 
 
 def calling(*expressions: str) -> Source:
     """A kernel that prints what these calls return."""
-    return kernel("\n".join(map(shown, expressions)), ARGUMENTS, HELPERS)
+    return helped("\n".join(map(shown, expressions)))
 
 
 def test_arguments_and_defaults() -> None:
@@ -227,17 +216,17 @@ def test_arguments_and_defaults() -> None:
 def test_results() -> None:
     """A value, several, none; a number stays one."""
     expressions = (
-        *("swap(n, f)[0]", "nested(n)[0][1][0]", "nested(n)[0][1][1]", "h * nested(n)[1]", "tl.arange(0, four())"),
+        *("swap(n, f)[0]", "nested(n)[0][1][0]", "nested(n)[0][1][1]", "n * nested(n)[1]", "tl.arange(0, four())"),
         *("h * four()", "none() is None", "same((n, f))[1]", "same(T)[1]", "same(tl.arange(0, N))", "h * same(0.5)"),
         *("ends(n)", "outer(n, f)", "outer(h, 3)", "four() + four()", "same(same(same(n)))", "add(add(n), add(f))"),
     )
     judge([calling(text) for text in expressions])
     judge(
         [
-            kernel(f"a, b = swap(n, f)\n{shown('a - b')}", ARGUMENTS, HELPERS),
-            kernel(f"(a, (b, c)), d = nested(n)\n{shown('a + b + c + d')}", ARGUMENTS, HELPERS),
-            kernel(f"a = four()\n{shown('h * a')}", ARGUMENTS, HELPERS),
-            kernel(f"a = none()\n{shown('a is None')}", ARGUMENTS, HELPERS),
+            helped(f"a, b = swap(n, f)\n{shown('a - b')}"),
+            helped(f"(a, (b, c)), d = nested(n)\n{shown('a + b + c + d')}"),
+            helped(f"a = four()\n{shown('h * a')}"),
+            helped(f"a = none()\n{shown('a is None')}"),
         ]
     )
 
@@ -246,14 +235,13 @@ def test_calls_for_their_effect() -> None:
     """Stores of the called kernel stand where it is called."""
     judge(
         [
-            kernel(body, ARGUMENTS, HELPERS)
+            helped(body)
             for body in (
                 "nothing(x, f)\nempty(x, n)\nnothing(x, 2)",
                 "tl.store(p, 1)\nempty(p, 2)\ntl.store(p, 3)",
                 f"{shown('nothing(x, f) is None')}\n{shown('empty(x, f) is None')}",
                 f"a = empty(p, n)\n{shown('a is None')}",
                 "tl.store(x, f)\nreturn\ntl.store(x, n)",
-                "tl.store(x, f)\nreturn None",
                 "return",
             )
         ]
@@ -264,10 +252,10 @@ def test_a_called_kernel_has_names_of_its_own() -> None:
     """It changes none of its caller's, and sees none of them; all see the globals."""
     judge(
         [
-            kernel(f"{shown('changes(n, f)')}\n{shown('n')}\n{shown('f')}\n{shown('h')}", ARGUMENTS, HELPERS),
-            kernel(f"n, f = changes(n, f), n\n{shown('n - f')}", ARGUMENTS, HELPERS),
-            kernel(f"a, b = 1, n\n{shown('add(b) + a')}", ARGUMENTS, HELPERS),
-            kernel(f"add = n\n{shown('add + 1')}\n{shown('outer(add, n)')}", ARGUMENTS, HELPERS),
+            helped(f"{shown('changes(n, f)')}\n{shown('n')}\n{shown('f')}\n{shown('h')}"),
+            helped(f"n, f = changes(n, f), n\n{shown('n - f')}"),
+            helped(f"a, b = 1, n\n{shown('add(b) + a')}"),
+            helped(f"add = n\n{shown('add + 1')}\n{shown('outer(add, n)')}"),
         ]
     )
 
@@ -304,20 +292,19 @@ def test_noinline() -> None:
 
 
 INSIDE = """
-@triton.jit
 def inner(a):
     return a + missing
-@triton.jit
 def middle(a):
     b = a + 1
     return inner(b)
-@triton.jit
 def sees_n(a):
     return a + n
-@triton.jit
 def sizes(a, SIZE: tl.constexpr):
     return a + tl.arange(0, SIZE)
-@triton.jit
+def combine(a, b):
+    return a + missing
+def reduces(a):
+    return tl.reduce(tl.arange(0, 4), 0, combine) + a
 def asserts(a, SIZE: tl.constexpr):
     tl.static_assert(SIZE == 4, "four")
     return sizes(a, SIZE)
@@ -325,11 +312,11 @@ def asserts(a, SIZE: tl.constexpr):
 
 
 @pytest.mark.parametrize(
-    "text", ["inner(n)", "middle(n)", "sees_n(f)", "sizes(n, 3)", "asserts(n, 3)", "asserts(n, f)"]
+    "text", ["inner(n)", "middle(n)", "sees_n(f)", "sizes(n, 3)", "asserts(n, 3)", "asserts(n, f)", "reduces(n)"]
 )
 def test_errors_inside(text: str) -> None:
     """They are where they come up; notes tell from where it was called, one for each call, the innermost first."""
-    source = kernel(f"tl.store(x, f)\n{shown(text)}", ARGUMENTS, INSIDE)
+    source = compiled(f"tl.store(x, f)\n{shown(text)}", INSIDE)
     judge([source])
     (answer,) = triton.frontends([source])
     got = outcome(source)

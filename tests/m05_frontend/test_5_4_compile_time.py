@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 
 from tests.oracles.triton import Source
-from tests.strategies.compilation import judge, kernel, refuses
+from tests.strategies.compilation import judge, kernel, refuses, used
 
 ARGUMENTS = {
     "x": "*fp32",
@@ -33,7 +33,8 @@ def shown(text: str) -> str:
 
 def compiled(body: str, last: str = "", before: str = "") -> Source:
     """A kernel that prints `last` in the end."""
-    return kernel(body + (f"\n{shown(last)}" if last else ""), ARGUMENTS, before)
+    body += f"\n{shown(last)}" if last else ""
+    return kernel(body, used(ARGUMENTS, body), before)
 
 
 # --- whole programs
@@ -253,9 +254,11 @@ def test_no_else_after_a_loop() -> None:
     refuses(source, "else", line="for i")
 
 
-@pytest.mark.parametrize(
-    "text", ["return", "if N == 4:\n        return", "for j in tl.static_range(1):\n        return n"]
-)
+INNER = "for j in tl.static_range(1):\n        {}"
+RETURNS = ("return", "if N == 4:\n        return", INNER.format("return n"), f"{INNER.format('n += j')}\n    return")
+
+
+@pytest.mark.parametrize("text", RETURNS)
 def test_no_return_inside_a_loop(text: str) -> None:
     """(Triton allows it in a loop that is unrolled, which is then no loop.)"""
     words = "Cannot have `return` statements inside `while` or `for` statements"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from mini_triton.errors import UnsupportedLanguageConstruct
 
 from tests.oracles import triton
@@ -28,6 +28,7 @@ def test_one_loop() -> None:
     judge_bodies("total = 0\nfor i in range(n):\n    total += i\ntl.store(x, total)")
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(statements=controlled.blocks(branches=False))
 def test_programs(statements: list[Statement]) -> None:
     """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, tuples, several at once."""

@@ -6,13 +6,15 @@ import pytest
 from hypothesis import given, settings
 from mini_triton.errors import UnsupportedLanguageConstruct
 
+from tests import corpus
 from tests.oracles import triton
 from tests.strategies import controlled
-from tests.strategies.compilation import compare, judge, judge_statements, kernel, refuses
+from tests.strategies.compilation import compare, fail, judge, judge_statements, kernel, outcome, refuses
 from tests.strategies.controlled import Statement
+from tests.strategies.kernels import Kernel, judging, kernels
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
-SOME = settings(max_examples=50)
+SOME = settings(max_examples=settings().max_examples // 2)
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 
@@ -28,6 +30,7 @@ def judge_stores(*values: str) -> None:
     judge_statements([f"tl.store(x, {value})" for value in values], ARGUMENTS, {})
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(statements=controlled.blocks(branches=True))
 def test_programs(statements: list[Statement]) -> None:
     """All in all, as deep as it comes."""
@@ -304,8 +307,54 @@ def test_and_or_not() -> None:
         "not n",
         "not f",
     )
+    judge_bodies(
+        "y = not N\ntl.store(x, y)",
+        "y = N and 3\nz: tl.constexpr = not N or 2\ntl.store(x + z, y)",
+        "y = n > 3 or n < 2\nz = not y\ntl.store(x, y)\ntl.store(x + 1, z)",
+    )
     judge_statements(
         [f"tl.store(x + tl.arange(0, 4), {value})" for value in (f"not ({v})", f"({v}) and n > 3", f"({v}) or ({v})")],
         ARGUMENTS,
         {},
     )
+
+
+# --- whole kernels
+
+NETWORKS = (
+    "softmax_row",
+    "layer_norm_backward_lock",
+    "matmul_activation",
+    "attention_forward_causal",
+    "conv2d_implicit_gemm",
+)
+INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", "mma", "wgmma.mma_async", "cp.async")
+
+
+@settings(max_examples=settings().max_examples // 4)
+@given(kernel=kernels())
+def test_random_kernels(kernel: Kernel) -> None:
+    """Kernels in which anything may occur: operators, memory, reductions, helpers, loops, branches, early returns."""
+    judging.judge([kernel])
+
+
+def test_the_kernels_of_neural_networks() -> None:
+    """Real Triton compiles them from our text to what it compiles them to from its own: as many instructions for memory
+    and matrices, and as much shared memory."""
+    sources = [case.source() for case in corpus.CASES if str(case) in NETWORKS]
+    assert len(sources) == len(NETWORKS)
+    texts = [outcome(source) for source in sources]
+    for source, text in zip(sources, texts, strict=True):
+        if isinstance(text, Exception):
+            fail(source, "a module", text, "real Triton accepts this")
+    theirs = [made.compiled for made in triton.frontends(sources, lower=True)]
+    for source, expected, got in zip(sources, theirs, triton.compile_many(list(map(str, texts))), strict=True):
+        assert got, f"real Triton does not compile {source.kernel} from our text: {got.diagnostic}"
+        pairs = {name: (expected.count(name), got.count(name)) for name in INSTRUCTIONS}
+        pairs["bytes of shared memory"] = expected.shared, got.shared
+        differing = {name: pair for name, pair in pairs.items() if len(set(pair)) > 1}
+        assert not differing, (
+            f"{source.kernel} compiles to other PTX for sm_90 than from real Triton's own front end\n"
+            f"  expected  { {name: a for name, (a, b) in differing.items()} }\n"
+            f"  got       { {name: b for name, (a, b) in differing.items()} }"
+        )

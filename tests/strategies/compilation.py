@@ -72,9 +72,14 @@ def judge_statements(statements: Sequence[str], arguments: Mapping[str, str], na
 
 def _around(statements: Sequence[str], arguments: Mapping[str, str], names: Mapping[str, str]) -> Source:
     """The kernel with these statements, and with nothing that they do not use."""
-    used = set(re.findall(r"\w+", "\n".join(statements)))
-    parameters = {name: type for name, type in arguments.items() if name in used}
-    return kernel("\n".join(statements), parameters, "\n".join(text for name, text in names.items() if name in used))
+    body = "\n".join(statements)
+    return kernel(body, used(arguments, body), "\n".join(used(names, body).values()))
+
+
+def used(names: Mapping[str, str], text: str) -> dict[str, str]:
+    """Those of the names that occur in a text: a failure shows nothing else."""
+    words = set(re.findall(r"\w+", text))
+    return {name: value for name, value in names.items() if name in words}
 
 
 def judge(sources: Sequence[Source]) -> None:

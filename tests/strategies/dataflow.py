@@ -22,8 +22,14 @@ Index = tuple[str, ...]  # for each dimension which element: "row 0:64" runs fro
 WRITES = ("tt.atomic_rmw", "tt.atomic_cas", "tt.call")  # beside all operations without a result
 ENDS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 ASSOCIATIVE = ("arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori")
-COMMUTATIVE = (*ASSOCIATIVE, "arith.addf", "arith.mulf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
-COMMUTATIVE += ("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf")
+ELEMENTWISE = (
+    *("arith.", "math.", "tt.addptr", "tt.load", "tt.fp_to_fp", "tt.bitcast", "tt.int_to_ptr", "tt.ptr_to_int"),
+    *("tt.mulhiui", "tt.precise_", "tt.clampf", "tt.extern_elementwise"),
+)  # these, and all whose names begin so
+COMMUTATIVE = (
+    *(*ASSOCIATIVE, "arith.addf", "arith.mulf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"),
+    *("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf"),
+)
 FLIPPED = {f"{s}{a}": f"{s}{b}" for s in "suo" for a, b in (("gt", "lt"), ("ge", "le"))}  # x > y is y < x
 SYMMETRIC = ("eq", "ne", "oeq", "une")
 
@@ -207,7 +213,7 @@ class Graph:
 
     def _operation(self, line: Line, index: Index) -> Node:
         shapes = [self._shape(name) for name in line.operands]
-        elementwise = line.name.partition(".")[0] in ("arith", "math") or line.name in ("tt.addptr", "tt.load")
+        elementwise = line.name.startswith(ELEMENTWISE)
         operands = [
             self.value(name, index if elementwise and shape == line.shape else _whole(shape))
             for name, shape in zip(line.operands, shapes, strict=True)
@@ -233,8 +239,10 @@ class Graph:
 
     def _combine(self, region: Region) -> Node:
         """The region of a reduction or a scan: its arguments are known by their places."""
+        sources = len(region.arguments) // 2
         for i, name in enumerate(region.arguments):
-            self.named[name] = f"element {i}", (), (), f"the element {name.partition('@')[0]}"
+            side, source = "right" if i >= sources else "left", f", of source {i % sources}" if sources > 1 else ""
+            self.named[name] = f"element {i}", (), (), f"the {side} element{source}"
         effects = self._effects(region.lines, depth=0)
         results = tuple(self.value(name, ()) for name in region.lines[-1].operands)
         return Node("the combination", (*results, *effects), region.lines[-1].text)
@@ -260,7 +268,7 @@ def _label(line: Line, index: Index) -> str:
         return f"{text} {_at(index)}"
     text = re.sub(r"dense<(.*?)> : ", r"\1 : ", VALUE.sub("%", text))
     element = TENSOR.sub(r"\2", text).removesuffix(" : i1")
-    return element if line.name.startswith(("arith", "math", "tt.addptr", "tt.load")) else f"{text} {_at(index)}"
+    return element if line.name.startswith(ELEMENTWISE) else f"{text} {_at(index)}"
 
 
 def _options(line: Line) -> str:

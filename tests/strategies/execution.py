@@ -1,4 +1,4 @@
-"""What IR means, by NumPy: a small interpreter of the operations that the tests of the builder build.
+"""What IR means, by NumPy: a small interpreter of memory, shapes and control flow; `arithmetic.py` has the rest.
 
 Pointers are positions in one flat array, the memory. What NumPy does with two arrays is what the IR must do.
 """
@@ -6,27 +6,19 @@ Pointers are positions in one flat array, the memory. What NumPy does with two a
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.printer import print_module
-from mini_triton.ir.types import FloatType, IntegerType, PointerType, Type, element_type, shape_of
+from mini_triton.ir.types import I1, FloatType, IntegerType, PointerType, Type, element_type, shape_of
+
+from tests.strategies import arithmetic
 
 FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return")
 
-BINARY: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("arith.addi", "arith.addf", "tt.addptr"), np.add),
-    **dict.fromkeys(("arith.subi", "arith.subf"), np.subtract),
-    **dict.fromkeys(("arith.muli", "arith.mulf"), np.multiply),
-    "arith.andi": np.bitwise_and,
-    "arith.ori": np.bitwise_or,
-    "arith.xori": np.bitwise_xor,
-    "arith.maxsi": np.maximum,
-    "arith.minsi": np.minimum,
-}
 COMPARISONS = {
     name: getattr(operator, name[-2:])
     for name in "eq ne slt sle sgt sge ult ule ugt uge oeq olt ole ogt oge une".split()
@@ -50,6 +42,7 @@ class Machine:
         self.memory = np.array(memory)
         self.functions = {function.attributes["sym_name"]: function for function in functions}
         self.values: dict[Value, Any] = {}
+        self.printed: list[tuple[Operation, Any]] = []  # each `tt.print`, and its operand
 
     def run(self, block: Block, *arguments: Any) -> list[Any]:
         """The operands of the block's terminator, or nothing if it has none, after all before it has run."""
@@ -59,7 +52,7 @@ class Machine:
             operands = [self.values[operand] for operand in operation.operands]
             if operation.name in TERMINATORS:
                 return operands
-            with np.errstate(over="ignore"):  # IR arithmetic wraps around
+            with np.errstate(all="ignore"):  # IR arithmetic wraps around, and knows NaN
                 results = self._results(operation, operands)
             for value, result in zip(operation.results, results, strict=True):
                 self.values[value] = np.asarray(result, numpy_type(value.type))
@@ -73,17 +66,17 @@ class Machine:
     def _results(self, operation: Operation, operands: list[Any]) -> Sequence[Any]:
         name, attributes = operation.name, operation.attributes
         shape = shape_of(operation.results[0].type) if operation.results else ()
-        if name in BINARY:
-            return [BINARY[name](*operands)]
+        if name in arithmetic.OPERATIONS:
+            return [arithmetic.OPERATIONS[name](*operands)]
         match name:
             case "arith.constant":
                 return [np.full(shape, attributes["value"])]
             case "arith.cmpi" | "arith.cmpf":
                 return [self._compare(str(attributes["predicate"]), operation.operands[0].type, operands)]
-            case "arith.extf":
-                return operands
-            case "arith.select":
-                return [np.where(*operands)]
+            case "arith.trunci":  # to i1: the lowest bit
+                return [operands[0] & 1 if element_type(operation.results[0].type) == I1 else operands[0]]
+            case "tt.bitcast":
+                return [operands[0].view(numpy_type(operation.results[0].type))]
             case "tt.get_program_id":
                 return [0]
             case "tt.make_range":
@@ -96,6 +89,9 @@ class Machine:
                 return [np.reshape(operands[0], shape)]
             case "tt.load":
                 return [self._load(*operands)]
+            case "tt.print":
+                self.printed.append((operation, operands[0]))
+                return []
             case "tt.store":
                 self._store(*operands)
                 return []
@@ -112,7 +108,7 @@ class Machine:
 
     def _compare(self, predicate: str, type: Type, operands: list[Any]) -> Any:
         if predicate.startswith("u") and isinstance(element_type(type), IntegerType):
-            operands = [operand.view(f"uint{8 * operand.itemsize}") for operand in operands]
+            operands = list(map(arithmetic.unsigned, operands))
         assert predicate in COMPARISONS, f"not {predicate!r}: to compare floats with zero, use `une`, true for NaN"
         return COMPARISONS[predicate](*operands)
 

@@ -14,10 +14,11 @@ its effect; of a tuple take the elements one by one.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from ast import literal_eval
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -64,26 +65,28 @@ def judge(arguments: Arguments, expressions: Sequence[str], before: str = "", he
     """Compare our language with real Triton on these expressions; fails with the first that differs."""
     __tracebackhide__ = True
     scene = Scene(arguments, before, helpers)
-    outcomes = {expression: scene.outcome(expression) for expression in expressions}
-    accepted = [expression for expression, outcome in outcomes.items() if isinstance(outcome, Typed)]
-    refused = [expression for expression in outcomes if expression not in accepted]
-    together, *alone = triton.frontends([scene.source(accepted), *(scene.source([one]) for one in refused)])
-    for expression, answer in zip(refused, alone, strict=True):
+    outcomes, ours = scene.outcomes(expressions)
+    found = list(zip(expressions, outcomes, strict=True))
+    accepted = [expression for expression, outcome in found if isinstance(outcome, Typed)]
+    refused = [(expression, outcome) for expression, outcome in found if isinstance(outcome, Exception)]
+    together, *alone = triton.frontends([scene.source(accepted), *(scene.source([one]) for one, _ in refused)])
+    for (expression, outcome), answer in zip(refused, alone, strict=True):
         if answer:
-            scene.fail(expression, _type(answer), outcomes[expression], "real Triton accepts it")
-        if not isinstance(outcomes[expression], REFUSALS):
-            scene.fail(expression, "a TypeError or a ValueError", outcomes[expression], _words(answer))
+            scene.fail(expression, next(iter(_types(answer, [expression]))), outcome, "real Triton accepts it")
+        if not isinstance(outcome, REFUSALS):
+            scene.fail(expression, "a TypeError or a ValueError", outcome, _words(answer))
     if not together:
         for expression, answer in zip(
             accepted, triton.frontends([scene.source([one]) for one in accepted]), strict=True
         ):
             if not answer:
-                scene.fail(expression, "a TypeError or a ValueError", outcomes[expression], _words(answer))
-        raise AssertionError(f"the test is wrong, real Triton refuses {scene}: {together.diagnostic}")
-    for expression, expected in _types(together, accepted).items():
-        if outcomes[expression] != expected:
-            scene.fail(expression, expected, outcomes[expression], "that is its type in real Triton")
-    scene.compare(accepted, together.canonical)
+                scene.fail(expression, "a TypeError or a ValueError", dict(found)[expression], _words(answer))
+        raise AssertionError(f"the test is wrong, real Triton refuses {accepted}: {together.diagnostic}")
+    types = (outcome for outcome in outcomes if isinstance(outcome, Typed))
+    for expression, got, expected in zip(accepted, types, _types(together, accepted), strict=True):
+        if got != expected:
+            scene.fail(expression, expected, got, "that is its type in real Triton")
+    scene.compare(accepted, ours, together.canonical)
 
 
 class Scene:
@@ -98,86 +101,107 @@ class Scene:
         self.types = {name: _parsed(text) for name, text in arguments.items() if name not in self.constants}
         self.signature = {name: _spelled(*type) for name, type in self.types.items()}
 
-    def __str__(self) -> str:
-        words = [f"{name}: {spelling}" for name, spelling in self.arguments.items()]
-        return "\n".join([", ".join(words), *filter(None, (self.helpers, self.before))])
+    def outcomes(self, expressions: Sequence[str]) -> tuple[list[Typed | Exception], str]:
+        """The type that our language gives each expression, or the error with which it refuses; and the module.
 
-    def outcome(self, expression: str) -> Typed | Exception:
-        """The type that our language gives an expression, or the error with which it refuses."""
-        types: list[Typed] = []
-        try:
-            self._traced([expression], types)
-        except NO_ANSWER:
-            raise
-        except Exception as error:
-            return error
-        return types[0]
+        What a refused one has left in the module is not used: real Triton's canonicalizer removes it.
+        """
+        outcomes: list[Typed | Exception] = []
+
+        def body(names: dict[str, Any]) -> None:
+            accepted = itertools.count()
+            for expression in expressions:
+                try:
+                    value = self._value(expression, names)
+                except NO_ANSWER:
+                    raise
+                except Exception as error:
+                    outcomes.append(error)
+                else:
+                    number = next(accepted)
+                    outcomes.append(_shown(number, value) if _has_result(expression) else Typed())
+
+        text = self._traced(body)
+        return outcomes, text
 
     def refuses(self, expression: str, error: type[Exception], *names: str, because: str = "") -> None:
         """Our language refuses the expression with this class of error, and its message names what is at fault."""
         __tracebackhide__ = True
-        described(f"{expression}\n{self._where()}", self._traced, [expression], []).raises(
-            error, *names, because=because
-        )
+        values: list[Any] = []
 
-    def text(self, expressions: Sequence[str]) -> str:
-        """A module with all of these expressions as our language builds it."""
-        return self._traced(expressions, [])
+        def value() -> Any:
+            self._traced(lambda known: values.append(self._value(expression, known)))
+            return values[0]
 
-    def _traced(self, expressions: Sequence[str], types: list[Typed]) -> str:
+        described(self._told(expression), value).raises(error, *names, because=because)
+
+    def _traced(self, body: Callable[[dict[str, Any]], Any]) -> str:
+        """The module of a kernel in which `body` is called with all names."""
+
         def kernel(**inputs: tensor) -> None:
             names: dict[str, Any] = {"tl": tl, "__name__": "kernels"}
             exec(self.helpers.replace("@triton.jit\n", ""), names)
             names |= self.constants | {name: constexpr(self.constants[name]) for name in self.constexprs}
             names |= {name: _argument(value, *self.types[name]) for name, value in inputs.items()}
             exec(self.before, names)
-            for i, expression in enumerate(expressions):
-                value = eval(expression, names)
-                if WITHOUT_RESULT.match(expression):
-                    types.append(Typed())
-                else:
-                    types.append(_shown(i, value))
+            body(names)
 
         return print_module(trace(kernel, self.signature))
+
+    def _value(self, expression: str, names: dict[str, Any]) -> Any:
+        """What an expression gives. Anything but a tensor, or a number, is refused by none and accepted by none."""
+        value = unwrap(eval(expression, names))
+        if _has_result(expression) and not isinstance(value, tensor | bool | int | float):
+            raise AssertionError(f"{value!r} is no tensor")
+        return value
 
     def source(self, expressions: Sequence[str]) -> Source:
         """The same for real Triton."""
         lines = ["import triton", "import triton.language as tl", self.helpers, "@triton.jit"]
         marked = [f"{name}: tl.constexpr" if name in self.constants else name for name in self.arguments]
         lines.append(f"def kernel({', '.join(marked)}):")
-        body = [_loaded(name, *type) for name, type in self.types.items() if type[1]]
+        used = self._used(expressions)
+        body = [_loaded(name, *type) for name, type in self.types.items() if type[1] and name in used]
         body += self.before.splitlines()
         for i, expression in enumerate(expressions):
-            quiet = WITHOUT_RESULT.match(expression)
-            body.append(expression if quiet else f'tl.device_print("shown {i}", {expression})')
+            body.append(f'tl.device_print("shown {i}", {expression})' if _has_result(expression) else expression)
         text = "\n".join(lines + [f"    {line}" for line in body or ["pass"]])
         return Source(text, "kernel", self.signature | dict.fromkeys(self.constants, "constexpr"), self.constants)
 
-    def compare(self, expressions: Sequence[str], theirs: str) -> None:
+    def compare(self, expressions: Sequence[str], ours: str, theirs: str) -> None:
         """Fail where something else is computed than by real Triton."""
         __tracebackhide__ = True
-        ours, theirs = _negations(triton.canonical(self.text(expressions))), _negations(theirs)
-        names = list(self.types)
-        if not difference(ours, theirs, names):
+        if not (found := self._difference(ours, theirs)):
             return
+        blamed = "; ".join(expressions)
         for expression in expressions:  # alone, the blame is clear
             (answer,) = triton.frontends([self.source([expression])])
-            text = _negations(triton.canonical(self.text([expression])))
-            if found := difference(text, _negations(answer.canonical), names):
-                raise AssertionError(f"{expression}\n{self._where()}\n{found}")
-        found = difference(ours, theirs, names)
-        raise AssertionError(f"{'; '.join(expressions)}\n{self._where()}\n{found}")
+            if alone := self._difference(self.outcomes([expression])[1], answer.canonical):
+                blamed, found = expression, alone
+                break
+        raise AssertionError(f"{self._told(blamed)}\n{found}")
+
+    def _difference(self, ours: str, theirs: str) -> str:
+        return difference(_negations(triton.canonical(ours)), _negations(theirs), list(self.types))
 
     def fail(self, expression: str, expected: Any, got: Any, because: str) -> NoReturn:
         """The expression is something else than it should be."""
         __tracebackhide__ = True
         said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
-        lines = [expression, self._where(), f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
+        lines = [self._told(expression), f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
         failure = AssertionError("\n".join(lines))
         raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
 
-    def _where(self) -> str:
-        return f"  where     {self}".replace("\n", "\n            ")
+    def _told(self, expression: str) -> str:
+        """An expression, the names in it, and what happened before."""
+        used = self._used([expression])
+        words = ", ".join(f"{name}: {spelling}" for name, spelling in self.arguments.items() if name in used)
+        where = "\n".join(filter(None, (words, self.helpers, self.before)))
+        return expression + "\n  where     " + where.replace("\n", "\n            ") if where else expression
+
+    def _used(self, expressions: Sequence[str]) -> set[str]:
+        """All names in the expressions, and before them."""
+        return set(re.findall(r"\w+", "\n".join([self.before, *expressions])))
 
 
 # --- values
@@ -220,13 +244,15 @@ def _argument(value: tensor, element: str, shape: tuple[int, ...]) -> tensor:
     return tensor(handle, parse_type(element))
 
 
+def _has_result(expression: str) -> bool:
+    return not WITHOUT_RESULT.match(expression)
+
+
 def _shown(i: int, value: Any) -> Typed:
     """What the value is; it is also printed by the kernel, so that nothing of it is removed as unused."""
-    builder, value = current(), unwrap(value)
+    builder = current()
     if isinstance(value, bool | int | float):
         value = tensor(builder.constant(value, literal_dtype(value).ir_type), literal_dtype(value))
-    if not isinstance(value, tensor):
-        raise AssertionError(f"{value!r} is no tensor")
     element = value.dtype
     signed = isinstance(element, dtype) and element.is_int() and element.signed
     builder.operation("tt.print", value.handle, prefix=f" shown {i}: ", hex=False, isSigned=(int(signed),))
@@ -236,20 +262,16 @@ def _shown(i: int, value: Any) -> Typed:
 # --- real Triton's answers
 
 
-def _types(answer: Made, expressions: Sequence[str]) -> dict[str, Typed]:
-    """The type of each expression that has a result."""
+def _types(answer: Made, expressions: Sequence[str]) -> Iterator[Typed]:
+    """The type of each expression."""
     found = {int(number): (signed, type) for number, signed, type in PRINTED.findall(answer.canonical)}
-    types = {}
-    for i, expression in enumerate(expressions):
-        if i in found:
-            signed, type = found[i]
-            *dims, element = type.removeprefix("tensor<").removesuffix(">" * type.startswith("tensor<")).split("x")
-            types[expression] = Typed(element, signed == "1", tuple(map(int, dims)))
-    return types
-
-
-def _type(answer: Made) -> Typed:
-    return next(iter(_types(answer, ["it"]).values()), Typed())
+    for i, _ in enumerate(expressions):
+        if i not in found:
+            yield Typed()
+            continue
+        signed, type = found[i]
+        *dims, element = type.removeprefix("tensor<").removesuffix(">" * type.startswith("tensor<")).split("x")
+        yield Typed(element, signed == "1", tuple(map(int, dims)))
 
 
 def _words(answer: Made) -> str:

@@ -91,7 +91,8 @@ def _line(text: str, lines: Iterator[str], names: dict[str, str], fresh: Iterato
     made, rest = match.groups() if (match := _RESULTS.fullmatch(text)) else ("", text)
     arguments = [argument for argument, _ in _BOUND.findall(rest)]
     operands = tuple(names[name] for name in VALUE.findall(_BOUND.sub(r"\2", rest)))
-    regions, end = [], text
+    regions: list[Region] = []
+    end = text
     while end.endswith("{"):
         region, end = _region(lines, names, [] if regions else arguments, fresh)
         regions.append(region)

@@ -109,7 +109,7 @@ class Calls(Expressions):
         # A function may call itself with other types or other constants. With the same ones it would never end: keep a
         # note of this call, its name and the arguments' `repr`, in the `callers` of the inner visitor, and refuse what
         # is in `self.callers` already: the message has "recursion" in it.
-        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
+        raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
     def bound_arguments(self, function: JITFunction, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:
         """The arguments of a call by parameter. Raises `TypeError`, as Python does, if they do not fit. (Given.)"""
@@ -126,7 +126,7 @@ class Calls(Expressions):
     def called_from(self, error: CompilationError, node: ast.Call) -> CompilationError:
         """The error with a note (`add_note`) that says that its place was reached by the call at `node`."""
         # Task 5.3: "called from file:line:column", then the excerpt on a line of its own. Return the error itself.
-        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
+        raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
 
 NOTHING = object()

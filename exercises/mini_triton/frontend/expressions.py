@@ -111,9 +111,9 @@ class Expressions:
         """
         name = node.id
         # Task 5.2: Three places, in this order. `self.scope.lost` has names that lost their value, with the reason:
-        # raise it. `self.function.globals`: return what `is_visible`; the message for other things says "Cannot access
-        # global variable GG". The `PYTHON` functions, by their `__name__`, are in the module `builtins`.
-        # And last, "foo is not defined".
+        # the message is "foo is not defined here: " and the reason. `self.function.globals`: return what `is_visible`;
+        # the message for other things says "Cannot access global variable foo". The `PYTHON` functions, by their
+        # `__name__`, are in the module `builtins`. And last, "foo is not defined".
         raise NotImplementedError("Task 5.2: Expressions")
 
     # --- values
@@ -158,7 +158,7 @@ class Expressions:
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         # Task 5.2: Visit both sides, left first, then `self.evaluate` the function that `OPERATORS` has for the class
-        # of `node.op`. What is not there is unsupported: `self.unsupported(node.op)` is the error to raise.
+        # of `node.op`. What is not there is unsupported: `self.unsupported(node, node.op)` is the error to raise.
         raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:

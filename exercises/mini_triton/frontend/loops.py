@@ -40,7 +40,8 @@ class Loops(Branches):
 
     def carried(self, node: ast.For | ast.While) -> Carried:
         """The names that this loop carries, with their values before it."""
-        # Task 5.6: Those that its body writes and whose value now has parts. The target of a `for` is not among them.
+        # Task 5.6: Those that its body writes and whose value now has parts. What the loop gives a value
+        # itself (`targets`) is not among them.
         raise NotImplementedError("Task 5.6: for")
 
     def enter(self, carried: Carried, handles: Iterable[Value]) -> None:
@@ -53,9 +54,9 @@ class Loops(Branches):
 
         Raises `CompilationError` for a name whose type has changed, and for a new value where the compiler knew one.
         """
-        # Task 5.6: `run` the body with `self.in_loop` set, so that a `return` in it is refused; set it back
-        # afterwards. `check_known` looks at the names that are not carried. Those that are must be spelled as before,
-        # or `changed` is the error, which wants to know the scope `before` the body as well.
+        # Task 5.6: `run` the body with `self.in_loop` set, so that a `return` in it is refused; then set it back to
+        # what it was. `check_known` looks at names whose value the compiler knows; it needs a copy of the scope from
+        # before the body. A carried name must be spelled as before, or `changed` is the error, with that copy.
         raise NotImplementedError("Task 5.6: for")
 
     def leave(self, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]) -> None:
@@ -104,8 +105,9 @@ class Loops(Branches):
         """A loop that the kernel runs: `scf.for`."""
         # Task 5.6: `self.bounds` gives the three operands, of one dtype, which is the induction variable's too. Open a
         # `for_` with the handles of the carried values' parts. Inside, with a copy of the scope, `enter`, bind the
-        # target to the variable, visit the body and yield. Afterwards `leave` with the results. A step known to be
-        # negative: swap the bounds, turn the step over, and the target is upper - variable + lower.
+        # target to the variable, visit the body and yield what comes of it. Then `annotate` the loop with what
+        # `tl.range` was told, and `leave` with the results. If the step is known to be negative (`is_negative`), the
+        # bounds are those of a loop upward (`backwards`), and the target is upper - variable + lower.
         raise NotImplementedError("Task 5.6: for")
 
     def bounds(self, node: ast.expr, iterator: tl_range, backwards: bool) -> list[tensor]:

@@ -26,17 +26,18 @@ class Statements(Loops):
 
         What comes after an `if` depends on it, so `visit_If` gets the rest and returns what that returns.
         """
-        # Task 5.2: A `Return` ends it, an `If` is handed the statements after it, all others are visited.
+        # Task 5.2: A `Return` ends it, all others are visited. But an `If` is handed the statements after it, which
+        # `visit` cannot do: so tell the builder where it is (`self.builder.location`), as `visit` does.
         raise NotImplementedError("Task 5.2: Expressions")
 
     def visit_Return(self, node: ast.Return) -> Any:
         # Task 5.3: The value, or None as a `constexpr`. Inside a loop (`self.in_loop`) an error that has the words
         # "Cannot have `return` statements inside `while` or `for` statements".
-        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
+        raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
     def visit_Assign(self, node: ast.Assign) -> None:
         # Task 5.3: One target only: "simultaneous multiple assignment is not supported". Then `assign`.
-        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
+        raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
     def assign(self, target: ast.expr, value: Any) -> None:
         """Bind a name, or several to the elements of a tuple, however nested.
@@ -48,7 +49,7 @@ class Statements(Loops):
         # refused. A `Tuple`: the value must be a tuple of as many elements, or the error names both numbers. Others are
         # refused: "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an
         # `Attribute`, and the rest is unsupported.
-        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
+        raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
@@ -61,7 +62,7 @@ class Statements(Loops):
         """`x += y`"""
         # Task 5.3: The same as `x = x + y`: make those nodes and visit them. `ast.copy_location` gives a new node the
         # place of an old one; and the name that is read is a `Load`.
-        raise NotImplementedError("Task 5.3: Assignments, and kernels that call kernels")
+        raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A call for its effect, or a docstring. (Given.)"""

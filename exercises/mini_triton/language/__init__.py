@@ -27,6 +27,7 @@ MODULES = (
     "reduction",
     "scan",
     "standard",
+    "sorting",
     "random",
     "hints",
     "ranges",

@@ -33,10 +33,15 @@ def _order(sem: str | None, scope: str | None) -> dict[str, str]:
     return {"sem": sem or "acq_rel", "scope": scope or "gpu"}
 
 
-def _check_pointer(pointer: Any, name: str) -> None:
-    """Pointers that may be written through, to elements that the hardware has this operation for. (Given.)"""
+def _check_is_pointer(pointer: Any, name: str) -> None:
+    """Raises `ValueError` for what is no pointer. (Given.)"""
     if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
         raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)} in `tl.{name}`")
+
+
+def _check_pointer(pointer: Any, name: str) -> None:
+    """Pointers that may be written through, to elements that the hardware has this operation for. (Given.)"""
+    _check_is_pointer(pointer, name)
     if pointer.dtype.const:
         raise ValueError("Cannot store to a constant pointer")
     element = pointer.dtype.element_ty
@@ -145,6 +150,7 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: 
     Nothing is converted or broadcast. Raises `ValueError` for elements that are not of 16, 32 or 64 bits, `TypeError`
     for operands that do not fit, naming their types.
     """
+    _check_is_pointer(pointer, "atomic_cas")
     # Task 4.7: `tt.atomic_cas`. Numbers become tensors of their own dtype. Both operands must have the IR type that
     # the pointers point to, in their shape: `with_element` of the pointers' IR type.
     raise NotImplementedError("Task 4.7: Dot products and atomics")

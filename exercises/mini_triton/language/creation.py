@@ -10,7 +10,7 @@ from typing import Any
 
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import dtype, int32, int64, uint64
-from mini_triton.language.tensor import Number, build, constant, convert, is_number, tensor
+from mini_triton.language.tensor import Number, build, constant, convert, is_number, member, tensor
 
 __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like", "cdiv"]
 
@@ -75,7 +75,11 @@ def wrapped(value: Number, dtype: dtype) -> Number:
 
 
 def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
-    """A scalar in every element of a tensor. Raises `ValueError` if it is none. (Given.)"""
+    """A scalar in every element of a tensor. Raises `ValueError` if it is none, `TypeError` for sizes that are unknown
+    at compile time. (Given.)"""
+    for i, size in enumerate(shape):
+        if isinstance(size, tensor):
+            raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got {size!r}")
     if scalar.shape:
         raise ValueError(f"cannot fill a tensor with {scalar!r}: only with a scalar")
     return tensor(current().broadcast_to(scalar.handle, shape), scalar.dtype)
@@ -94,6 +98,7 @@ def zeros_like(x: tensor) -> tensor:
     return full(x.shape, 0, x.dtype)
 
 
+@member
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
     """`x / div` rounded up, for integers that are not negative: how many blocks of `div` cover `x`."""

@@ -33,17 +33,11 @@ class PropagateNan(enum.Enum):
 def apply(name: str, *xs: Any, accepted: tuple[dtype, ...] = (float32, float64)) -> tensor:
     """Operation `name` on one operand or on two, which are promoted and broadcast. A number has its own dtype.
 
-    Raises `ValueError`, "Expected dtype ['fp32', 'fp64'] but got fp16", for a dtype that is not accepted.
+    Raises `ValueError`, "Expected dtype ['fp32', 'fp64'] but got fp16", for a tensor whose dtype is not accepted.
     """
-    # Task 4.6: Every tensor among the operands has to have an accepted dtype: before promotion, or an int32 beside
-    # an fp32 would pass. What they are promoted to has to be accepted as well: `exp(2)` has no tensor, but an int32.
+    # Task 4.6: Look at the dtypes before they are promoted, or an int32 beside an fp32 would pass. Numbers are not
+    # asked: `exp(2)` is left to the type rule of the operation.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
-
-
-def _accept(x: tensor, accepted: tuple[dtype, ...]) -> None:
-    """Raise `ValueError` unless `x` has an accepted dtype. (Given.)"""
-    if x.dtype not in accepted:
-        raise ValueError(f"Expected dtype {[d.name for d in accepted]} but got {x.dtype}")
 
 
 @member
@@ -176,8 +170,9 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
 
     Raises `ValueError` for floats with a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # Task 4.6: Both through `without_bfloat16`, then as for an operator: numbers are not weak here.
-    # For floats `arith.maxnumf` or, where NaN shall prevail, `arith.maximumf`; for integers `arith.maxsi` or `maxui`.
+    # Task 4.6: Both through `without_bfloat16`, which makes tensors of them: so numbers are not weak here. Then as for
+    # an operator. For floats `arith.maxnumf` or, where NaN shall prevail, `arith.maximumf`; for integers `arith.maxsi`
+    # or `arith.maxui`.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 
@@ -196,15 +191,15 @@ def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 @builtin
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
     """`x`, but not below `min` and not above `max`. Floats only: `TypeError` for others."""
-    # Task 4.6: Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them. `tt.clampf`
-    # takes the words of `PropagateNan`'s values.
+    # Task 4.6: Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`operands`).
+    # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 
 @builtin
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z`, rounded once. Floats only: `TypeError` for others."""
-    # Task 4.6: As for `clamp`: promote `x` with `y`, then `z` with each of them. bf16 stays. `math.fma`.
+    # Task 4.6: Three tensors, as in `clamp`: promote `x` with `y`, then `z` with each of them. bf16 stays. `math.fma`.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 

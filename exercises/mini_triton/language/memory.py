@@ -84,10 +84,11 @@ def load(
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # Task 4.4: `checked_mask` and `_check_operand("Other", ...)` first; "`other` cannot be provided without `mask`".
-    # Then broadcast; then the pointers `as_bytes`; then `tt.load` with `isVolatile`, its operands one, two or three:
-    # `other` is converted to the dtype that is read. Read booleans are int8 and become int1 in the end.
-    # Numbers are made tensors by `to_tensor`, before they are converted: the mask, and `other` as well.
+    # Task 4.4: Refuse `other` without a mask: "`other` cannot be provided without `mask`". The mask is a
+    # `checked_mask`; pointer and mask are broadcast together. Take the pointers `as_bytes`: what they point to now is
+    # the dtype to read. Make `other` a tensor, let `_check_operand("Other", ...)` look at it, bring it to the pointers'
+    # shape (`broadcast_like`) and convert it to that dtype. Then build `tt.load` with `isVolatile`; it takes one, two
+    # or three operands. Last, what was read becomes what was asked for: a boolean was read as a byte.
     raise NotImplementedError("Task 4.4: Pointers, loads, stores and casts")
 
 
@@ -118,8 +119,10 @@ def store(
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
     _check_pointer(pointer, "store", boundary_check)
-    # Task 4.4: A `const` pointer: ValueError "Cannot store to a constant pointer". Check value and mask as for a load.
-    # `broadcast_like` never lets the pointers grow: the same place would be written twice. Convert the value last.
+    # Task 4.4: A `const` pointer: ValueError "Cannot store to a constant pointer". The value is a tensor that
+    # `_check_operand("Value", ...)` lets pass, the mask a `checked_mask`. Bring both to the pointers' shape by
+    # `broadcast_like`: the pointers never grow, the same place would be written twice. Take the pointers `as_bytes`,
+    # convert the value, and build `tt.store`. It has no result: use `current().operation`.
     raise NotImplementedError("Task 4.4: Pointers, loads, stores and casts")
 
 

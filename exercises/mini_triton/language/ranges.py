@@ -20,7 +20,7 @@ __all__ = ["range", "static_range"]
 class range:
     """Numbers from `start` up to, but without, `stop`, known only when the kernel runs.
 
-    `attributes` are what the loop's operation gets, in Triton's names. `disable_licm` has none there, and is dropped.
+    `attributes` are what the loop's operation gets, in Triton's names. `disable_licm` is dropped: it changes no result.
     """
 
     def __init__(
@@ -28,12 +28,12 @@ class range:
         arg1: Any,
         arg2: Any = None,
         step: Any = None,
-        num_stages: int | None = None,
-        loop_unroll_factor: int | None = None,
-        disallow_acc_multi_buffer: bool = False,
-        flatten: bool = False,
-        warp_specialize: bool = False,
-        disable_licm: bool = False,
+        num_stages: Any = None,
+        loop_unroll_factor: Any = None,
+        disallow_acc_multi_buffer: Any = False,
+        flatten: Any = False,
+        warp_specialize: Any = False,
+        disable_licm: Any = False,
     ) -> None:
         self.start, self.stop = _bounds(arg1, arg2)
         self.step = 1 if unwrap(step) is None else step

@@ -31,19 +31,20 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     """The region of a reduction or of a scan: `combine`, built into a block of its own.
 
     `combine` takes N values from the left and N from the right, all scalars, and returns the N combined ones: a tensor,
-    or a tuple of tensors. Raises `TypeError` if their dtypes are not those of the N sources.
+    or a tuple of tensors. Raises `TypeError` if their IR types are not those of the elements of the N sources.
     """
     # Task 4.6: A `Block` with the 2 * N arguments. Inside `current().at_end(block)` call `combine` with them as
-    # tensors, and end with `terminator`, an operation that takes the values that came back.
+    # tensors, check what came back (`check_combined` takes a tuple), and end with `terminator`, an operation that takes
+    # these values.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 
-def _check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
-    """Raise `TypeError` unless these are scalars of these dtypes. (Given.)"""
+def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
+    """Raise `TypeError` unless these are scalars of these dtypes. Signs do not matter. (Given.)"""
     expected = ", ".join(map(repr, dtypes))
     if not isinstance(results, tuple | list) or not all(isinstance(result, tensor) for result in results):
         raise TypeError(f"the combine function must return {expected}, not {results!r}")
-    if [result.type for result in results] != dtypes:
+    if [result.handle.type for result in results] != [dtype.ir_type for dtype in dtypes]:
         returned = ", ".join(repr(result.type) for result in results)
         raise TypeError(f"the combine function must return {expected}, not {returned}")
 
@@ -118,6 +119,7 @@ def sum_dtype(dtype: dtype) -> dtype:
 @builtin
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
     """The sum along `axis`, in the given dtype or else in `sum_dtype`."""
+    input = of_numbers(input, "sum")
     # Task 4.6: Convert first, then reduce with `add`.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
@@ -168,9 +170,10 @@ def best(
     better: str, pick: Combine, input: Any, axis: int | None, with_index: bool, tie_break_left: bool, keep_dims: bool
 ) -> Any:
     """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
-    # Task 4.6: First `without_bfloat16`. With an index reduce the pair of the input and its `positions` (an axis is
-    # needed: ValueError if it is None); the dtype stays. Without one, fewer than 32 bits become fp32 or int32 (uint8
-    # too); then reduce with `pick`.
+    input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
+    # Task 4.6: With an index, reduce the pair of the input and its `positions` by `keeping_index`: the dtype stays. It
+    # needs an axis, so None is a ValueError that says "axis". Without an index, fewer than 32 bits become fp32 or int32
+    # (uint8 too); then reduce with `pick`.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 

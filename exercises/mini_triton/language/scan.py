@@ -24,7 +24,7 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
     `combine_fn` is as for `reduce`, and `axis` may count from the end, but is needed. The result is a tensor for a
     tensor, and a tuple for a tuple.
     """
-    # Task 4.6: As `reduce`, with `tt.scan` and `tt.scan.return`.
+    # Task 4.6: As `reduce`, with `tt.scan` and `tt.scan.return`; `reverse` is an attribute, a bool.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 
@@ -32,7 +32,8 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
 @builtin
 def cumsum(input: tensor, axis: int = 0, reverse: bool = False, dtype: dtype | None = None) -> tensor:
     """The running sum along `axis`, in the given dtype or else in `sum_dtype`; bf16 is added as fp32."""
-    # Task 4.6: `without_bfloat16`, convert, scan.
+    input = without_bfloat16(of_numbers(input, "cumsum"))
+    # Task 4.6: As for `sum`.
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 

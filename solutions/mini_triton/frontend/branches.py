@@ -151,7 +151,8 @@ class Branches(Calls):
             message = f"initial value for {name} is of type {before}, but the branches redefine it as {value}"
             return CompilationError(message, first)
         # [task 5.8] "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)". For a
-        # branch that leaves the name alone, the line is that where it was bound before the `if`.
+        # branch that leaves the name alone, the line is that where it was bound before the `if`. The error's place is
+        # the one of both that is further down.
         message = (
             f"Mismatched type for {name} between then block ({value}, line {first.line}) "
             f"and else block ({other}, line {second.line})"
@@ -174,7 +175,8 @@ class Branches(Calls):
 
     def visit_IfExp(self, node: ast.IfExp) -> Any:
         """`x if condition else y`"""
-        # [task 5.7] As an `if`: visit one side, or compile both and choose. The message for two types is
+        # [task 5.7] As an `if`: visit one side if the compiler knows the condition (`self.truth`). If not, `compile`
+        # both, with a scalar condition (`self.scalar`), and `choose`. The message for two types is
         # "Ternary expression with dynamic condition has inconsistent types int32[] and fp32[]".
         condition = self.visit(node.test)
         if not isinstance(condition, tensor):

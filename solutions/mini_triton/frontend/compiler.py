@@ -54,7 +54,7 @@ def ast_to_ttir(
             function(builder, module, kernel.fn.__name__, inputs, divisibility=divisibility) as built,
         ):
             for name, value in constants.items():
-                visitor.scope.bind(name, compile_time(value) if isinstance(value, tuple) else constexpr(value), place)
+                visitor.scope.bind(name, compile_time(constexpr(value)), place)
             for (name, dtype), argument in zip(dtypes.items(), built.arguments, strict=True):
                 visitor.scope.bind(name, tensor(argument, dtype), place)
             result = visitor.run(kernel.tree.body)

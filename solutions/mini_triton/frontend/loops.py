@@ -40,7 +40,8 @@ class Loops(Branches):
 
     def carried(self, node: ast.For | ast.While) -> Carried:
         """The names that this loop carries, with their values before it."""
-        # [task 5.6] Those that its body writes and whose value now has parts. The target of a `for` is not among them.
+        # [task 5.6] Those that its body writes and whose value now has parts. What the loop gives a value
+        # itself (`targets`) is not among them.
         names = set(written(node.body)) - set(targets(node))
         return {name: value for name, value in self.scope.values.items() if name in names and parts(value)}
         # [end]
@@ -55,9 +56,9 @@ class Loops(Branches):
 
         Raises `CompilationError` for a name whose type has changed, and for a new value where the compiler knew one.
         """
-        # [task 5.6] `run` the body with `self.in_loop` set, so that a `return` in it is refused; set it back
-        # afterwards. `check_known` looks at the names that are not carried. Those that are must be spelled as before,
-        # or `changed` is the error, which wants to know the scope `before` the body as well.
+        # [task 5.6] `run` the body with `self.in_loop` set, so that a `return` in it is refused; then set it back to
+        # what it was. `check_known` looks at names whose value the compiler knows; it needs a copy of the scope from
+        # before the body. A carried name must be spelled as before, or `changed` is the error, with that copy.
         before = self.scope.copy()
         in_loop, self.in_loop = self.in_loop, True
         self.run(node.body)
@@ -136,8 +137,9 @@ class Loops(Branches):
         """A loop that the kernel runs: `scf.for`."""
         # [task 5.6] `self.bounds` gives the three operands, of one dtype, which is the induction variable's too. Open a
         # `for_` with the handles of the carried values' parts. Inside, with a copy of the scope, `enter`, bind the
-        # target to the variable, visit the body and yield. Afterwards `leave` with the results. A step known to be
-        # negative: swap the bounds, turn the step over, and the target is upper - variable + lower.
+        # target to the variable, visit the body and yield what comes of it. Then `annotate` the loop with what
+        # `tl.range` was told, and `leave` with the results. If the step is known to be negative (`is_negative`), the
+        # bounds are those of a loop upward (`backwards`), and the target is upper - variable + lower.
         backwards = is_negative(iterator.step)
         lower, upper, step = self.bounds(node.iter, iterator, backwards)
         carried, before = self.carried(node), self.scope

@@ -26,7 +26,8 @@ class Statements(Loops):
 
         What comes after an `if` depends on it, so `visit_If` gets the rest and returns what that returns.
         """
-        # [task 5.2] A `Return` ends it, an `If` is handed the statements after it, all others are visited.
+        # [task 5.2] A `Return` ends it, all others are visited. But an `If` is handed the statements after it, which
+        # `visit` cannot do: so tell the builder where it is (`self.builder.location`), as `visit` does.
         for i, statement in enumerate(statements):
             if isinstance(statement, ast.Return):
                 return self.visit(statement)

@@ -18,7 +18,10 @@ from mini_triton.language.tensor import is_number, tensor, to_tensor
 
 
 def compile_time(value: Any) -> Any:
-    """A value that Python computed, as kernels see it: numbers, strings and None as `constexpr`. (Given.)"""
+    """A value that Python computed, as kernels see it: numbers, texts and None as `constexpr`, also those in tuples.
+    (Given.)"""
+    if isinstance(value, constexpr) and isinstance(value.value, tuple):
+        value = value.value
     if value is None or isinstance(value, bool | int | float | str):
         return constexpr(value)
     if isinstance(value, tuple | list):

@@ -46,8 +46,11 @@ class block_pointer(RunTimeValue):
 
     def advance(self, offsets: Any) -> block_pointer:
         """The block pointer moved by that many elements along each dimension. The old one stays where it is."""
-        moved = zip(self.offsets, _wide(_listed(offsets), narrow=True), strict=True)
-        return dataclasses.replace(self, offsets=tuple(old + by for old, by in moved))
+        steps = _wide(_listed(offsets), narrow=True)
+        if len(steps) != len(self.offsets):
+            raise ValueError(f"a block of {len(self.offsets)} dimensions cannot be advanced by {offsets}")
+        moved = tuple(old + step for old, step in zip(self.offsets, steps, strict=True))
+        return dataclasses.replace(self, offsets=moved)
 
     def pointers(self) -> tensor:
         """A pointer for each element of the block."""
@@ -102,6 +105,8 @@ def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_s
 @builtin
 def advance(base: block_pointer, offsets: Any) -> block_pointer:
     """The same as a function."""
+    if not isinstance(base, block_pointer):
+        raise TypeError(f"tl.advance moves block pointers, not {base!r}")
     return base.advance(offsets)
 
 

@@ -178,8 +178,9 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
 
     Raises `ValueError` for floats with a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # [task 4.6] Both through `without_bfloat16`, then as for an operator: numbers are not weak here.
-    # For floats `arith.maxnumf` or, where NaN shall prevail, `arith.maximumf`; for integers `arith.maxsi` or `maxui`.
+    # [task 4.6] Both through `without_bfloat16`, which makes tensors of them: so numbers are not weak here. Then as for
+    # an operator. For floats `arith.maxnumf` or, where NaN shall prevail, `arith.maximumf`; for integers `arith.maxsi`
+    # or `arith.maxui`.
     x, y = operands(without_bfloat16(x), without_bfloat16(y))
     if x.dtype.is_floating() and not isinstance(propagate_nan, PropagateNan):
         raise ValueError(f"Unexpected propagate_nan {propagate_nan}")
@@ -203,8 +204,8 @@ def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 @builtin
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
     """`x`, but not below `min` and not above `max`. Floats only: `TypeError` for others."""
-    # [task 4.6] Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them. `tt.clampf`
-    # takes the words of `PropagateNan`'s values.
+    # [task 4.6] Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`operands`).
+    # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`.
     x, low, high = without_bfloat16(x), without_bfloat16(min), without_bfloat16(max)
     low, high = operands(low, high)
     x, low = operands(x, low)
@@ -218,7 +219,7 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 @builtin
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z`, rounded once. Floats only: `TypeError` for others."""
-    # [task 4.6] As for `clamp`: promote `x` with `y`, then `z` with each of them. bf16 stays. `math.fma`.
+    # [task 4.6] Three tensors, as in `clamp`: promote `x` with `y`, then `z` with each of them. bf16 stays. `math.fma`.
     x, y = operands(to_tensor(x), to_tensor(y))
     z, x = operands(to_tensor(z), x)
     z, y = operands(z, y)

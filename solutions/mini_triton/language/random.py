@@ -36,9 +36,9 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
 
     All words have one dtype, uint32 or uint64; `TypeError` for others. Their arithmetic wraps around.
     """
-    # [task 4.8] In a round, with the multipliers A and B, everything on the right is of the round before:
+    # [task 4.8] `MULTIPLIERS` has A and B, `KEY_STEPS` what is added to k0 and to k1 after a round. A round computes
     # c0 = high(B * c2) ^ c1 ^ k0, c1 = B * c2, c2 = high(A * c0) ^ c3 ^ k1, c3 = A * c0 (`umulhi` is the high half).
-    # Then each key word takes its step. The rounds are a loop of Python: the IR has them one after the other.
+    # All words on the right are those before the round. It is a loop of Python: the IR has its rounds one by one.
     if c0.dtype not in MULTIPLIERS:
         raise TypeError(f"philox works on uint32 and uint64, not on {c0.dtype}")
     a, b = MULTIPLIERS[c0.dtype]
@@ -57,9 +57,9 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     The words are uint32 for 32-bit counters and uint64 for 64-bit ones: `TypeError` for others, and for a seed that
     is no integer.
     """
-    # [task 4.8] The seed as a uint64. For 32-bit counters its lower and its upper 32 bits are the key words, each
-    # as uint32; for 64-bit counters the seed is the first key word, and a (1,)-tensor of zeros the second. The counters
-    # are only read as unsigned (`reinterpret`), not converted.
+    # [task 4.8] All through `to_tensor`. Convert the seed to uint64. For 32-bit counters (`c0` decides) its lower and
+    # its upper 32 bits are the key words, each as uint32. For 64-bit counters the seed is the first key word, and a
+    # zero in a (1,)-tensor the second (`splat`). The counters are only read as unsigned (`reinterpret`), not converted.
     seed, c0 = to_tensor(seed), to_tensor(c0)
     if seed.dtype.is_ptr() or not seed.dtype.is_int():
         raise TypeError(f"the seed must be an integer, not {seed.dtype}")

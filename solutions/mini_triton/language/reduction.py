@@ -34,19 +34,20 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     or a tuple of tensors. Raises `TypeError` if their IR types are not those of the elements of the N sources.
     """
     # [task 4.6] A `Block` with the 2 * N arguments. Inside `current().at_end(block)` call `combine` with them as
-    # tensors, and end with `terminator`, an operation that takes the values that came back.
+    # tensors, check what came back (`check_combined` takes a tuple), and end with `terminator`, an operation that takes
+    # these values.
     dtypes = [source.dtype for source in sources]
     block = Block([dtype.ir_type for dtype in dtypes * 2])
     with current().at_end(block):
         combined = combine(*map(tensor, block.arguments, dtypes * 2))
         results = (combined,) if isinstance(combined, tensor) else combined
-        _check_combined(results, dtypes)
+        check_combined(results, dtypes)
         current().operation(terminator, *(result.handle for result in results))
     return Region([block])
     # [end]
 
 
-def _check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
+def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
     """Raise `TypeError` unless these are scalars of these dtypes. Signs do not matter. (Given.)"""
     expected = ", ".join(map(repr, dtypes))
     if not isinstance(results, tuple | list) or not all(isinstance(result, tensor) for result in results):
@@ -143,8 +144,8 @@ def sum_dtype(dtype: dtype) -> dtype:
 @builtin
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
     """The sum along `axis`, in the given dtype or else in `sum_dtype`."""
-    # [task 4.6] Convert first, then reduce with `add`.
     input = of_numbers(input, "sum")
+    # [task 4.6] Convert first, then reduce with `add`.
     return reduce(convert(input, dtype or sum_dtype(input.dtype)), axis, add, keep_dims)
     # [end]
 
@@ -199,10 +200,10 @@ def best(
     better: str, pick: Combine, input: Any, axis: int | None, with_index: bool, tie_break_left: bool, keep_dims: bool
 ) -> Any:
     """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
-    # [task 4.6] First `without_bfloat16`. With an index reduce the pair of the input and its `positions` (an axis is
-    # needed: ValueError if it is None); the dtype stays. Without one, fewer than 32 bits become fp32 or int32 (uint8
-    # too); then reduce with `pick`.
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
+    # [task 4.6] With an index, reduce the pair of the input and its `positions` by `keeping_index`: the dtype stays. It
+    # needs an axis, so None is a ValueError that says "axis". Without an index, fewer than 32 bits become fp32 or int32
+    # (uint8 too); then reduce with `pick`.
     if with_index:
         if axis is None:
             raise ValueError("indices are counted along an axis: axis must not be None")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from tests.strategies.kernels.functions import another
 from tests.strategies.kernels.memory import is_pointer, load, read, store
 from tests.strategies.kernels.operators import comparison, fitting
+from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import FLOATS, NUMBERS, STORED, broadcast, promoted
-from tests.strategies.kernels.writer import Function, Value
+from tests.strategies.kernels.writer import Function
 
 LEFT_OVER = 3  # values that the end of a block still does something with
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tests.strategies.kernels.assignments import finish, update
 from tests.strategies.kernels.functions import another, filled
-from tests.strategies.kernels.operators import condition, is_number
+from tests.strategies.kernels.operators import condition, is_merged, is_number
+from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import NUMBERS
-from tests.strategies.kernels.writer import DEEPEST, Function, Value
+from tests.strategies.kernels.writer import DEEPEST, Function
 
 TRIPS = 4  # no loop runs more often
 
@@ -46,14 +47,13 @@ def _pair(k: Function) -> str:
 def _bounds(k: Function) -> tuple[str, Value]:
     """What a loop runs over, and its variable; a static one's is a Python number."""
     name, dtype = k.program.fresh("i"), "int32"
-    count = "3" if k.helper else k.program.scalar("k", "int32", (3, 0, 2, 4)).text
     match k.number(10):
         case 0 | 1:
             text = k.of(("range(3)", "range(1, 4)", "range(0, 7, 2)"))
         case 2 | 3 | 4:
-            text = k.of((f"range({count})", f"range(1, {count})", f"range(0, {count}, 2)", f"tl.range({count})"))
+            text = k.of(("range({})", "range(1, {})", "range(0, {}, 2)", "tl.range({})")).format(_count(k))
         case 5 | 6:
-            text = k.of(("range(3, 0, -1)", f"range({count}, 0, -1)", f"range({count}, -1, -2)"))
+            text = k.of(("range({}, 0, -1)", "range({}, -1, -2)")).format("3" if k.chance(30) else _count(k))
         case 7 if start := k.pick(lambda value: value.dtype in ("int32", "int64") and not value.shape):
             text, dtype = k.of((f"range({start.inner} & 3)", f"range({start.inner} & 3, 4)")), start.dtype
         case 8 | 9:
@@ -63,11 +63,16 @@ def _bounds(k: Function) -> tuple[str, Value]:
     return text, Value(name, dtype, fixed=True)
 
 
+def _count(k: Function) -> str:
+    """How often a loop runs, known when the kernel does; helpers count to a constant."""
+    return "3" if k.helper else k.argument("k", "int32", (3, 0, 2, 4)).text
+
+
 def while_loop(k: Function) -> bool:
     """`while` a counter that goes down is not 0, and mostly something else is true."""
     if k.depth >= DEEPEST:
         return False
-    start = "3" if k.helper or k.chance(50) else k.program.scalar("k", "int32", (3, 0, 2, 4)).text
+    start = "3" if k.chance(50) else _count(k)
     counter = k.define(Value(start, "int32", fixed=True), k.program.fresh("w"))
     carried = _accumulator(k) if not k.chance(25) else None
     also = f" and {condition(k).inner}" if k.chance(30) else ""
@@ -107,8 +112,8 @@ def branch(k: Function) -> bool:
 def _result(k: Function, name: str, earlier: Value | None) -> Value:
     """A branch defines the name; in all branches it has the type that it has in the first."""
     value = another(k, earlier) if earlier else k.expression()
-    if value is None or not is_number(value):
-        value = k.pick(is_number) or k.pid()
+    if value is None or not is_merged(value):
+        value = k.pick(is_merged) or k.pid()
     k.define(value, name)
     k.read.add(name)
     named = k.scopes[-1][name]
@@ -127,7 +132,7 @@ def early_return(k: Function) -> bool:
 
 def ternary(k: Function) -> Value | None:
     """`x if condition else y`."""
-    if not (a := k.pick(is_number)):
+    if not (a := k.pick(is_merged)):
         return None
     b = another(k, a)
     if k.chance(30):

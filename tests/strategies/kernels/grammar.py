@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from tests.strategies.kernels import assignments, control, functions, helpers, memory, operators, reductions, shapes
 from tests.strategies.kernels.kernel import Kernel
-from tests.strategies.kernels.writer import Function, Grammar, Program
+from tests.strategies.kernels.program import Program
+from tests.strategies.kernels.writer import Function, Grammar
 
 GRAMMAR = Grammar(
     expressions=(
-        *(memory.load,) * 5,
+        *(memory.load,) * 6,
         *(operators.arithmetic,) * 5,
+        *(operators.argument,) * 2,
         *(operators.comparison,) * 2,
         *(operators.bitwise,) * 2,
         *(operators.shift,) * 2,
@@ -20,7 +22,7 @@ GRAMMAR = Grammar(
         *(operators.indexing,) * 2,
         *(functions.math,) * 8,
         *(functions.several,) * 6,
-        *(functions.larger,) * 2,
+        *(functions.larger,) * 3,
         *(functions.where,) * 3,
         *(functions.cast,) * 4,
         *(functions.bitcast,) * 2,
@@ -29,7 +31,7 @@ GRAMMAR = Grammar(
         *(shapes.join,) * 2,
         *(shapes.expand,) * 5,
         *(shapes.new_block,) * 2,
-        *(reductions.reduced,) * 4,
+        *(reductions.reduced,) * 5,
         *(reductions.scanned,) * 2,
         *(control.ternary,) * 2,
     ),
@@ -41,7 +43,7 @@ GRAMMAR = Grammar(
         *(memory.store,) * 2,
         *(memory.pointer,) * 3,
         memory.atomic,
-        *(shapes.split,) * 3,
+        *(shapes.split,) * 4,
         *(reductions.with_index,) * 2,
         *(helpers.call,) * 3,
         *(control.for_loop,) * 4,
@@ -54,8 +56,8 @@ GRAMMAR = Grammar(
 
 def write(start: bytes, steps: Sequence[bytes], exact: bool = False, asserts: bool = False) -> Kernel:
     """The kernel that a recipe stands for."""
-    program = Program(start, steps, GRAMMAR, exact, asserts)
-    k = Function(program)
+    program = Program(start, steps, exact, asserts)
+    k = Function(program, GRAMMAR)
     with program.step():
         assignments.first(k)
     while program.steps:

@@ -7,7 +7,8 @@ from dataclasses import replace
 from tests.strategies.kernels.functions import another
 from tests.strategies.kernels.memory import is_pointer
 from tests.strategies.kernels.operators import condition, is_number
-from tests.strategies.kernels.writer import Function, Value
+from tests.strategies.kernels.program import Value
+from tests.strategies.kernels.writer import Function
 
 LETTERS = ("a", "b", "c")
 
@@ -41,7 +42,7 @@ def call(k: Function) -> bool:
 
 def _write(k: Function, header: str, parameters: list[Value]) -> list[Value]:
     """Write the function; gives the names of its results in the caller."""
-    inner = Function(k.program, parameters, helper=True)
+    inner = Function(k.program, k.grammar, parameters, helper=True)
     inner.steps(2)
     count = k.of((1, 1, 2))
     results = [inner.pick(is_number) or inner.pid() for _ in range(count)]

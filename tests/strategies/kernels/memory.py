@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from tests.strategies.kernels.functions import converted, filled
 from tests.strategies.kernels.operators import comparison, is_integer, is_number
+from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import FLOATS, FP8, INTEGERS, STORED, Shape, broadcast, elements, promoted
-from tests.strategies.kernels.writer import Function, Value
+from tests.strategies.kernels.writer import Function
 
 LOADED = ("fp32", "int32", "fp16", *("fp32",) * 6, *("int32",) * 3, *INTEGERS, *FLOATS, "int1", *FP8)
 STEPS = (1, 2, 4)
@@ -20,25 +21,29 @@ def place(k: Function, shape: Shape) -> Value:
         return Value("", "int32")
     if len(shape) == 1:
         return k.lanes(shape[0])
-    rows, columns = shape
-    if columns == 1:
-        return Value(f"{k.lanes(rows).text}[:, None]", "int32", shape)
-    text = f"{k.lanes(columns).text}[None, :]"
-    if rows > 1:
-        text = f"{k.lanes(rows).text}[:, None] * {k.size(columns)} + {text}"
-    return Value(text, "int32", shape, loose=rows > 1)
+    if shape[1] == 1:
+        return Value(f"{k.lanes(shape[0]).text}[:, None]", "int32", shape)
+    if shape[0] == 1:
+        return Value(f"{k.lanes(shape[1]).text}[None, :]", "int32", shape)
+    rows, columns = map(k.lanes, shape)
+    text = f"{rows.text}[:, None] * {k.size(shape[1])} + {columns.text}[None, :]"
+    return k.at_start(f"{rows.text}x{shape[1]}", text, "int32", shape)
 
 
-def mask(k: Function, shape: Shape) -> Value:
-    """A condition for each element, or for all."""
-    found = k.pick(lambda value: value.dtype == "int1" and broadcast(value.shape, shape) == shape)
+def mask(k: Function, shape: Shape, of_rank: int = 0) -> Value:
+    """A condition for each element, or for all; atomics take none with fewer dimensions."""
+
+    def fits(value: Value) -> bool:
+        return value.dtype == "int1" and broadcast(value.shape, shape) == shape and len(value.shape) >= of_rank
+
+    found = k.pick(fits)
     if found and k.chance(60):
         return found
     made = comparison(k) if k.chance(15) else None
-    if made and broadcast(made.shape, shape) == shape:
+    if made and fits(made):
         return made
     where = place(k, shape) if shape else k.pid()
-    limit = "3" if k.helper else k.program.scalar("n", "int32", (5, 16, 0, 3, 11)).text
+    limit = "3" if k.helper else k.argument("n", "int32", (5, 16, 0, 3, 11)).text
     return Value(f"{where.inner} < {limit}", "int1", shape, loose=True)
 
 
@@ -52,7 +57,7 @@ def load(k: Function) -> Value | None:
     tame = dtype in (*FLOATS, *FP8)
     guard = mask(k, shape)
     other = Value(k.of(("0.0", "1.0")), "float", tame=True) if tame else Value(k.of(("0", "1")), "int")
-    if dtype not in FP8 and k.chance(40):
+    if dtype not in FP8 and k.chance(60):
         same = k.pick(lambda value: is_number(value) and broadcast(value.shape, shape) == shape)
         other = same and converted(same, dtype) or other
     tame = tame and other.tame
@@ -141,23 +146,16 @@ def atomic(k: Function) -> bool:
     if value is None or k.helper:
         return False
     name = k.program.buffer(value.dtype, elements(value.shape) * k.program.programs, written=True)
-    address = f"{name} + {_own(k, value.shape)}"
-    options = k.of(("", "", ", sem='relaxed'", ", scope='cta'"))
-    operation = "add"
-    if value.dtype != "fp32":
-        operation = k.of(("add", "max", "min", "and", "or", "xor", "xchg", "cas"))
+    operation = k.of(("add", *("max", "min", "and", "or", "xor", "xchg", "cas") * is_integer(value)))
+    arguments = [f"{name} + {_own(k, value.shape)}", value.text, *k.of(([], [], ["sem='relaxed'"], ["scope='cta'"]))]
+    masked = operation != "cas" and k.chance(40)
+    if masked:
+        arguments.insert(2, f"mask={mask(k, value.shape, of_rank=len(value.shape)).text}")
     if operation == "cas":
-        expected = filled(k, value.dtype, value.shape)
-        call = f"tl.atomic_cas({address}, {expected.text}, {value.text}{options})"
+        arguments.insert(1, filled(k, value.dtype, value.shape).text)
+    call = Value(f"tl.atomic_{operation}({', '.join(arguments)})", value.dtype, value.shape)
+    if masked or k.chance(50):  # the old value of a lane that is masked off is undefined: nothing may read it
+        k.emit(call.text)
     else:
-        if k.chance(40):
-            options = f", mask={mask(k, value.shape).text}{options}"
-            # The old value of a lane that is masked off is undefined: nothing may read it.
-            k.emit(f"tl.atomic_{operation}({address}, {value.text}{options})")
-            return True
-        call = f"tl.atomic_{operation}({address}, {value.text}{options})"
-    if k.chance(50):
-        k.define(Value(call, value.dtype, value.shape))
-    else:
-        k.emit(call)
+        k.define(call)
     return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import (
     FLOATS,
     INTEGERS,
@@ -17,8 +18,19 @@ from tests.strategies.kernels.types import (
     quotient,
     same_signedness,
 )
-from tests.strategies.kernels.writer import Function, Value
+from tests.strategies.kernels.writer import Function
 
+Argument = tuple[str, str, tuple[int | float | bool, ...]]  # its name, its dtype, its values
+
+FLAG: Argument = ("flag", "int1", (True, False))
+ARGUMENTS: tuple[Argument, ...] = (
+    ("s", "fp32", (0.5, -2.0, 3.25)),
+    ("m", "int32", (7, -3, 48, 0)),
+    FLAG,
+    ("wide", "int64", (1 << 40, -9 << 32)),  # real Triton passes what fits as int32
+    ("bits", "uint32", (9, 0xF0F0F0F0)),
+    ("d", "fp64", (0.25, -1.5)),
+)
 COMPARED_WITH_NUMBERS = ("int32", "int64", "uint32", "uint64", "fp32", "fp64")  # in all versions by the same rule
 
 
@@ -30,6 +42,16 @@ def is_number(value: Value) -> bool:
 def is_integer(value: Value) -> bool:
     """Whether it can be divided with `//`, and shifted."""
     return value.dtype in INTEGERS
+
+
+def is_mask(value: Value) -> bool:
+    """Whether it is a block of conditions."""
+    return value.dtype == "int1" and bool(value.shape)
+
+
+def is_merged(value: Value) -> bool:
+    """Whether branches may choose it. A condition that is chosen by itself is simplified by chance only."""
+    return is_number(value) and (value.dtype != "int1" or is_mask(value))
 
 
 def fitting(a: Value) -> Callable[[Value], bool]:
@@ -50,6 +72,11 @@ def literal(k: Function, a: Value) -> Value:
     if k.chance(20) and not k.helper:
         return Value(k.program.constexpr("C", k.of((3, 2, 5))), "int")
     return Value(k.of(("1", "2", "3", "7", "5", *("-1", "-3") * (a.dtype in SIGNED))), "int")
+
+
+def argument(k: Function) -> Value | None:
+    """A scalar parameter of the kernel."""
+    return None if k.helper else k.argument(*k.of(ARGUMENTS))
 
 
 def partner(k: Function, a: Value) -> Value:
@@ -136,12 +163,10 @@ def comparison(k: Function) -> Value | None:
 
 
 def negation(k: Function) -> Value | None:
-    """`-x` and `~x` of integers, `not x` of a condition."""
-    if not (a := k.operand(lambda value: is_integer(value) or value.dtype == "int1")):
+    """`-x` and `~x` of integers, `~x` of a mask."""
+    if not (a := k.operand(lambda value: is_integer(value) or is_mask(value))):
         return None
-    sign = k.of(("~", "-"))
-    if a.dtype == "int1":
-        sign = "~" if a.shape or k.chance(50) else "not "
+    sign = "~" if is_mask(a) else k.of(("~", "-"))
     return replace(a, text=f"{sign}{a.inner}", loose=True, fixed=False, tame=False)
 
 
@@ -152,8 +177,10 @@ def condition(k: Function) -> Value:
         case 7 | 8:
             other = _simple_condition(k)
             return Value(f"{first.inner} {k.of(('and', 'or'))} {other.inner}", "int1", loose=True)
-        case 9:
-            return Value(f"not {first.inner}", "int1", loose=True)
+        case 9 if not k.helper:
+            # No comparison: real Triton's canonicalizer then turns either that or the branches around, as it comes.
+            flag = k.argument(*FLAG) if first.loose else first
+            return Value(f"not {flag.text}", "int1", loose=True)
     return first
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.strategies.kernels.functions import filled
+from tests.strategies.kernels.program import Value
 from tests.strategies.kernels.types import MOST, NUMBERS, STORED, Shape, elements
-from tests.strategies.kernels.writer import Function, Value
+from tests.strategies.kernels.writer import Function
 
 
 def reshape(k: Function) -> Value | None:

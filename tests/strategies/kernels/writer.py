@@ -1,42 +1,20 @@
-"""What a kernel is written with: choices read off a recipe, names that can be seen, lines, parameters."""
+"""A function that is being written: its lines, and the names that can be seen where the next line stands."""
 
 from __future__ import annotations
 
 import contextlib
 import math
 import re
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from dataclasses import replace
+from typing import NamedTuple
 
-from tests.strategies.kernels.kernel import Buffer, Kernel, Scalar
-from tests.strategies.kernels.types import Shape, in_language, in_signature
+from tests.strategies.kernels.kernel import Scalar
+from tests.strategies.kernels.program import Program, Value
+from tests.strategies.kernels.types import FLOATS, Shape, in_language
 
-T = TypeVar("T")
-
-IMPORTS = "import triton\nimport triton.language as tl\n"
 DEEPEST = 3  # blocks in blocks
 _NAME = re.compile(r"\b[a-z]+\d+\b")
-
-
-@dataclass(frozen=True)
-class Value:
-    """An expression: how it is written, and what real Triton makes of it."""
-
-    text: str
-    dtype: str
-    shape: Shape = ()
-    loose: bool = False  # as an operand it needs parentheses
-    tame: bool = False  # finite and within ±8
-    fixed: bool = False  # not to be assigned again
-    buffers: tuple[str, ...] = ()  # what a pointer may point into
-    level: int = 0  # how deep a pointer's name was defined
-
-    @property
-    def inner(self) -> str:
-        """The text as an operand."""
-        return f"({self.text})" if self.loose else self.text
 
 
 class Grammar(NamedTuple):
@@ -46,133 +24,13 @@ class Grammar(NamedTuple):
     statements: Sequence[Callable[[Function], bool]]
 
 
-class Program:
-    """The file: its parameters, its helpers, and the recipe that all choices come from.
-
-    A step of the recipe is one statement; what it leaves open is chosen by its bytes. Behind the last byte all are 0,
-    and 0 is always the simplest choice. A statement with a body takes the next steps into it.
-    """
+class Function:
+    """The kernel, or a helper."""
 
     def __init__(
-        self, start: bytes, steps: Sequence[bytes], grammar: Grammar, exact: bool = False, asserts: bool = False
+        self, program: Program, grammar: Grammar, parameters: Sequence[Value] = (), helper: bool = False
     ) -> None:
-        self.grammar, self.exact, self.asserts = grammar, exact, asserts
-        self.steps = deque(steps)
-        self.bytes = iter(start)
-        self.parameters: dict[str, Buffer | Scalar | int | bool] = {}
-        self.helpers: list[str] = []
-        self.count = 0
-        self.columns = self.of((8, 16, 32, 4))
-        self.rows = self.of((4, 2, 8))
-        self.named = self.chance(50)  # whether sizes are constexprs
-        self.grid = self.of(((1, 1, 1), (2, 1, 1), (3, 1, 1), (2, 2, 1)))
-        self.divisible = self.chance(50)
-
-    # --- choices
-
-    def number(self, count: int) -> int:
-        """One of `count` numbers."""
-        return next(self.bytes, 0) * count >> 8
-
-    def of(self, options: Sequence[T]) -> T:
-        """One of the options, the first being the simplest."""
-        return options[self.number(len(options))]
-
-    def chance(self, percent: int) -> bool:
-        """True so often; False is the simpler one."""
-        return self.number(100) >= 100 - percent
-
-    @contextlib.contextmanager
-    def step(self) -> Iterator[bool]:
-        """The recipe's next step decides inside; whether there is one."""
-        before = self.bytes
-        self.bytes = iter(self.steps.popleft() if (more := bool(self.steps)) else b"")
-        yield more
-        self.bytes = before
-
-    # --- names and parameters
-
-    def fresh(self, letter: str) -> str:
-        """A new name."""
-        self.count += 1
-        return f"{letter}{self.count}"
-
-    def buffer(self, dtype: str, length: int, written: bool = False) -> str:
-        """The name of a buffer with at least so many elements; those that are read may be an earlier one."""
-        found = [name for name, it in self.parameters.items() if isinstance(it, Buffer) and it.dtype == dtype]
-        found = [] if written else [name for name in found if name.startswith("x")]
-        name = self.of(found) if found and not self.chance(30) else self.fresh("o" if written else "x")
-        self.parameters.setdefault(name, Buffer(dtype, 0, written))
-        self.reach(name, length)
-        return name
-
-    def reach(self, name: str, length: int) -> None:
-        """Elements up to this one are used of a buffer."""
-        self._resize(name, max(self._length(name), length))
-
-    def lengthen(self, name: str, by: int) -> None:
-        """A pointer into the buffer moves by so many elements in all."""
-        self._resize(name, self._length(name) + by)
-
-    def _length(self, name: str) -> int:
-        buffer = self.parameters[name]
-        assert isinstance(buffer, Buffer)
-        return buffer.length
-
-    def _resize(self, name: str, length: int) -> None:
-        buffer = self.parameters[name]
-        assert isinstance(buffer, Buffer)
-        self.parameters[name] = replace(buffer, length=length)
-
-    def scalar(self, name: str, dtype: str, values: Sequence[int | float | bool]) -> Value:
-        """A scalar parameter. No integer is 1: at launch it would become a constant, with a type of its own."""
-        if name not in self.parameters:
-            self.parameters[name] = Scalar(dtype, self.of(values))
-        return Value(name, dtype, fixed=True, tame=dtype.startswith("fp"))
-
-    def constexpr(self, name: str, value: int | bool) -> str:
-        """The name of a constexpr parameter."""
-        self.parameters.setdefault(name, value)
-        return name
-
-    @property
-    def programs(self) -> int:
-        """How many there are in the grid."""
-        return math.prod(self.grid)
-
-    # --- the result
-
-    def kernel(self, lines: Sequence[str]) -> Kernel:
-        """The kernel with these lines."""
-        ordered = sorted(self.parameters.items(), key=lambda item: not isinstance(item[1], Buffer))
-        ordered.sort(key=lambda item: isinstance(item[1], int))
-        arguments = {name: it for name, it in ordered if not isinstance(it, int)}
-        constexprs = {name: it for name, it in ordered if isinstance(it, int)}
-        header = ", ".join([*arguments, *(f"{name}: tl.constexpr" for name in constexprs)])
-        functions = [*self.helpers, "\n".join([f"@triton.jit\ndef kernel({header}):", *lines])]
-        signature = {name: "*" * isinstance(it, Buffer) + in_signature(it.dtype) for name, it in arguments.items()}
-        return Kernel(
-            name="kernel",
-            source="\n\n\n".join([IMPORTS.rstrip(), *functions]) + "\n",
-            signature=signature | dict.fromkeys(constexprs, "constexpr"),
-            constexprs=constexprs,
-            divisible=tuple(name for name, argument in arguments.items() if self._promised(argument)),
-            arguments=arguments,
-            grid=self.grid,
-        )
-
-    def _promised(self, argument: Buffer | Scalar) -> bool:
-        """Whether it is said to be a multiple of 16, as the launcher would."""
-        if isinstance(argument, Buffer):
-            return self.divisible
-        return self.divisible and argument.dtype in ("int32", "int64") and argument.value % 16 == 0
-
-
-class Function:
-    """A function that is being written: its lines, and the names that can be seen where the next line stands."""
-
-    def __init__(self, program: Program, parameters: Sequence[Value] = (), helper: bool = False) -> None:
-        self.program, self.helper = program, helper
+        self.program, self.grammar, self.helper = program, grammar, helper
         self.number, self.of, self.chance = program.number, program.of, program.chance
         self.prologue: list[str] = []
         self.lines: list[str] = []
@@ -258,11 +116,14 @@ class Function:
         """A name that is defined where the function begins, on demand."""
         if name not in self.scopes[0]:
             self.prologue.append(f"    {name} = {text}")
-            self.scopes[0] = {name: Value(name, dtype, shape, fixed=True), **self.scopes[0]}
+            self._see_everywhere(Value(name, dtype, shape, fixed=True))
         return self.scopes[0][name]
 
+    def _see_everywhere(self, value: Value) -> None:
+        self.scopes[0] = {value.text: value, **self.scopes[0]}
+
     def visible(self, fits: Callable[[Value], bool]) -> list[Value]:
-        """The values that fit: the latest first, those before them that nothing has read, and last what is fixed."""
+        """The values that fit, the latest first. Those that something has read come later, and what is fixed last."""
         found = [value for scope in reversed(self.scopes) for value in reversed(scope.values()) if fits(value)]
         return sorted(found, key=lambda value: (value.fixed, value.text in self.read))
 
@@ -280,7 +141,7 @@ class Function:
 
     def statement(self) -> None:
         """Write a statement; a simple one where that which is chosen does not fit."""
-        statements = self.program.grammar.statements
+        statements = self.grammar.statements
         if not self.of(statements)(self):
             statements[0](self)
 
@@ -292,8 +153,11 @@ class Function:
                     self.statement()
 
     def expression(self) -> Value | None:
-        """A new expression, if that which is chosen fits."""
-        return self.of(self.program.grammar.expressions)(self)
+        """A new expression, if one of those that are chosen fits."""
+        for _ in range(3):
+            if value := self.of(self.grammar.expressions)(self):
+                return value
+        return None
 
     def operand(self, fits: Callable[[Value], bool]) -> Value | None:
         """A visible value that fits, or an expression."""
@@ -305,7 +169,17 @@ class Function:
                 return value
         return self.pick(fits)
 
-    # --- sizes and places
+    # --- parameters, sizes, places
+
+    def argument(self, name: str, dtype: str, values: Sequence[int | float | bool]) -> Value:
+        """A scalar parameter, which can be seen from here on.
+
+        No integer is 1: at launch it would become a constant, with a type of its own.
+        """
+        if name not in self.program.scalars:
+            self.program.scalars[name] = Scalar(dtype, self.of(values))
+            self._see_everywhere(Value(name, dtype, fixed=True, tame=dtype in FLOATS))
+        return self.scopes[0][name]
 
     def size(self, size: int) -> str:
         """A size as it is written: a constexpr parameter's name if it has one."""

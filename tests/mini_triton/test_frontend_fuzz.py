@@ -1,0 +1,86 @@
+"""The front end on random kernels, beside real Triton's. `pytest --examples 2000` draws that many."""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+
+import pytest
+from hypothesis import given
+
+from tests.strategies.kernels import Kernel, kernels
+from tests.strategies.kernels.grammar import write
+from tests.strategies.kernels.judging import judge
+
+CONSTRUCTS = {
+    **{operator: rf"\S {re.escape(operator)} \S" for operator in ("+", "-", "*", "/", "//", "%", "&", "|", "^", "<<")},
+    **{operator: rf"\S {re.escape(operator)} \S" for operator in (">>", "==", "!=", "<", "<=", ">", ">=", "and", "or")},
+    **{f"{operator}=": rf"^ +v\d+ {re.escape(operator)}= " for operator in "+-*&|^"},
+    **{f"tl.{name}": rf"\btl\.{name}\(" for name in ("where", "maximum", "minimum", "abs", "exp", "fma")},
+    **{f"tl.{name}": rf"\btl\.{name}\(" for name in ("reshape", "trans", "join", "interleave", "split", "expand_dims")},
+    **{f"tl.{name}": rf"\btl\.{name}\(" for name in ("sum", "max", "argmax", "reduce", "cumsum", "associative_scan")},
+    **{f"tl.{name}": rf"\btl\.{name}\(" for name in ("zeros", "full", "load", "store", "clamp", "umulhi", "xor_sum")},
+    **{
+        dtype: rf"\btl\.{dtype}\b" for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "int1")
+    },
+    **{dtype: rf"\btl\.{dtype}\b" for dtype in ("uint64", "float16", "bfloat16", "float32", "float64")},
+    "eight bits": r"\btl\.float8e|'\*fp8e",
+    "rounding": r"\btl\.(floor|ceil)\(",
+    "negation": r"[ (]-[vrp]",
+    "inversion": r"[ (]~",
+    "not": r"\bnot ",
+    "bitcast": "bitcast=True",
+    "new axis": r"v\d+\[(:, None|None, :)\]",
+    "masked load": r"tl\.load\(.*mask=",
+    "masked store": r"tl\.store\(.*mask=",
+    "gathering load": r"tl\.load\(.* & 7\)",
+    "atomic": r"tl\.atomic_\w+\(",
+    "pointer variable": r"^ +p\d+ = ",
+    "pointer that moves": r"^ +p\d+ (\+= |= p)",
+    "swap": r"^ +(\w+), (\w+) = \2, \1$",
+    "carried tuple": r"^ +t\d+ = \(t",
+    "conditional expression": r" if .* else ",
+    "if": r"^ +if ",
+    "elif": r"^ +elif ",
+    "else": r"^ +else:",
+    "constant condition": r"^ +if FLAG:",
+    "early return of the kernel": r"^ +return$",
+    "early return of a helper": r"^        return .",
+    "constant range": r"in range\(\d",
+    "runtime range": r"in range\(.*\bk\b",
+    "negative step": r"in range\(.*, -[12]\)",
+    "unrolled loop": r"in tl\.static_range",
+    "loop in a loop": r"^     +for ",
+    "while": r"^ +while ",
+    "helper": r"= f\d+\(",
+    "helper with two results": r"^ +v\d+, v\d+ = f",
+    "keyword argument": r"= f\d+\(.*[abc]=",
+    "default argument": r"^def f.*scale=",
+    "constexpr parameter": r"^def .*: tl\.constexpr",
+    "tuple reduction": r"tl\.reduce\(\(",
+    "index of an extreme": "return_indices=True",
+}
+
+
+@functools.cache
+def sources() -> list[str]:
+    """A thousand kernels with their signatures, the same each time."""
+    draw = random.Random(0).randbytes
+    return [repr(write(draw(32), [draw(32) for _ in range(count % 25)])) for count in range(1000)]
+
+
+@given(kernel=kernels() | kernels(asserts=True))
+def test_same_as_real_tritons(kernel: Kernel) -> None:
+    """Real Triton accepts what we make of it, and finds in it the operations and values that its own has.
+
+    Some kernels assert the types of their names, as the strategy knows them.
+    """
+    judge([kernel])
+
+
+@pytest.mark.parametrize("construct", CONSTRUCTS)
+def test_constructs(construct: str) -> None:
+    """Of random kernels, one in a hundred has each construct."""
+    found = sum(re.search(CONSTRUCTS[construct], source, re.MULTILINE) is not None for source in sources())
+    assert found >= 0.01 * len(sources()), f"{found} of {len(sources())} random kernels have {construct}"

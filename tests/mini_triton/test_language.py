@@ -1,0 +1,205 @@
+"""The parts of the language that are given to the learner."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mini_triton import language as tl
+from mini_triton.errors import CompileTimeAssertionFailure
+from mini_triton.ir.core import Module
+from mini_triton.language.constexpr import constexpr
+from mini_triton.language.ranges import range as tl_range
+from mini_triton.language.ranges import static_range
+from mini_triton.language.tracing import trace
+
+from tests.strategies.execution import Machine
+from tests.strategies.language import Scene, judge
+
+BASE, SIZE = 600, 2000
+OFFSETS = st.tuples(*[st.integers(-5, 12)] * 2)
+
+
+def run(module: Module, memory: np.ndarray, *arguments: int) -> np.ndarray:
+    """The memory after the module's function has run on it."""
+    (function,) = module.body.operations
+    machine = Machine(memory)
+    machine.run(function.regions[0].block, *arguments)
+    return machine.memory
+
+
+# --- block pointers, on memory where each place holds its own number
+
+
+def inside(index: np.ndarray, size: int, checked: bool) -> np.ndarray:
+    return (index >= 0) & (index < size) if checked else np.full(index.shape, True)
+
+
+@settings(max_examples=50)
+@given(
+    size=st.tuples(*[st.integers(1, 12)] * 2),
+    first=OFFSETS,
+    moved=OFFSETS,
+    checked=st.sampled_from(((), (0,), (1,), (0, 1), (1, 0))),
+    padding=st.sampled_from(("", "zero")),
+)
+def test_load_through_block_pointers(
+    size: tuple[int, int], first: tuple[int, int], moved: tuple[int, int], checked: tuple[int, ...], padding: str
+) -> None:
+    def kernel(out: Any, x: Any, m: Any, n: Any, i: Any, j: Any) -> None:
+        block = tl.make_block_ptr(x, (m, n), (n, 1), (i, j), (4, 8), (1, 0))
+        block = tl.advance(block, moved)
+        value = tl.load(block, boundary_check=checked, padding_option=padding)
+        tl.store(out + tl.arange(0, 32), value.reshape(32))
+
+    module = trace(kernel, {"out": "*i32", "x": "*i32", "m": "i32", "n": "i64", "i": "i32", "j": "i32"})
+    got = run(module, np.arange(SIZE, dtype=np.int32), 0, BASE, *size, *first)[:32].reshape(4, 8)
+    rows, columns = np.mgrid[:4, :8] + np.add(first, moved)[:, None, None]
+    mask = inside(rows, size[0], 0 in checked) & inside(columns, size[1], 1 in checked)
+    expected = np.where(mask, BASE + rows * size[1] + columns, 0)
+    compared = mask if padding == "" else True
+    np.testing.assert_array_equal(np.where(compared, got, 0), np.where(compared, expected, 0))
+
+
+@settings(max_examples=50)
+@given(size=st.tuples(*[st.integers(1, 12)] * 2), first=OFFSETS)
+def test_store_through_block_pointers(size: tuple[int, int], first: tuple[int, int]) -> None:
+    """The array lies in columns."""
+
+    def kernel(x: Any, m: Any, n: Any) -> None:
+        block = tl.make_block_ptr(base=x, shape=(m, n), strides=(1, m), offsets=first, block_shape=(8, 4), order=(0, 1))
+        tl.store(block, tl.full((), -1, tl.int32), boundary_check=(0, 1))
+
+    memory = np.arange(SIZE, dtype=np.int32)
+    got = run(trace(kernel, {"x": "*i32", "m": "i32", "n": "i32"}), memory, BASE, *size)
+    array = memory[BASE : BASE + size[0] * size[1]].reshape(size[::-1]).T  # a view
+    low, high = np.maximum(first, 0), np.maximum(np.add(first, (8, 4)), 0)
+    array[low[0] : high[0], low[1] : high[1]] = -1
+    np.testing.assert_array_equal(got, memory)
+
+
+BLOCK = "tl.make_block_ptr({base}, ({n}, s), (4, 1), ({i}, 0), (2, {b}), {order})"
+RIGHT = {"base": "p", "n": "n", "i": "3", "b": "4", "order": "(1, 0)"}
+WRONG = (
+    *(("base", "x", ValueError), ("base", "n", ValueError)),
+    *(("i", "s.to(tl.int64)", TypeError), ("i", "2**31", ValueError), ("i", "1.5", TypeError)),
+    *(("b", "3", ValueError), ("b", "s", TypeError), ("n", "x", TypeError), ("n", "1.5", TypeError)),
+    *(("order", "(0, 0)", ValueError), ("order", "(0,)", ValueError), ("order", "(1, 2)", ValueError)),
+)
+
+
+@pytest.mark.parametrize(("name", "wrong", "error"), WRONG)
+def test_refused_block_pointers(name: str, wrong: str, error: type[Exception]) -> None:
+    scene = Scene({"p": "*fp32", "x": "fp32[4]", "n": "i32", "s": "i32"})
+    scene.refuses(BLOCK.format(**RIGHT | {name: wrong}), error)
+
+
+SQUARE = "tl.make_block_ptr(q, (4, 4), (4, 1), (0, 0), (2, 2), (1, 0))"
+
+
+@pytest.mark.parametrize(
+    "access",
+    [
+        *("boundary_check=(2,)", "boundary_check=(0, 0)", "padding_option='one'", "mask=True", "mask=True, other=0"),
+        *("padding_option='nan'", "boundary_check=(0,), padding_option='nan'"),
+    ],
+)
+def test_refused_loads_of_blocks(access: str) -> None:
+    Scene({"q": "*i32"}).refuses(f"tl.load({SQUARE}, {access})", ValueError)
+
+
+def test_refused_advances() -> None:
+    scene = Scene({"q": "*i32"})
+    scene.refuses(f"tl.advance({SQUARE}, (1,))", ValueError, "2 dimensions")
+    scene.refuses(f"tl.advance({SQUARE}, (1.5, 0))", TypeError, "1.5")
+    scene.refuses("tl.advance(q, (1, 0))", TypeError, "tl.advance")
+
+
+def test_refused_stores_of_blocks() -> None:
+    scene = Scene({"q": "*i32"})
+    scene.refuses(f"tl.store({SQUARE}, 1.5)", TypeError, "int32", "fp32")
+    scene.refuses(f"tl.store({SQUARE}, tl.zeros((4, 4), tl.int32))", ValueError, "(2, 2)", "(4, 4)")
+    scene.refuses(f"tl.store({SQUARE}, 1, mask=True)", ValueError, "mask")
+    scene.refuses(f"tl.store({SQUARE}, 1, boundary_check=(2,))", ValueError, "boundary_check")
+
+
+# --- elements elsewhere
+
+
+@given(
+    shape=st.sampled_from(((4,), (8, 2), (1, 4), (2, 4, 2))),
+    dtype=st.sampled_from(("i8", "u16", "i32", "fp16", "fp32", "fp64", "i64")),
+    dim=st.integers(-4, 3),
+)
+@settings(max_examples=30)
+def test_flip(shape: tuple[int, ...], dtype: str, dim: int) -> None:
+    judge({"x": f"{dtype}{list(shape)}"}, [f"tl.flip(x, {dim})", f"x.flip({dim})"])
+
+
+def test_gather() -> None:
+    values = {"x": "fp32[4, 8]", "i": "i32[4, 2]", "j": "i64[2, 8]", "f": "fp32[4, 2]", "v": "i32[4]"}
+    expressions = [f"tl.gather(x, {index}, {axis})" for index in "ijfv" for axis in (0, 1, -1, -2, 2)]
+    judge(values, [*expressions, "v.gather(v, 0)", "x.gather(i, axis=1)"])
+
+
+def test_other_shapes() -> None:
+    """What is made of the functions that the learner writes."""
+    values = {"x": "i32[4, 2]", "y": "i32[4]", "o": "fp16[1]", "z": "i32[1, 4]"}
+    judge(
+        values,
+        [
+            *("x.ravel()", "tl.view(x, 2, 4)", "tl.view(x, (8,))", "o.item()", "y.item()"),
+            *("tl.cat(y, y, can_reorder=True)", "tl.cat(x, x, can_reorder=True)", "tl.cat(y, o, can_reorder=True)"),
+            *("tl.broadcast(x, o[None])[1]", "tl.broadcast(y, x)[0]", "tl.broadcast(z, y)[1]"),
+        ],
+    )
+
+
+# --- promises, checks, ranges
+
+
+def test_promises() -> None:
+    values = {"x": "i32[4, 2]", "y": "i32[4]", "n": "i32"}
+    names = ("multiple_of", "max_contiguous", "max_constancy")
+    numbers = ("4", "(4, 2)", "[2, 2]", "(4,)", "1.5", "n")
+    judge(values, [f"tl.{name}({x} + n, {number})" for name in names for x in "xyn" for number in numbers])
+    judge(values, ["tl.assume(n > 3)"])
+    judge(values, ["tl.assume(n)"])
+    judge(values, ["tl.assume(y > 3)"])
+
+
+def test_printing() -> None:
+    judge(
+        {"n": "i32", "u": "u8[4]", "x": "fp32"},
+        ["tl.device_print('n', n)", "tl.device_print('all:', n, u, x, hex=True)"],
+    )
+    judge({"n": "i32"}, ["tl.device_print('just this')", "tl.device_print('')", "tl.device_print('a: ', 3)"])
+    judge({"n": "i32"}, ["tl.device_print(n)"])
+    judge({"n": "i32"}, ["tl.device_assert(n > 3, 'small')"])
+
+
+def test_static(capsys: pytest.CaptureFixture[str]) -> None:
+    def kernel(x: Any) -> None:
+        tl.static_print("type", x.type, constexpr(3), sep=",")
+        tl.static_assert(constexpr(3) > 2)
+
+    trace(kernel, {"x": "i32"})
+    assert capsys.readouterr().out == "type,int32,3\n"
+    scene = Scene({"x": "i32[4]", "N": "=3"})
+    scene.refuses("tl.static_assert(N > 3, 'too small')", CompileTimeAssertionFailure, "too small")
+    scene.refuses("tl.static_assert(x > 3)", TypeError, "compile-time")
+
+
+def test_ranges() -> None:
+    assert [i.value for i in static_range(2, 8, 3)] == [2, 5]
+    assert [i.value for i in static_range(constexpr(3))] == [0, 1, 2]
+    with pytest.raises(TypeError, match="1.5"):
+        static_range(1.5)
+    loop = tl_range(4, num_stages=3, flatten=constexpr(True), loop_unroll_factor=None)
+    assert (loop.start, loop.stop, loop.step) == (0, 4, 1)
+    assert loop.attributes == {"tt.num_stages": 3, "tt.flatten": True}
+    with pytest.raises(TypeError):
+        iter(loop)

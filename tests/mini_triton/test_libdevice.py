@@ -1,0 +1,77 @@
+"""What is given in the language beside the tasks of milestone 4: libdevice, histograms, `tl.math`, lazy names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import mini_triton.language as tl
+import pytest
+from mini_triton.language.extra import libdevice
+from mini_triton.language.signature import SPELLINGS
+from mini_triton.language.tensor import tensor
+
+from tests.oracles import triton
+from tests.strategies.language import Arguments, Scene, judge
+
+SPELLED = {dtype: spelling for spelling, dtype in SPELLINGS.items()}
+VALUES: Arguments = {f"x_{spelling}": f"{spelling}[4]" for spelling in ("i32", "u32", "i64", "u64", "fp32", "fp64")}
+
+
+def calls() -> Iterator[str]:
+    """Every function on everything that it takes."""
+    for name, versions in libdevice.TABLE.items():
+        for dtypes in versions:
+            yield f"tl.extra.libdevice.{name}({', '.join(f'x_{SPELLED[dtype]}' for dtype in dtypes)})"
+
+
+def test_every_function_of_libdevice() -> None:
+    """The symbol and the dtype are those of real Triton."""
+    judge(VALUES, list(calls()))
+
+
+def test_what_libdevice_refuses() -> None:
+    """Nothing is promoted; numbers have their own dtype, and shapes are broadcast."""
+    values = {"x": "fp32[2, 4]", "y": "fp32[4]", "h": "fp16[4]", "d": "fp64[4]", "n": "i32"}
+    accepted = ["pow(x, 2.0)", "pow(x, y)", "pow(y, n)", "atan2(1.0, x)", "isnan(y)", "tanh(2.5)"]
+    refused = ["tanh(h)", "tanh(n)", "pow(y, d)", "atan2(y, 1e300)", "isnan(h)"]
+    judge(values, [f"tl.extra.libdevice.{call}" for call in (*accepted, *refused)])
+    Scene(values).refuses("tl.extra.libdevice.tanh(h)", ValueError, "tanh", "fp16")
+    with pytest.raises(AttributeError, match="libdevice has no tan_h"):
+        _ = libdevice.tan_h
+
+
+def test_histogram() -> None:
+    """Of 32-bit integers in one dimension, where a mask holds."""
+    values = {"x": "i32[8]", "u": "u32[8]", "m": "i1[8]", "f": "fp32[8]", "t": "i32[2, 4]", "b": "i1"}
+    accepted = ["(x, 16)", "(u, 2)", "(x, 16, m)", "(x, 4, mask=b)", "(x, 4, mask=True)"]
+    refused = ["(f, 16)", "(t, 16)", "(x, 12)", "(x, 16, x)", "(x, 16, 1)"]
+    judge(values, [f"tl.histogram{call}" for call in (*accepted, *refused)] + ["x.histogram(8)"])
+
+
+def test_sorting() -> None:
+    """The network of Triton before 3.9, which has another way to choose between the two of a pair."""
+    values = {"x": "fp32[8]", "t": "i16[4, 8]", "m": "i1[4]", "h": "fp16[1]", "s": "fp32", "p": "*fp32[4]"}
+    accepted = ["sort(x)", "sort(t, 1, descending=True)", "sort(m)", "sort(h)", "topk(x, 2)", "topk(t, 4, dim=1)"]
+    refused = ["sort(t, 0)", "sort(t, -1)", "sort(s)", "sort(p)"]
+    if triton.version() < "3.9":
+        judge(values, [f"tl.{call}" for call in (*accepted, *refused)])
+    Scene(values).refuses("tl.topk(x, 3)", ValueError, "power of two", "3")
+
+
+def test_swizzled_tiles() -> None:
+    """Indices as tensors or numbers."""
+    calls = ("tl.swizzle2d(i, i, i, i, i)", "tl.swizzle2d(x, i, 8, 4, 2)")
+    judge({"i": "i32", "x": "i32[4]"}, [f"{call}[{k}]" for call in calls for k in (0, 1)])
+
+
+def test_names_are_there_whatever_was_imported() -> None:
+    """`tl.tensor` is the class, not the module of that name; modules that kernels may name are there."""
+    language: Any = tl
+    assert language.tensor is tensor
+    assert isinstance(language.constexpr(1), language.constexpr)
+    assert language.math.exp2 is language.exp2
+    assert language.extra.libdevice is libdevice
+    assert {"load", "sum", "rand", "float32"} <= set(dir(tl))
+    with pytest.raises(AttributeError, match="tl has no sum_of_all"):
+        _ = language.sum_of_all
