@@ -8,14 +8,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from mini_triton.codegen.axes import PROGRAM, Axes, varying_axes
 from mini_triton.codegen.expressions import dtype_of, expression
 from mini_triton.codegen.pointers import origins
 from mini_triton.codegen.writer import Writer
-from mini_triton.ir.core import Block, Module, Operation, Value
-from mini_triton.ir.types import I1, PointerType, Type, element_type, shape_of
+from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
+from mini_triton.ir.ops.definition import definition
+from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
 HEADER = '''\
 import numpy as np
@@ -24,6 +26,8 @@ from ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
 from mini_triton.codegen.library import atomics, combine, exact, memory
 
 '''
+
+TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 
 UFUNCS = {
     "arith.addi": "np.add",
@@ -104,12 +108,29 @@ class NumpyGenerator(Values):
     def block(self, block: Block) -> None:
         """All operations of a block but its terminator."""
         for operation in block.operations:
-            if operation.name not in ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return"):
+            if operation.name not in TERMINATORS:
                 self.comment(operation.loc)
                 self.operation(operation)
 
     def assign(self, value: Value, text: str) -> None:
-        self.write(f"{self.name(value)} = {text}")
+        """Give a value a variable; or none, if its text is a name, or is used once, right here, and has no name."""
+        if re.fullmatch(r"[\w.]+", text):
+            self.names[value] = text
+        elif self.used_once_here(value):
+            self.names[value] = text if re.fullmatch(r"[\w.]+\([^()]*\)", text) else f"({text})"
+        else:
+            self.write(f"{self.name(value)} = {text}")
+
+    def used_once_here(self, value: Value) -> bool:
+        """Whether the only use of a nameless value is in its own block, and its text may move there."""
+        assert isinstance(value, OpResult)
+        operation = value.owner
+        declared = definition(operation.name)
+        if value.name or len(value.uses) != 1 or declared is None or not declared.pure:
+            return False
+        user = value.uses[0].user
+        repeated = user.name in ("tt.reduce", "tt.scan", "scf.for", "scf.while", "tt.split", "tt.reshape", "tt.unsplat")
+        return user.parent is operation.parent and not repeated and user.name not in TERMINATORS
 
     def operation(self, operation: Operation) -> None:
         """One operation: by its name, or as an expression."""
