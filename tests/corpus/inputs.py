@@ -1,30 +1,37 @@
-"""What the kernels of the corpus are launched with: random, but the same for the same seed."""
+"""What the kernels of the corpus are launched with: random NumPy arrays, but the same for the same seed, everywhere.
+
+Only the bits of a generator are the same in all versions of NumPy, so what is made of them is made here, exactly.
+"""
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-import torch
+import ml_dtypes
+import numpy as np
 
 from tests.corpus.cases import Argument, Case
 
 DTYPES = {
-    "fp64": torch.float64,
-    "fp32": torch.float32,
-    "fp16": torch.float16,
-    "bf16": torch.bfloat16,
-    "fp8e5": torch.float8_e5m2,
-    "fp8e4nv": torch.float8_e4m3fn,
-    "i1": torch.bool,
-    **{f"i{width}": getattr(torch, f"int{width}") for width in (8, 16, 32, 64)},
-    **{f"u{width}": getattr(torch, f"uint{width}") for width in (8, 16, 32, 64)},
+    "fp64": np.dtype(np.float64),
+    "fp32": np.dtype(np.float32),
+    "fp16": np.dtype(np.float16),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "fp8e5": np.dtype(ml_dtypes.float8_e5m2),
+    "fp8e4nv": np.dtype(ml_dtypes.float8_e4m3fn),
+    "i1": np.dtype(np.bool_),
+    **{f"i{width}": np.dtype(f"int{width}") for width in (8, 16, 32, 64)},
+    **{f"u{width}": np.dtype(f"uint{width}") for width in (8, 16, 32, 64)},
 }
 MAGNITUDE = 100  # of random integers
+DEVIATION = 65536 / 3**0.5  # of a sum of four random numbers of 16 bits
 
 
 def inputs(case: Case, seed: int) -> tuple[list[Any], list[Any]]:
     """The arguments of the kernel in order, and the buffers that it only has the addresses of."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = np.random.PCG64(seed)
     values = {argument.name: _value(argument, generator) for argument in case.arguments}
     parameters = [name for name, kind in case.source().signature.items() if kind != "constexpr"]
     order = [*parameters, *(name for name in values if name not in parameters)]
@@ -34,34 +41,47 @@ def inputs(case: Case, seed: int) -> tuple[list[Any], list[Any]]:
     return [values[name] for name in parameters], [values[name] for name in order[len(parameters) :]]
 
 
-def _value(argument: Argument, generator: torch.Generator) -> Any:
+def buffers(case: Case, values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """The names and the arrays among the values of a launch, be it before or after it."""
+    parameters = [name for name, kind in case.source().signature.items() if kind != "constexpr"]
+    names = [*parameters, *(argument.name for argument in case.arguments if argument.name not in parameters)]
+    return ((name, value) for name, value in zip(names, values, strict=True) if isinstance(value, np.ndarray))
+
+
+def checksum(values: Sequence[Any]) -> int:
+    """A number that differs when the values do."""
+    bits = [value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode() for value in values]
+    return zlib.crc32(b"".join(bits))
+
+
+def _value(argument: Argument, generator: np.random.PCG64) -> Any:
     if argument.length is None:
         return argument.number
     word, *rest = argument.value.split() or ["random"]
-    dtype = DTYPES[argument.type.lstrip("*")]
-    shape = (argument.length,)
+    dtype, length = DTYPES[argument.type.lstrip("*")], argument.length
     match word:
         case "addresses":
             return {"addresses": rest}
-        case "zeros":
-            return torch.zeros(shape, dtype=dtype)
-        case "ones":
-            return torch.ones(shape).to(dtype)
+        case "zeros" | "ones":
+            return np.full(length, word == "ones").astype(dtype)
         case "bits":
-            return torch.randint(0, 256, (dtype.itemsize * argument.length,), generator=generator).byte().view(dtype)
+            return np.frombuffer(generator.random_raw(length).tobytes()[: dtype.itemsize * length], dtype).copy()
         case "below":
-            return torch.randint(0, int(rest[0]), shape, generator=generator).to(dtype)
+            return (generator.random_raw(length) % np.uint64(int(rest[0]))).astype(dtype)
         case "ascending":
-            return _random(shape, dtype, generator).sort().values
+            return np.sort(_random(length, dtype, generator))
         case "random":
-            return _random(shape, dtype, generator)
-    numbers = torch.tensor([float(number) for number in (word, *rest)], dtype=torch.float64)
-    return numbers.repeat(argument.length // len(numbers) + 1)[: argument.length].to(dtype)
+            return _random(length, dtype, generator)
+    return np.resize(np.array([float(number) for number in (word, *rest)]), length).astype(dtype)
 
 
-def _random(shape: tuple[int, ...], dtype: torch.dtype, generator: torch.Generator) -> torch.Tensor:
-    if dtype.is_floating_point:
-        return torch.randn(shape, generator=generator).to(dtype)
-    signed = dtype in (torch.int8, torch.int16, torch.int32, torch.int64)
-    low, high = (-MAGNITUDE if signed else 0), (2 if dtype == torch.bool else MAGNITUDE)
-    return torch.randint(low, high, shape, generator=generator).to(dtype)
+def _random(length: int, dtype: np.dtype, generator: np.random.PCG64) -> np.ndarray:
+    """Floats around 0 that are almost normally distributed, else integers."""
+    raw = generator.random_raw(length)
+    if dtype.name.startswith(("float", "bfloat")):
+        sums = raw.view(np.uint16).reshape(length, 4).sum(axis=1, dtype=np.int64) - 2 * 65535
+        return (sums / DEVIATION).astype(dtype)
+    if dtype == np.bool_:
+        return (raw & np.uint64(1)).astype(dtype)
+    signed = (raw % np.uint64(2 * MAGNITUDE)).astype(np.int64) - MAGNITUDE
+    return (signed if dtype.kind == "i" else np.abs(signed)).astype(dtype)

@@ -2,8 +2,9 @@
 
     out, = gpu.launch(text, (4, 1, 1), x, y, out, n)[2:3]
     gpu.check_add(text)
+    for launched in gpu.launch_many([Launch(text, (4,), [x, y, out, n]), …]): …
 
-The GPU is used by the server's process only, so that a bad module cannot take the tests with it. torch is
+The GPU is used by the servers' processes only, so that a bad module cannot take the tests with it. torch is
 imported when first needed.
 """
 
@@ -12,18 +13,24 @@ from __future__ import annotations
 import functools
 import math
 import os
+import queue
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tests import oracles
 from tests.oracles import triton
-from tests.oracles.process import Silent
+from tests.oracles.process import Server, Silent
 
 if TYPE_CHECKING:
     import torch
 
 SECONDS = 300.0
+MOST_SERVERS = 12  # each has torch and a part of the GPU's memory to itself
 # Multiples of 16, which is what capstone modules are told of their arguments.
 SIZES = (16, 1008, 1024, 98432)  # vectors: less than a block, almost one, a whole one, many and a rest
 PROBLEMS = ((64, 64, 32), (256, 128, 512), (208, 144, 80), (16, 16, 1008))  # M, N, K
@@ -41,44 +48,130 @@ def available() -> bool:
     return torch.cuda.is_available()
 
 
-def launch(text: str, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = (), **options: Any) -> list[Any]:
-    """The arguments (CPU tensors, integers, floats) as they are after the kernel ran on copies of them.
+@dataclass(frozen=True)
+class Launch:
+    """A kernel, as TTIR or in a Python text that real Triton compiles, and what it is launched with.
 
-    `{"addresses": [2, 3]}` stands for a tensor with the addresses of the arguments 2 and 3. `hidden` ones come after
+    Arguments are NumPy arrays or CPU tensors, integers, floats; for the constants of a Python text there are none.
+    `{"addresses": [2, 3]}` stands for a buffer with the addresses of the arguments 2 and 3. `hidden` ones come after
     the others, and are known to the kernel by their addresses only.
     """
-    parameters = list(range(len(arguments)))
-    return _launched({"do": "launch", "text": text, "options": options}, grid, [*arguments, *hidden], parameters)
+
+    kernel: str | triton.Source
+    grid: Sequence[int]
+    arguments: Sequence[Any]
+    hidden: Sequence[Any] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)  # of Triton's, for TTIR
+
+    @property
+    def values(self) -> list[Any]:
+        """All that goes to the GPU and back."""
+        return [*self.arguments, *self.hidden]
+
+    def request(self, file: str) -> dict[str, Any]:
+        """As the server wants it."""
+        places = iter(range(len(self.arguments)))
+        if isinstance(self.kernel, str):
+            request = {"do": "launch", "text": self.kernel, "options": dict(self.options), "parameters": list(places)}
+        else:
+            kinds = self.kernel.signature.values()
+            parameters = [None if kind == "constexpr" else next(places) for kind in kinds]
+            request = {"do": "launch_written", **self.kernel.question(), "parameters": parameters}
+        return request | {"arguments": file, "grid": [*self.grid, 1, 1][:3]}
+
+
+@dataclass(frozen=True)
+class Launched:
+    """The arguments, and what is hidden, after a launch. False as a bool when it failed; `diagnostic` says why."""
+
+    values: Sequence[Any] = ()
+    diagnostic: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.diagnostic
+
+
+def launch(text: str, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = (), **options: Any) -> list[Any]:
+    """The arguments as they are after the kernel ran on copies of them."""
+    return _insist(Launch(text, grid, arguments, hidden, options))
 
 
 def launch_source(source: triton.Source, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = ()) -> list[Any]:
-    """The same for a kernel in a Python text, compiled by real Triton. Constants are left out of the arguments."""
-    places = iter(range(len(arguments)))
-    parameters = [None if kind == "constexpr" else next(places) for kind in source.signature.values()]
-    return _launched({"do": "launch_written", **source.question()}, grid, [*arguments, *hidden], parameters)
+    """The same for a kernel in a Python text, compiled by real Triton."""
+    return _insist(Launch(source, grid, arguments, hidden))
 
 
-def _launched(
-    request: dict[str, Any], grid: Sequence[int], values: Sequence[Any], parameters: Sequence[int | None]
-) -> list[Any]:
-    """The values after a launch with some of them; None is a parameter that needs no value."""
+def launch_many(launches: Sequence[Launch], seconds: float = SECONDS) -> list[Launched]:
+    """The same for many launches, shared by several servers; those that fail, or take longer, say why."""
     if not available():
         oracles.unavailable("no CUDA GPU")
+    free: queue.SimpleQueue[Server] = queue.SimpleQueue()
+    for server in _servers():
+        free.put(server)
+
+    def launched(launch: Launch) -> Launched:
+        server = free.get()
+        try:
+            return _launched(server, launch, seconds)
+        except Silent as silence:
+            return Launched(diagnostic=str(silence))
+        finally:
+            free.put(server)
+
+    with ThreadPoolExecutor(len(_servers())) as threads:
+        results = list(threads.map(launched, launches))
+    oracles.note("triton", f"gpu {triton.version()}")
+    return results
+
+
+@functools.cache
+def _servers() -> list[Server]:
+    """Servers for much work."""
+    return [Server() for _ in range(min(os.cpu_count() or 1, MOST_SERVERS))]
+
+
+def _insist(launch: Launch) -> list[Any]:
+    if not available():
+        oracles.unavailable("no CUDA GPU")
+    try:
+        launched = _launched(triton.server(), launch)
+    except Silent as silence:
+        oracles.unavailable(str(silence))
+    assert launched, f"real Triton could not run this kernel on the GPU: {launched.diagnostic}"
+    oracles.note("triton", f"gpu {triton.version()}")
+    return list(launched.values)
+
+
+def _launched(server: Server, launch: Launch, seconds: float = SECONDS) -> Launched:
     import torch
 
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         file = os.path.join(folder, "arguments.pt")
-        torch.save(list(values), file)
-        request |= {"arguments": file, "grid": [*grid, 1, 1][:3], "parameters": list(parameters)}
-        try:
-            (answer,) = triton.server().ask([request], SECONDS)
-        except Silent as silence:
-            oracles.unavailable(str(silence))
+        torch.save([_tensor(value) for value in launch.values], file)
+        (answer,) = server.ask([launch.request(file)], seconds)
         if not answer["ok"]:
-            triton.server().stop()  # an illegal access leaves a process without its GPU
-        assert answer["ok"], f"real Triton could not run this kernel on the GPU: {answer['diagnostic']}"
-        oracles.note("triton", f"gpu {triton.version()}")
-        return torch.load(file, weights_only=True)
+            server.stop()  # an illegal access leaves a process without its GPU
+            return Launched(diagnostic=answer["diagnostic"])
+        after = torch.load(file, weights_only=True)
+    return Launched([_like(new, old) for new, old in zip(after, launch.values, strict=True)])
+
+
+def _tensor(value: Any) -> Any:
+    """A NumPy array as a tensor; all else as it is."""
+    import torch
+
+    if not isinstance(value, np.ndarray):
+        return value
+    return torch.from_numpy(value.view(f"i{value.itemsize}")).view(getattr(torch, value.dtype.name))
+
+
+def _like(new: Any, old: Any) -> Any:
+    """A tensor as a NumPy array, if it was one before."""
+    import torch
+
+    if not isinstance(old, np.ndarray):
+        return new
+    return new.view(getattr(torch, f"int{8 * old.itemsize}")).numpy().view(old.dtype)
 
 
 def check_add(text: str, block: int = 1024) -> None:

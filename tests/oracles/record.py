@@ -4,6 +4,7 @@ python -m tests.oracles.record                         the installed Triton's, m
 python -m tests.oracles.record --versions PYTHON …     those of the Tritons of these interpreters
 python -m tests.oracles.record --check                 does the installed Triton still answer so?
 python -m tests.oracles.record --corpus [--check]      the TTIR of real kernels, for the parser's tests
+python -m tests.oracles.record --values [--to FOLDER]  what kernels compute on this machine's GPU
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from tests.oracles import questions, records
@@ -25,12 +27,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.record", description="Record real Triton.")
     parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
     parser.add_argument("--corpus", action="store_true", help="the corpus of TTIR texts instead")
+    parser.add_argument("--values", action="store_true", help="what kernels compute on a GPU instead")
+    parser.add_argument("--to", type=Path, default=records.FOLDER, metavar="FOLDER", help="where the values go")
     parser.add_argument("--versions", nargs="+", metavar="PYTHON", default=[sys.executable])
     options = parser.parse_args(arguments)
     if options.corpus:
         from tests.oracles import corpus
 
         differences = corpus.check() if options.check else corpus.write()
+    elif options.values:
+        from tests.oracles import values
+
+        differences = values.write(options.to)
     elif options.check:
         differences = [difference for python in options.versions for difference in check(python)]
     else:

@@ -1,0 +1,131 @@
+"""What compiled Triton computes on a GPU: recorded, for machines without one.
+
+    values.corpus(case)       # the buffers of a kernel of the corpus, as they are after its launch
+    values.answer(question)   # the result of an elementwise operation on awkward numbers
+
+`python -m tests.oracles.record --values` records both on a machine with a GPU. Triton fuses no products and sums there,
+as it would otherwise: the same operations then give the same bits. Values are stored exactly.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests import oracles
+from tests.corpus import CASES
+from tests.corpus.cases import Case
+from tests.corpus.inputs import buffers, checksum, inputs
+from tests.oracles import elementwise, gpu, triton
+from tests.oracles.elementwise import QUESTIONS, Question
+
+FOLDER = Path(__file__).parent / "records"
+FILES = ("corpus_values.npz", "elementwise_values.npz")
+SEED = 0
+SECONDS = 60.0
+OPTIONS = {"enable_fp_fusion": False}
+
+
+def corpus(case: Case) -> dict[str, np.ndarray]:
+    """All buffers after the launch of a case on `inputs(case, SEED)`; ends the test when that is not recorded."""
+    arguments, hidden = inputs(case, SEED)
+    before = dict(buffers(case, [*arguments, *hidden]))
+    changed = _recorded(FILES[0], str(case), _asked(case))
+    return {name: changed[name].view(array.dtype) if name in changed else array for name, array in before.items()}
+
+
+def answer(question: Question) -> np.ndarray:
+    """The result of an operation on `question.operands()`; ends the test when that is not recorded."""
+    changed = _recorded(FILES[1], question.name, checksum(question.operands()))
+    before = question.result_before()
+    return changed["result"].view(before.dtype) if "result" in changed else before
+
+
+def about(file: str) -> dict[str, Any]:
+    """What a file was recorded with, checksums of what was asked, and what failed."""
+    return json.loads(str(_load(file)["about"]))
+
+
+def write(folder: Path = FOLDER) -> list[str]:
+    """Record all on this machine's GPU; what could not be recorded, and why."""
+    folder.mkdir(parents=True, exist_ok=True)
+    cases = {str(case): case for case in CASES if case.exists(triton.version())}
+    launches = {name: _launch(case) for name, case in cases.items()}
+    launches |= {name: _question(question) for name, question in QUESTIONS.items()}
+    launched = dict(zip(launches, gpu.launch_many(list(launches.values()), SECONDS), strict=True))
+    failed = {name: result.diagnostic for name, result in launched.items() if not result}
+
+    changed, results = {}, {}
+    for name in launches.keys() - failed.keys():
+        if name in cases:
+            before, after = (dict(buffers(cases[name], v)) for v in (launches[name].values, launched[name].values))
+            changed[name] = {key: after[key] for key in after if after[key].tobytes() != before[key].tobytes()}
+        else:
+            results[name] = {"result": launched[name].values[-1]}
+    failed |= {name: "writes nothing" for name in changed if not changed[name]}
+    old = f"Triton {triton.version()} does not have this any more"
+    failed |= {str(case): old for case in CASES if str(case) not in cases}
+
+    _save(folder / FILES[0], changed, {name: _asked(cases[name]) for name in changed}, failed)
+    _save(folder / FILES[1], results, {name: checksum(QUESTIONS[name].operands()) for name in results}, failed)
+    return [f"{name}: {reason}" for name, reason in failed.items()]
+
+
+def _asked(case: Case) -> int:
+    """A number that differs when something else is launched."""
+    arguments, hidden = inputs(case, SEED)
+    return checksum([*arguments, *hidden, list(case.grid), dict(case.constexprs)])
+
+
+def _launch(case: Case) -> gpu.Launch:
+    source = replace(case.source(), options=dict(case.options) | OPTIONS)
+    return gpu.Launch(source, case.grid, *inputs(case, SEED))
+
+
+def _question(question: Question) -> gpu.Launch:
+    return gpu.Launch(
+        question.text, elementwise.GRID, [*question.operands(), question.result_before()], options=OPTIONS
+    )
+
+
+def _save(
+    path: Path, arrays: Mapping[str, Mapping[str, np.ndarray]], asked: Mapping[str, int], failed: Mapping[str, str]
+) -> None:
+    """Arrays by name, as integers of their size, which NumPy knows all of."""
+    import torch
+
+    facts = {"triton": triton.version(), "torch": torch.__version__, "gpu": torch.cuda.get_device_name()}
+    facts |= {"options": OPTIONS, "asked": dict(asked), "failed": dict(failed)}
+    bits = {
+        f"{name}/{key}": array.view(f"u{array.itemsize}")
+        for name in sorted(arrays)
+        for key, array in arrays[name].items()
+    }
+    np.savez_compressed(path, allow_pickle=False, about=np.array(json.dumps(facts)), **bits)
+    print(f"{path}: {len(arrays)} launches, {path.stat().st_size / 1e6:.2f} MB")
+
+
+def _recorded(file: str, name: str, asked: int) -> dict[str, np.ndarray]:
+    """The buffers that a launch changed."""
+    if not (FOLDER / file).exists():
+        oracles.unavailable(f"no values are recorded in {file}")
+    facts = about(file)
+    if name in facts["failed"]:
+        oracles.unavailable(f"{name} was not recorded: {facts['failed'][name]}")
+    assert facts["asked"].get(name) == asked, (
+        f"{name} was recorded for other inputs, or not at all: run `python -m tests.oracles.record --values` on a GPU"
+    )
+    oracles.note("triton", f"records {facts['triton']} on {facts['gpu']}")
+    return {key[len(name) + 1 :]: array for key, array in _load(file).items() if key.startswith(f"{name}/")}
+
+
+@functools.cache
+def _load(file: str) -> dict[str, np.ndarray]:
+    with np.load(FOLDER / file) as loaded:
+        return dict(loaded)
