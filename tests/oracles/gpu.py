@@ -13,17 +13,12 @@ from __future__ import annotations
 import functools
 import math
 import os
-import queue
-import tempfile
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tests import oracles
-from tests.oracles import triton
+from tests.oracles import launching, triton
+from tests.oracles.launching import Launch, Launched
 from tests.oracles.process import Server, Silent
 
 if TYPE_CHECKING:
@@ -48,49 +43,6 @@ def available() -> bool:
     return torch.cuda.is_available()
 
 
-@dataclass(frozen=True)
-class Launch:
-    """A kernel, as TTIR or in a Python text that real Triton compiles, and what it is launched with.
-
-    Arguments are NumPy arrays or CPU tensors, integers, floats; for the constants of a Python text there are none.
-    `{"addresses": [2, 3]}` stands for a buffer with the addresses of the arguments 2 and 3. `hidden` ones come after
-    the others, and are known to the kernel by their addresses only.
-    """
-
-    kernel: str | triton.Source
-    grid: Sequence[int]
-    arguments: Sequence[Any]
-    hidden: Sequence[Any] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)  # of Triton's, for TTIR
-
-    @property
-    def values(self) -> list[Any]:
-        """All that goes to the GPU and back."""
-        return [*self.arguments, *self.hidden]
-
-    def request(self, file: str) -> dict[str, Any]:
-        """As the server wants it."""
-        places = iter(range(len(self.arguments)))
-        if isinstance(self.kernel, str):
-            request = {"do": "launch", "text": self.kernel, "options": dict(self.options), "parameters": list(places)}
-        else:
-            kinds = self.kernel.signature.values()
-            parameters = [None if kind == "constexpr" else next(places) for kind in kinds]
-            request = {"do": "launch_written", **self.kernel.question(), "parameters": parameters}
-        return request | {"arguments": file, "grid": [*self.grid, 1, 1][:3]}
-
-
-@dataclass(frozen=True)
-class Launched:
-    """The arguments, and what is hidden, after a launch. False as a bool when it failed; `diagnostic` says why."""
-
-    values: Sequence[Any] = ()
-    diagnostic: str = ""
-
-    def __bool__(self) -> bool:
-        return not self.diagnostic
-
-
 def launch(text: str, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = (), **options: Any) -> list[Any]:
     """The arguments as they are after the kernel ran on copies of them."""
     return _insist(Launch(text, grid, arguments, hidden, options))
@@ -105,21 +57,7 @@ def launch_many(launches: Sequence[Launch], seconds: float = SECONDS) -> list[La
     """The same for many launches, shared by several servers; those that fail, or take longer, say why."""
     if not available():
         oracles.unavailable("no CUDA GPU")
-    free: queue.SimpleQueue[Server] = queue.SimpleQueue()
-    for server in _servers():
-        free.put(server)
-
-    def launched(launch: Launch) -> Launched:
-        server = free.get()
-        try:
-            return _launched(server, launch, seconds)
-        except Silent as silence:
-            return Launched(diagnostic=str(silence))
-        finally:
-            free.put(server)
-
-    with ThreadPoolExecutor(len(_servers())) as threads:
-        results = list(threads.map(launched, launches))
+    results = launching.run_many(_servers(), launches, seconds)
     oracles.note("triton", f"gpu {triton.version()}")
     return results
 
@@ -134,44 +72,12 @@ def _insist(launch: Launch) -> list[Any]:
     if not available():
         oracles.unavailable("no CUDA GPU")
     try:
-        launched = _launched(triton.server(), launch)
+        launched = launching.run(triton.server(), launch, SECONDS)
     except Silent as silence:
         oracles.unavailable(str(silence))
     assert launched, f"real Triton could not run this kernel on the GPU: {launched.diagnostic}"
     oracles.note("triton", f"gpu {triton.version()}")
     return list(launched.values)
-
-
-def _launched(server: Server, launch: Launch, seconds: float = SECONDS) -> Launched:
-    import torch
-
-    with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
-        file = os.path.join(folder, "arguments.pt")
-        torch.save([_tensor(value) for value in launch.values], file)
-        (answer,) = server.ask([launch.request(file)], seconds)
-        if not answer["ok"]:
-            server.stop()  # an illegal access leaves a process without its GPU
-            return Launched(diagnostic=answer["diagnostic"])
-        after = torch.load(file, weights_only=True)
-    return Launched([_like(new, old) for new, old in zip(after, launch.values, strict=True)])
-
-
-def _tensor(value: Any) -> Any:
-    """A NumPy array as a tensor; all else as it is."""
-    import torch
-
-    if not isinstance(value, np.ndarray):
-        return value
-    return torch.from_numpy(value.view(f"i{value.itemsize}")).view(getattr(torch, value.dtype.name))
-
-
-def _like(new: Any, old: Any) -> Any:
-    """A tensor as a NumPy array, if it was one before."""
-    import torch
-
-    if not isinstance(old, np.ndarray):
-        return new
-    return new.view(getattr(torch, f"int{8 * old.itemsize}")).numpy().view(old.dtype)
 
 
 def check_add(text: str, block: int = 1024) -> None:

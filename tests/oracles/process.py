@@ -27,10 +27,10 @@ class Silent(Exception):
 class Server:
     """A server process, restarted as often as questions kill it."""
 
-    def __init__(self, python: str = sys.executable) -> None:
+    def __init__(self, python: str = sys.executable, **environment: str) -> None:
         import fcntl  # not on Windows, where there is no Triton either
 
-        self.python = python
+        self.python, self.environment = python, environment
         self.process: subprocess.Popen[bytes] | None = None
         self.pending = b""
         memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # a disk costs more than a parse
@@ -70,6 +70,7 @@ class Server:
     def _start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
         environment |= {"TRITON_CACHE_DIR": self.cache, "TRITON_DEFAULT_FP_FUSION": "1"}
+        environment |= self.environment
         self.pending = b""
         self.process = subprocess.Popen(
             [self.python, "-m", "tests.oracles.server"],

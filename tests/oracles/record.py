@@ -3,7 +3,7 @@
 python -m tests.oracles.record                         the installed Triton's, merged with other versions'
 python -m tests.oracles.record --versions PYTHON …     those of the Tritons of these interpreters
 python -m tests.oracles.record --check                 does the installed Triton still answer so?
-python -m tests.oracles.record --corpus [--check]      the TTIR of real kernels, for the parser's tests
+python -m tests.oracles.record --corpus [--check]      the TTIR of real kernels, to be parsed and run
 python -m tests.oracles.record --values [--to FOLDER]  what kernels compute on this machine's GPU
 """
 
@@ -26,15 +26,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command line; 1 when a check finds a difference."""
     parser = argparse.ArgumentParser(prog="python -m tests.oracles.record", description="Record real Triton.")
     parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
-    parser.add_argument("--corpus", action="store_true", help="the corpus of TTIR texts instead")
+    parser.add_argument("--corpus", action="store_true", help="the TTIR of real kernels instead")
     parser.add_argument("--values", action="store_true", help="what kernels compute on a GPU instead")
     parser.add_argument("--to", type=Path, default=records.FOLDER, metavar="FOLDER", help="where the values go")
     parser.add_argument("--versions", nargs="+", metavar="PYTHON", default=[sys.executable])
     options = parser.parse_args(arguments)
     if options.corpus:
-        from tests.oracles import corpus
+        from tests.oracles import corpus, modules
 
-        differences = corpus.check() if options.check else corpus.write()
+        kinds = (corpus, modules)
+        differences = [line for kind in kinds for line in (kind.check() if options.check else kind.write())]
     elif options.values:
         from tests.oracles import values
 

@@ -68,6 +68,7 @@ class Server:
             "probe": self.probe,
             "launch": self.launch,
             "launch_written": self.launch_written,
+            "interpret": self.interpret,
         }
 
     def answer(self, request: dict[str, Any]) -> Answer:
@@ -164,6 +165,16 @@ class Server:
         with written.loaded(text, self.folder) as module:
             source, _, options = written.source(module, **question)
             launch.run(launch.compiled(source, options), arguments, grid, parameters)
+        return {}
+
+    def interpret(
+        self, text: str, arguments: str, grid: list[int], parameters: list[int | None], **question: Any
+    ) -> Answer:
+        """Run a kernel in a Python text by Triton's interpreter, which this process must have been started for."""
+        from tests.oracles import interpreting, written
+
+        with written.loaded(text, self.folder) as module:
+            interpreting.run(module, arguments, grid, parameters, **question)
         return {}
 
     def _write(self, text: str) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests import oracles
-from tests.oracles import capstones, corpus, triton
+from tests.oracles import capstones, corpus, modules, triton
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +18,7 @@ def _needs_triton() -> None:
 
 def test_corpus_is_current() -> None:
     assert corpus.check() == []
+    assert modules.check() == []
 
 
 def test_real_triton_accepts_the_corpus() -> None:

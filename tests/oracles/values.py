@@ -24,6 +24,7 @@ from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, checksum, inputs
 from tests.oracles import elementwise, gpu, triton
 from tests.oracles.elementwise import QUESTIONS, Question
+from tests.oracles.launching import Launch
 
 FOLDER = Path(__file__).parent / "records"
 FILES = ("corpus_values.npz", "elementwise_values.npz")
@@ -83,15 +84,13 @@ def _asked(case: Case) -> int:
     return checksum([*arguments, *hidden, list(case.grid), dict(case.constexprs)])
 
 
-def _launch(case: Case) -> gpu.Launch:
+def _launch(case: Case) -> Launch:
     source = replace(case.source(), options=dict(case.options) | OPTIONS)
-    return gpu.Launch(source, case.grid, *inputs(case, SEED))
+    return Launch(source, case.grid, *inputs(case, SEED))
 
 
-def _question(question: Question) -> gpu.Launch:
-    return gpu.Launch(
-        question.text, elementwise.GRID, [*question.operands(), question.result_before()], options=OPTIONS
-    )
+def _question(question: Question) -> Launch:
+    return Launch(question.text, elementwise.GRID, [*question.operands(), question.result_before()], options=OPTIONS)
 
 
 def _save(

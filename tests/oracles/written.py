@@ -61,7 +61,7 @@ def source(
     options: dict[str, Any],
 ) -> tuple[Any, int, dict[str, Any]]:
     """A kernel of the module, specialised; for which GPU; with which of Triton's options."""
-    constants = {name: _constant(value, module) for name, value in constexprs.items()}
+    constants = {name: constant(value, module) for name, value in constexprs.items()}
     function = getattr(module, kernel)
     return frontend.source(function, signature, constants, divisible), capability, options
 
@@ -71,10 +71,10 @@ def anonymous(diagnostic: str) -> str:
     return re.sub(rf"[^\s\"]*{NAME}_\d+\.py", "kernel.py", diagnostic)
 
 
-def _constant(value: Any, module: ModuleType) -> Any:
+def constant(value: Any, module: ModuleType) -> Any:
     """A constant as it came through JSON: tuples were lists, `{"code": "tl.float16"}` means something in the text."""
     if isinstance(value, list):
-        return tuple(_constant(item, module) for item in value)
+        return tuple(constant(item, module) for item in value)
     if isinstance(value, Mapping):
         return eval(value["code"], module.__dict__)
     return value

@@ -1,0 +1,116 @@
+"""Launches of kernels by real Triton, in a server's process: what goes there, and what comes back.
+
+Values travel in a file of PyTorch's, because it is PyTorch's tensors that Triton launches kernels on.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tests.oracles.process import Server, Silent
+from tests.oracles.triton import Source
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel, as TTIR or in a Python text that real Triton compiles, and what it is launched with.
+
+    Arguments are NumPy arrays or CPU tensors, integers, floats; for the constants of a Python text there are none.
+    `{"addresses": [2, 3]}` stands for a buffer with the addresses of the arguments 2 and 3. `hidden` ones come after
+    the others, and are known to the kernel by their addresses only.
+    """
+
+    kernel: str | Source
+    grid: Sequence[int]
+    arguments: Sequence[Any]
+    hidden: Sequence[Any] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)  # of Triton's, for TTIR
+
+    @property
+    def values(self) -> list[Any]:
+        """All that goes to the GPU and back."""
+        return [*self.arguments, *self.hidden]
+
+    def request(self, file: str, action: str = "launch_written") -> dict[str, Any]:
+        """As the server wants it, which reads and writes the values in this file."""
+        places = iter(range(len(self.arguments)))
+        if isinstance(self.kernel, str):
+            request = {"do": "launch", "text": self.kernel, "options": dict(self.options), "parameters": list(places)}
+        else:
+            kinds = self.kernel.signature.values()
+            parameters = [None if kind == "constexpr" else next(places) for kind in kinds]
+            request = {"do": action, **self.kernel.question(), "parameters": parameters}
+        return request | {"arguments": file, "grid": [*self.grid, 1, 1][:3]}
+
+
+@dataclass(frozen=True)
+class Launched:
+    """The arguments, and what is hidden, after a launch. False as a bool when it failed; `diagnostic` says why."""
+
+    values: Sequence[Any] = ()
+    diagnostic: str = ""
+
+    def __bool__(self) -> bool:
+        return not self.diagnostic
+
+
+def run(server: Server, launch: Launch, seconds: float, action: str = "launch_written") -> Launched:
+    """Launch in a server's process. A server that failed gets a new process: an illegal access costs it its GPU."""
+    import torch
+
+    with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
+        file = os.path.join(folder, "arguments.pt")
+        torch.save([_tensor(value) for value in launch.values], file)
+        (answer,) = server.ask([launch.request(file, action)], seconds)
+        if not answer["ok"]:
+            server.stop()
+            return Launched(diagnostic=answer["diagnostic"])
+        after = torch.load(file, weights_only=True)
+    return Launched([_like(new, old) for new, old in zip(after, launch.values, strict=True)])
+
+
+def run_many(
+    servers: Sequence[Server], launches: Sequence[Launch], seconds: float, action: str = "launch_written"
+) -> list[Launched]:
+    """The same for many, each by the server that is free first. Silence is a failure."""
+    free: queue.SimpleQueue[Server] = queue.SimpleQueue()
+    for server in servers:
+        free.put(server)
+
+    def launched(launch: Launch) -> Launched:
+        server = free.get()
+        try:
+            return run(server, launch, seconds, action)
+        except Silent as silence:
+            return Launched(diagnostic=str(silence))
+        finally:
+            free.put(server)
+
+    with ThreadPoolExecutor(len(servers)) as threads:
+        return list(threads.map(launched, launches))
+
+
+def _tensor(value: Any) -> Any:
+    """A NumPy array as a tensor; all else as it is."""
+    import torch
+
+    if not isinstance(value, np.ndarray):
+        return value
+    return torch.from_numpy(value.view(f"i{value.itemsize}")).view(getattr(torch, value.dtype.name))
+
+
+def _like(new: Any, old: Any) -> Any:
+    """A tensor as a NumPy array, if it was one before."""
+    import torch
+
+    if not isinstance(old, np.ndarray):
+        return new
+    return new.view(getattr(torch, f"int{8 * old.itemsize}")).numpy().view(old.dtype)

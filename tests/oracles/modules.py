@@ -1,0 +1,72 @@
+"""Real Triton's own modules of the corpus' kernels, recorded: what back ends run that have no front end yet.
+
+    modules.text(case)   # TTIR: inlined, canonical, one function, structured control flow only
+
+They are Triton's as it inlines them, after its canonicalizer and CSE. Where it jumps, because a kernel returns early,
+there is an `scf.if`. Kernels with block pointers have none: their operations are gone from later versions.
+"""
+
+from __future__ import annotations
+
+import functools
+import zipfile
+from pathlib import Path
+
+from tests import oracles
+from tests.corpus import CASES
+from tests.corpus.cases import Case
+from tests.oracles import triton
+from tests.oracles.records import LEADING
+from tests.strategies.jumps import structured
+
+FILE = Path(__file__).parent / "records" / "corpus_modules.zip"
+BLOCK_POINTER = "tt.make_tensor_ptr"
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same texts are to give the same file
+
+
+def text(case: Case) -> str:
+    """The module of a case. Ends the test if there is none."""
+    recorded = texts()
+    if str(case) not in recorded:
+        oracles.unavailable(f"no module of {case} is recorded")
+    oracles.note("triton", f"records {LEADING}")
+    return recorded[str(case)]
+
+
+@functools.cache
+def texts() -> dict[str, str]:
+    """All recorded modules, by the names of their cases."""
+    with zipfile.ZipFile(FILE) as file:
+        return {name.removesuffix(".ttir"): file.read(name).decode() for name in file.namelist()}
+
+
+def write() -> list[str]:
+    """Record them anew. Only with the version that the project is pinned to."""
+    if triton.version() != LEADING:
+        return [f"the corpus is recorded with Triton {LEADING}, this is {triton.version()}"]
+    with zipfile.ZipFile(FILE, "w") as file:
+        for name, content in emit().items():
+            file.writestr(zipfile.ZipInfo(f"{name}.ttir", LONG_AGO), content, zipfile.ZIP_DEFLATED)
+    texts.cache_clear()
+    return []
+
+
+def check() -> list[str]:
+    """The modules that the installed Triton would make otherwise."""
+    if triton.version() != LEADING:
+        return []
+    recorded, current = texts(), emit()
+    return [f"module: {name}" for name in sorted({*recorded, *current}) if recorded.get(name) != current.get(name)]
+
+
+def emit() -> dict[str, str]:
+    """The modules as the installed Triton makes them."""
+    made = triton.frontends([case.source() for case in CASES], steps=True)
+    stages = {str(case): stage for case, stage in zip(CASES, made, strict=True) if BLOCK_POINTER not in stage.raw}
+    return {name: _canonical(stage) for name, stage in stages.items()}
+
+
+def _canonical(made: triton.Made) -> str:
+    assert made, made.diagnostic
+    passes = [*triton.COMMON_PASSES, "symbol_dce"]  # the last removes functions that were inlined
+    return triton.canonical(structured(made.raw) if " cf." in made.canonical else made.canonical, passes)
