@@ -1,0 +1,81 @@
+"""Launches that cannot work, and accesses out of bounds, said in the words of who wrote the launch.
+
+A GPU says "illegal memory access", some time later, about some kernel. Here memory is never touched outside of the
+arguments, and what goes wrong has a name, a number and a line.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mini_triton.runtime.arguments import device_of
+
+if TYPE_CHECKING:
+    from mini_triton.codegen.library.memory import OutOfBounds
+
+BACK_ENDS = {"cuda": "the GPU back end comes with milestone 10"}
+"""Kinds of devices, and why kernels cannot use their memory."""
+
+
+class AccessError(IndexError):
+    """A running kernel accessed memory outside of its arguments."""
+
+
+def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
+    """Raise `ValueError` unless all memory, by parameter name, is the CPU's; it names the arguments at fault."""
+    # [task 7.5] `device_of` tells where each is. If there are two devices, name one argument of each, and the devices.
+    # If there is one, but not "cpu", name an argument, its device, and the reason if `BACK_ENDS` has one.
+    devices: dict[str, str] = {}
+    for name, value in memory.items():
+        devices.setdefault(device_of(value), name)
+    if len(devices) > 1:
+        places = " and ".join(f"{name} is on {device}" for device, name in devices.items())
+        raise ValueError(f"{kernel} cannot use memory of two devices: {places}")
+    for device, name in devices.items():
+        if device != "cpu":
+            reason = (
+                "the GPU back end comes with milestone 10" if device.startswith("cuda") else "kernels run on the CPU"
+            )
+            raise ValueError(f"{kernel} cannot use {name}, which is on {device}: {reason}")
+    # [end]
+
+
+def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
+    """Raise `ValueError`, with its name, for a read-only array among those that the kernel stores to."""
+    # [task 7.5] Of NumPy's arrays `flags.writeable` tells. Tensors can always be written to. What the kernel only
+    # reads may be read-only.
+    for name in stored:
+        value = memory[name]
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            raise ValueError(f"{kernel} stores to {name}, which is a read-only array")
+    # [end]
+
+
+def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
+    """The error for whoever launched the kernel: what was accessed, by which program, and the kernel's source line.
+
+        add: x[1024] is out of bounds, x has 1000 elements, shape (1000,)
+        accessed by program (7, 0, 0) at add.py:7
+            values = tl.load(x + offsets)
+
+    `shape` is that of the argument.
+    """
+    # [task 7.5] The error knows `buffer.name`, `element`, `program` and `place`; `source_line(place)` has the line.
+    name = error.buffer.name
+    return AccessError(
+        f"{kernel}: {name}[{error.element}] is out of bounds, {name} has {math.prod(shape)} elements, shape {shape}\n"
+        f"accessed by program {error.program} at {error.place}\n"
+        f"    {source_line(error.place)}"
+    )
+    # [end]
+
+
+def source_line(place: str) -> str:
+    """The source line at a place, "file:line", without its indentation; "" if there is none. (Given.)"""
+    file, _, line = place.rpartition(":")
+    return linecache.getline(file, int(line or 0)).strip()

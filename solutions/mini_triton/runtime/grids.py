@@ -1,0 +1,44 @@
+"""How many programs a launch runs: one to three axes.
+
+Source: `JITFunction.run` in Triton's `python/triton/runtime/jit.py`; the limits are CUDA's.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+LIMITS = (2**31 - 1, 2**16 - 1, 2**16 - 1)
+"""How many programs a GPU allows along each axis."""
+
+
+def grid_of(kernel: str, grid: Any, values: Mapping[str, Any]) -> tuple[int, int, int]:
+    """The number of programs along each of the three axes; those that `grid` does not mention have 1.
+
+    `grid` is a tuple or a list of one to three integers, or a function that makes such of the launch's arguments, a
+    dictionary by parameter name. 0 is allowed: then nothing runs. Raises, with the kernel's name and what is wrong,
+    `TypeError` for what is no tuple of integers, and `ValueError` for integers that do not do.
+    """
+    # [task 7.4] Call what is callable. `operator.index` turns into an int whatever is one, NumPy's as well, and raises
+    # a `TypeError` for the rest: floats, too, even 4.0. A bare int is no grid, in real Triton neither: say what to
+    # write instead. `LIMITS` says how many programs an axis can have.
+    if callable(grid):
+        grid = grid(values)
+    if not isinstance(grid, tuple | list):
+        advice = f": write ({grid},)" if isinstance(grid, int) else ""
+        raise TypeError(f"the grid of {kernel} is {grid!r}, not a tuple{advice}")
+    if not 1 <= len(grid) <= len(LIMITS):
+        raise ValueError(f"the grid of {kernel} has {len(grid)} axes: {grid}; it can have 1, 2 or 3")
+    sizes = []
+    for axis, (size, limit) in enumerate(zip(grid, LIMITS, strict=False)):
+        try:
+            count = operator.index(size)
+        except TypeError:
+            raise TypeError(f"the grid of {kernel} has no int on axis {axis}: {size!r}") from None
+        if not 0 <= count <= limit:
+            raise ValueError(f"the grid of {kernel} has {count} programs on axis {axis}; possible are 0 to {limit}")
+        sizes.append(count)
+    x, y, z = *sizes, *[1] * (len(LIMITS) - len(sizes))
+    return x, y, z
+    # [end]
