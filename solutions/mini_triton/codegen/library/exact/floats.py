@@ -123,7 +123,7 @@ def wide_fma(x: Array, y: Array, z: Array) -> Array:
     high, left = two_sum(product, low)
     result = np.asarray(high + odd(*two_sum(left, lost)))
     plain = x * y + z
-    finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & (x != 0) & (y != 0) & (z != 0)
+    finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & (x != 0) & (y != 0)
     result = np.where(finite, result, plain)
     safe = (np.abs(x) < 2.0**400) & (np.abs(y) < 2.0**400) & (np.abs(z) < 2.0**1000) & (np.abs(x * y) > 2.0**-800)
     for i in np.argwhere(finite & ~safe):

@@ -1,0 +1,476 @@
+"""Task 6.8: arithmetic exactly as the IR means it, and where the IR leaves something open, as a GPU does it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mini_triton.codegen.library import exact
+
+from tests import oracles
+from tests.oracles.elementwise import QUESTIONS
+from tests.strategies.exactness import (
+    DTYPES,
+    FLOATS,
+    FP8,
+    INTEGERS,
+    floats,
+    integers,
+    judge,
+    largest,
+    rounded,
+    unsigned,
+    wrapped,
+)
+from tests.strategies.floats import WIDTHS, all_bits
+
+Meaning = Callable[..., Any]
+
+SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.5, -2.5, math.inf, -math.inf, math.nan)
+EDGES = sorted({sign * (2**power + step) for power in range(65) for step in (-1, 0, 1) for sign in (1, -1)})
+
+words = st.sampled_from(EDGES) | st.integers(-(2**64), 2**64)
+pairs = st.lists(st.tuples(words, words), min_size=1, max_size=20)
+
+
+def columns(type: str, rows: list[tuple[int, ...]]) -> list[np.ndarray]:
+    """Rows of integers as one array for each operand."""
+    return [integers(column, type) for column in zip(*rows, strict=True)]
+
+
+def all_pairs() -> list[np.ndarray]:
+    """Every two integers of 8 bits."""
+    x, y = np.meshgrid(np.arange(-128, 128, dtype=np.int8), np.arange(-128, 128, dtype=np.int8))
+    return [x.ravel(), y.ravel()]
+
+
+def without_zero(operands: list[np.ndarray]) -> list[np.ndarray]:
+    """The same with 3 for a divisor of 0."""
+    x, y = operands
+    return [x, np.where(y == 0, y.dtype.type(3), y)]
+
+
+# --- integers
+
+
+@pytest.mark.parametrize("type", INTEGERS)
+def test_unsigned_views(type: str) -> None:
+    """The same bits."""
+    operands = [integers(EDGES, type)]
+    because = "it is the same bits, read without a sign"
+    judge(exact.unsigned, operands, lambda x: unsigned(x, type), because, result=f"u{operands[0].itemsize}")
+    judge(exact.unsigned, [np.array([False, True])], int, "a boolean has one bit", result=np.uint8)
+
+
+def quotient(x: int, y: int) -> int:
+    """Truncated toward zero."""
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+
+
+def judge_division(type: str, operands: list[np.ndarray]) -> None:
+    """All divisions of these pairs."""
+    operands = without_zero(operands)
+    because = "the quotient is truncated toward zero, and wraps around if it does not fit"
+    judge(exact.divsi, operands, lambda x, y: wrapped(quotient(x, y), type), because)
+    because = "the remainder is x - y * quotient, and has the sign of x"
+    judge(exact.remsi, operands, lambda x, y: x - y * quotient(x, y), because)
+
+
+def judge_unsigned_division(type: str, operands: list[np.ndarray]) -> None:
+    """All divisions of these pairs, read without signs."""
+    for function, operator in ((exact.divui, int.__floordiv__), (exact.remui, int.__mod__)):
+
+        def meaning(x: int, y: int, operator: Meaning = operator) -> int:
+            return wrapped(operator(unsigned(x, type), unsigned(y, type)), type)
+
+        judge(function, without_zero(operands), meaning, "both operands have no sign: -1 is the largest number")
+
+
+def test_division_of_bytes() -> None:
+    """All pairs."""
+    judge_division("i8", all_pairs())
+
+
+@given(type=st.sampled_from(INTEGERS), rows=pairs)
+@settings(max_examples=100)
+def test_division(type: str, rows: list[tuple[int, int]]) -> None:
+    """Any two integers, of each width."""
+    judge_division(type, columns(type, rows))
+
+
+@given(type=st.sampled_from(INTEGERS), rows=pairs)
+@settings(max_examples=100)
+def test_unsigned_division(type: str, rows: list[tuple[int, int]]) -> None:
+    """Any two integers, of each width, read without signs."""
+    judge_unsigned_division(type, columns(type, rows))
+
+
+@pytest.mark.parametrize("type", INTEGERS)
+def test_division_by_zero_gives_something(type: str) -> None:
+    """It is no error: lanes that a mask switches off divide by zero all the time."""
+    x = integers(EDGES, type)
+    for function in (exact.divsi, exact.remsi, exact.divui, exact.remui):
+        with np.errstate(all="ignore"):
+            got = function(x, np.zeros_like(x))
+        assert got.dtype == x.dtype, f"{function.__name__} of {x.dtype} by 0 gives {got.dtype}"
+        assert got.shape == x.shape, f"{function.__name__} of {x.shape} by 0 gives {got.shape}"
+
+
+SHIFTS: dict[Meaning, Meaning] = {
+    exact.shli: lambda x, y, type: wrapped(x << y, type),
+    exact.shrsi: lambda x, y, type: x >> y,
+    exact.shrui: lambda x, y, type: wrapped(unsigned(x, type) >> y, type),
+}
+
+
+def judge_shifts(type: str, operands: list[np.ndarray]) -> None:
+    """All shifts of these pairs."""
+    for function, shift in SHIFTS.items():
+
+        def meaning(x: int, y: int, shift: Meaning = shift) -> int:
+            return shift(x, min(unsigned(y, type), 64), type)
+
+        because = "bits that are shifted out are gone, however far; the amount has no sign"
+        judge(function, operands, meaning, because)
+
+
+def test_shifts_of_bytes() -> None:
+    """All pairs."""
+    judge_shifts("i8", all_pairs())
+
+
+@given(type=st.sampled_from(INTEGERS), rows=st.lists(st.tuples(words, st.integers(-2, 70) | words), min_size=1))
+@settings(max_examples=100)
+def test_shifts(type: str, rows: list[tuple[int, int]]) -> None:
+    """Integers of each width, by amounts around the width and by any other."""
+    judge_shifts(type, columns(type, rows))
+
+
+@given(type=st.sampled_from(INTEGERS), rows=pairs)
+def test_unsigned_comparison(type: str, rows: list[tuple[int, int]]) -> None:
+    """The larger and the smaller of two numbers without signs."""
+    for function, chosen in ((exact.maxui, max), (exact.minui, min)):
+
+        def meaning(x: int, y: int, chosen: Meaning = chosen) -> int:
+            return chosen(x, y, key=lambda number: unsigned(number, type))
+
+        judge(function, columns(type, rows), meaning, "both operands have no sign: -1 is the largest number")
+
+
+@given(type=st.sampled_from(("i32", "i64")), rows=pairs)
+@settings(max_examples=200)
+def test_upper_half_of_a_product(type: str, rows: list[tuple[int, int]]) -> None:
+    """Python's integers have room for the whole product."""
+    width = int(type[1:])
+    operands = columns(type, rows)
+    because = f"it is the upper {width} bits of the {2 * width} of the product of two numbers without signs"
+    judge(exact.mulhiui, operands, lambda x, y: wrapped(unsigned(x, type) * unsigned(y, type) >> width, type), because)
+
+
+# --- integers and floats
+
+NEAR_TIES = [
+    sign * ((odd << shift) + step)
+    for odd, shift, sign in itertools.product(
+        (1, 3, 129, 255, 257, 2049, 2**24 + 1, 2**25 + 2**17 + 1), range(56), (1, -1)
+    )
+    for step in (-1, 0, 1)
+]
+
+
+@pytest.mark.parametrize("target", FLOATS)
+@pytest.mark.parametrize("source", INTEGERS)
+def test_integers_to_floats(source: str, target: str) -> None:
+    """Rounded once, to the nearest, of two to the even one."""
+    operands = [integers([*EDGES, *NEAR_TIES], source)]
+    because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
+    judge(exact.sitofp, operands, lambda x: rounded(x, target), because, [DTYPES[target].type], DTYPES[target])
+    judge(
+        exact.uitofp,
+        operands,
+        lambda x: rounded(unsigned(x, source), target),
+        because,
+        [DTYPES[target].type],
+        DTYPES[target],
+    )
+
+
+LIMITS = (7, 8, 15, 16, 31, 32, 63, 64)
+
+
+@pytest.mark.parametrize("target", INTEGERS)
+@pytest.mark.parametrize("source", FLOATS)
+def test_floats_to_integers(source: str, target: str) -> None:
+    """Toward zero, and no further than the range goes."""
+    whole = [sign * (2.0**power + step) for power in LIMITS for step in (-1.0, -0.5, 0.0, 0.5) for sign in (1, -1)]
+    numbers = [*SPECIAL, 0.99, -0.99, 300.7, -300.7, 1e5, -1e5, 1e10, -1e10, 3e38, *whole]
+    with np.errstate(all="ignore"):
+        operands = [np.array(numbers).astype(np.float32 if source == "bf16" else DTYPES[source]).astype(DTYPES[source])]
+    width = max(int(target[1:]), 16)
+    nan = 2 ** (width - 1) if width == 64 or source == "f64" else 0
+
+    def saturated(x: float, low: int, high: int) -> int:
+        if math.isnan(x):
+            return wrapped(nan, target)
+        return wrapped(high if x > high else low if x < low else math.trunc(x), target)
+
+    because = "what is too large becomes the largest integer"
+    if target == "i8":
+        because += " of 16 bits, as on a GPU, of which 8 are kept"
+    if any(np.isnan(operands[0].astype(np.float64))):
+        because += f"; NaN becomes {nan}"
+    half, options = 2 ** (width - 1), [DTYPES[target].type]
+    judge(exact.fptosi, operands, lambda x: saturated(x, -half, half - 1), because, options, DTYPES[target])
+    judge(exact.fptoui, operands, lambda x: saturated(x, 0, 2 * half - 1), because, options, DTYPES[target])
+
+
+# --- floats to floats
+
+NARROWING = [(x, y) for x, y in itertools.product(("f64", "f32"), ("f32", "f16", "bf16")) if WIDTHS[x] > WIDTHS[y]]
+
+
+def near_ties(source: str, target: str) -> np.ndarray:
+    """Numbers of the wide type halfway between two of the narrow one, and their neighbours; and the extremes."""
+    bits = np.arange(0, 2 ** min(WIDTHS[target], 16), 37, dtype=np.uint64) << np.uint64(max(WIDTHS[target] - 16, 0))
+    limit = float(largest(target))
+    extremes = [sign * limit * factor for factor in (1, 1.001, 1.01, 1.2, 2) for sign in (1, -1)]
+    with np.errstate(all="ignore"):
+        narrow = floats(map(int, bits), target).astype(np.float64)
+        steps = floats(map(int, bits + np.uint64(1)), target).astype(np.float64) - narrow
+        middle = (narrow + steps / 2).astype(DTYPES[source])
+        around = [np.nextafter(middle, DTYPES[source].type(end)) for end in (-np.inf, np.inf)]
+        return np.concatenate([middle, *around, np.array([*SPECIAL, *extremes]).astype(DTYPES[source])])
+
+
+@pytest.mark.parametrize(("source", "target"), NARROWING)
+def test_narrower_floats(source: str, target: str) -> None:
+    """Halfway between two floats, and a little beside that."""
+    because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
+    operands, dtype = [near_ties(source, target)], DTYPES[target]
+    judge(exact.truncf, operands, lambda x: rounded(x, target), because, [dtype.type], dtype)
+    judge(exact.fp_to_fp, operands, lambda x: rounded(x, target), because, [dtype.type, "rtne"], dtype)
+
+
+@pytest.mark.parametrize(("source", "target"), [*NARROWING, ("f32", "f8E5M2")])
+def test_rounding_toward_zero(source: str, target: str) -> None:
+    """Cut off: nothing becomes larger, and only infinity is infinite."""
+    because = "a number is cut off, and infinity stays"
+    operands, dtype = [near_ties(source, target)], DTYPES[target]
+    judge(exact.fp_to_fp, operands, lambda x: rounded(x, target, True), because, [dtype.type, "rtz"], dtype)
+
+
+@pytest.mark.parametrize("target", FP8)
+@pytest.mark.parametrize("source", ["f16", "bf16", "f32", "f64"])
+def test_to_fp8(source: str, target: str) -> None:
+    """All numbers of 16 bits; of wider floats those halfway between two fp8."""
+    wide = floats(range(2**16), source) if WIDTHS[source] == 16 else near_ties(source, target)
+    limit = float(largest(target))
+
+    def saturated(x: float) -> float:
+        return x if math.isnan(x) else rounded(max(-limit, min(x, limit)), target)
+
+    because = f"that is the {target} nearest to it, of two the even one; what is too large becomes {limit:g}"
+    judge(exact.fp_to_fp, [wide], saturated, because, [DTYPES[target].type, "rtne"], DTYPES[target])
+
+
+@pytest.mark.parametrize("target", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("source", FP8)
+def test_from_fp8(source: str, target: str) -> None:
+    """All 256: every fp8 is a wider float as well."""
+    dtype = DTYPES[target]
+    because = "no wider float needs to round an fp8"
+    judge(exact.fp_to_fp, [floats(range(256), source)], lambda x: x, because, [dtype.type, ""], dtype)
+
+
+@pytest.mark.parametrize("target", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
+def test_narrow_floats_as_torch(target: str) -> None:
+    """PyTorch rounds the same way. But it does not saturate, so only what fits is asked."""
+    name = {"float16": "f16", "bfloat16": "bf16", "float8_e5m2": "f8E5M2", "float8_e4m3fn": "f8E4M3FN"}[target]
+    x = near_ties("f32", name)
+    x = x[np.abs(x) <= float(largest(name))]
+    with np.errstate(all="ignore"):
+        exact.fp_to_fp(x, DTYPES[name].type, "rtne")  # before there is no PyTorch, there may be no function
+    try:
+        import torch
+    except ImportError:
+        oracles.unavailable("there is no PyTorch", "torch")
+    expected = torch.from_numpy(x).to(getattr(torch, target)).double().tolist()
+    oracles.note("torch", f"cpu {torch.__version__}")
+    numbers = iter(expected)
+    options, because = (DTYPES[name].type, "rtne"), f"that is what PyTorch makes of it in {target}"
+    judge(exact.fp_to_fp, [x], lambda _: next(numbers), because, options, DTYPES[name])
+
+
+# --- the larger, the smaller, and three at once
+
+EXTREMA: dict[str, tuple[Meaning, bool]] = {
+    "maximumf": (max, True),
+    "maxnumf": (max, False),
+    "minimumf": (min, True),
+    "minnumf": (min, False),
+}
+
+
+@pytest.mark.parametrize("type", FLOATS)
+@pytest.mark.parametrize("name", EXTREMA)
+def test_larger_and_smaller(name: str, type: str) -> None:
+    """All pairs of special numbers: -0.0 is smaller than 0.0, and each function has its own idea of NaN."""
+    chosen, nan_wins = EXTREMA[name]
+
+    def meaning(x: float, y: float) -> float:
+        numbers = [number for number in (x, y) if not math.isnan(number)]
+        if len(numbers) < 2 and (nan_wins or not numbers):
+            return math.nan
+        return chosen(numbers, key=lambda number: (number, math.copysign(1, number)))
+
+    x, y = np.meshgrid(SPECIAL, SPECIAL)
+    operands = [array.ravel().astype(DTYPES[type]) for array in (x, y)]
+    because = "-0.0 is smaller than 0.0, and " + ("NaN prevails" if nan_wins else "NaN is ignored")
+    judge(getattr(exact, name), operands, meaning, because)
+    apart = [operands[0][operands[0] != 0], np.full(1, 3, DTYPES[type])]
+    judge(getattr(exact, name), apart, meaning, because)
+
+
+@pytest.mark.parametrize("type", FLOATS)
+def test_clamp(type: str) -> None:
+    """NaN stays if it shall; else the bounds are left, the lower one as on a GPU."""
+    x = np.array(SPECIAL).astype(DTYPES[type])
+    low, high = np.array([-2]).astype(DTYPES[type]), np.array([2]).astype(DTYPES[type])
+
+    def meaning(x: float, low: float, high: float) -> float:
+        return max(low, min(x, high)) if not math.isnan(x) else (x if propagated == "all" else low)
+
+    for propagated in ("all", "none"):
+        because = "NaN stays NaN" if propagated == "all" else "the lower bound is larger than NaN, where NaN is ignored"
+        judge(exact.clampf, [x, low, high], meaning, because, [propagated])
+
+
+def of_three(type: str) -> st.SearchStrategy[tuple[str, list[tuple[int, int, int]]]]:
+    """A type, and the bits of three floats, several times."""
+    return st.tuples(st.just(type), st.lists(st.tuples(*[all_bits(type)] * 3), min_size=1, max_size=8))
+
+
+@given(drawn=st.sampled_from(FLOATS).flatmap(of_three))
+@settings(max_examples=300)
+def test_fused_multiply_add(drawn: tuple[str, list[tuple[int, int, int]]]) -> None:
+    """`x * y + z` of any numbers, or of a product and what almost takes it away."""
+    type, rows = drawn
+    x, y, z = (floats(column, type) for column in zip(*rows, strict=True))
+    because = "the product is exact, and the sum is rounded once"
+
+    def meaning(x: float, y: float, z: float) -> float:
+        if not all(map(math.isfinite, (x, y, z))):
+            return float(np.float64(x) * np.float64(y) + np.float64(z))
+        product = Fraction(x) * Fraction(y)
+        if not product:
+            return x * y + z
+        return rounded(product + Fraction(z), type)
+
+    def judged(*operands: np.ndarray) -> None:
+        with np.errstate(all="ignore"):
+            judge(exact.fma, operands, meaning, because)
+
+    judged(x, y, z)
+    with np.errstate(all="ignore"):
+        judged(x, y, -(x * y))
+        judged(x, np.ones_like(x), z)
+
+
+TIES = {"f32": (2.0**-23, 2.0**-60), "f16": (2.0**-10, 2.0**-24), "bf16": (2.0**-7, 2.0**-60)}
+
+
+@pytest.mark.parametrize("type", TIES)
+def test_fused_multiply_add_beside_a_tie(type: str) -> None:
+    """A sum almost halfway between two floats, but for a product that a `float64` has no room for."""
+    last, small = TIES[type]
+    dtype = DTYPES[type]
+    x = np.array([1 + last, 1 - last / 2, 1 + last, 1 + last]).astype(dtype)
+    y = np.array([last / 2 * (1 + last), last / 2, small, -small]).astype(dtype)
+    z = np.array([1, 1, 1 + last, 1]).astype(dtype)
+
+    def meaning(x: float, y: float, z: float) -> float:
+        return rounded(Fraction(x) * Fraction(y) + Fraction(z), type)
+
+    judge(exact.fma, [x, y, z], meaning, "the product is exact, and the sum is rounded once")
+
+
+# --- whatever the operands look like
+
+
+def calls() -> list[tuple[Meaning, str, int, tuple[Any, ...]]]:
+    """Functions, the type of their operands, how many these are, and further arguments."""
+    of_integers = [(getattr(exact, name), "i32", 2, ()) for name in "divsi remsi shli shrui divui mulhiui".split()]
+    of_floats = [(getattr(exact, name), "f32", 2, ()) for name in EXTREMA]
+    casts = [(exact.fptosi, "f32", 1, (np.int32,)), (exact.fptoui, "f32", 1, (np.int64,))]
+    casts += [(exact.sitofp, "i64", 1, (DTYPES["bf16"].type,)), (exact.uitofp, "i32", 1, (np.float32,))]
+    casts += [(exact.fp_to_fp, "f32", 1, (DTYPES["f8E5M2"].type, "rtne")), (exact.truncf, "f64", 1, (np.float16,))]
+    return [*of_integers, *of_floats, (exact.fma, "f32", 3, ()), *casts]
+
+
+@pytest.mark.parametrize(
+    ("function", "type", "operands", "options"), calls(), ids=lambda value: getattr(value, "__name__", "")
+)
+def test_shapes(function: Meaning, type: str, operands: int, options: tuple[Any, ...]) -> None:
+    """Scalars, arrays of any shapes that fit each other, arrays that are not contiguous: all element by element."""
+    matrix = np.array([[7, -7, 3, 0], [1, 5, -2, 9]]).astype(DTYPES[type])
+    scalar = DTYPES[type].type(2)
+    shapes = [scalar, np.array(2).astype(DTYPES[type]), matrix, matrix.T, matrix[:, ::2], matrix[:, :1], matrix[:, :0]]
+    name = f"exact.{function.__name__}"
+    with np.errstate(all="ignore"):
+        for x in shapes:
+            others = [scalar] * (operands - 1)
+            got = function(x, *others, *options)
+            assert np.shape(got) == np.shape(x), f"{name} of shape {np.shape(x)} gives shape {np.shape(got)}"
+            one_by_one = [function(element, *others, *options) for element in np.asarray(x).ravel()]
+            assert np.ravel(got).tolist() == [element.item() for element in map(np.asarray, one_by_one)], (
+                f"{name} of an array gives {np.ravel(got).tolist()}, but of its elements {one_by_one}"
+            )
+        if operands > 1:
+            rows, columns = matrix[:, :1], matrix[:1] + scalar
+            got = function(rows, columns, *[scalar] * (operands - 2), *options)
+            assert got.shape == (2, 4), f"{name} of shapes (2, 1) and (1, 4) gives shape {got.shape}"
+
+
+# --- what a GPU has computed
+
+FUNCTIONS = "divsi divui remsi remui maxui minui shli shrsi shrui mulhiui maximumf minimumf maxnumf minnumf fma clampf"
+CASTS = "truncf fp_to_fp sitofp uitofp fptosi fptoui"
+
+
+def recorded() -> list[str]:
+    """The questions about these functions that were put to a GPU."""
+    names = (*FUNCTIONS.split(), *CASTS.split())
+    return [
+        name
+        for name, question in QUESTIONS.items()
+        if name.split()[0].split(".")[-1] in names and "i1" not in (*question.types, question.result)
+    ]
+
+
+@pytest.mark.parametrize("name", recorded())
+def test_as_a_gpu(name: str) -> None:
+    """Awkward numbers, and what real Triton's code made of them on a GPU."""
+    question = QUESTIONS[name]
+    operation, *words = name.split()
+    function = getattr(exact, operation.split(".")[-1])
+    options: list[Any] = []
+    if function.__name__ in CASTS.split():
+        options = [DTYPES[question.result].type]
+    if operation == "tt.fp_to_fp":
+        options.append(words[0] if words[0].startswith("rt") else "")
+    if operation == "tt.clampf":
+        options = [words[0]]
+    operands = question.operands()
+    with np.errstate(all="ignore"):
+        function(*operands, *options)  # before there is no record, there may be no function
+    from tests.oracles import values
+
+    numbers = iter(values.answer(question).astype(object).tolist())
+    judge(function, operands, lambda *_: next(numbers), "a GPU computed that", options, DTYPES[question.result])
