@@ -65,17 +65,22 @@ def _value(argument: Argument, generator: np.random.PCG64) -> Any:
         case "zeros" | "ones":
             return np.full(length, word == "ones").astype(dtype)
         case "bits":
-            return np.frombuffer(generator.random_raw(length).tobytes()[: dtype.itemsize * length], dtype).copy()
+            return random_bits(length, dtype, generator)
         case "below":
             return (generator.random_raw(length) % np.uint64(int(rest[0]))).astype(dtype)
         case "ascending":
-            return np.sort(_random(length, dtype, generator))
+            return np.sort(random_numbers(length, dtype, generator))
         case "random":
-            return _random(length, dtype, generator)
+            return random_numbers(length, dtype, generator)
     return np.resize(np.array([float(number) for number in (word, *rest)]), length).astype(dtype)
 
 
-def _random(length: int, dtype: np.dtype, generator: np.random.PCG64) -> np.ndarray:
+def random_bits(length: int, dtype: np.dtype, generator: np.random.PCG64) -> np.ndarray:
+    """Any numbers that there are."""
+    return generator.random_raw(length).view(dtype)[:length].copy()
+
+
+def random_numbers(length: int, dtype: np.dtype, generator: np.random.PCG64) -> np.ndarray:
     """Floats around 0 that are almost normally distributed, else integers."""
     raw = generator.random_raw(length)
     if dtype.name.startswith(("float", "bfloat")):
