@@ -1,13 +1,16 @@
-"""Questions put to real Triton's front end by compiling tiny kernels. Imports Triton: only for the server."""
+"""Questions put to real Triton, most by compiling tiny kernels. Imports Triton: only for the server."""
 
 from __future__ import annotations
 
 import functools
 import re
+from dataclasses import dataclass
 from typing import Any
 
 import triton
 import triton.language as tl
+from triton._C.libtriton import native_specialize_impl
+from triton.backends.compiler import BaseBackend
 
 from tests.oracles import frontend
 
@@ -16,6 +19,27 @@ VALUE_OP = re.compile(r"%\S+ = (?P<name>[\w.]+) (?P<rest>.*)")
 DETAIL = re.compile(r"^(?P<predicate>[a-z]+), %|rounding = (?P<rounding>\w+)")
 
 seen: list[Any] = []
+
+
+@dataclass(frozen=True)
+class TorchType:
+    """What Triton sees of a dtype of PyTorch's: its name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"torch.{self.name}"
+
+
+@dataclass
+class Memory:
+    """What Triton sees of a tensor."""
+
+    dtype: TorchType
+    address: int
+
+    def data_ptr(self) -> int:
+        return self.address
 
 
 @tl.core.builtin
@@ -160,9 +184,17 @@ def block_shape(shape: list[Any]) -> int:
     return tl.block_type(tl.float32, shape).numel
 
 
+def specialization(value: Any, specialize: bool, align: bool) -> list[Any]:
+    """The type that a launch gives an argument, and "D" if it is a multiple of 16, or the value of a constant."""
+    if isinstance(value, str):
+        dtype, _, address = value.partition("@")
+        value = Memory(TorchType(dtype), int(address))
+    return list(native_specialize_impl(BaseBackend, value, False, specialize, align))
+
+
 QUESTIONS = {
     question.__name__: question
-    for question in (promotion, literal_promotion, literal_type, cast, broadcast, block_shape)
+    for question in (promotion, literal_promotion, literal_type, cast, broadcast, block_shape, specialization)
 }
 
 

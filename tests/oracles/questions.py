@@ -1,4 +1,4 @@
-"""The questions about the front end whose answers are recorded: plain data, each a full cross product."""
+"""The questions about front end and launcher whose answers are recorded: plain data, each a full cross product."""
 
 from __future__ import annotations
 
@@ -31,6 +31,22 @@ BLOCK_SHAPES: tuple[tuple[Any, ...], ...] = (
     *((1024, 1024), (1024, 2048), (2048, 512), (2**20, 1), (2**20, 2), (1, 2**21)),
     *((2, 2, 2), (4, 1, 16), (2, 3, 4), (128, 128, 64), (128, 128, 128), (1,) * 5, (2,) * 20, (2,) * 21),
     *((True,), (False,), (True, 4), (4.0,), (0.5,), (4, 2.0), (3, 4.0), (3.0, 3), (4.0, 3), (None,), ("4",)),
+)
+
+INTEGER_ARGUMENTS = tuple(
+    sorted(
+        {sign * 2**power + offset for power in (0, 4, 5, 31, 32, 63, 64) for sign in (1, -1) for offset in (-1, 0, 1)}
+        | {3, 15, 17, 48, 1000, 1024, -48, 2**40 + 16, 2**40 + 8, 10**20, -(10**20)}
+    )
+)
+MEMORY = (
+    *("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()),
+    *("float16 bfloat16 float32 float64 float8_e5m2 float8_e4m3fn complex64".split()),
+)
+ADDRESSES = (4096, 4104, 4097)
+ARGUMENTS = (
+    *(None, True, False, 0.0, 1.0, -16.0, 0.5, math.inf, math.nan, *INTEGER_ARGUMENTS),
+    *(f"{dtype}@{address}" for dtype in MEMORY for address in ADDRESSES),
 )
 
 
@@ -76,7 +92,16 @@ def block_shape() -> Iterator[list[Any]]:
         yield [shape]
 
 
+def specialization() -> Iterator[list[Any]]:
+    """What a launch tells the compiler of an argument, `16 True False`; memory is a dtype and an address, `int8@4096`.
+
+    With the argument: whether its parameter is specialized at all, and whether on multiples of 16.
+    """
+    for value, specialize, align in itertools.product(ARGUMENTS, (True, False), (True, False)):
+        yield [value, specialize, align]
+
+
 FAMILIES = {
     family.__name__: family
-    for family in (promotion, literal_promotion, literal_type, cast, broadcast, block_shape)
+    for family in (promotion, literal_promotion, literal_type, cast, broadcast, block_shape, specialization)
 }

@@ -1,4 +1,4 @@
-"""Real Triton's recorded answers: the judge of dtypes, casts and shapes, with or without Triton installed.
+"""Real Triton's recorded answers: the judge of dtypes, casts, shapes and launches, with or without Triton installed.
 
     answer = records.promotion("fp16", "bf16", "+")
     answer.value   # "fp16"
@@ -85,6 +85,11 @@ def broadcast(a: Sequence[int], b: Sequence[int]) -> Answer:
 def block_shape(shape: Sequence[Any]) -> Answer:
     """The number of elements of a block of this shape."""
     return _lookup("block_shape", tuple(shape))
+
+
+def specialization(value: Any, specialize: bool = True, align: bool = True) -> Answer:
+    """What a launch makes of an argument: its type, and "D" for multiples of 16 or the value of a constant."""
+    return _lookup("specialization", value, specialize, align)
 
 
 @functools.cache

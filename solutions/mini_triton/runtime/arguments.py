@@ -42,7 +42,8 @@ class MockTensor:
 def mocked(value: Any) -> Any:
     """An argument of a warmup: a dtype of NumPy's or PyTorch's stands for memory that holds such elements."""
     is_dtype = isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic))
-    return MockTensor(value) if is_dtype or type(value).__module__ == "torch" and str(value) in OF_TORCH else value
+    is_torch_dtype = type(value).__module__ == "torch" and type(value).__name__ == "dtype"
+    return MockTensor(value) if is_dtype or is_torch_dtype else value
 
 
 def is_memory(value: Any) -> bool:
