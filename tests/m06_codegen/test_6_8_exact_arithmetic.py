@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -40,7 +40,7 @@ words = st.sampled_from(EDGES) | st.integers(-(2**64), 2**64)
 pairs = st.lists(st.tuples(words, words), min_size=1, max_size=20)
 
 
-def columns(type: str, rows: list[tuple[int, ...]]) -> list[np.ndarray]:
+def columns(type: str, rows: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
     """Rows of integers as one array for each operand."""
     return [integers(column, type) for column in zip(*rows, strict=True)]
 
@@ -404,11 +404,16 @@ def test_fused_multiply_add_beside_a_tie(type: str) -> None:
 # --- whatever the operands look like
 
 
-def calls() -> list[tuple[Meaning, str, int, tuple[Any, ...]]]:
+Call = tuple[Meaning, str, int, tuple[Any, ...]]
+
+
+def calls() -> list[Call]:
     """Functions, the type of their operands, how many these are, and further arguments."""
-    of_integers = [(getattr(exact, name), "i32", 2, ()) for name in "divsi remsi shli shrui divui mulhiui".split()]
-    of_floats = [(getattr(exact, name), "f32", 2, ()) for name in EXTREMA]
-    casts = [(exact.fptosi, "f32", 1, (np.int32,)), (exact.fptoui, "f32", 1, (np.int64,))]
+    of_integers: list[Call] = [
+        (getattr(exact, name), "i32", 2, ()) for name in "divsi remsi shli shrui divui mulhiui".split()
+    ]
+    of_floats: list[Call] = [(getattr(exact, name), "f32", 2, ()) for name in EXTREMA]
+    casts: list[Call] = [(exact.fptosi, "f32", 1, (np.int32,)), (exact.fptoui, "f32", 1, (np.int64,))]
     casts += [(exact.sitofp, "i64", 1, (DTYPES["bf16"].type,)), (exact.uitofp, "i32", 1, (np.float32,))]
     casts += [(exact.fp_to_fp, "f32", 1, (DTYPES["f8E5M2"].type, "rtne")), (exact.truncf, "f64", 1, (np.float16,))]
     return [*of_integers, *of_floats, (exact.fma, "f32", 3, ()), *casts]

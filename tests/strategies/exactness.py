@@ -108,7 +108,7 @@ def judge(
     if got.dtype != dtype or got.shape != np.broadcast_shapes(*(x.shape for x in operands)):
         whole.fail(f"elements of {dtype}", got, because)
     numbers = [_numbers(array) for array in np.broadcast_arrays(*operands)]
-    wrong = []
+    wrong: list[tuple[float, int, tuple[Any, ...], Any, Any]] = []
     for case, element in zip(zip(*numbers, strict=True), _numbers(got), strict=True):
         expected = meaning(*case)
         if not same(element, expected):

@@ -154,7 +154,7 @@ def expression(operation: Operation, operands: list[str]) -> str | None:
     # [task 6.1] Find the template: `OF_BOOLEANS` comes first if the first operand has elements of type `I1`,
     # `TO_BOOLEANS` if the result has, and `TEMPLATES` has all others. Then `format` it. There may be no operands, and
     # more than one result. `tt.fp_to_fp` has no `rounding` where nothing is rounded: "".
-    key = " ".join([operation.name, *filter(None, [operation.attributes.get("predicate")])])
+    key = f"{operation.name} {operation.attributes.get('predicate', '')}".rstrip()
     template = TEMPLATES.get(key)
     if template is None:
         return None

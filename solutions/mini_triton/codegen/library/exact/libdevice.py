@@ -29,11 +29,14 @@ def extern(symbol: str, *operands: Array) -> Array:
     for spelling in (name, name.removesuffix("f"), name.removesuffix("d")):
         if spelling in FUNCTIONS:
             return FUNCTIONS[spelling](*operands)
+    result = None
     if directed := re.fullmatch(r"[fd]?(add|sub|mul|div|sqrt|rcp|fma|rsqrt)f?_(r[nzdu])", name):
-        return _arithmetic(*directed.groups(), *operands)
-    if cast := re.fullmatch(r"(float|double|u?int|u?ll)2(float|double|u?int|u?ll)_(r[nzdu])", name):
-        return _cast(*cast.groups(), *operands)
-    raise LookupError(f"the NumPy back end does not have {symbol} of libdevice")
+        result = _arithmetic(directed[1], directed[2], *operands)
+    elif cast := re.fullmatch(r"(float|double|u?int|u?ll)2(float|double|u?int|u?ll)_(r[nzdu])", name):
+        result = _cast(cast[1], cast[2], cast[3], *operands)
+    if result is None:
+        raise LookupError(f"the NumPy back end does not have {symbol} of libdevice")
+    return result
 
 
 # --- rounded as the name says
@@ -50,29 +53,32 @@ def _directed(x: Array, dtype: Any, rounding: str) -> Array:
     return np.where(too_short, np.nextafter(cut, dtype(-np.inf if rounding == "rd" else np.inf)), cut)
 
 
-def _arithmetic(name: str, rounding: str, *operands: Array) -> Array:
-    """`__nv_fadd_rd` and the like. A quotient or root of narrow floats is never close to a shorter number."""
+def _arithmetic(name: str, rounding: str, *operands: Array) -> Array | None:
+    """`__nv_fadd_rd` and the like; None for an fp64 that is not to be rounded to nearest.
+
+    A quotient or root of two fp32, as a `float64`, is never mistaken for an fp32 close to it.
+    """
     dtype = operands[0].dtype.type
     x, *others = (np.asarray(operand, np.float64) for operand in operands)
     if dtype == np.float64 and rounding != "rn":
-        raise LookupError(f"the NumPy back end rounds {name} of fp64 to nearest only, not by {rounding}")
+        return None
     if dtype == np.float64 and name == "fma":
         return floats.wide_fma(x, *others)
-    exact = {"add": lambda y: (x, y), "sub": lambda y: (x, -y), "fma": lambda y, z: (x * y, z)}
-    if dtype == np.float32 and name in exact:
-        return _directed(floats.odd(*floats.two_sum(*exact[name](*others))), dtype, rounding)
-    plain = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "sqrt": np.sqrt}
-    plain |= {"rcp": np.reciprocal, "rsqrt": lambda x: 1 / np.sqrt(x)}
-    return _directed(plain[name](x, *others), dtype, rounding)
+    if dtype == np.float32 and name in ("add", "sub", "fma"):
+        terms = (x * others[0], others[1]) if name == "fma" else (x, others[0] if name == "add" else -others[0])
+        return _directed(floats.odd(*floats.two_sum(*terms)), dtype, rounding)
+    function = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "sqrt": np.sqrt}.get(name)
+    result = function(x, *others) if function else np.reciprocal(x if name == "rcp" else np.sqrt(x))
+    return _directed(result, dtype, rounding)
 
 
-def _cast(source: str, target: str, rounding: str, x: Array) -> Array:
-    """`__nv_float2uint_rz` and the like."""
+def _cast(source: str, target: str, rounding: str, x: Array) -> Array | None:
+    """`__nv_float2uint_rz` and the like; None for an fp64 of 64 bits that is not to be rounded to nearest."""
     x = unsigned(x) if source.startswith("u") else x
     if target in ("float", "double"):
         dtype = np.float32 if target == "float" else np.float64
         if target == "double" and source.endswith("ll") and rounding != "rn":
-            raise LookupError(f"the NumPy back end rounds 64-bit integers to fp64 to nearest only, not by {rounding}")
+            return None
         return x.astype(dtype) if rounding == "rn" else _directed(widened(x), dtype, rounding)
     whole = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}[rounding](x)
     size = 8 if target.endswith("ll") else 4

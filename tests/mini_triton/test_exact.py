@@ -1,0 +1,264 @@
+"""What is given of exact arithmetic: the table of expressions, booleans, the error function, libdevice."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from mini_triton.codegen.expressions import TEMPLATES, expression
+from mini_triton.codegen.library import exact
+from mini_triton.ir.core import Operation
+from mini_triton.ir.ops import elementwise
+from mini_triton.ir.ops.definition import definition
+from mini_triton.ir.parser import parse_module
+from mini_triton.language.dtypes import dtype
+from mini_triton.language.extra import libdevice
+
+from tests.oracles import values
+from tests.oracles.elementwise import LANES, QUESTIONS, Question
+
+NAMES = {"np": np, "exact": exact, "bfloat16": ml_dtypes.bfloat16}
+NAMES |= {"float8_e5m2": ml_dtypes.float8_e5m2, "float8_e4m3fn": ml_dtypes.float8_e4m3fn}
+ELSEWHERE = {"arith.constant", "arith.select", "tt.int_to_ptr", "tt.ptr_to_int"}
+"""Operations that are no matter of a table."""
+
+APPROXIMATE = "divf exp exp2 log log2 sin cos erf sqrt rsqrt".split()
+"""GPUs compute them to within a few units of the last place, and make 0 of what is tiny."""
+
+MISSING = {f"__nv_{name}{suffix}" for name in "cyl_bessel_i1 j0 j1 jn y0 y1 yn".split() for suffix in ("", "f")}
+MISSING |= {
+    f"__nv_{name}_{rounding}"
+    for name in "dadd dsub dmul ddiv dsqrt drcp fma ll2double ull2double".split()
+    for rounding in ("rz", "rd", "ru")
+}
+
+
+def evaluated(question: Question) -> Any:
+    """The result of a question's operation by its expression."""
+    operation = asked(question)
+    operands = [
+        x.astype(bool) if kind == "i1" else x for x, kind in zip(question.operands(), question.types, strict=True)
+    ]
+    text = expression(operation, list("abc"[: len(operands)]))
+    assert text is not None, f"{operation.name} has no expression"
+    with np.errstate(all="ignore"):
+        result = eval(text, dict(zip("abc", operands, strict=False)) | NAMES)
+    assert (result.dtype == bool) == (question.result == "i1"), f"{text} gives {result.dtype}"
+    return result.astype(np.int8) if question.result == "i1" else result
+
+
+def asked(question: Question) -> Operation:
+    """The operation that a question is about."""
+    (function,) = parse_module(question.text).body.operations
+    name = question.operation.split()[0]
+    *_, operation = (op for op in function.regions[0].block.operations if op.name == name)
+    return operation
+
+
+def test_every_elementwise_operation_has_an_expression() -> None:
+    """All that the IR has."""
+    known = {key.split()[0] for key in TEMPLATES}
+    declared = {name for name in _declared() if name not in ELSEWHERE}
+    assert declared == known, declared ^ known
+
+
+def _declared() -> list[str]:
+    families = {"arith": elementwise.INTEGER_BINARY + elementwise.FLOAT_BINARY, "math": elementwise.FLOAT_UNARY}
+    families["arith"] += (
+        "constant negf cmpi cmpf select extf truncf extsi extui trunci fptosi fptoui sitofp uitofp bitcast".split()
+    )
+    families["math"] += ["absi", "fma"]
+    families["tt"] = (
+        "mulhiui precise_divf precise_sqrt clampf extern_elementwise fp_to_fp bitcast int_to_ptr ptr_to_int".split()
+    )
+    names = [f"{dialect}.{name}" for dialect, members in families.items() for name in members]
+    assert all(definition(name) for name in names)
+    return names
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_results_of_expressions(name: str) -> None:
+    """The dtype that the operation's result has, one for each lane."""
+    question = QUESTIONS[name]
+    got = evaluated(question)
+    expected = question.result_before()
+    assert (got.dtype, got.shape) == (expected.dtype, (LANES,)), f"{name} gives {got.dtype} {got.shape}"
+
+
+@pytest.mark.parametrize("name", [name for name in QUESTIONS if not name.startswith("arith.remf")])
+def test_expressions_as_a_gpu(name: str) -> None:
+    """The same bits as real Triton's code on a GPU; but that has quick approximations, and a crude remainder."""
+    question = QUESTIONS[name]
+    expected = values.answer(question)
+    with np.errstate(all="ignore"):
+        got, numbers = (array.astype(np.float64) for array in (evaluated(question), expected))
+    approximate = name.startswith("__nv_") or name.split()[0].split(".")[-1] in APPROXIMATE
+    rtol, atol = (2.0**-15, 2.0**-126) if approximate else (0, 0)
+    np.testing.assert_allclose(got, numbers, rtol=rtol, atol=atol, equal_nan=True, err_msg=name)
+    if not approximate:
+        signs = np.signbit(got) == np.signbit(numbers)
+        assert (signs | np.isnan(got)).all(), f"{name}: signs of zeros differ"
+
+
+ONE_BIT: dict[str, Callable[[int, int], int | None]] = {
+    "arith.addi": lambda x, y: x + y,
+    "arith.subi": lambda x, y: x - y,
+    "arith.muli": lambda x, y: x * y,
+    "arith.andi": lambda x, y: x & y,
+    "arith.ori": lambda x, y: x | y,
+    "arith.xori": lambda x, y: x ^ y,
+    "arith.maxsi": lambda x, y: max(-x, -y),
+    "arith.minsi": lambda x, y: min(-x, -y),
+    "arith.maxui": max,
+    "arith.minui": min,
+    "arith.shli": lambda x, y: x << y,
+    "arith.shrui": lambda x, y: x >> y,
+    "arith.shrsi": lambda x, y: -x >> y,
+    **dict.fromkeys(
+        ("arith.divsi", "arith.divui", "arith.floordivsi", "arith.ceildivsi"), lambda x, y: x if y else None
+    ),
+    **dict.fromkeys(("arith.remsi", "arith.remui"), lambda x, y: 0 if y else None),
+}
+COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "slt": lambda x, y: -x < -y,
+    "sle": lambda x, y: -x <= -y,
+    "sgt": lambda x, y: -x > -y,
+}
+COMPARED |= {"sge": lambda x, y: -x >= -y, "ult": lambda x, y: x < y, "ule": lambda x, y: x <= y}
+COMPARED |= {
+    "ugt": lambda x, y: x > y,
+    "uge": lambda x, y: x >= y,
+    "eq": lambda x, y: x == y,
+    "ne": lambda x, y: x != y,
+}
+
+
+def on_booleans(line: str) -> Any:
+    """What the expression of an operation on two booleans `%x` and `%y` makes of all four pairs."""
+    module = parse_module(
+        f"module {{ tt.func public @k(%x: i1, %y: i1) {{ %r = {line}\n tt.return }} }}",
+    )
+    operation = module.body.operations[0].regions[0].block.operations[0]
+    x, y = (np.array(column) for column in zip(*itertools.product((False, True), repeat=2), strict=True))
+    text = expression(operation, ["x", "y"][: len(operation.operands)])
+    assert text is not None
+    return eval(text, {"x": x, "y": y} | NAMES)
+
+
+@pytest.mark.parametrize("name", ONE_BIT)
+def test_booleans_are_integers_of_one_bit(name: str) -> None:
+    """Modulo 2, and true is -1 where signs matter."""
+    got = on_booleans(f"{name} %x, %y : i1")
+    assert got.dtype == bool
+    for (x, y), element in zip(itertools.product((0, 1), repeat=2), got.tolist(), strict=True):
+        expected = ONE_BIT[name](x, y)
+        assert expected is None or element == bool(expected & 1), f"{name} {x}, {y} gives {element}"
+
+
+@pytest.mark.parametrize("predicate", COMPARED)
+def test_comparisons_of_booleans(predicate: str) -> None:
+    got = on_booleans(f"arith.cmpi {predicate}, %x, %y : i1")
+    for (x, y), element in zip(itertools.product((0, 1), repeat=2), got.tolist(), strict=True):
+        assert element == COMPARED[predicate](x, y), f"{predicate} {x}, {y} gives {element}"
+
+
+@pytest.mark.parametrize("to", ["i8", "i64", "f32", "bf16"])
+def test_casts_of_booleans(to: str) -> None:
+    """With a sign true is -1. False is 0.0, not -0.0."""
+    signed, plain = ("arith.extsi", "arith.extui") if to[0] == "i" else ("arith.sitofp", "arith.uitofp")
+    for name, value in ((signed, -1), (plain, 1)):
+        got = on_booleans(f"{name} %x : i1 to {to}").astype(np.float64)
+        assert got.tolist() == [0, 0, value, value]
+        assert not np.signbit(got[:2]).any(), f"{name} of false is -0.0"
+
+
+def test_error_function() -> None:
+    """To within two units of the last place."""
+    x = np.concatenate([np.linspace(-5, 5, 20001), [1e-30, -1e-38, 0.0, np.inf, -np.inf]]).astype(np.float32)
+    expected = np.array([math.erf(number) for number in x.tolist()])
+    with np.errstate(all="ignore"):
+        got = exact.erf(x)
+        wide = exact.erf(x.astype(np.float64))
+    units = np.abs(got - expected) / np.spacing(np.abs(expected).astype(np.float32))
+    assert units.max() <= 2, f"erf({x[units.argmax()]}) is {units.max()} units off"
+    assert wide.tolist() == expected.tolist()
+    assert np.isnan(exact.erf(np.float32("nan")))
+    assert np.signbit(exact.erf(np.float32(-0.0)))
+
+
+def symbols() -> dict[str, tuple[tuple[dtype, ...], dtype]]:
+    """All symbols of the device library, their operands and their result."""
+    versions = (version for table in libdevice.TABLE.values() for version in table.items())
+    return {symbol: (operands, result) for operands, (symbol, result) in versions}
+
+
+@pytest.mark.parametrize("symbol", symbols())
+def test_symbols_of_the_device_library(symbol: str) -> None:
+    """Each gives a result of its type; a few that neither NumPy nor Python have say so."""
+    operands, result = symbols()[symbol]
+    arrays = [np.array([[0.5, 0, 1, 2.5], [-0.75, 7, -2, 100]]).astype(_numpy(operand)) for operand in operands]
+    with np.errstate(all="ignore"):
+        if symbol in MISSING:
+            with pytest.raises(LookupError, match=symbol):
+                exact.extern(symbol, *arrays)
+            return
+        got = exact.extern(symbol, *arrays)
+        one = exact.extern(symbol, *(array[0, 0] for array in arrays))
+    assert got.dtype == _numpy(result), f"{symbol} gives {got.dtype}, not {result}"
+    assert got.shape == (2, 4)
+    assert np.array_equal(got[0, 0], one, equal_nan=got.dtype.kind == "f")
+
+
+def _numpy(type: dtype) -> np.dtype:
+    """The IR's type of it, which has no sign."""
+    return np.dtype({"fp32": np.float32, "fp64": np.float64}.get(type.name, f"int{type.width}"))
+
+
+VALUES = [
+    ("__nv_clz", (1,), 31),
+    ("__nv_clzll", (0,), 64),
+    ("__nv_popc", (-1,), 32),
+    ("__nv_ffs", (-(2**31),), 32),
+    ("__nv_ffs", (0,), 0),
+    ("__nv_brev", (1,), -(2**31)),
+    ("__nv_byte_perm", (0x33221100, 0x77665544, 0x7410), 0x77441100),
+    ("__nv_mul24", (0xFFFFFF, 2), -2),
+    ("__nv_umul24", (0xFFFFFF, 2), 0x1FFFFFE),
+    ("__nv_hadd", (-3, 2), -1),
+    ("__nv_urhadd", (-1, 0), -(2**31)),
+    ("__nv_sad", (-3, 4, 1), 8),
+    ("__nv_mulhi", (-1, 1), -1),
+    ("__nv_mul24", (3, -4), -12),
+    ("__nv_fadd_rd", (1.0, -1e-30), float(np.nextafter(np.float32(1), np.float32(0)))),
+    ("__nv_fadd_ru", (1.0, 1e-30), float(np.nextafter(np.float32(1), np.float32(2)))),
+    ("__nv_fdiv_rz", (-1.0, 3.0), -float(np.nextafter(np.float32(1 / 3), np.float32(0)))),
+    ("__nv_float2int_rn", (2.5,), 2),
+    ("__nv_float2int_ru", (2.1,), 3),
+    ("__nv_float2uint_rz", (-1.0,), 0),
+    ("__nv_int2float_rz", (2**24 + 1,), 2.0**24),
+    ("__nv_int2float_ru", (2**24 + 1,), 2.0**24 + 2),
+    ("__nv_roundf", (-2.5,), -3.0),
+    ("__nv_rintf", (2.5,), 2.0),
+    ("__nv_remainderf", (5.0, 3.0), -1.0),
+    ("__nv_fdimf", (5.0, 3.0), 2.0),
+    ("__nv_logbf", (0.3,), -2.0),
+    ("__nv_ilogbf", (1024.0,), 10),
+    ("__nv_tgammaf", (5.0,), 24.0),
+    ("__nv_erfcinvf", (1.0,), 0.0),
+    ("__nv_normcdff", (0.0,), 0.5),
+    ("__nv_saturatef", (float("nan"),), 0.0),
+    ("__nv_isnand", (float("nan"),), 1),
+]
+
+
+@pytest.mark.parametrize(("symbol", "operands", "expected"), VALUES)
+def test_values_of_the_device_library(symbol: str, operands: tuple[float, ...], expected: float) -> None:
+    kinds = [_numpy(kind) for kind in symbols()[symbol][0]]
+    arrays = [np.array(x).astype(kind) for x, kind in zip(operands, kinds, strict=True)]
+    with np.errstate(all="ignore"):
+        assert exact.extern(symbol, *arrays) == expected
