@@ -1,0 +1,147 @@
+"""Task 7.2: what the compiler is told of an argument, beside what real Triton's launcher tells its own."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+from mini_triton.language.constexpr import constexpr
+from mini_triton.runtime.arguments import OF_NUMPY
+from mini_triton.runtime.binding import Parameter
+from mini_triton.runtime.specialization import Specialized, frozen, integer_type, memory_type, specialize
+
+from tests.checks import described
+from tests.oracles import questions, records
+
+DTYPES = {dtype.name: dtype for dtype in OF_NUMPY}
+FLOATS = [value for value in questions.ARGUMENTS if isinstance(value, float)]
+MEMORY = [value for value in questions.ARGUMENTS if isinstance(value, str)]
+
+
+def call(value: Any, shown: str = "", **declared: Any) -> described:
+    """The call of `specialize` for an argument of a parameter `n`."""
+    words = ", ".join(f"{name}={setting!r}" for name, setting in {"name": "n", **declared}.items())
+    words = f"specialize('my_kernel', Parameter({words}), {shown or repr(value)})"
+    return described(words, specialize, "my_kernel", Parameter("n", **declared), value)
+
+
+def agree(arguments: Collection[Any]) -> None:
+    """Ask what real Triton's launcher was asked, with each way of opting out."""
+    for value, wanted, aligned in itertools.product(arguments, (True, False), (True, False)):
+        answer = records.specialization(value, wanted, aligned)
+        argument = memory_at(value) if isinstance(value, str) else value
+        shown = value.replace("@", " at address ") if isinstance(value, str) else ""
+        asked = call(argument, shown, specialize=wanted, specialize_alignment=aligned)
+        if answer.ok:
+            type, attribute = answer.value
+            because = f"real Triton's launcher says {type}" + (", a multiple of 16" if attribute == "D" else "")
+            if type == "constexpr":
+                asked.returns(Specialized("constexpr", False, frozen(attribute)), because)
+            else:
+                asked.returns(Specialized(type, attribute == "D"), because)
+        else:
+            asked.raises(TypeError, "my_kernel", "n", because=f"real Triton raises {answer.error}: {answer.text}")
+
+
+def memory_at(text: str) -> np.ndarray:
+    """An array at an address that leaves the same remainder of 16 as the one in a text like "int8@4097"."""
+    name, _, address = text.partition("@")
+    dtype = DTYPES.get(name, np.dtype("complex64"))
+    memory = np.zeros(64 + dtype.itemsize, np.uint8)
+    start = (int(address) - memory.ctypes.data) % 16
+    return memory[start : start + dtype.itemsize].view(dtype)
+
+
+def test_integers() -> None:
+    agree(questions.INTEGER_ARGUMENTS)
+
+
+def test_booleans_and_none() -> None:
+    agree([True, False, None])
+
+
+def test_floats() -> None:
+    agree(FLOATS)
+
+
+def test_memory() -> None:
+    agree(MEMORY)
+
+
+@given(st.integers(-(2**65), 2**65))
+def test_integer_types(value: int) -> None:
+    asked = described(f"integer_type({value})", integer_type, value)
+    for name in ("int32", "int64", "uint64"):
+        if np.iinfo(name).min <= value <= np.iinfo(name).max:
+            asked.returns(name.replace("uint", "u").replace("int", "i"), because=f"NumPy's {name} holds it")
+            return
+    asked.raises(OverflowError, str(value), because="it needs more than 64 bits")
+
+
+def test_memory_types() -> None:
+    for dtype, spelling in OF_NUMPY.items():
+        asked = described(f"memory_type(an array of {dtype.name})", memory_type, np.zeros(2, dtype))
+        asked.returns(f"*{spelling}")
+    for name in ("complex64", ">f4", "U3", "object", "datetime64[s]"):
+        asked = described(f"memory_type(an array of {name})", memory_type, np.zeros(2, name))
+        asked.raises(TypeError, str(np.dtype(name)), because="kernels have no such elements")
+
+
+def test_shape_and_strides_do_not_matter() -> None:
+    memory = np.zeros((8, 8), np.float32)
+    for words, view in {"[::2]": memory[::2], ".T": memory.T, "[0, 0, None]": memory[0, 0, None]}.items():
+        call(view, f"np.zeros((8, 8), np.float32){words}").returns(call(memory)())
+    call(np.array(3.0), "np.array(3.0)").returns(Specialized("*fp64", call(np.array(3.0))().divisible))
+
+
+def test_compile_time_parameters() -> None:
+    for value in (1, 2, True, 0.5, None, "text", (1, 2), [1, 2], (1, (2.0, "x"))):
+        call(value, constexpr=True).returns(Specialized("constexpr", False, frozen(value)))
+        call(constexpr(value), constexpr=True).returns(Specialized("constexpr", False, frozen(value)))
+    call({"a": 1}, constexpr=True).raises(TypeError, "my_kernel", "n", because="a dictionary cannot be part of a key")
+
+
+def test_constexpr_objects() -> None:
+    call(constexpr(8)).returns(Specialized("constexpr", False, frozen(8)), because="its author says it is constant")
+    call(constexpr(8), specialize=False).returns(Specialized("constexpr", False, frozen(8)))
+
+
+def test_numpy_scalars() -> None:
+    for value in (np.int32(1), np.int64(16), np.uint8(3), np.float32(0.5), np.float64(1), np.bool_(True)):
+        call(value).returns(call(value.item())(), because=f"it is as good as {value.item()!r}")
+
+
+def test_refusals() -> None:
+    for value in ("text", [1], (1, 2), {"a": 1}, 1j, object):
+        call(value).raises(TypeError, "my_kernel", "n", type(value).__name__)
+
+
+CONSTANTS = st.recursive(
+    st.one_of(st.sampled_from([0, 1, 2, True, False, 0.0, -0.0, 1.0, 2.0, math.nan, math.inf, None, "1", ""])),
+    lambda inner: st.one_of(st.lists(inner, max_size=3).map(tuple), st.lists(inner, max_size=2)),
+    max_leaves=4,
+)
+
+
+@given(CONSTANTS, CONSTANTS)
+@example(1, True)
+@example(0.0, -0.0)
+@example(float("nan"), float("nan"))
+@example((1, 2.0), (1.0, 2))
+@example((1,), [1])
+def test_frozen_values(a: Any, b: Any) -> None:
+    hashes = described(f"hash(frozen({a!r}))", lambda: hash(frozen(a)))
+    hashes.succeeds("a hash, for it is part of a key")
+    # What Python writes differs exactly where the compiled kernels could differ.
+    asked = described(f"frozen({a!r}) == frozen({b!r})", lambda: frozen(a) == frozen(b))
+    asked.returns(repr(a) == repr(b), because="only equal values of equal types make equal kernels")
+
+
+def test_frozen_types_and_functions() -> None:
+    for a, b in itertools.combinations([np.float32, np.float64, abs, len, "abs"], 2):
+        described(f"frozen({a!r}) == frozen({b!r})", lambda a=a, b=b: frozen(a) == frozen(b)).returns(False)
