@@ -1,14 +1,17 @@
 """Real Triton's interpreter, which runs a kernel on the CPU without compiling it, as `TRITON_INTERPRET=1` does.
 
-It is right about most kernels. It is wrong about arithmetic of bf16, conversions to fp8 and bf16, maxima and minima of
-NaN, floats out of an integer's range; and it fuses nothing and has its own order of adding floats up.
+It is right about most kernels: `doubt` says about which it is not. Beyond that it does not saturate floats out of an
+integer's range, and adds floats up in an order of its own.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib.util
+import re
 from collections.abc import Sequence
+
+import numpy as np
 
 from tests import oracles
 from tests.oracles import launching, triton
@@ -16,6 +19,18 @@ from tests.oracles.launching import Launch, Launched
 from tests.oracles.process import Server
 
 SECONDS = 60.0
+WRONG = {
+    r"bf16|bfloat16": "arithmetic of bf16 is one of its bits",
+    r"fp8|float8": "what is rounded up to a power of two in fp8 becomes half of it",
+    r"umulhi": "numbers are multiplied with their signs",
+    r"(?s)tl\.(split|trans)\(.*tl\.atomic": "an atomic takes other elements of a block that is strided in NumPy",
+}
+WRONG_OF_NAN = r"tl\.(maximum|minimum|clamp)\("
+UNKNOWN = (
+    "'int' object has no attribute 'to'",  # it has Python's numbers where the compiler has tensors
+    "could not be safely coerced",  # it asks NumPy what becomes of an int64 and a uint64: a float
+    "OverflowError('Python integer",  # nor does NumPy take -1 for a uint32
+)
 
 
 def launch_many(launches: Sequence[Launch]) -> list[Launched]:
@@ -32,3 +47,19 @@ def launch_many(launches: Sequence[Launch]) -> list[Launched]:
 @functools.cache
 def _server() -> Server:
     return Server(TRITON_INTERPRET="1")
+
+
+def doubt(launch: Launch, launched: Launched) -> str:
+    """Why the interpreter's results may be wrong, or missing; nothing if they are right."""
+    assert isinstance(launch.kernel, triton.Source)
+    text = f"{launch.kernel.text}\n{launch.kernel.signature}"
+    for pattern, reason in WRONG.items():
+        if re.search(pattern, text):
+            return reason
+    if re.search(WRONG_OF_NAN, text) and any(_has_nan(value) for value in launched.values):
+        return "in versions before 3.8 the maximum of NaN and a number is NaN"
+    return next((words for words in UNKNOWN if words in launched.diagnostic), "")
+
+
+def _has_nan(value: object) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f" and bool(np.isnan(value).any())
