@@ -59,6 +59,26 @@ _AWKWARD = (
     *(1.5707963, 4.712389, 6.2831855, 100.0, -100.0, 1e4, 16777216.0, 16777217.0, 10.0, 0.7, 0.99999994, 1.0000001),
 )
 
+_LIBRARY = """
+f32 -> f32: acosf acoshf asinf asinhf atanf atanhf cbrtf cosf coshf cospif cyl_bessel_i0f erff erfcf erfcinvf erfcxf
+f32 -> f32: erfinvf expf exp10f exp2f expm1f lgammaf logf log10f log1pf log2f logbf normcdff normcdfinvf rcbrtf rintf
+f32 -> f32: roundf rsqrtf sinf sinhf sinpif tanf tanhf tgammaf truncf nearbyintf saturatef frcp_rn fsqrt_rd frsqrt_rn
+f32 -> f32: fast_expf fast_logf fast_sinf fast_cosf
+f32 f32 -> f32: powf atan2f hypotf rhypotf fmodf copysignf fdimf remainderf nextafterf fadd_rd fmul_ru fdiv_rz
+f32 f32 f32 -> f32: fmaf_rd norm3df
+f32 i32 -> f32: powif ldexpf
+f32 -> i32: isnanf isinff finitef signbitf ilogbf float2int_rn float2int_rz float2int_rd float2int_ru float2uint_rn
+f32 -> i64: llrintf llroundf float2ll_rz float2ull_rd
+i32 -> f32: int2float_rz int2float_ru uint2float_rn
+i64 -> f32: ll2float_rd ull2float_rn
+i32 -> i32: clz popc ffs brev abs
+i64 -> i32: clzll popcll ffsll
+i64 -> i64: brevll llabs
+i32 i32 -> i32: mulhi umulhi mul24 umul24 hadd uhadd rhadd urhadd
+i64 i64 -> i64: mul64hi umul64hi
+i32 i32 i32 -> i32: byte_perm sad usad
+"""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -200,17 +220,17 @@ def _fp_to_fp(source: str, target: str, rounding: str = "") -> Question:
 
 
 def _library() -> Iterator[Question]:
-    """Functions of NVIDIA's device library, of fp32."""
-    tables = {
-        1: "tanh sinh cosh tan atan asin acos asinh acosh atanh expm1 log1p log10 exp10 cbrt rint round trunc",
-        2: "pow atan2 hypot fmod copysign fdim remainder nextafter",
-    }
-    for operands, names in tables.items():
-        arguments, types = ("%a", "{t}") if operands == 1 else ("%a, %b", "{t}, {t}")
-        for symbol in (f"__nv_{name}f" for name in names.split()):
+    """Functions of NVIDIA's device library."""
+    for line in _LIBRARY.strip().splitlines():
+        types, names = line.split(": ")
+        sources, target = types.split(" -> ")
+        kinds = sources.split()
+        operands = ", ".join(f"%{letter}" for letter in "abc"[: len(kinds)])
+        tensors = ", ".join(map(_tensor, kinds))
+        for symbol in (f"__nv_{name}" for name in names.split()):
             called = '{{libname = "", libpath = "", pure = true, symbol = "' + symbol + '"}}'
-            text = f"tt.extern_elementwise {arguments} {called} : ({types}) -> {{r}}"
-            yield Question(text, symbol, ["f32"] * operands, "f32")
+            text = f"tt.extern_elementwise {operands} {called} : ({tensors}) -> {{r}}"
+            yield Question(text, symbol, kinds, target)
 
 
 def _clamps() -> Iterator[Question]:

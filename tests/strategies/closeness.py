@@ -27,18 +27,19 @@ class Rounding:
     """How results may differ: by `units` in the last place of their own dtype, and as much as sums may.
 
     A sum of so many `terms` may be off by a unit in the last place, 2^-`mantissa`, for each of them; the terms are
-    taken to be no larger than the largest result. All zero: not at all.
+    taken to be no larger than the largest result. What is `tiny` may as well be zero. All zero: not at all.
     """
 
     units: float = 0.0
     terms: float = 0.0
     mantissa: int = 23
+    tiny: float = 0.0
 
     def allowed(self, expected: np.ndarray, mantissa: int) -> np.ndarray:
         """How far each result, in fp64, may be off, if its dtype has a mantissa of so many bits."""
         sizes = np.abs(expected, where=np.isfinite(expected), out=np.zeros_like(expected))
         own = self.units * 2.0**-mantissa * sizes
-        return own + self.terms * 2.0 ** -min(self.mantissa, 52) * sizes.max(initial=0.0)
+        return own + self.terms * 2.0**-self.mantissa * sizes.max(initial=0.0) + self.tiny
 
 
 EXACT = Rounding()
