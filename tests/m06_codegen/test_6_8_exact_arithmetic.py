@@ -51,6 +51,14 @@ def all_pairs() -> list[np.ndarray]:
     return [x.ravel(), y.ravel()]
 
 
+def awkward_pairs(type: str) -> list[np.ndarray]:
+    """Every two of the numbers at which something turns over."""
+    width = int(type[1:])
+    numbers = [number for number in EDGES if -(2 ** (width - 1)) <= number < 2 ** (width - 1)]
+    x, y = np.meshgrid(*[integers([*numbers[::3], *range(-3, 4), numbers[-1]], type)] * 2)
+    return [x.ravel(), y.ravel()]
+
+
 def without_zero(operands: list[np.ndarray]) -> list[np.ndarray]:
     """The same with 3 for a divisor of 0."""
     x, y = operands
@@ -96,6 +104,14 @@ def judge_unsigned_division(type: str, operands: list[np.ndarray]) -> None:
 def test_division_of_bytes() -> None:
     """All pairs."""
     judge_division("i8", all_pairs())
+    judge_unsigned_division("i8", all_pairs())
+
+
+@pytest.mark.parametrize("type", INTEGERS)
+def test_division_of_awkward_numbers(type: str) -> None:
+    """Powers of two and their neighbours."""
+    judge_division(type, awkward_pairs(type))
+    judge_unsigned_division(type, awkward_pairs(type))
 
 
 @given(type=st.sampled_from(INTEGERS), rows=pairs)
@@ -146,6 +162,13 @@ def test_shifts_of_bytes() -> None:
     judge_shifts("i8", all_pairs())
 
 
+@pytest.mark.parametrize("type", INTEGERS)
+def test_shifts_of_awkward_numbers(type: str) -> None:
+    """Powers of two and their neighbours, by any amount up to the width and a little more."""
+    x, _ = awkward_pairs(type)
+    judge_shifts(type, [x, np.resize(np.arange(-2, int(type[1:]) + 3), len(x)).astype(x.dtype)])
+
+
 @given(type=st.sampled_from(INTEGERS), rows=st.lists(st.tuples(words, st.integers(-2, 70) | words), min_size=1))
 @settings(max_examples=100)
 def test_shifts(type: str, rows: list[tuple[int, int]]) -> None:
@@ -164,14 +187,28 @@ def test_unsigned_comparison(type: str, rows: list[tuple[int, int]]) -> None:
         judge(function, columns(type, rows), meaning, "both operands have no sign: -1 is the largest number")
 
 
+def judge_upper_half(type: str, operands: list[np.ndarray]) -> None:
+    """The upper half of the products of these pairs."""
+    width = int(type[1:])
+
+    def meaning(x: int, y: int) -> int:
+        return wrapped(unsigned(x, type) * unsigned(y, type) >> width, type)
+
+    because = f"it is the upper {width} bits of the {2 * width} of the product of two numbers without signs"
+    judge(exact.mulhiui, operands, meaning, because)
+
+
+@pytest.mark.parametrize("type", ["i32", "i64"])
+def test_upper_half_of_awkward_products(type: str) -> None:
+    """Powers of two and their neighbours."""
+    judge_upper_half(type, awkward_pairs(type))
+
+
 @given(type=st.sampled_from(("i32", "i64")), rows=pairs)
 @settings(max_examples=200)
 def test_upper_half_of_a_product(type: str, rows: list[tuple[int, int]]) -> None:
     """Python's integers have room for the whole product."""
-    width = int(type[1:])
-    operands = columns(type, rows)
-    because = f"it is the upper {width} bits of the {2 * width} of the product of two numbers without signs"
-    judge(exact.mulhiui, operands, lambda x, y: wrapped(unsigned(x, type) * unsigned(y, type) >> width, type), because)
+    judge_upper_half(type, columns(type, rows))
 
 
 # --- integers and floats
@@ -383,22 +420,22 @@ def test_fused_multiply_add(drawn: tuple[str, list[tuple[int, int, int]]]) -> No
         judged(x, np.ones_like(x), z)
 
 
-TIES = {"f32": (2.0**-23, 2.0**-60), "f16": (2.0**-10, 2.0**-24), "bf16": (2.0**-7, 2.0**-60)}
+TIES = {"bf16": (3, 129), "f16": (33, 65), "f32": (4097, 4097), "f64": (2**26 + 1, 2**27 + 1)}
 
 
 @pytest.mark.parametrize("type", TIES)
 def test_fused_multiply_add_beside_a_tie(type: str) -> None:
-    """A sum almost halfway between two floats, but for a product that a `float64` has no room for."""
-    last, small = TIES[type]
-    dtype = DTYPES[type]
-    x = np.array([1 + last, 1 - last / 2, 1 + last, 1 + last]).astype(dtype)
-    y = np.array([last / 2 * (1 + last), last / 2, small, -small]).astype(dtype)
-    z = np.array([1, 1, 1 + last, 1]).astype(dtype)
+    """A product halfway between two floats; a number as small as can be decides which one it is."""
+    signs = np.array([1, -1])
+    x, y = (np.full(2, factor).astype(DTYPES[type]) for factor in TIES[type])
+    small = (signs * 2.0 ** (-24 if type == "f16" else -60)).astype(DTYPES[type])
 
     def meaning(x: float, y: float, z: float) -> float:
         return rounded(Fraction(x) * Fraction(y) + Fraction(z), type)
 
-    judge(exact.fma, [x, y, z], meaning, "the product is exact, and the sum is rounded once")
+    because = "the product is exact, and the sum is rounded once"
+    judge(exact.fma, [x, y, small], meaning, because)
+    judge(exact.fma, [x, -y, small], meaning, because)
 
 
 # --- whatever the operands look like

@@ -22,45 +22,40 @@ Array = Any
 
 def maximumf(x: Array, y: Array) -> Array:
     """The larger of two; NaN if one of them is NaN. 0.0 is larger than -0.0."""
-    # [task 6.8] NumPy has one function that prefers NaN and one that prefers numbers. To both the two zeros are equal,
-    # and either may come out: `larger_zero` sets that right.
-    return larger_zero(np.maximum(x, y), x, y)
+    # [task 6.8] NumPy has a function that prefers NaN and one that prefers numbers. Both take the two zeros for equal,
+    # and give either: `with_zero` sets that right.
+    return with_zero(np.maximum(x, y), x, y, 0.0)
     # [end]
 
 
 def maxnumf(x: Array, y: Array) -> Array:
     """The larger of two; the other one if one of them is NaN. 0.0 is larger than -0.0."""
     # [task 6.8] As `maximumf`.
-    return larger_zero(np.fmax(x, y), x, y)
+    return with_zero(np.fmax(x, y), x, y, 0.0)
     # [end]
 
 
 def minimumf(x: Array, y: Array) -> Array:
     """The smaller of two; NaN if one of them is NaN. -0.0 is smaller than 0.0."""
-    # [task 6.8] As `maximumf`, with `smaller_zero`.
-    return smaller_zero(np.minimum(x, y), x, y)
+    # [task 6.8] As `maximumf`.
+    return with_zero(np.minimum(x, y), x, y, -0.0)
     # [end]
 
 
 def minnumf(x: Array, y: Array) -> Array:
     """The smaller of two; the other one if one of them is NaN. -0.0 is smaller than 0.0."""
-    # [task 6.8] As `minimumf`.
-    return smaller_zero(np.fmin(x, y), x, y)
+    # [task 6.8] As `maximumf`.
+    return with_zero(np.fmin(x, y), x, y, -0.0)
     # [end]
 
 
-def larger_zero(result: Array, x: Array, y: Array) -> Array:
-    """`result`, but the larger zero where both `x` and `y` are zeros: -0.0 only of two -0.0."""
-    # [task 6.8] Which operation makes -0.0 of two zeros only if both are -0.0? Most arrays have no two zeros at one
-    # place, and are done when that is known.
-    zeros = (x == 0) & (y == 0)
-    return np.where(zeros, x + y, result) if zeros.any() else result
+def with_zero(result: Array, x: Array, y: Array, zero: float) -> Array:
+    """`result`, but `zero` where `x` and `y` are zeros, one of each sign."""
+    # [task 6.8] `np.signbit` tells the zeros apart. In most arrays there are no such two: then `result` is the answer,
+    # and not a copy of it. The dtype must not change.
+    different = (x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y))
+    return np.where(different, result.dtype.type(zero), result) if different.any() else result
     # [end]
-
-
-def smaller_zero(result: Array, x: Array, y: Array) -> Array:
-    """`result`, but the smaller zero where both `x` and `y` are zeros: 0.0 only of two 0.0. (Given.)"""
-    return -larger_zero(-result, -x, -y) if np.any(result == 0) else result
 
 
 def clampf(x: Array, low: Array, high: Array, propagate_nan: str) -> Array:
@@ -75,10 +70,10 @@ def clampf(x: Array, low: Array, high: Array, propagate_nan: str) -> Array:
 
 def fma(x: Array, y: Array, z: Array) -> Array:
     """`x * y + z`, rounded once, as if the product were exact."""
+    # [task 6.8] For `float64` there is `wide_fma`. Of two narrower floats the product is exact in a `float64`. `two_sum`
+    # adds without loss, `odd` keeps what a second rounding needs to know, and `rounded` is that one: see `to_odd`.
     if x.dtype == np.float64:
         return wide_fma(x, y, z)
-    # [task 6.8] In `float64` the product of two narrower floats is exact. `two_sum` adds without loss, and `odd` keeps
-    # what the second rounding needs to know: see `to_odd`, and `rounded` for that second one.
     product = x.astype(np.float64) * y.astype(np.float64)
     return rounded(odd(*two_sum(product, z.astype(np.float64))), x.dtype)
     # [end]
