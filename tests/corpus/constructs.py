@@ -76,7 +76,7 @@ MEMORY = (
     Case(
         "memory",
         "pointer_kinds",
-        "out x: *fp32[256], flags: *i32[2] = 1, addresses: *i64[2] = addresses x",
+        "out x: *fp32[256], flags: *i32[2] = 1, addresses: *i64[2] = addresses x x",
         {"backwards": True, "BLOCK": 256},
     ),
     Case("memory", "pointer_walk", "out: *fp32[64], x: *fp32[1024], steps: i32 = 5", {"BLOCK": 64}),

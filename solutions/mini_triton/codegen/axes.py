@@ -1,16 +1,18 @@
 """Along which axes a value varies.
 
 A program is one of many, and all of them run at once. What depends on the program's id gets a leading *program axis*;
-what does not is kept once for all. The same question is asked of a tensor's own dimensions: a splat is the same all
+what does not is computed once for all. The same question is asked of a tensor's own dimensions: a splat is the same all
 along, so one element will do, and NumPy's broadcasting does the rest.
 
 So an IR value of shape (M, N) is held in an array of shape (M, N), or (P, M, N) if it varies from program to program,
 with 1 in place of every dimension along which it is constant. A value that varies along none is a scalar.
+
+Source: divergence analysis (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", 2012).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import shape_of
@@ -19,89 +21,112 @@ PROGRAM = -1
 Axes = frozenset[int]
 """Dimensions of a value, and `PROGRAM`."""
 
-MIXING = ("tt.reshape", "tt.split", "tt.cat", "tt.gather", "tt.histogram", "tt.join", "tt.dot")
-"""Operations whose elements move: the result varies along all of its dimensions."""
-ONLY_IF_VARYING = MIXING[:2]  # these leave a constant constant
+NONE: Axes = frozenset()
+ALL_PROGRAMS: Axes = frozenset({PROGRAM})
+
+CONSTANT_STAYS = ("tt.reshape", "tt.split")
+MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt.dot")
+"""Operations whose elements move: the result varies along all of its dimensions, but a constant stays one in some."""
+
+
+class Varying:
+    """Finds the axes of every value in a `tt.func`, from the operands to the results, until nothing changes."""
+
+    def __init__(self, function: Operation, batched: bool) -> None:
+        self.axes: dict[Value, Axes] = {}
+        self.program = ALL_PROGRAMS if batched else NONE
+        for operation in function.walk():
+            for region in operation.regions:
+                for block in region.blocks:
+                    self.axes.update(dict.fromkeys(block.arguments, NONE))
+        before: dict[Value, Axes] | None = None
+        while self.axes != before:  # what a loop carries depends on what its body makes of it
+            before = dict(self.axes)
+            for operation in function.walk():
+                for value, axes in self.step(operation):
+                    self.axes[value] = self.axes.get(value, NONE) | axes
+
+    def of(self, *values: Value) -> Axes:
+        """All axes along which any of these values varies, as far as is known."""
+        return NONE.union(*(self.axes.get(value, NONE) for value in values))
+
+    def step(self, operation: Operation) -> Iterable[tuple[Value, Axes]]:
+        """What an operation says about the axes of its results, and of the arguments of its regions."""
+        match operation.name:
+            case "scf.for":
+                return self.for_loop(operation)
+            case "scf.while":
+                return self.while_loop(operation)
+            case "scf.if":
+                regions = [region for region in operation.regions if region.blocks]
+                yields = zip(*(region.block.terminator.operands for region in regions), strict=True)  # type: ignore[union-attr]
+                return [(r, self.of(operation.operands[0], *pair)) for r, pair in zip(operation.results, yields)]
+        axes = self.result_axes(operation)
+        return [(result, axes) for result in operation.results]
+
+    def result_axes(self, operation: Operation) -> Axes:
+        """The axes of the results of an operation without control flow."""
+        axes = self.of(*operation.operands)
+        # [task 6.3] Elementwise operations vary along all axes that an operand varies along. Not so: the ids and ranges,
+        # where it begins; expand_dims and trans (attributes "axis" and "order"), which move axes; reduce, which takes its
+        # "axis" away from those after it, and scan, which varies along it; atomics, which give every program something
+        # else; and those in MIXING. `axes & ALL_PROGRAMS` is what is left without the dimensions.
+        match operation.name:
+            case "tt.get_program_id":
+                return self.program
+            case "tt.make_range":
+                return frozenset({0})
+            case "tt.expand_dims":
+                at = operation.attributes["axis"]
+                return frozenset(axis if axis < at else axis + 1 for axis in axes)
+            case "tt.trans":
+                order = operation.attributes["order"]
+                return frozenset(i for i, axis in enumerate(order) if axis in axes) | axes & ALL_PROGRAMS
+            case "tt.reduce":
+                at = operation.attributes["axis"]
+                return frozenset(axis if axis < at else axis - 1 for axis in axes if axis != at)
+            case "tt.scan":
+                return axes | {operation.attributes["axis"]}
+            case "tt.atomic_rmw" | "tt.atomic_cas":
+                return axes | self.program
+            case name if name in MIXING and (axes or name not in CONSTANT_STAYS):
+                dimensions = range(len(shape_of(operation.results[0].type)))
+                return frozenset(dimensions) | axes & ALL_PROGRAMS
+        return axes
+        # [end]
+
+    def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
+        lower, upper, step, *inits = operation.operands
+        block = operation.regions[0].block
+        variable, *carried = block.arguments
+        assert block.terminator is not None
+        # [task 6.5] Yield pairs of a value and axes. The variable varies as its bounds and its step do: programs that differ in
+        # them leave the loop at different times, and go on to differ in what it carries. An argument that is carried
+        # is its init in the first round, and what the body yields later. So is the result.
+        trips = self.of(lower, upper, step)
+        yield variable, trips
+        yielded = block.terminator.operands
+        for argument, init, following, result in zip(carried, inits, yielded, operation.results, strict=True):
+            axes = self.of(init, following) | trips
+            yield argument, axes
+            yield result, axes
+        # [end]
+
+    def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
+        before, after = (region.block for region in operation.regions)
+        assert before.terminator is not None and after.terminator is not None
+        condition, *forwarded = before.terminator.operands
+        trips = self.of(condition)
+        for argument, init, following in zip(
+            before.arguments, operation.operands, after.terminator.operands, strict=True
+        ):
+            yield argument, self.of(init, following) | trips
+        for argument, result, value in zip(after.arguments, operation.results, forwarded, strict=True):
+            axes = self.of(value) | trips
+            yield argument, axes
+            yield result, axes
 
 
 def varying_axes(function: Operation, batched: bool) -> dict[Value, Axes]:
-    """The axes of every value in a `tt.func`. Unless it is `batched`, programs run one by one and no value varies."""
-    axes: dict[Value, Axes] = {}
-
-    def of(values: Iterable[Value]) -> Axes:
-        return frozenset().union(*(axes.get(value, frozenset()) for value in values))
-
-    changed = True
-
-    def widen(value: Value, more: Axes) -> None:
-        nonlocal changed
-        wider = axes.get(value, frozenset()) | more
-        changed |= wider != axes.get(value)
-        axes[value] = wider
-
-    while changed:  # a loop's carried values depend on what the body makes of them
-        changed = False
-        for operation in function.walk():
-            for value, more in _step(operation, of, batched):
-                widen(value, more)
-    return axes
-
-
-def _step(operation: Operation, of, batched: bool):
-    """What an operation says about the axes of values, given what is known of others."""
-    program = frozenset({PROGRAM})
-    match operation.name:
-        case "tt.get_program_id":
-            return [(operation.result, program if batched else frozenset())]
-        case "tt.make_range":
-            return [(operation.result, frozenset({0}))]
-        case "tt.expand_dims":
-            at = operation.attributes["axis"]
-            return [(operation.result, frozenset(a if a < at else a + 1 for a in of(operation.operands)))]
-        case "tt.trans":
-            axes, order = of(operation.operands), operation.attributes["order"]
-            return [(operation.result, frozenset(i for i, a in enumerate(order) if a in axes) | axes & program)]
-        case "tt.reduce":
-            at = operation.attributes["axis"]
-            axes = frozenset(a if a < at else a - 1 for a in of(operation.operands) if a != at)
-            return [(result, axes) for result in operation.results]
-        case "tt.scan":
-            axes = of(operation.operands) | {operation.attributes["axis"]}
-            return [(result, axes) for result in operation.results]
-        case "tt.atomic_rmw" | "tt.atomic_cas":
-            return [(operation.result, of(operation.operands) | (program if batched else frozenset()))]
-        case "scf.for":
-            return _for(operation, of)
-        case "scf.while":
-            return _while(operation, of)
-        case "scf.if":
-            yields = zip(*(region.block.terminator.operands for region in operation.regions if region.blocks))
-            return [(r, of([operation.operands[0], *pair])) for r, pair in zip(operation.results, yields)]
-    axes = of(operation.operands)
-    if operation.name in MIXING and (axes or operation.name not in ONLY_IF_VARYING):
-        return [(r, frozenset(range(len(shape_of(r.type)))) | axes & program) for r in operation.results]
-    return [(result, axes) for result in operation.results]
-
-
-def _for(operation: Operation, of):
-    lower, upper, step, *inits = operation.operands
-    block = operation.regions[0].block
-    variable, *carried = block.arguments
-    trips = of([lower, upper, step])
-    yield variable, of([lower, step])
-    for argument, init, following, result in zip(carried, inits, block.terminator.operands, operation.results):
-        axes = of([init, following]) | trips
-        yield argument, axes
-        yield result, axes
-
-
-def _while(operation: Operation, of):
-    before, after = (region.block for region in operation.regions)
-    condition, *forwarded = before.terminator.operands
-    program = of([condition])
-    for argument, init, following in zip(before.arguments, operation.operands, after.terminator.operands):
-        yield argument, of([init, following]) | program
-    for argument, result, value in zip(after.arguments, operation.results, forwarded):
-        axes = of([value]) | program
-        yield argument, axes
-        yield result, axes
+    """The axes of every value in a `tt.func`. Unless it is `batched`, programs run one by one and none varies."""
+    return Varying(function, batched).axes

@@ -9,145 +9,170 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mini_triton.codegen.axes import PROGRAM
-from mini_triton.codegen.numpy_gen import NumpyGenerator
-from mini_triton.ir.core import Operation, Value
-from mini_triton.ir.types import PointerType, element_type, shape_of
+from mini_triton.codegen.accesses import Accesses
+from mini_triton.codegen.axes import ALL_PROGRAMS
+from mini_triton.codegen.values import is_pointer
+from mini_triton.ir.core import Block, Operation, Value
+from mini_triton.ir.types import shape_of
 
 
-class Structured(NumpyGenerator):
-    """Writes operations with regions."""
+def end_of(block: Block) -> Sequence[Value]:
+    """The operands of a block's terminator."""
+    assert block.terminator is not None
+    return block.terminator.operands
 
-    def varies(self, value: Value) -> bool:
-        return PROGRAM in self.axes[value]
+
+class ControlFlow(Accesses):
+    """Writes scf.for, scf.while, scf.if."""
 
     def passed(self, source: Value, target: Value) -> str:
-        """`source` in the form that the variable of `target` has."""
-        if isinstance(element_type(source.type), PointerType):
-            if self.origins[target] is None:
-                text = self.address(source)
-            else:
-                text = self.pointer(source)
-            if self.axes[source] == self.axes[target]:
-                return text
-            return f"np.broadcast_to({text}, {self.shape(target.type, self.axes[target])})"
-        return self.spread(source, self.axes[target])
+        """`source` as the variable of `target` has it: with its axes, and as an address if that is what it has."""
+        if not is_pointer(source):
+            return self.spread(source, self.axes[target])
+        text = self.address(source) if self.origins[target] is None else self.text(source)
+        if self.axes[source] == self.axes[target]:
+            return text
+        return f"lazy.broadcast_to({text}, {self.shape(target.type, self.axes[target])})"
 
     def pass_on(self, targets: Sequence[Value], sources: Sequence[Value], only: str = "") -> None:
-        """Assign values all at once; with `only`, to the programs of that mask."""
+        """`a, b = c, d`: assign values all at once; with `only`, to the programs of that mask."""
         if not targets:
             return
         texts = []
         for target, source in zip(targets, sources, strict=True):
             text = self.passed(source, target)
             if only:
-                rank = len(shape_of(target.type))
-                text = f"np.where({self.lifted(only, frozenset({PROGRAM}), rank)}, {text}, {self.name(target)})"
+                mask = self.lifted(only, ALL_PROGRAMS, len(shape_of(target.type)))
+                text = f"lazy.where({mask}, {text}, {self.name(target)})"
             texts.append(text)
         self.write(f"{', '.join(map(self.name, targets))} = {', '.join(texts)}")
 
-    def alias(self, results: Sequence[Value], values: Sequence[Value]) -> None:
+    def share(self, results: Sequence[Value], values: Sequence[Value]) -> None:
         """Results that are in the variables of other values."""
         for result, value in zip(results, values, strict=True):
             self.names[result] = self.name(value)
+
+    def zeros(self, values: Sequence[Value]) -> None:
+        """Give variables their shapes, for programs that are still to come."""
+        for value in values:
+            self.write(
+                f"{self.name(value)} = np.zeros({self.shape(value.type, self.axes[value])}, {self.dtype(value)})"
+            )
+
+    def both(self, *masks: str) -> str:
+        """Masks joined by `&`; one that is empty is true for all."""
+        return " & ".join(mask for mask in masks if mask)
 
     # --- for
 
     def scf_for(self, operation: Operation) -> None:
         lower, upper, step, *inits = operation.operands
+        variable, *carried = operation.regions[0].block.arguments
+        self.pass_on(carried, inits)
+        self.share(operation.results, carried)
+        if any(self.varies(bound) for bound in (lower, upper, step)):
+            self.divergent_for(operation)
+        else:
+            self.uniform_for(operation)
+
+    def uniform_for(self, operation: Operation) -> None:
+        """A loop that all programs run equally often."""
         block = operation.regions[0].block
         variable, *carried = block.arguments
-        self.pass_on(carried, inits)
-        self.alias(operation.results, carried)
-        assert block.terminator is not None
-        following = block.terminator.operands
-        bounds = [self.name(bound) for bound in (lower, upper, step)]
-        if not any(self.varies(bound) for bound in (lower, upper, step)):
-            counter = self.fresh(f"{self.name(variable)}_")
-            with self.indented(f"for {counter} in range({', '.join(bounds)}):"):
-                self.write(f"{self.name(variable)} = {bounds[0]}.dtype.type({counter})")
-                self.block(block)
-                self.pass_on(carried, following)
-            return
-        self.pass_on([variable], [lower])
-        outer, running = self.active, self.fresh("running")
-        self.write(f"{running} = {self.both(outer, f'({self.name(variable)} < {bounds[1]})')}")
-        with self.indented(f"while {running}.any():"):
-            self.active = running
+        bounds = [self.text(bound) for bound in operation.operands[:3]]
+        # [task 6.5] `for i in range(lower, upper, step):`, the block, then pass on what it yields to what is carried. In
+        # Python `i` is an `int`: the variable must have a NumPy dtype, so that it wraps around as the IR's does.
+        counter = self.fresh(f"{self.name(variable)}_")
+        with self.indented(f"for {counter} in range({', '.join(bounds)}):"):
+            self.write(f"{self.name(variable)} = {self.dtype(variable)}({counter})")
             self.block(block)
-            self.pass_on(carried, following, only=running)
-            self.write(f"{self.name(variable)} = {self.name(variable)} + {bounds[2]}")
-            self.write(f"{running} = {running} & ({self.name(variable)} < {bounds[1]})")
-        self.active = outer
+            self.pass_on(carried, end_of(block))
+        # [end]
 
-    def both(self, outer: str, condition: str) -> str:
-        return f"{outer} & {condition}" if outer else condition
+    def divergent_for(self, operation: Operation) -> None:
+        """A loop that programs leave at different times."""
+        block = operation.regions[0].block
+        variable, *carried = block.arguments
+        lower, upper, step = operation.operands[:3]
+        # [task 6.5] A `while` that goes on as long as `running.any()`: a mask of the programs that are still in the loop,
+        # out of those that were active before. Inside, `self.active` is that mask, and only running programs get new values.
+        outer, self.active = self.active, self.fresh("running")
+        self.pass_on([variable], [lower])
+        going = f"({self.name(variable)} < {self.text(upper)})"
+        self.write(f"{self.active} = {self.both(outer, going)}")
+        with self.indented(f"while {self.active}.any():"):
+            self.block(block)
+            self.pass_on(carried, end_of(block), only=self.active)
+            self.write(f"{self.name(variable)} = {self.name(variable)} + {self.text(step)}")
+            self.write(f"{self.active} = {self.active} & {going}")
+        self.active = outer
+        # [end]
 
     # --- while
 
     def scf_while(self, operation: Operation) -> None:
         before, after = (region.block for region in operation.regions)
-        assert before.terminator is not None and after.terminator is not None
-        test, *forwarded = before.terminator.operands
-        following = after.terminator.operands
         self.pass_on(before.arguments, operation.operands)
-        self.alias(operation.results, after.arguments)
-        if not self.varies(test):
-            with self.indented("while True:"):
-                self.block(before)
-                self.pass_on(after.arguments, forwarded)
-                with self.indented(f"if not {self.name(test)}:"):
-                    self.write("break")
-                self.block(after)
-                self.pass_on(before.arguments, following)
-            return
-        outer, running = self.active, self.fresh("running")
-        self.write(f"{running} = {outer}.copy()" if outer else f"{running} = np.ones(programs, bool)")
-        for argument in after.arguments:
-            shape = self.shape(argument.type, self.axes[argument])
-            self.write(f"{self.name(argument)} = np.zeros({shape}, {self.dtype(argument)})")
-        self.active = running
+        self.share(operation.results, after.arguments)
+        if self.varies(end_of(before)[0]):
+            self.divergent_while(before, after)
+        else:
+            self.uniform_while(before, after)
+
+    def uniform_while(self, before: Block, after: Block) -> None:
+        """A loop whose condition, which is computed in the block `before`, is the same for all programs."""
+        condition, *forwarded = end_of(before)
         with self.indented("while True:"):
             self.block(before)
-            self.pass_on(after.arguments, forwarded, only=running)
-            self.write(f"{running} = {running} & {self.name(test)}")
-            with self.indented(f"if not {running}.any():"):
+            self.pass_on(after.arguments, forwarded)
+            with self.indented(f"if not {self.text(condition)}:"):
                 self.write("break")
             self.block(after)
-            self.pass_on(before.arguments, following, only=running)
+            self.pass_on(before.arguments, end_of(after))
+
+    def divergent_while(self, before: Block, after: Block) -> None:
+        """A loop that programs leave at different times."""
+        condition, *forwarded = end_of(before)
+        outer, self.active = self.active, self.fresh("running")
+        self.zeros(after.arguments)
+        self.write(f"{self.active} = {outer or 'np.ones(P, bool)'}")
+        with self.indented("while True:"):
+            # [task 6.5] As `uniform_while`, for the programs that are running: what `before` forwards is theirs, then those whose
+            # condition is false stop running, and the loop ends when none is left.
+            self.block(before)
+            self.pass_on(after.arguments, forwarded, only=self.active)
+            self.write(f"{self.active} = {self.active} & {self.text(condition)}")
+            with self.indented(f"if not {self.active}.any():"):
+                self.write("break")
+            self.block(after)
+            self.pass_on(before.arguments, end_of(after), only=self.active)
+            # [end]
         self.active = outer
-
-    def dtype(self, value: Value) -> str:
-        from mini_triton.codegen.expressions import dtype_of
-
-        return dtype_of(value.type)
 
     # --- if
 
     def scf_if(self, operation: Operation) -> None:
         (condition,) = operation.operands
-        regions = [region for region in operation.regions if region.blocks]
-        if not self.varies(condition):
-            for header, region in zip((f"if {self.name(condition)}:", "else:"), regions, strict=False):
-                with self.indented(header):
-                    self.block(region.block)
-                    assert region.block.terminator is not None
-                    self.pass_on(operation.results, region.block.terminator.operands)
+        blocks = [region.block for region in operation.regions if region.blocks]
+        if self.varies(condition):
+            self.divergent_if(self.text(condition), blocks, operation.results)
             return
+        for header, block in zip((f"if {self.text(condition)}:", "else:"), blocks, strict=False):
+            with self.indented(header):
+                self.block(block)
+                self.pass_on(operation.results, end_of(block))
+
+    def divergent_if(self, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
+        """Both ways, one after the other, each for its programs, if there are any."""
         outer = self.active
-        for i, region in enumerate(regions):
-            self.active = self.fresh("then" if i == 0 else "otherwise")
-            negation = "~" if i else ""
-            self.write(f"{self.active} = {self.both(outer, negation + self.name(condition))}")
-            assert region.block.terminator is not None
-            values = region.block.terminator.operands
+        # [task 6.5] `results` begin as zeros. For each block: a mask of the programs that go there, out of those that are
+        # active; under `if mask.any():` the block, with the mask as `self.active`, and what it yields for its programs.
+        self.zeros(results)
+        for block, taken in zip(blocks, (condition, f"~{condition}"), strict=False):
+            self.active = self.fresh("then" if block is blocks[0] else "otherwise")
+            self.write(f"{self.active} = {self.both(outer, taken)}")
             with self.indented(f"if {self.active}.any():"):
-                self.block(region.block)
-                if values:
-                    self.pass_on(operation.results, values, only=self.active if i else "")
-            if values and not i:
-                with self.indented("else:"):
-                    for result in operation.results:
-                        shape = self.shape(result.type, self.axes[result])
-                        self.write(f"{self.name(result)} = np.zeros({shape}, {self.dtype(result)})")
+                self.block(block)
+                self.pass_on(results, end_of(block), only=self.active)
+        # [end]
         self.active = outer

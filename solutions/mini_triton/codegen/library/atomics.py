@@ -1,16 +1,22 @@
-"""Atomic operations of many programs at once: as if one came after the other."""
+"""Atomic operations of many programs at once: as if one came after the other.
+
+Any order of the programs is right, because a GPU promises none. Here it is that of their numbers.
+
+Source: PTX ISA, "atom".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from mini_triton.codegen.library.exact import signed, unsigned
-from mini_triton.codegen.library.memory import Array, Buffer, checked
+from mini_triton.codegen.library.buffers import Buffer
+from mini_triton.codegen.library.lazy import Array, stored
+from mini_triton.codegen.library.memory import checked
 
-OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+UNSIGNED: dict[str, np.ufunc] = {"umax": np.maximum, "umin": np.minimum}
+OPERATIONS: dict[str, np.ufunc] = {
     "and": np.bitwise_and,
     "or": np.bitwise_or,
     "xor": np.bitwise_xor,
@@ -18,55 +24,88 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "fadd": np.add,
     "max": np.maximum,
     "min": np.minimum,
-    "umax": lambda x, y: signed(np.maximum(unsigned(x), unsigned(y)), x),
-    "umin": lambda x, y: signed(np.minimum(unsigned(x), unsigned(y)), x),
-    "exch": lambda x, y: y,
 }
 
 
 def rmw(
-    name: str, buffer: Buffer, offset: Array, value: Array, shape: tuple[int, ...], mask: Array | None = None, place: str = ""
-) -> Array:
-    """Read, compute and write; the result is what was read. Lanes of one element follow one another in order."""
-    compute = OPERATIONS[name]
+    name: str,
+    buffer: Buffer,
+    offset: Array,
+    value: Array,
+    shape: tuple[int, ...],
+    mask: Array | None = None,
+    result: bool = True,
+) -> Array | None:
+    """Read, compute `name` of what was read and of `value`, write. Returns what was read: 0 where the mask is false.
 
-    def step(old: Array, lanes: Any) -> Array:
-        return compute(old, values[lanes])
-
-    index, lanes, values = _prepared(buffer, offset, shape, mask, place, value)
-    return _in_turns(buffer, index, lanes, shape, step)
+    `shape` is that of the access. Without `result` nothing is returned, which is faster.
+    """
+    if name in UNSIGNED:
+        buffer = Buffer(buffer.name, buffer.data.view(f"u{buffer.data.itemsize}"), buffer.origin, buffer.gaps)
+        value = stored(value).view(buffer.data.dtype)
+    index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
+    ufunc = OPERATIONS.get(name) or UNSIGNED.get(name)
+    # [task 6.6] If nobody wants what was read: `ufunc.at(array, index, values)` does one element after the other, also
+    # when an index is there twice. Else take turns. "exch" has no ufunc: what is written is the value.
+    if ufunc and not result:
+        ufunc.at(buffer.data, index, values[lanes])
+        return None
+    step = (lambda old, now: ufunc(old, values[now])) if ufunc else (lambda old, now: values[now])
+    old = in_turns(buffer, index, lanes, shape, step)
+    # [end]
+    return old.view(f"i{old.itemsize}") if name in UNSIGNED else old
 
 
 def cas(
-    buffer: Buffer, offset: Array, expected: Array, value: Array, shape: tuple[int, ...], mask: Array | None = None, place: str = ""
+    buffer: Buffer,
+    offset: Array,
+    expected: Array,
+    value: Array,
+    shape: tuple[int, ...],
+    mask: Array | None = None,
 ) -> Array:
-    """Write where memory holds what is expected; the result is what it held."""
+    """Compare and swap: write where memory holds what is expected. Returns what it held."""
+    index, lanes, (wanted, values) = lanes_of(buffer, offset, shape, mask, expected, value)
+    # [task 6.6] A float is compared by its bits, so that -0.0 is not 0.0, and a NaN may be expected.
+    bits = f"i{buffer.data.itemsize}"
 
-    def step(old: Array, lanes: Any) -> Array:
-        return np.where(old == wanted[lanes], values[lanes], old)
+    def step(old: np.ndarray, now: np.ndarray) -> np.ndarray:
+        return np.where(old.view(bits) == wanted[now].view(bits), values[now], old)
 
-    index, lanes, wanted, values = _prepared(buffer, offset, shape, mask, place, expected, value)
-    return _in_turns(buffer, index, lanes, shape, step)
-
-
-def _prepared(buffer: Buffer, offset: Array, shape: tuple[int, ...], mask: Array | None, place: str, *values: Array) -> Any:
-    """Flat: the index of each lane that takes part, which lanes these are, and the values of all lanes."""
-    taking = None if mask is None else np.broadcast_to(mask, shape)
-    index = checked(buffer, np.broadcast_to(offset, shape), taking, place).ravel()
-    lanes = np.arange(index.size) if taking is None else np.flatnonzero(taking)
-    return index[lanes], lanes, *(np.broadcast_to(value, shape).ravel() for value in values)
+    return in_turns(buffer, index, lanes, shape, step)
+    # [end]
 
 
-def _in_turns(buffer: Buffer, index: Array, lanes: Array, shape: tuple[int, ...], step: Callable[[Array, Any], Array]) -> Array:
-    """Let every lane take its step on its element. Lanes that share an element take turns, by their order."""
+def lanes_of(
+    buffer: Buffer, offset: Array, shape: tuple[int, ...], mask: Array | None, *values: Array
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """The access laid flat: the index of each lane that takes part, which lanes these are, and the values of all lanes."""
+    taking_part = None if mask is None else np.broadcast_to(stored(mask), shape)
+    index = checked(buffer, np.broadcast_to(stored(offset), shape), taking_part).ravel()
+    lanes = np.arange(index.size) if taking_part is None else np.flatnonzero(taking_part)
+    flat = [np.broadcast_to(stored(value), shape).ravel().astype(buffer.data.dtype, copy=False) for value in values]
+    return index[lanes], lanes, flat
+
+
+def in_turns(
+    buffer: Buffer,
+    index: np.ndarray,
+    lanes: np.ndarray,
+    shape: tuple[int, ...],
+    step: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> np.ndarray:
+    """Let every lane replace its element by `step(old, lane)`. Returns the old ones, in an array of this shape."""
     read = np.zeros(int(np.prod(shape)), buffer.data.dtype)
+    # [task 6.6] Lanes with different elements can go at once; those that share one take turns. Sort the lanes by index
+    # (stable, to keep their order), number those with the same index 0, 1, 2, ..., and let all with number 0 go first.
     order = np.argsort(index, kind="stable")
-    sorted_index = index[order]
-    starts = np.flatnonzero(np.r_[True, sorted_index[1:] != sorted_index[:-1]]) if index.size else np.zeros(0, int)
-    turn = np.arange(index.size) - np.repeat(starts, np.diff(np.r_[starts, index.size]))
-    for t in range(int(turn.max(initial=-1)) + 1):
-        now = order[turn == t]
+    ordered = index[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])[: len(index)]
+    turns = np.arange(len(index)) - np.repeat(starts, np.diff(np.r_[starts, len(index)]))
+    for turn in range(int(turns.max(initial=-1)) + 1):
+        now = order[turns == turn]
         old = buffer.data[index[now]]
         read[lanes[now]] = old
         buffer.data[index[now]] = step(old, lanes[now])
+    # [end]
     return read.reshape(shape)

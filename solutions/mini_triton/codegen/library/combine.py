@@ -1,4 +1,4 @@
-"""Dot products, reductions and scans of NumPy arrays."""
+"""Elements that are combined along an axis: dot products, reductions, scans."""
 
 from __future__ import annotations
 
@@ -7,59 +7,88 @@ from typing import Any
 
 import numpy as np
 
-Array = Any
+from mini_triton.codegen.library.lazy import Array, stored
+
+SHORT = 128
+"""Up to this length NumPy reduces the last axis slower than it combines two halves of it."""
 
 
 def dot(a: Array, b: Array, c: Array) -> Array:
-    """`c + a @ b`, with products and sums in the dtype of `c`; those of narrow floats in fp32."""
-    if c.dtype == np.int32:  # products of int8 and their sums are exact in fp64
-        return c + np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int32)
+    """`c + a @ b`, of all programs at once: (P, M, K) and (P, K, N) to (P, M, N).
+
+    Narrow floats are multiplied and added in fp32, as tensor cores do. Sums of `int8` are exact.
+    """
+    # [task 6.4] `np.matmul` does the leading axes by itself. It adds up in the dtype of its operands, so these must be wide
+    # enough first. For integers it is slow: products of int8 are exact in fp64, and so are their sums.
+    c = stored(c)
+    if c.dtype == np.int32:
+        return c + np.matmul(stored(a).astype(np.float64), stored(b).astype(np.float64)).astype(np.int32)
     wide = np.float64 if c.dtype == np.float64 else np.float32
-    return (c + np.matmul(a.astype(wide, copy=False), b.astype(wide, copy=False))).astype(c.dtype, copy=False)
+    product = np.matmul(stored(a).astype(wide, copy=False), stored(b).astype(wide, copy=False))
+    return (product + c).astype(c.dtype, copy=False)
+    # [end]
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
-    """All elements along an axis combined into one."""
+    """All elements along an axis combined into one. `axis` is negative: -1 is the last.
+
+    `combine` is a ufunc, which takes and gives one element, or a function: of two sources it takes four elements (two of
+    the left, then two of the right) and gives a tuple of two.
+    """
+    # [task 6.4] A function takes arrays, too: combine many neighbours at once, 0 with 1, 2 with 3, ..., and the results
+    # again, until one element is left. The order matters to it, as it does not to a ufunc, which has `reduce`: give it
+    # the dtype of the source, or it adds small integers up in large ones. Booleans add up modulo 2.
     if isinstance(combine, np.ufunc):
-        (source,) = sources
-        if source.dtype == bool:
-            combine = {np.add: np.logical_xor, np.multiply: np.logical_and}.get(combine, combine)
-            return (combine.reduce(source, axis=axis),)
+        (source,) = map(stored, sources)
+        combine = (
+            {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}.get(combine, combine)
+            if source.dtype == bool
+            else combine
+        )
+        while axis == -1 and 1 < source.shape[-1] <= SHORT:
+            half = source.shape[-1] // 2
+            source = combine(source[..., :half], source[..., half:])
         return (combine.reduce(source, axis=axis, dtype=source.dtype),)
-    arrays = [np.moveaxis(array, axis, -1) for array in np.broadcast_arrays(*sources)]
-    while arrays[0].shape[-1] > 1:  # neighbours are combined, so that their order is kept
+    arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
+    while arrays[0].shape[-1] > 1:
         left, right = [array[..., 0::2] for array in arrays], [array[..., 1::2] for array in arrays]
         arrays = list(combine(*left, *right))
     return tuple(array[..., 0] for array in arrays)
+    # [end]
 
 
 def scan(
     combine: Callable[..., Any], sources: tuple[Array, ...], axis: int, reverse: bool = False
 ) -> tuple[Array, ...]:
-    """Running combinations along an axis; from the end if `reverse`."""
-    arrays = [np.moveaxis(array, axis, -1) for array in np.broadcast_arrays(*sources)]
+    """Every element combined with all before it along an axis; with all after it if `reverse`. See `reduce`."""
+    arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
-    if isinstance(combine, np.ufunc):
+    # [task 6.4] A ufunc has `accumulate`. Else (Hillis and Steele, 1986): combine each element with the one 1 before it, of
+    # the results each with the one 2 before it, then 4, 8, ... The first ones have none before them and stay.
+    if isinstance(combine, np.ufunc) and arrays[0].dtype != bool:
         arrays = [combine.accumulate(arrays[0], axis=-1, dtype=arrays[0].dtype)]
     else:
         distance = 1
         while distance < arrays[0].shape[-1]:
-            left, right = [array[..., :-distance] for array in arrays], [array[..., distance:] for array in arrays]
-            combined = combine(*left, *right)
-            arrays = [
-                np.concatenate((array[..., :distance], more), axis=-1)
-                for array, more in zip(arrays, combined, strict=True)
-            ]
+            before, after = [array[..., :-distance] for array in arrays], [array[..., distance:] for array in arrays]
+            combined = _tuple(combine(*before, *after))
+            heads = (array[..., :distance] for array in arrays)
+            arrays = [np.concatenate(pair, axis=-1) for pair in zip(heads, combined, strict=True)]
             distance *= 2
+    # [end]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     return tuple(np.moveaxis(array, -1, axis) for array in arrays)
 
 
+def _tuple(x: Any) -> tuple[Any, ...]:
+    return x if isinstance(x, tuple) else (x,)
+
+
 def histogram(bins: int, values: Array, mask: Array | None = None) -> Array:
-    """How often each number below `bins` occurs along the last axis."""
-    counted = (np.asarray(values)[..., None] == np.arange(bins, dtype=values.dtype)) & (
-        True if mask is None else np.asarray(mask)[..., None]
-    )
+    """How often each number from 0 up to, not including, `bins` occurs along the last axis. (Given.)"""
+    counted = stored(values)[..., None] == np.arange(bins, dtype=values.dtype)
+    if mask is not None:
+        counted &= stored(mask)[..., None]
     return counted.sum(axis=-2, dtype=np.int32)

@@ -1,76 +1,168 @@
-"""Reading and writing memory through many pointers at once, never outside of what an argument points to."""
+"""Reading and writing memory through many pointers at once, never outside of what an argument points to.
+
+A pointer is an offset, in elements, from the one that the argument points to.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-Array = Any
+from mini_triton.codegen.library.buffers import Buffer
+from mini_triton.codegen.library.lazy import Affine, Array, Box, stored
 
 
-@dataclass
-class Buffer:
-    """The memory behind a pointer argument: `data`, of which element `origin` is the one pointed to."""
+class OutOfBounds(IndexError):
+    """An access to what is not the argument's: to which element, and by which lane of the access.
 
-    name: str
-    data: np.ndarray
-    origin: int = 0
+    `program` and `place` ("file:line") are found by whoever runs the kernel.
+    """
 
+    def __init__(self, buffer: Buffer, element: int, lane: tuple[int, ...]) -> None:
+        super().__init__(buffer, element, lane)
+        self.buffer, self.element, self.lane = buffer, element, lane
+        self.program: tuple[int, int, int] | None = None
+        self.place = ""
 
-    def address(self, offset: Array) -> Array:
-        """The address, in bytes, of the element at this offset."""
-        base = self.data.__array_interface__["data"][0] + self.origin * self.data.itemsize
-        return np.int64(base) + np.int64(self.data.itemsize) * offset
-
-    def read_as(self, dtype: Any) -> Buffer:
-        """The same memory as elements of another dtype."""
-        dtype = np.dtype(dtype)
-        return Buffer(self.name, self.data.view(dtype), self.origin * self.data.itemsize // dtype.itemsize)
-
-
-class OutOfBounds(Exception):
-    """A pointer that leads out of its buffer: which element it asks for, and which lane of the access asks."""
-
-    def __init__(self, buffer: Buffer, element: int, lane: tuple[int, ...], place: str) -> None:
-        super().__init__(buffer, element, lane, place)
-        self.buffer, self.element, self.lane, self.place = buffer, element, lane, place
+    def __str__(self) -> str:
+        name, count = self.buffer.name, self.buffer.data.size
+        inside = 0 <= self.element + self.buffer.origin < count
+        owned = "an element between those of the slice" if inside else f"outside of its {count} elements"
+        where = f" by program {self.program}" if self.program else ""
+        return f"{name}[{self.element}] is {owned}: accessed{where}" + (f" at {self.place}" if self.place else "")
 
 
-def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None, place: str = "") -> Array:
-    """The elements at these offsets. Where the mask is false nothing is read, and the result is `other`, or 0."""
+def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
+    """The elements at these offsets. Where the mask is false nothing is read, and the result is `other`, or 0.
+
+    Raises `OutOfBounds`.
+    """
+    if isinstance(offset, Affine) and (mask is None or isinstance(mask, Box)) and buffer.gaps is None:
+        return _load_slice(buffer, offset, mask, other)
+    # [task 6.2] `checked` gives the indices. Do not even look at the memory behind a lane that is masked off. The
+    # result has the dtype of the buffer, and is an array of its own: memory may change later.
+    index = checked(buffer, offset, mask)
     if mask is None:
-        return buffer.data[checked(buffer, np.asarray(offset), None, place)]
-    offset, mask = np.broadcast_arrays(offset, mask)
-    index = checked(buffer, offset, mask, place)
-    if not mask.any():
-        values = np.zeros(mask.shape, buffer.data.dtype)
+        return buffer.data[index]
+    mask = np.broadcast_to(mask, index.shape)
+    result = np.zeros(index.shape, buffer.data.dtype)
+    if other is not None:
+        result[...] = other
+    result[mask] = buffer.data[index[mask]]
+    return result
+    # [end]
+
+
+def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
+    """Write to the elements at these offsets where the mask is true. Of several writes to one element one counts.
+
+    Raises `OutOfBounds`, and then nothing has been written.
+    """
+    if isinstance(offset, Affine) and (mask is None or isinstance(mask, Box)) and buffer.gaps is None:
+        return _store_slice(buffer, offset, value, mask)
+    # [task 6.2] Offsets, value and mask are broadcast together.
+    value = stored(value)
+    shape = np.broadcast_shapes(np.shape(offset), np.shape(value), np.shape(mask))
+    index = np.broadcast_to(checked(buffer, offset, mask), shape)
+    value = np.broadcast_to(value, shape)
+    if mask is None:
+        buffer.data[index] = value
     else:
-        values = buffer.data[index]
-    return np.where(mask, values, np.zeros((), values.dtype) if other is None else other)
+        mask = np.broadcast_to(mask, shape)
+        buffer.data[index[mask]] = value[mask]
+    # [end]
 
 
-def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None, place: str = "") -> None:
-    """Write to the elements at these offsets where the mask is true. Of several writes to one element the last counts."""
-    if mask is None:
-        index = checked(buffer, np.asarray(offset), None, place)
-        shape = np.broadcast_shapes(index.shape, np.shape(value))
-        buffer.data[np.broadcast_to(index, shape)] = value
-        return
-    offset, value, mask = np.broadcast_arrays(offset, value, mask)
-    index = checked(buffer, offset, mask, place)
-    buffer.data[index[mask]] = value[mask]
+def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
+    """The indices into `buffer.data`, of the shape of `offset` and `mask` together; 0 where the mask is false.
 
-
-def checked(buffer: Buffer, offset: np.ndarray, mask: np.ndarray | None, place: str) -> np.ndarray:
-    """The indices into `data`; where the mask is false 0."""
-    index = offset.astype(np.intp) + buffer.origin
+    Raises `OutOfBounds` for the first index that is used but is not the buffer's.
+    """
+    # [task 6.2] Every offset counts from `buffer.origin`. Look at those that the mask lets through only. An index is bad
+    # if it is negative, too large, or in a gap: `buffer.gaps[index]`.
+    index = np.asarray(offset).astype(np.int64) + buffer.origin
     if mask is not None:
+        mask = np.asarray(mask)
         index = np.where(mask, index, 0)
-    if index.size and (index.min() < 0 or index.max() >= max(buffer.data.size, mask is not None and not mask.any())):
-        bad = (index < 0) | (index >= buffer.data.size)
-        bad = bad if mask is None else bad & mask
-        lane = tuple(int(i) for i in np.unravel_index(np.argmax(bad), bad.shape))
-        raise OutOfBounds(buffer, int(index[lane]) - buffer.origin, lane, place)
+    used = np.True_ if mask is None else np.broadcast_to(mask, index.shape)
+    bad = used & ((index < 0) | (index >= buffer.data.size))
+    if buffer.gaps is not None and not bad.any() and used.any():
+        bad = used & buffer.gaps[index]
+    if bad.any():
+        lane = np.unravel_index(np.argmax(bad), bad.shape)
+        raise OutOfBounds(buffer, int(index[lane]) - buffer.origin, tuple(map(int, lane)))
     return index
+    # [end]
+
+
+# --- lazy offsets: slices
+
+
+def _load_slice(buffer: Buffer, offset: Affine, mask: Box | None, other: Array | None) -> Array:
+    shape = np.broadcast_shapes(offset.shape, np.shape(mask))
+    box = _box(mask, shape)
+    if box.slices() == _box(None, shape).slices():
+        return np.array(_sliced(buffer, offset, box))
+    result = np.zeros(shape, buffer.data.dtype)
+    if other is not None:
+        result[...] = other
+    if not box.is_empty():
+        result[box.slices()] = _sliced(buffer, offset, box)
+    return result
+
+
+def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
+    window, starts, sizes, order = _window(buffer, offset, box)
+    if starts is None:
+        return window
+    return window[starts].transpose(np.argsort(order)).reshape(sizes)
+
+
+def _store_slice(buffer: Buffer, offset: Affine, value: Array, mask: Box | None) -> None:
+    value = stored(value)
+    shape = np.broadcast_shapes(offset.shape, np.shape(value), np.shape(mask))
+    box = _box(mask, shape)
+    if box.is_empty():
+        return
+    window, starts, sizes, order = _window(buffer, offset, box)
+    value = np.broadcast_to(value, shape)[box.slices()]
+    if starts is None:
+        window[...] = value
+    else:
+        pairs = (n for size, start in zip(sizes, starts.shape, strict=True) for n in (start, size // start))
+        window[starts] = value.reshape(tuple(pairs)).transpose(order)
+
+
+def _box(mask: Box | None, shape: tuple[int, ...]) -> Box:
+    return Box(tuple((0, size) for size in shape), shape) if mask is None else mask.broadcast_to(shape)
+
+
+def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.ndarray | None, list[int], list[int]]:
+    """The elements in the box as a view of memory, if all start at one place.
+
+    If not, the view has one more axis: where to start. Then there is also the array of starts, and how the axes of
+    `view[starts]` follow from those of the result: each is a pair of one of starts and one of strides.
+    """
+    offset = offset.broadcast_to(box.shape)
+    # [task 6.7] Restrict the offsets to the box: an `Affine` of a smaller shape with a later start. Its bounds say whether
+    # all of it is inside of the buffer; if not `checked(buffer, offset, box)` raises the error. The view is
+    # `np.ndarray(shape, dtype, memory, first byte, strides in bytes)`.
+    sizes = [end - first for first, end in box.ranges]
+    start = offset.start + buffer.origin
+    if isinstance(start, np.ndarray):
+        start = start[tuple(slice(*r) if n > 1 else slice(None) for r, n in zip(box.ranges, start.shape, strict=True))]
+    start = start + sum(stride * first for stride, (first, _) in zip(offset.strides, box.ranges, strict=True))
+    low, high = Affine(start, offset.strides, tuple(sizes), np.int64).bounds
+    if low < 0 or high >= buffer.data.size:
+        checked(buffer, offset, box)
+    # [end]
+    itemsize, memory = buffer.data.itemsize, buffer.data.view(np.uint8)
+    strides = tuple(stride * itemsize for stride in offset.strides)
+    if not isinstance(start, np.ndarray):
+        return np.ndarray(sizes, buffer.data.dtype, memory, start * itemsize, strides), None, sizes, []
+    first, last = int(start.min()), int(start.max())
+    inner = [size // n for size, n in zip(sizes, start.shape, strict=True)]
+    shape, strides = (last - first + 1, *inner), (itemsize, *strides)
+    order = [*range(0, 2 * len(sizes), 2), *range(1, 2 * len(sizes), 2)]
+    return np.ndarray(shape, buffer.data.dtype, memory, first * itemsize, strides), start - first, sizes, order

@@ -14,17 +14,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from mini_triton.codegen.library.exact.integers import unsigned
+
 Array = Any
 """A NumPy array, or a NumPy scalar."""
 
 NUMPY_FLOATS = (np.float16, np.float32, np.float64)
 EXACT = 2**53  # integers beyond it may not fit in a float64
-
-
-def bits(x: Array) -> Array:
-    """The bits of floats, as unsigned integers. (Given.)"""
-    x = np.asarray(x)
-    return x.view(f"u{x.itemsize}")
 
 
 # --- float to float
@@ -35,12 +31,12 @@ def toward_zero(x: Array, dtype: Any) -> Array:
 
     Infinities stay. Numbers that are too large become the largest float.
     """
-    # [task 6.8] Let `astype` round to one of the two neighbours. Where that is the one away from zero, take the other:
-    # floats of one sign are ordered as their `bits` are, infinity comes after the largest. `near` is as good a name
-    # as any; compare in the wide type of `x`.
+    # [task 6.8] `astype` gives one of the two neighbours. Where it is the one away from zero, take the other: floats of
+    # one sign are ordered as their bits are (`unsigned`), and infinity comes after the largest. Compare with `x` in
+    # the dtype of `x`.
     near = x.astype(dtype)
     away = np.abs(near.astype(x.dtype)) > np.abs(x)
-    return (bits(near) - away).view(dtype)
+    return (unsigned(near) - away).view(dtype)
     # [end]
 
 
@@ -50,16 +46,16 @@ def to_odd(x: Array) -> Array:
     Such a number lies on the same side of everything shorter as `x` does, and on nothing shorter. So it can be rounded
     again: the result is what `x` would be rounded to.
     """
-    # [task 6.8] Cut off, then set the last of the `bits` where something was lost.
+    # [task 6.8] Cut off, then set the last bit where something was lost.
     cut = toward_zero(x, np.float32)
-    return (bits(cut) | (cut != x)).view(np.float32)
+    return (unsigned(cut) | (cut != x)).view(np.float32)
     # [end]
 
 
 def rounded(x: Array, dtype: Any) -> Array:
     """A number, float or integer, in a float type: the nearest; of two the one whose last bit is 0."""
-    # [task 6.8] To `NUMPY_FLOATS` NumPy does it. To others numbers that are no `float32` exactly must go through
-    # `to_odd`; `widened` makes floats of integers.
+    # [task 6.8] `NUMPY_FLOATS` are NumPy's work. On their way to others, numbers that may be no `float32` go through
+    # `widened`, which makes floats of integers, and `to_odd`.
     if dtype in NUMPY_FLOATS or x.dtype.itemsize <= 2 or x.dtype == np.float32:
         return x.astype(dtype)
     return to_odd(widened(x)).astype(dtype)
@@ -106,7 +102,7 @@ def sitofp(x: Array, dtype: Any) -> Array:
 
 def uitofp(x: Array, dtype: Any) -> Array:
     """An unsigned integer as a float. (Given.)"""
-    return rounded(bits(x), dtype)
+    return rounded(unsigned(x), dtype)
 
 
 # --- float to integer
@@ -117,9 +113,9 @@ def saturated(x: Array, dtype: Any) -> Array:
 
     NaN is 0. But if the integer has 64 bits, or `x` is a `float64`, NaN is the integer whose top bit alone is set.
     """
-    # [task 6.8] `astype` cuts, but only what is in range: ask with floats that are exact, such as `2.0**31`, and give
-    # it 0 for the others. `float(2**31 - 1)` is no `float32`, and -0.5 is in the range of `uint32`. An fp32 would not
-    # do for a limit, and `np.where` makes a float of large integers: give it scalars of the integer type.
+    # [task 6.8] `astype` cuts, but only what is in range: give it 0 for all else. Ask with limits that every float type
+    # has, such as `2.0**31`, not `2**31 - 1`; -0.5 is in the range of `uint32`. `np.where` makes floats of large Python
+    # integers, so give it NumPy's. Floats of `ml_dtypes` are better made `float32` first.
     info = np.iinfo(dtype)
     x = x if x.dtype in NUMPY_FLOATS else x.astype(np.float32)
     inside = (x > float(info.min - 1)) & (x < float(info.max + 1))

@@ -69,14 +69,11 @@ def clampf(x: Array, low: Array, high: Array, propagate_nan: str) -> Array:
 
 
 def fma(x: Array, y: Array, z: Array) -> Array:
-    """`x * y + z`, rounded once, as if the product were exact."""
-    # [task 6.8] For `float64` there is `wide_fma`. Of two narrower floats the product is exact in a `float64`. `two_sum`
-    # adds without loss, `odd` keeps what a second rounding needs to know, and `rounded` is that one: see `to_odd`.
+    """`x * y + z`, rounded once, as if the product were exact. (Given.)"""
     if x.dtype == np.float64:
         return wide_fma(x, y, z)
-    product = x.astype(np.float64) * y.astype(np.float64)
+    product = x.astype(np.float64) * y.astype(np.float64)  # exact
     return rounded(odd(*two_sum(product, z.astype(np.float64))), x.dtype)
-    # [end]
 
 
 def two_sum(x: Array, y: Array) -> tuple[Array, Array]:

@@ -17,7 +17,10 @@ Array = Any
 
 
 def unsigned(x: Array) -> Array:
-    """The same bits as an unsigned integer: of -1 in `int8` it is 255 in `uint8`. A boolean is 0 or 1, in `uint8`."""
+    """The same bits as an unsigned integer: -1 in `int8` is 255 in `uint8`, and so is NaN in an fp8.
+
+    A boolean is 0 or 1, in `uint8`.
+    """
     # [task 6.8] No arithmetic: an array can be viewed as another dtype. `np.asarray` makes an array of a scalar.
     x = np.asarray(x)
     return x.view(f"u{x.itemsize}")
@@ -72,8 +75,8 @@ def ceildivsi(x: Array, y: Array) -> Array:
 
 def shli(x: Array, y: Array) -> Array:
     """`x` shifted left by `y` bits, where zeros come in. All bits are gone when `y` is the width or more."""
-    # [task 6.8] As all shifts here: `y` has no sign, so that -1 is a lot. A shift of nothing but `y % 32` bits is what
-    # C programs do on a PC, not what a GPU does. Look at what NumPy does.
+    # [task 6.8] As for all shifts here `y` has no sign, so that -1 is a lot. A PC shifts 32-bit integers by `y % 32`, a
+    # GPU does not. Try what NumPy does.
     return np.left_shift(x, y)
     # [end]
 
@@ -87,7 +90,7 @@ def shrsi(x: Array, y: Array) -> Array:
 
 def shrui(x: Array, y: Array) -> Array:
     """`x` shifted right by `y` bits, where zeros come in."""
-    # [task 6.8] NumPy shifts the same way for signed integers and for unsigned ones: with copies of the sign, if any.
+    # [task 6.8] What comes in is up to NumPy's dtype: `of_unsigned`.
     return of_unsigned(np.right_shift, x, y)
     # [end]
 
@@ -112,12 +115,16 @@ def mulhiui(x: Array, y: Array) -> Array:
 
 def upper_half(x: Array, y: Array) -> Array:
     """The bits of the product of two `uint32`, or of two `uint64`, that do not fit."""
-    # [task 6.8] 32 bits have room in 64. For 64 bits multiply as on paper, with two digits of 32 bits each: four
-    # products. Sum what belongs to each half; no sum of a product and two digits overflows.
-    if x.dtype == np.uint32:
-        return (x.astype(np.uint64) * y >> 32).astype(np.uint32)
+    # [task 6.8] For `uint64` there is `multiplied_on_paper`. The product of two `uint32` has room in 64 bits.
+    if x.dtype == np.uint64:
+        return multiplied_on_paper(x, y)
+    return (x.astype(np.uint64) * y >> 32).astype(np.uint32)
+    # [end]
+
+
+def multiplied_on_paper(x: Array, y: Array) -> Array:
+    """`upper_half` of two `uint64`, each of two digits: of 32 bits. (Given.)"""
     x_high, x_low, y_high, y_low = x >> 32, x & 0xFFFFFFFF, y >> 32, y & 0xFFFFFFFF
     middle = x_high * y_low + (x_low * y_low >> 32)
     carry = x_low * y_high + (middle & 0xFFFFFFFF)
     return x_high * y_high + (middle >> 32) + (carry >> 32)
-    # [end]

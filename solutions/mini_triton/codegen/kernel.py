@@ -1,0 +1,127 @@
+"""A kernel that can be run: the generated function, and the loop over the launch grid."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mini_triton.codegen.expressions import dtype_of
+from mini_triton.codegen.library.buffers import Buffer
+from mini_triton.codegen.library.memory import OutOfBounds
+from mini_triton.codegen.library.programs import OneProgram, Programs
+from mini_triton.codegen.numpy_gen import NumpyGenerator
+from mini_triton.codegen.pointers import origins
+from mini_triton.ir.core import Module, Operation
+from mini_triton.ir.types import PointerType, Type, shape_of
+
+CHUNK = 2**18
+"""Elements of the largest tile, over all programs that run at once: few enough to stay in a core's cache."""
+_numbers = itertools.count()
+
+
+def compile_module(module: Module, batched: bool | None = None) -> NumpyKernel:
+    """The kernel of a module, whose calls are inlined. By default programs run at once if they may."""
+    (function,) = module.body.operations
+    if batched is None:
+        batched = not waits(function)
+    generator = NumpyGenerator(function, batched)
+    source = generator.source()
+    types = [argument.type for argument in function.regions[0].block.arguments]
+    return NumpyKernel(
+        str(function.attributes["sym_name"]), source, batched, types, largest_tile(function), generator.line_table()
+    )
+
+
+def waits(function: Operation) -> bool:
+    """Whether a program may wait for another: whether a loop's condition depends on what others do to memory."""
+    # [task 6.6] A `while` whose condition reads memory spins: it has a load or an atomic among the operations of its first
+    # region. Programs that run at once would wait for one another for ever. Also, an address may lead anywhere.
+    for operation in function.walk():
+        if operation.name == "scf.while":
+            condition = operation.regions[0].block.operations
+            if any(o.name in ("tt.load", "tt.atomic_rmw", "tt.atomic_cas") for top in condition for o in top.walk()):
+                return True
+    return False
+    # [end]
+
+
+def numpy_dtype(type: Type) -> np.dtype:
+    """NumPy's dtype for an element; those of `ml_dtypes` have names, too."""
+    return np.dtype(dtype_of(type).removeprefix("np.").rstrip("_"))
+
+
+def largest_tile(function: Operation) -> int:
+    """How many elements the largest tensor has."""
+    return max((math.prod(shape_of(v.type)) for o in function.walk() for v in (*o.results, *o.operands)), default=1)
+
+
+@dataclass
+class NumpyKernel:
+    """Runs programs of a kernel on the CPU."""
+
+    name: str
+    source: str
+    batched: bool
+    types: list[Type]
+    largest: int
+    lines: dict[int, Operation]
+
+    def __post_init__(self) -> None:
+        self.file = f"<{self.name} {next(_numbers)}>"
+        linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
+        namespace: dict[str, Any] = {}
+        exec(compile(self.source, self.file, "exec"), namespace)
+        self.function: Callable[..., None] = list(namespace.values())[-1]
+
+    def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
+        """Run all programs of a grid with one to three axes. For each parameter there is a `Buffer` or a number.
+
+        `reachable` is memory that is known to the kernel by addresses only. Raises `OutOfBounds`.
+        """
+        x, y, z = (*grid, 1, 1)[:3]
+        values = [self.argument(type, value) for type, value in zip(self.types, arguments, strict=True)]
+        buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
+        with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
+            for programs in self.chunks((x, y, z), buffers):
+                try:
+                    self.function(programs, *values)
+                except OutOfBounds as error:
+                    self.locate(error, programs)
+                    raise
+
+    def argument(self, type: Type, value: Any) -> Any:
+        """A value as the generated function wants it."""
+        if isinstance(type, PointerType):
+            return value.read_as(numpy_dtype(type.pointee))
+        return np.asarray(value).astype(numpy_dtype(type))[()]
+
+    def chunks(self, grid: tuple[int, int, int], buffers: Sequence[Buffer]) -> Iterator[Programs]:
+        """The programs of a grid, as many at a time as should run at once."""
+        count = math.prod(grid)
+        # [task 6.7] One by one if the kernel is not `batched`: `OneProgram`. Else so many that their largest tiles have
+        # about `CHUNK` elements, but at least one.
+        size = max(1, CHUNK // self.largest) if self.batched else 1
+        kind = Programs if self.batched else OneProgram
+        for first in range(0, count, size):
+            yield kind(grid, first, min(first + size, count), buffers)
+        # [end]
+
+    def locate(self, error: OutOfBounds, programs: Programs) -> None:
+        """Tell an error which program it was, and in which line of the kernel."""
+        traceback = error.__traceback__
+        while traceback is not None and traceback.tb_frame.f_code.co_filename != self.file:
+            traceback = traceback.tb_next
+        operation = self.lines.get(traceback.tb_lineno) if traceback else None
+        if operation is None:
+            return
+        if operation.loc:
+            error.place = f"{operation.loc.file}:{operation.loc.line}"
+        rank = len(shape_of(operation.operands[0].type))
+        leading = error.lane[0] if len(error.lane) > rank else 0
+        error.program = programs.place(leading)
