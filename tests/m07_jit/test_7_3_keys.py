@@ -1,0 +1,310 @@
+"""Task 7.3, the first half: what a compiled kernel depends on, and the key that is made of it."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import itertools
+from types import ModuleType
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.language.constexpr import constexpr
+from mini_triton.runtime.keys import Reference, key, paths, references
+from mini_triton.runtime.options import Options
+from mini_triton.runtime.specialization import Specialized, constant
+
+from tests.checks import described
+from tests.strategies.sources import load
+
+# --- paths
+
+EXPRESSIONS = (
+    "a",
+    "b",
+    "x",
+    "s.a",
+    "s.t.b",
+    "f(a)",
+    "s.f(b, a)",
+    "a + s.b",
+    "x[a]",
+    "min(x, b)",
+    "s.t.f(x).y",
+    "(a, x)[0].b",
+)
+STATEMENTS = (
+    "{n} = {e}",
+    "{n} += {e}",
+    "{e}",
+    "for {n} in range({e}):\n    {n} = {e}",
+    "if {e}:\n    {n}, c = {e}, 1",
+    "f({n}, key={e})",
+)
+statements = st.lists(
+    st.tuples(st.sampled_from(STATEMENTS), st.sampled_from(["a", "b", "c", "y"]), st.sampled_from(EXPRESSIONS)),
+    min_size=1,
+    max_size=4,
+)
+
+
+def read_by_python(text: str) -> set[str]:
+    """The names that Python's own compiler looks up outside of a function, with the attributes that follow them."""
+    names: dict[str, Any] = {}
+    exec(text, names)
+    found: set[str] = set()
+    path = ""
+    for instruction in dis.get_instructions(names["kernel"]):
+        if instruction.opname == "LOAD_GLOBAL":
+            path = str(instruction.argval)
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and path:
+            path += f".{instruction.argval}"
+        elif instruction.opname not in ("CACHE", "PUSH_NULL", "PRECALL"):
+            path = ""
+        if path:
+            found.add(path)
+    return found
+
+
+@given(statements)
+def test_paths(drawn: list[tuple[str, str, str]]) -> None:
+    lines = [line for form, name, expression in drawn for line in form.format(n=name, e=expression).splitlines()]
+    text = "\n    ".join(["def kernel(x, y):", *lines]) + "\n"
+    (tree,) = ast.parse(text).body
+    assert isinstance(tree, ast.FunctionDef)
+    asked = described(f"sorted(paths(tree of\n{text}))", lambda: sorted(paths(tree)))
+    asked.returns(sorted(read_by_python(text)), because="Python's compiler looks these up outside of the function")
+
+
+# --- references
+
+KERNELS = """
+import triton
+import triton.language as tl
+@triton.jit
+def innermost(v):
+    return v * INNERMOST
+@triton.jit
+def inner(v):
+    return innermost(v) + settings.INNER
+@triton.jit
+def kernel(x, n, GIVEN: tl.constexpr):
+    LOCAL: tl.constexpr = 2
+    tl.store(x, inner(n) + innermost(n) + tl.math.abs(n) + OUTER + LOCAL)
+"""
+FOUND = {
+    "kernel": ["OUTER", "inner", "innermost"],
+    "inner": ["innermost", "settings.INNER"],
+    "innermost": ["INNERMOST"],
+}
+
+
+def module(**names: Any) -> ModuleType:
+    made = ModuleType("settings")
+    vars(made).update(names)
+    return made
+
+
+def kernels(text: str = KERNELS, **names: Any) -> dict[str, Any]:
+    """What a text defines, over the names that it reads. The file is always the same."""
+    known = {"INNERMOST": constexpr(2), "OUTER": constexpr(3), "settings": module(INNER=constexpr(4)), **names}
+    namespace = load(text, "kernels_of_one_file.py")
+    for name, value in known.items():
+        namespace.setdefault(name, value)
+    return namespace
+
+
+def read_by(found: list[Reference]) -> dict[str, list[str]]:
+    """The paths of references by function, sorted."""
+    names = dict.fromkeys(reference.function.fn.__name__ for reference in found)
+    return {name: sorted(r.path for r in found if r.function.fn.__name__ == name) for name in names}
+
+
+def of_kernel(names: dict[str, Any], *functions: str, shown: str = KERNELS) -> described:
+    words = f"what is found by references({', '.join(functions)}) in\n{shown}"
+    return described(words, lambda: read_by(references(*(names[function] for function in functions))))
+
+
+def test_references_of_all_functions() -> None:
+    of_kernel(kernels(), "kernel").returns(
+        FOUND, because="modules and the language do not matter, functions are followed, each once, in this order"
+    )
+    of_kernel(kernels(), "innermost", "kernel").returns(
+        {"innermost": FOUND["innermost"], "kernel": FOUND["kernel"], "inner": FOUND["inner"]},
+        because="several functions may be asked for at once",
+    )
+
+
+def test_values_of_references() -> None:
+    names = kernels()
+    values = described(
+        "the values that references(kernel) finds",
+        lambda: {(r.function.fn.__name__, r.path): r.value for r in references(names["kernel"])},
+    ).succeeds()
+    assert values["kernel", "inner"] is names["inner"], "inner is the function of this name"
+    assert values["inner", "settings.INNER"] is names["settings"].INNER, "settings.INNER is the module's"
+
+
+def test_circles() -> None:
+    text = """
+import triton
+@triton.jit
+def ping(x, N):
+    return pong(x, N - 1) if N > 0 else x + A
+@triton.jit
+def pong(x, N):
+    return ping(x, N - 1) if N > 0 else x + B
+"""
+    of_kernel(kernels(text, A=constexpr(1), B=constexpr(2)), "ping", shown=text).returns(
+        {"ping": ["A", "pong"], "pong": ["B", "ping"]}, because="each function is visited once"
+    )
+
+
+def test_what_the_compiler_runs() -> None:
+    text = """
+import triton
+import triton.language as tl
+@triton.constexpr_function
+def rounded(n):
+    return n // STEP * STEP
+@triton.jit
+def kernel(x, N: tl.constexpr):
+    tl.store(x, rounded(N) + triton.cdiv(N, 2))
+"""
+    of_kernel(kernels(text, STEP=8), "kernel", shown=text).returns(
+        {"kernel": ["rounded"], "rounded": ["STEP"]},
+        because="a constexpr_function is followed, the course's own are not",
+    )
+
+
+def test_closures() -> None:
+    text = """
+import triton
+import triton.language as tl
+def make(SIZE):
+    @triton.jit
+    def kernel(x):
+        tl.store(x, SIZE)
+    return kernel
+small, large = make(tl.constexpr(2)), make(tl.constexpr(4))
+"""
+    names = kernels(text)
+    for name, value in {"small": 2, "large": 4}.items():
+        values = described(
+            f"the values that references({name}) finds in\n{text}",
+            lambda name=name: [reference.value.value for reference in references(names[name])],
+        )
+        values.returns([value], because="a function around a kernel gives it names, too")
+
+
+# --- the key
+
+ARGUMENTS = {"x": Specialized("*fp32", True), "n": Specialized("i32"), "GIVEN": constant(8)}
+
+
+def key_of(
+    text: str = KERNELS, arguments: dict[str, Specialized] | None = None, options: Options | None = None, **names: Any
+) -> str:
+    """The key of the kernel that a text defines, with other names, arguments or options than usual."""
+    known = kernels(text, **names)
+    return key(known["kernel"], ARGUMENTS | (arguments or {}), options or Options())
+
+
+def changed(old: str, new: str) -> str:
+    assert KERNELS.count(old) == 1
+    return KERNELS.replace(old, new)
+
+
+def test_what_a_key_depends_on() -> None:
+    keys = {
+        "the kernel as it is": key_of(),
+        "another source": key_of(changed("+ OUTER + LOCAL", "- OUTER + LOCAL")),
+        "another source of a callee": key_of(changed("innermost(v) +", "innermost(v) -")),
+        "another source of a callee's callee": key_of(changed("v * INNERMOST", "v + INNERMOST")),
+        "another global": key_of(OUTER=constexpr(5)),
+        "a global of another type": key_of(OUTER=constexpr(3.0)),
+        "a global True": key_of(OUTER=constexpr(True)),
+        "a global 1": key_of(OUTER=constexpr(1)),
+        "another global of a callee's": key_of(settings=module(INNER=constexpr(5))),
+        "another global of a callee's callee": key_of(INNERMOST=constexpr(5)),
+        "two globals exchanged": key_of(INNERMOST=constexpr(3), OUTER=constexpr(2)),
+        "another dtype": key_of(arguments={"x": Specialized("*fp16", True)}),
+        "an address that is no multiple of 16": key_of(arguments={"x": Specialized("*fp32")}),
+        "an integer that is one": key_of(arguments={"n": Specialized("i32", True)}),
+        "an integer of 1": key_of(arguments={"n": constant(1)}),
+        "a wide integer": key_of(arguments={"n": Specialized("i64")}),
+        "another constant": key_of(arguments={"GIVEN": constant(9)}),
+        "a constant of another type": key_of(arguments={"GIVEN": constant(8.0)}),
+        "a constant text": key_of(arguments={"GIVEN": constant("8")}),
+        "a constant tuple": key_of(arguments={"GIVEN": constant((8,))}),
+        "constants exchanged": key_of(arguments={"n": constant(8), "GIVEN": constant(1)}),
+        "another option": key_of(options=Options(num_warps=8)),
+    }
+    for a, b in itertools.combinations(keys, 2):
+        described(f"key of {a} == key of {b}", lambda a=a, b=b: keys[a] == keys[b]).returns(
+            False, because="the compiled kernels may differ"
+        )
+
+
+def test_what_a_key_does_not_depend_on() -> None:
+    first = key_of()
+    others = {
+        "the same text, loaded once more": key_of(),
+        "a name that nothing reads": key_of(UNUSED=constexpr(1)),
+        "more in a module than is read": key_of(settings=module(INNER=constexpr(4), OTHER=constexpr(1))),
+        "a function after it that is not called": key_of(KERNELS + "@triton.jit\ndef other(x):\n    pass\n"),
+        "an equal value": key_of(OUTER=constexpr(int("3"))),
+    }
+    for words, other in others.items():
+        described(f"key of the kernel == key with {words}", lambda other=other: other == first).returns(
+            True, because="the compiled kernel is the same, and another process must find it"
+        )
+
+
+CALLS_ITS_ARGUMENT = """
+import triton
+import triton.language as tl
+@triton.jit
+def plus(v):
+    return v + STEP
+@triton.jit
+def minus(v):
+    return v - STEP
+@triton.jit
+def kernel(x, F: tl.constexpr):
+    tl.store(x, F(tl.load(x)))
+"""
+
+
+def test_functions_as_arguments() -> None:
+    keys = {}
+    for name, step in itertools.product(("plus", "minus"), (1, 2)):
+        names = kernels(CALLS_ITS_ARGUMENT, STEP=constexpr(step))
+        arguments = {"x": Specialized("*fp32"), "F": constant(names[name])}
+        words = f"key(kernel, F={name}) with STEP = {step} in\n{CALLS_ITS_ARGUMENT}"
+        keys[name, step] = described(words, key, names["kernel"], arguments, Options()).succeeds()
+    for a, b in itertools.combinations(keys, 2):
+        described(f"key with F and STEP {a} == key with {b}", lambda a=a, b=b: keys[a] == keys[b]).returns(
+            False, because="the function, and what it reads, are part of the kernel"
+        )
+
+
+def test_defaults_of_callees() -> None:
+    text = """
+import triton
+import triton.language as tl
+@triton.jit
+def scaled(v, by=FACTOR):
+    return v * by
+@triton.jit
+def kernel(x, n, GIVEN: tl.constexpr):
+    tl.store(x, scaled(n))
+"""
+    two, three = (
+        key_of(text.replace("@triton.jit\ndef scaled", f"FACTOR = {factor}\n@triton.jit\ndef scaled", 1))
+        for factor in (2, 3)
+    )
+    described("key with a callee's default of 2 == key with 3", lambda: two == three).returns(
+        False, because="the default is what the kernel is compiled with"
+    )
