@@ -211,6 +211,95 @@ def test_upper_half_of_a_product(type: str, rows: list[tuple[int, int]]) -> None
     judge_upper_half(type, columns(type, rows))
 
 
+# --- floats to floats
+
+NARROWING = [(x, y) for x, y in itertools.product(("f64", "f32"), ("f32", "f16", "bf16")) if WIDTHS[x] > WIDTHS[y]]
+
+
+def near_ties(source: str, target: str) -> np.ndarray:
+    """Numbers of the wide type halfway between two of the narrow one, and their neighbours; and the extremes."""
+    bits = np.arange(0, 2 ** min(WIDTHS[target], 16), 37, dtype=np.uint64) << np.uint64(max(WIDTHS[target] - 16, 0))
+    limit = float(largest(target))
+    extremes = [sign * limit * factor for factor in (1, 1.001, 1.01, 1.2, 2) for sign in (1, -1)]
+    with np.errstate(all="ignore"):
+        narrow = floats(map(int, bits), target).astype(np.float64)
+        steps = floats(map(int, bits + np.uint64(1)), target).astype(np.float64) - narrow
+        middle = (narrow + steps / 2).astype(DTYPES[source])
+        around = [np.nextafter(middle, DTYPES[source].type(end)) for end in (-np.inf, np.inf)]
+        return np.concatenate([middle, *around, np.array([*SPECIAL, *extremes]).astype(DTYPES[source])])
+
+
+@pytest.mark.parametrize(("source", "target"), [*NARROWING, ("f32", "f8E5M2")])
+def test_rounding_toward_zero(source: str, target: str) -> None:
+    """Cut off: nothing becomes larger, and only infinity is infinite."""
+    because = "a number is cut off, and infinity stays"
+    operands, dtype = [near_ties(source, target)], DTYPES[target]
+    judge(exact.toward_zero, operands, lambda x: rounded(x, target, True), because, [dtype.type], dtype)
+    judge(exact.fp_to_fp, operands, lambda x: rounded(x, target, True), because, [dtype.type, "rtz"], dtype)
+
+
+def test_rounding_to_odd() -> None:
+    """What is no fp32 becomes the neighbour whose last bit is 1: then a second rounding does no harm."""
+
+    def meaning(x: float) -> float:
+        cut = np.float32(rounded(x, "f32", toward_zero=True))
+        return float(cut if cut == x or x != x else (cut.view(np.uint32) | 1).view(np.float32))
+
+    because = "of the two neighbours it is the one whose last bit is 1, unless it is an fp32 itself"
+    judge(exact.to_odd, [near_ties("f64", "f32")], meaning, because, result=np.float32)
+
+
+@pytest.mark.parametrize(("source", "target"), NARROWING)
+def test_narrower_floats(source: str, target: str) -> None:
+    """Halfway between two floats, and a little beside that."""
+    because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
+    operands, dtype = [near_ties(source, target)], DTYPES[target]
+    judge(exact.truncf, operands, lambda x: rounded(x, target), because, [dtype.type], dtype)
+    judge(exact.fp_to_fp, operands, lambda x: rounded(x, target), because, [dtype.type, "rtne"], dtype)
+
+
+@pytest.mark.parametrize("target", FP8)
+@pytest.mark.parametrize("source", ["f16", "bf16", "f32", "f64"])
+def test_to_fp8(source: str, target: str) -> None:
+    """All numbers of 16 bits; of wider floats those halfway between two fp8."""
+    wide = floats(range(2**16), source) if WIDTHS[source] == 16 else near_ties(source, target)
+    limit = float(largest(target))
+
+    def saturated(x: float) -> float:
+        return x if math.isnan(x) else rounded(max(-limit, min(x, limit)), target)
+
+    because = f"that is the {target} nearest to it, of two the even one; what is too large becomes {limit:g}"
+    judge(exact.fp_to_fp, [wide], saturated, because, [DTYPES[target].type, "rtne"], DTYPES[target])
+
+
+@pytest.mark.parametrize("target", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("source", FP8)
+def test_from_fp8(source: str, target: str) -> None:
+    """All 256: every fp8 is a wider float as well."""
+    dtype = DTYPES[target]
+    because = "no wider float needs to round an fp8"
+    judge(exact.fp_to_fp, [floats(range(256), source)], lambda x: x, because, [dtype.type, ""], dtype)
+
+
+@pytest.mark.parametrize("target", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
+def test_narrow_floats_as_torch(target: str) -> None:
+    """PyTorch rounds the same way. But it does not saturate, so only what fits is asked."""
+    name = {"float16": "f16", "bfloat16": "bf16", "float8_e5m2": "f8E5M2", "float8_e4m3fn": "f8E4M3FN"}[target]
+    x = near_ties("f32", name)
+    x = x[np.abs(x) <= float(largest(name))]
+    with np.errstate(all="ignore"):
+        exact.fp_to_fp(x, DTYPES[name].type, "rtne")  # before there is no PyTorch, there may be no function
+    try:
+        import torch
+    except ImportError:
+        oracles.unavailable("there is no PyTorch", "torch")
+    expected = torch.from_numpy(x).to(getattr(torch, target)).double().tolist()
+    oracles.note("torch", f"cpu {torch.__version__}")
+    numbers = iter(expected)
+    options, because = (DTYPES[name].type, "rtne"), f"that is what PyTorch makes of it in {target}"
+    judge(exact.fp_to_fp, [x], lambda _: next(numbers), because, options, DTYPES[name])
+
+
 # --- integers and floats
 
 NEAR_TIES = [
@@ -261,88 +350,10 @@ def test_floats_to_integers(source: str, target: str) -> None:
     because = "what is too large becomes the largest integer"
     if target == "i8":
         because += " of 16 bits, as on a GPU, of which 8 are kept"
-    if any(np.isnan(operands[0].astype(np.float64))):
-        because += f"; NaN becomes {nan}"
+    because += "; NaN becomes the integer with the top bit alone" if nan else "; NaN becomes 0"
     half, options = 2 ** (width - 1), [DTYPES[target].type]
     judge(exact.fptosi, operands, lambda x: saturated(x, -half, half - 1), because, options, DTYPES[target])
     judge(exact.fptoui, operands, lambda x: saturated(x, 0, 2 * half - 1), because, options, DTYPES[target])
-
-
-# --- floats to floats
-
-NARROWING = [(x, y) for x, y in itertools.product(("f64", "f32"), ("f32", "f16", "bf16")) if WIDTHS[x] > WIDTHS[y]]
-
-
-def near_ties(source: str, target: str) -> np.ndarray:
-    """Numbers of the wide type halfway between two of the narrow one, and their neighbours; and the extremes."""
-    bits = np.arange(0, 2 ** min(WIDTHS[target], 16), 37, dtype=np.uint64) << np.uint64(max(WIDTHS[target] - 16, 0))
-    limit = float(largest(target))
-    extremes = [sign * limit * factor for factor in (1, 1.001, 1.01, 1.2, 2) for sign in (1, -1)]
-    with np.errstate(all="ignore"):
-        narrow = floats(map(int, bits), target).astype(np.float64)
-        steps = floats(map(int, bits + np.uint64(1)), target).astype(np.float64) - narrow
-        middle = (narrow + steps / 2).astype(DTYPES[source])
-        around = [np.nextafter(middle, DTYPES[source].type(end)) for end in (-np.inf, np.inf)]
-        return np.concatenate([middle, *around, np.array([*SPECIAL, *extremes]).astype(DTYPES[source])])
-
-
-@pytest.mark.parametrize(("source", "target"), NARROWING)
-def test_narrower_floats(source: str, target: str) -> None:
-    """Halfway between two floats, and a little beside that."""
-    because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
-    operands, dtype = [near_ties(source, target)], DTYPES[target]
-    judge(exact.truncf, operands, lambda x: rounded(x, target), because, [dtype.type], dtype)
-    judge(exact.fp_to_fp, operands, lambda x: rounded(x, target), because, [dtype.type, "rtne"], dtype)
-
-
-@pytest.mark.parametrize(("source", "target"), [*NARROWING, ("f32", "f8E5M2")])
-def test_rounding_toward_zero(source: str, target: str) -> None:
-    """Cut off: nothing becomes larger, and only infinity is infinite."""
-    because = "a number is cut off, and infinity stays"
-    operands, dtype = [near_ties(source, target)], DTYPES[target]
-    judge(exact.fp_to_fp, operands, lambda x: rounded(x, target, True), because, [dtype.type, "rtz"], dtype)
-
-
-@pytest.mark.parametrize("target", FP8)
-@pytest.mark.parametrize("source", ["f16", "bf16", "f32", "f64"])
-def test_to_fp8(source: str, target: str) -> None:
-    """All numbers of 16 bits; of wider floats those halfway between two fp8."""
-    wide = floats(range(2**16), source) if WIDTHS[source] == 16 else near_ties(source, target)
-    limit = float(largest(target))
-
-    def saturated(x: float) -> float:
-        return x if math.isnan(x) else rounded(max(-limit, min(x, limit)), target)
-
-    because = f"that is the {target} nearest to it, of two the even one; what is too large becomes {limit:g}"
-    judge(exact.fp_to_fp, [wide], saturated, because, [DTYPES[target].type, "rtne"], DTYPES[target])
-
-
-@pytest.mark.parametrize("target", ["f16", "bf16", "f32"])
-@pytest.mark.parametrize("source", FP8)
-def test_from_fp8(source: str, target: str) -> None:
-    """All 256: every fp8 is a wider float as well."""
-    dtype = DTYPES[target]
-    because = "no wider float needs to round an fp8"
-    judge(exact.fp_to_fp, [floats(range(256), source)], lambda x: x, because, [dtype.type, ""], dtype)
-
-
-@pytest.mark.parametrize("target", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
-def test_narrow_floats_as_torch(target: str) -> None:
-    """PyTorch rounds the same way. But it does not saturate, so only what fits is asked."""
-    name = {"float16": "f16", "bfloat16": "bf16", "float8_e5m2": "f8E5M2", "float8_e4m3fn": "f8E4M3FN"}[target]
-    x = near_ties("f32", name)
-    x = x[np.abs(x) <= float(largest(name))]
-    with np.errstate(all="ignore"):
-        exact.fp_to_fp(x, DTYPES[name].type, "rtne")  # before there is no PyTorch, there may be no function
-    try:
-        import torch
-    except ImportError:
-        oracles.unavailable("there is no PyTorch", "torch")
-    expected = torch.from_numpy(x).to(getattr(torch, target)).double().tolist()
-    oracles.note("torch", f"cpu {torch.__version__}")
-    numbers = iter(expected)
-    options, because = (DTYPES[name].type, "rtne"), f"that is what PyTorch makes of it in {target}"
-    judge(exact.fp_to_fp, [x], lambda _: next(numbers), because, options, DTYPES[name])
 
 
 # --- the larger, the smaller, and three at once
