@@ -100,7 +100,11 @@ def test_files_with_another_byte(place: int, change: int) -> None:
     loads("key", None, because=f"byte {place} is not as it was", warns=True)
 
 
-@given(st.one_of(st.binary(max_size=40), st.sampled_from([b"", b"\n", b"\n{}", b"{}", b"null", CONTENT + b"\n", CONTENT * 2])))
+@given(
+    st.one_of(
+        st.binary(max_size=40), st.sampled_from([b"", b"\n", b"\n{}", b"{}", b"null", CONTENT + b"\n", CONTENT * 2])
+    )
+)
 def test_files_that_are_something_else(content: bytes) -> None:
     stored("key", ENTRY).write_bytes(content)
     loads("key", None, because=f"the file has {content!r}", warns=True)

@@ -1,0 +1,125 @@
+"""Task 7.4: how many programs a launch runs, and which."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+from mini_triton.runtime.grids import LIMITS, grid_of
+
+from tests.checks import described
+from tests.strategies.sources import load
+
+shapes = st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=3).map(tuple)
+
+
+def call(grid: Any, shown: str = "", **values: Any) -> described:
+    """The call of `grid_of` for a launch with arguments of these values."""
+    return described(f"grid_of('my_kernel', {shown or repr(grid)}, {values})", grid_of, "my_kernel", grid, values)
+
+
+def three(sizes: Sequence[int]) -> tuple[int, ...]:
+    return (*sizes, 1, 1)[:3]
+
+
+@given(shapes)
+@example(LIMITS)
+@example((0,))
+def test_tuples(sizes: tuple[int, ...]) -> None:
+    call(sizes).returns(three(sizes), because="axes that are not mentioned have one program")
+    call(list(sizes)).returns(three(sizes), because="a list will do")
+
+
+@given(shapes)
+def test_integers_of_numpy(sizes: tuple[int, ...]) -> None:
+    call(tuple(np.array(sizes))).returns(three(sizes), because="they are ints, too; the result has Python's")
+    call(tuple(map(np.uint16, sizes))).returns(three(sizes))
+
+
+@given(shapes)
+def test_functions(sizes: tuple[int, ...]) -> None:
+    asked: list[Any] = []
+
+    def grid(meta: Any) -> tuple[int, ...]:
+        asked.append(dict(meta))
+        return sizes
+
+    call(grid, f"a function that gives {sizes}", n=1000, BLOCK=64, x=None).returns(three(sizes))
+    assert asked == [{"n": 1000, "BLOCK": 64, "x": None}], (
+        f"a grid that is a function is called once, with a dictionary of all arguments\n"
+        f"  expected  [{{'n': 1000, 'BLOCK': 64, 'x': None}}]\n"
+        f"  got       {asked}"
+    )
+    call(lambda meta: list(sizes), f"a function that gives {list(sizes)}").returns(three(sizes))
+
+
+def test_a_function_of_the_arguments() -> None:
+    shown = "lambda meta: (meta['n'] // meta['BLOCK'], 3)"
+    call(lambda meta: (meta["n"] // meta["BLOCK"], 3), shown, n=1000, BLOCK=64).returns((15, 3, 1))
+
+
+def test_no_tuples() -> None:
+    for grid in (5, 0, None, "1", 2.0, {1: 2}, {3}, True, np.array([2, 3])):
+        call(grid).raises(TypeError, "my_kernel", because="it is neither a tuple nor a list")
+        call(lambda meta, grid=grid: grid, f"lambda meta: {grid!r}").raises(TypeError, "my_kernel")
+
+
+def test_no_integers() -> None:
+    for size in (2.0, 1.5, "2", None, (1,), np.float64(4)):
+        call((size,)).raises(TypeError, "my_kernel", repr(size), because="programs are counted by ints")
+        call((1, 2, size)).raises(TypeError, "my_kernel", repr(size))
+        call(lambda meta, size=size: (size,), f"lambda meta: ({size!r},)").raises(TypeError, "my_kernel")
+
+
+def test_too_many_axes_or_none() -> None:
+    for grid in ((), [], (1, 1, 1, 1), (2,) * 5):
+        call(grid).raises(ValueError, "my_kernel", because="a grid has one to three axes")
+
+
+@given(st.integers(0, 2), st.one_of(st.integers(-(2**33), -1), st.integers(1, 2**33)))
+@example(0, 1)
+@example(1, 1)
+@example(2, -1)
+def test_limits(axis: int, beyond: int) -> None:
+    size = beyond if beyond < 0 else LIMITS[axis] + beyond
+    grid = (*[1] * axis, size)
+    call(grid).raises(ValueError, "my_kernel", str(size), because=f"axis {axis} has 0 to {LIMITS[axis]} programs")
+
+
+KERNEL = """
+import triton
+import triton.language as tl
+@triton.jit
+def my_kernel(out, X, Y, Z: tl.constexpr = 1):
+    x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    tl.store(out + (x * tl.num_programs(1) + y) * tl.num_programs(2) + z, 100 * x + 10 * y + z)
+"""
+my_kernel = load(KERNEL, "kernel_of_the_grids.py")
+
+
+def launched(grid: Any, shown: str, sizes: Sequence[int]) -> None:
+    """Each program of a launch writes down its numbers, once."""
+    count = math.prod(three(sizes))
+    out = np.full(count + 1, -1, np.int32)
+    words = f"the programs that run in my_kernel[{shown}](out, ...), for\n{KERNEL}"
+
+    def run() -> list[int]:
+        my_kernel["my_kernel"][grid](out, *three(sizes)[:2], Z=three(sizes)[2])
+        return out.tolist()
+
+    ids = [100 * x + 10 * y + z for x, y, z in np.ndindex(*three(sizes))]
+    described(words, run).returns([*ids, -1], because="each program is x, y, z, written as digits")
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=3))
+@example([5])
+@example([2, 3, 4])
+@example([3, 0, 2])
+def test_launches(sizes: list[int]) -> None:
+    launched(tuple(sizes), repr(tuple(sizes)), sizes)
+    shown = "lambda meta: (meta['X'], meta['Y'], meta['Z'])"
+    launched(lambda meta: (meta["X"], meta["Y"], meta["Z"]), shown, sizes)
