@@ -25,7 +25,7 @@ WRONG = {
     r"umulhi": "numbers are multiplied with their signs",
     r"(?s)tl\.(split|trans)\(.*tl\.atomic": "an atomic takes other elements of a block that is strided in NumPy",
 }
-WRONG_OF_NAN = r"tl\.(maximum|minimum|clamp)\("
+WRONG_OF_NAN = r"\b(maximum|minimum|clamp|max|min)\("
 UNKNOWN = (
     "'int' object has no attribute 'to'",  # it has Python's numbers where the compiler has tensors
     "could not be safely coerced",  # it asks NumPy what becomes of an int64 and a uint64: a float
