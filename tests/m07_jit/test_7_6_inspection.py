@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,23 +90,27 @@ def test_dumps_of_a_launch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 # --- printing
 
 
-def test_stages_are_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv(inspection.PRINT, "stages")
+def printed(launch: Callable[[], Any]) -> tuple[Any, str]:
+    """What a launch gives, and what it prints, with the switch that lets it print its stages."""
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as output:
+        patch.setenv(inspection.PRINT, "stages")
+        result = launch()
+    return result, output.getvalue()
+
+
+def test_stages_are_printed() -> None:
     for _ in range(2):  # the second time it is on disk, and shown nevertheless
-        compiled = kernels()["copies"][(1,)](np.ones(8), np.zeros(8), 8, SIZE=8)
+        compiled, text = printed(lambda: kernels()["copies"][(1,)](np.ones(8), np.zeros(8), 8, SIZE=8))
         expected = "".join(inspection.titled("copies", stage, compiled.asm[stage]) + "\n" for stage in STAGES)
-        described(f"what a launch with {inspection.PRINT}=stages prints", lambda: capsys.readouterr().out).returns(
-            expected
-        )
+        described(f"what a launch with {inspection.PRINT}=stages prints", lambda text=text: text).returns(expected)
 
 
-def test_a_stage_that_fails(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setenv(inspection.PRINT, "stages")
+def test_a_stage_that_fails() -> None:
     kernel = kernels()["wrong"]
-    described(f"wrong[(1,)](x) in\n{KERNELS}", kernel[(1,)], np.zeros(4)).raises(CompilationError, "missing")
-    printed = capsys.readouterr().out
+    asked = described(f"wrong[(1,)](x) in\n{KERNELS}", kernel[(1,)], np.zeros(4))
+    _, text = printed(lambda: asked.raises(CompilationError, "missing"))
     expected = inspection.titled("wrong", "source", kernel.source) + "\n"
-    described("what is printed before the front end refuses it", lambda: printed).returns(expected)
+    described("what is printed before the front end refuses it", lambda: text).returns(expected)
 
 
 # --- warmup

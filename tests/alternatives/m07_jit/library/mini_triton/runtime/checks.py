@@ -1,0 +1,71 @@
+"""Launches that cannot work, and accesses out of bounds, said in the words of who wrote the launch.
+
+A GPU says "illegal memory access", some time later, about some kernel. Here memory is never touched outside of the
+arguments, and what goes wrong has a name, a number and a line.
+"""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import operator
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from mini_triton.runtime.arguments import device_of
+
+if TYPE_CHECKING:
+    from mini_triton.codegen.library.memory import OutOfBounds
+
+BACK_ENDS = {"cuda": "the GPU back end comes with milestone 10"}
+"""Kinds of devices, and why kernels cannot use their memory."""
+
+
+class AccessError(IndexError):
+    """A running kernel accessed memory outside of its arguments."""
+
+
+def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
+    """Raise `ValueError` unless all memory, by parameter name, is the CPU's; it names the arguments at fault."""
+    places = defaultdict(list)
+    for name, value in memory.items():
+        places[device_of(value)].append(name)
+    if places.keys() - {"cpu"}:
+        shown = ", ".join(f"{' '.join(names)} on {device}" for device, names in places.items())
+        reasons = {reason for kind, reason in BACK_ENDS.items() if any(device.startswith(kind) for device in places)}
+        raise ValueError(f"{kernel}: {shown}. {' '.join(reasons)}")
+
+
+def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
+    """Raise `ValueError`, with its name, for a read-only array among those that the kernel stores to."""
+    locked = {name for name in memory if not getattr(getattr(memory[name], "flags", None), "writeable", True)}
+    if wrong := locked & set(stored):
+        raise ValueError(f"{kernel}: read-only: {', '.join(sorted(wrong))}")
+
+
+def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
+    """The error for whoever launched the kernel: what was accessed, by which program, and the kernel's source line.
+
+        add: x[1024] is out of bounds, x has 1000 elements, shape (1000,)
+        accessed by program (7, 0, 0) at add.py:7
+            values = tl.load(x + offsets)
+
+    `shape` is that of the argument.
+    """
+    facts = {
+        "kernel": kernel,
+        "access": f"{error.buffer.name}[{error.element}]",
+        "elements": functools.reduce(operator.mul, shape, 1),
+        "shape": shape,
+        "program": error.program,
+        "place": error.place,
+        "line": source_line(error.place),
+    }
+    return AccessError("out of bounds\n" + "\n".join(f"{name:10}{fact}" for name, fact in facts.items()))
+
+
+def source_line(place: str) -> str:
+    """The source line at a place, "file:line", without its indentation; "" if there is none. (Given.)"""
+    file, _, line = place.rpartition(":")
+    return linecache.getline(file, int(line or 0)).strip()
