@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,55 +14,38 @@ from hypothesis import strategies as st
 from mini_triton.codegen.library import exact
 
 from tests import oracles
-from tests.oracles.elementwise import QUESTIONS
+from tests.strategies import recorded
+from tests.strategies.awkward import (
+    EDGES,
+    NEAR_TIES,
+    SPECIAL,
+    all_pairs,
+    awkward_pairs,
+    columns,
+    near_ties,
+    of_three,
+    pairs,
+    without_zero,
+    words,
+)
 from tests.strategies.exactness import (
     DTYPES,
     FLOATS,
     FP8,
     INTEGERS,
     floats,
+    fused,
     integers,
     judge,
+    judge_shapes,
     largest,
     rounded,
     unsigned,
     wrapped,
 )
-from tests.strategies.floats import WIDTHS, all_bits
+from tests.strategies.floats import WIDTHS
 
 Meaning = Callable[..., Any]
-
-SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.5, -2.5, math.inf, -math.inf, math.nan)
-EDGES = sorted({sign * (2**power + step) for power in range(65) for step in (-1, 0, 1) for sign in (1, -1)})
-
-words = st.sampled_from(EDGES) | st.integers(-(2**64), 2**64)
-pairs = st.lists(st.tuples(words, words), min_size=1, max_size=20)
-
-
-def columns(type: str, rows: Sequence[tuple[int, ...]]) -> list[np.ndarray]:
-    """Rows of integers as one array for each operand."""
-    return [integers(column, type) for column in zip(*rows, strict=True)]
-
-
-def all_pairs() -> list[np.ndarray]:
-    """Every two integers of 8 bits."""
-    x, y = np.meshgrid(np.arange(-128, 128, dtype=np.int8), np.arange(-128, 128, dtype=np.int8))
-    return [x.ravel(), y.ravel()]
-
-
-def awkward_pairs(type: str) -> list[np.ndarray]:
-    """Every two of the numbers at which something turns over."""
-    width = int(type[1:])
-    numbers = [number for number in EDGES if -(2 ** (width - 1)) <= number < 2 ** (width - 1)]
-    x, y = np.meshgrid(*[integers([*numbers[::3], *range(-3, 4), numbers[-1]], type)] * 2)
-    return [x.ravel(), y.ravel()]
-
-
-def without_zero(operands: list[np.ndarray]) -> list[np.ndarray]:
-    """The same with 3 for a divisor of 0."""
-    x, y = operands
-    return [x, np.where(y == 0, y.dtype.type(3), y)]
-
 
 # --- integers
 
@@ -89,43 +71,29 @@ def judge_division(type: str, operands: list[np.ndarray]) -> None:
     judge(exact.divsi, operands, lambda x, y: wrapped(quotient(x, y), type), because)
     because = "the remainder is x - y * quotient, and has the sign of x"
     judge(exact.remsi, operands, lambda x, y: x - y * quotient(x, y), because)
-
-
-def judge_unsigned_division(type: str, operands: list[np.ndarray]) -> None:
-    """All divisions of these pairs, read without signs."""
     for function, operator in ((exact.divui, int.__floordiv__), (exact.remui, int.__mod__)):
 
         def meaning(x: int, y: int, operator: Meaning = operator) -> int:
             return wrapped(operator(unsigned(x, type), unsigned(y, type)), type)
 
-        judge(function, without_zero(operands), meaning, "both operands have no sign: -1 is the largest number")
+        judge(function, operands, meaning, "both operands have no sign: -1 is the largest number")
 
 
 def test_division_of_bytes() -> None:
     """All pairs."""
     judge_division("i8", all_pairs())
-    judge_unsigned_division("i8", all_pairs())
 
 
 @pytest.mark.parametrize("type", INTEGERS)
 def test_division_of_awkward_numbers(type: str) -> None:
     """Powers of two and their neighbours."""
     judge_division(type, awkward_pairs(type))
-    judge_unsigned_division(type, awkward_pairs(type))
 
 
 @given(type=st.sampled_from(INTEGERS), rows=pairs)
-@settings(max_examples=100)
 def test_division(type: str, rows: list[tuple[int, int]]) -> None:
     """Any two integers, of each width."""
     judge_division(type, columns(type, rows))
-
-
-@given(type=st.sampled_from(INTEGERS), rows=pairs)
-@settings(max_examples=100)
-def test_unsigned_division(type: str, rows: list[tuple[int, int]]) -> None:
-    """Any two integers, of each width, read without signs."""
-    judge_unsigned_division(type, columns(type, rows))
 
 
 @pytest.mark.parametrize("type", INTEGERS)
@@ -170,7 +138,6 @@ def test_shifts_of_awkward_numbers(type: str) -> None:
 
 
 @given(type=st.sampled_from(INTEGERS), rows=st.lists(st.tuples(words, st.integers(-2, 70) | words), min_size=1))
-@settings(max_examples=100)
 def test_shifts(type: str, rows: list[tuple[int, int]]) -> None:
     """Integers of each width, by amounts around the width and by any other."""
     judge_shifts(type, columns(type, rows))
@@ -214,19 +181,6 @@ def test_upper_half_of_a_product(type: str, rows: list[tuple[int, int]]) -> None
 # --- floats to floats
 
 NARROWING = [(x, y) for x, y in itertools.product(("f64", "f32"), ("f32", "f16", "bf16")) if WIDTHS[x] > WIDTHS[y]]
-
-
-def near_ties(source: str, target: str) -> np.ndarray:
-    """Numbers of the wide type halfway between two of the narrow one, and their neighbours; and the extremes."""
-    bits = np.arange(0, 2 ** min(WIDTHS[target], 16), 37, dtype=np.uint64) << np.uint64(max(WIDTHS[target] - 16, 0))
-    limit = float(largest(target))
-    extremes = [sign * limit * factor for factor in (1, 1.001, 1.01, 1.2, 2) for sign in (1, -1)]
-    with np.errstate(all="ignore"):
-        narrow = floats(map(int, bits), target).astype(np.float64)
-        steps = floats(map(int, bits + np.uint64(1)), target).astype(np.float64) - narrow
-        middle = (narrow + steps / 2).astype(DTYPES[source])
-        around = [np.nextafter(middle, DTYPES[source].type(end)) for end in (-np.inf, np.inf)]
-        return np.concatenate([middle, *around, np.array([*SPECIAL, *extremes]).astype(DTYPES[source])])
 
 
 @pytest.mark.parametrize(("source", "target"), [*NARROWING, ("f32", "f8E5M2")])
@@ -303,14 +257,6 @@ def test_narrow_floats_as_torch(target: str) -> None:
 
 # --- integers and floats
 
-NEAR_TIES = [
-    sign * ((odd << shift) + step)
-    for odd, shift, sign in itertools.product(
-        (1, 3, 129, 255, 257, 2049, 2**24 + 1, 2**25 + 2**17 + 1), range(56), (1, -1)
-    )
-    for step in (-1, 0, 1)
-]
-
 
 @pytest.mark.parametrize("target", FLOATS)
 @pytest.mark.parametrize("source", INTEGERS)
@@ -318,15 +264,9 @@ def test_integers_to_floats(source: str, target: str) -> None:
     """Rounded once, to the nearest, of two to the even one."""
     operands = [integers([*EDGES, *NEAR_TIES], source)]
     because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
-    judge(exact.sitofp, operands, lambda x: rounded(x, target), because, [DTYPES[target].type], DTYPES[target])
-    judge(
-        exact.uitofp,
-        operands,
-        lambda x: rounded(unsigned(x, source), target),
-        because,
-        [DTYPES[target].type],
-        DTYPES[target],
-    )
+    options, dtype = [DTYPES[target].type], DTYPES[target]
+    judge(exact.sitofp, operands, lambda x: rounded(x, target), because, options, dtype)
+    judge(exact.uitofp, operands, lambda x: rounded(unsigned(x, source), target), because, options, dtype)
 
 
 LIMITS = (7, 8, 15, 16, 31, 32, 63, 64)
@@ -359,12 +299,7 @@ def test_floats_to_integers(source: str, target: str) -> None:
 
 # --- the larger, the smaller, and three at once
 
-EXTREMA: dict[str, tuple[Meaning, bool]] = {
-    "maximumf": (max, True),
-    "maxnumf": (max, False),
-    "minimumf": (min, True),
-    "minnumf": (min, False),
-}
+EXTREMA = {"maximumf": (max, True), "maxnumf": (max, False), "minimumf": (min, True), "minnumf": (min, False)}
 
 
 @pytest.mark.parametrize("type", FLOATS)
@@ -401,11 +336,6 @@ def test_clamp(type: str) -> None:
         judge(exact.clampf, [x, low, high], meaning, because, [propagated])
 
 
-def of_three(type: str) -> st.SearchStrategy[tuple[str, list[tuple[int, int, int]]]]:
-    """A type, and the bits of three floats, several times."""
-    return st.tuples(st.just(type), st.lists(st.tuples(*[all_bits(type)] * 3), min_size=1, max_size=8))
-
-
 @given(drawn=st.sampled_from(FLOATS).flatmap(of_three))
 @settings(max_examples=300)
 def test_fused_multiply_add(drawn: tuple[str, list[tuple[int, int, int]]]) -> None:
@@ -414,17 +344,9 @@ def test_fused_multiply_add(drawn: tuple[str, list[tuple[int, int, int]]]) -> No
     x, y, z = (floats(column, type) for column in zip(*rows, strict=True))
     because = "the product is exact, and the sum is rounded once"
 
-    def meaning(x: float, y: float, z: float) -> float:
-        if not all(map(math.isfinite, (x, y, z))):
-            return float(np.float64(x) * np.float64(y) + np.float64(z))
-        product = Fraction(x) * Fraction(y)
-        if not product:
-            return x * y + z
-        return rounded(product + Fraction(z), type)
-
     def judged(*operands: np.ndarray) -> None:
         with np.errstate(all="ignore"):
-            judge(exact.fma, operands, meaning, because)
+            judge(exact.fma, operands, lambda x, y, z: fused(x, y, z, type), because)
 
     judged(x, y, z)
     with np.errstate(all="ignore"):
@@ -440,13 +362,10 @@ def test_fused_multiply_add_beside_a_tie() -> None:
     for type, factors in TIES.items():
         x, y = (np.full(2, factor).astype(DTYPES[type]) for factor in factors)
         small = np.array([1, -1]) * 2.0 ** (-24 if type == "f16" else -60)
-
-        def meaning(x: float, y: float, z: float, type: str = type) -> float:
-            return rounded(Fraction(x) * Fraction(y) + Fraction(z), type)
-
         because = "the product is exact, and the sum is rounded once"
-        judge(exact.fma, [x, y, small.astype(DTYPES[type])], meaning, because)
-        judge(exact.fma, [x, -y, small.astype(DTYPES[type])], meaning, because)
+        for factor in (y, -y):
+            operands = [x, factor, small.astype(DTYPES[type])]
+            judge(exact.fma, operands, lambda x, y, z, type=type: fused(x, y, z, type), because)
 
 
 # --- whatever the operands look like
@@ -467,64 +386,16 @@ def calls() -> list[Call]:
     return [*of_integers, *of_floats, (exact.fma, "f32", 3, ()), *casts]
 
 
-@pytest.mark.parametrize(
-    ("function", "type", "operands", "options"), calls(), ids=lambda value: getattr(value, "__name__", "")
-)
+@pytest.mark.parametrize(("function", "type", "operands", "options"), calls())
 def test_shapes(function: Meaning, type: str, operands: int, options: tuple[Any, ...]) -> None:
     """Scalars, arrays of any shapes that fit each other, arrays that are not contiguous: all element by element."""
-    matrix = np.array([[7, -7, 3, 0], [1, 5, -2, 9]]).astype(DTYPES[type])
-    scalar = DTYPES[type].type(2)
-    shapes = [scalar, np.array(2).astype(DTYPES[type]), matrix, matrix.T, matrix[:, ::2], matrix[:, :1], matrix[:, :0]]
-    name = f"exact.{function.__name__}"
-    with np.errstate(all="ignore"):
-        for x in shapes:
-            others = [scalar] * (operands - 1)
-            got = function(x, *others, *options)
-            assert np.shape(got) == np.shape(x), f"{name} of shape {np.shape(x)} gives shape {np.shape(got)}"
-            one_by_one = [function(element, *others, *options) for element in np.asarray(x).ravel()]
-            assert np.ravel(got).tolist() == [element.item() for element in map(np.asarray, one_by_one)], (
-                f"{name} of an array gives {np.ravel(got).tolist()}, but of its elements {one_by_one}"
-            )
-        if operands > 1:
-            rows, columns = matrix[:, :1], matrix[:1] + scalar
-            got = function(rows, columns, *[scalar] * (operands - 2), *options)
-            assert got.shape == (2, 4), f"{name} of shapes (2, 1) and (1, 4) gives shape {got.shape}"
+    judge_shapes(function, type, operands, options)
 
 
 # --- what a GPU has computed
 
-FUNCTIONS = "divsi divui remsi remui maxui minui shli shrsi shrui mulhiui maximumf minimumf maxnumf minnumf fma clampf"
-CASTS = "truncf fp_to_fp sitofp uitofp fptosi fptoui"
 
-
-def recorded() -> list[str]:
-    """The questions about these functions that were put to a GPU."""
-    names = (*FUNCTIONS.split(), *CASTS.split())
-    return [
-        name
-        for name, question in QUESTIONS.items()
-        if name.split()[0].split(".")[-1] in names and "i1" not in (*question.types, question.result)
-        if name != "math.fma f64"  # which is given
-    ]
-
-
-@pytest.mark.parametrize("name", recorded())
+@pytest.mark.parametrize("name", recorded.NAMES)
 def test_as_a_gpu(name: str) -> None:
     """Awkward numbers, and what real Triton's code made of them on a GPU."""
-    question = QUESTIONS[name]
-    operation, *words = name.split()
-    function = getattr(exact, operation.split(".")[-1])
-    options: list[Any] = []
-    if function.__name__ in CASTS.split():
-        options = [DTYPES[question.result].type]
-    if operation == "tt.fp_to_fp":
-        options.append(words[0] if words[0].startswith("rt") else "")
-    if operation == "tt.clampf":
-        options = [words[0]]
-    operands = question.operands()
-    with np.errstate(all="ignore"):
-        function(*operands, *options)  # before there is no record, there may be no function
-    from tests.oracles import values
-
-    numbers = iter(values.answer(question).astype(object).tolist())
-    judge(function, operands, lambda *_: next(numbers), "a GPU computed that", options, DTYPES[question.result])
+    recorded.judge_call(name)

@@ -81,6 +81,15 @@ def rounded(number: Fraction | float, type: str, toward_zero: bool = False) -> f
     return -float(result) if number < 0 else float(result)
 
 
+def fused(x: float, y: float, z: float, type: str) -> float:
+    """`x * y + z`, rounded once."""
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        return float(np.float64(x) * np.float64(y) + np.float64(z))
+    if x == 0 or y == 0:
+        return x * y + z
+    return rounded(Fraction(x) * Fraction(y) + Fraction(z), type)
+
+
 def same(got: Any, expected: Any) -> bool:
     """Equal numbers; 0.0 is not -0.0, and any NaN is NaN."""
     if expected != expected:
@@ -117,6 +126,24 @@ def judge(
         _, _, case, element, expected = min(wrong)
         shown = [f"{x.dtype}({number!r})" for x, number in zip(operands, case, strict=True)]
         described(_words(function, shown, options), function).fail(repr(expected), element, because)
+
+
+def judge_shapes(function: Callable[..., Any], type: str, operands: int, options: Sequence[Any]) -> None:
+    """Call a function on scalars and on arrays of many kinds: an element of the result is what its elements give."""
+    __tracebackhide__ = True
+    matrix = np.array([[7, -7, 3, 0], [1, 5, -2, 9]]).astype(DTYPES[type])
+    scalar = DTYPES[type].type(2)
+    others = [scalar] * (operands - 1)
+    name = f"exact.{function.__name__}"
+    with np.errstate(all="ignore"):
+        for x in (scalar, np.array(scalar), matrix, matrix.T, matrix[:, ::2], matrix[:, :1], matrix[:, :0]):
+            got = function(x, *others, *options)
+            assert np.shape(got) == np.shape(x), f"{name} of shape {np.shape(x)} gives shape {np.shape(got)}"
+            single = [number for element in np.ravel(x) for number in _numbers(function(element, *others, *options))]
+            assert _numbers(got) == single, f"{name} of an array gives {_numbers(got)}, but of its elements {single}"
+        if operands > 1:
+            got = function(matrix[:, :1], matrix[:1] + scalar, *others[1:], *options)
+            assert got.shape == (2, 4), f"{name} of shapes (2, 1) and (1, 4) gives shape {got.shape}"
 
 
 def _numbers(array: Any) -> list[Any]:
