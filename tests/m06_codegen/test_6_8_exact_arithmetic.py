@@ -103,8 +103,8 @@ def test_division_by_zero_gives_something(type: str) -> None:
     for function in (exact.divsi, exact.remsi, exact.divui, exact.remui):
         with np.errstate(all="ignore"):
             got = function(x, np.zeros_like(x))
-        assert got.dtype == x.dtype, f"{function.__name__} of {x.dtype} by 0 gives {got.dtype}"
-        assert got.shape == x.shape, f"{function.__name__} of {x.shape} by 0 gives {got.shape}"
+        described = f"{function.__name__} of {x.dtype} {x.shape} by 0 gives {got.dtype} {got.shape}"
+        assert (got.dtype, got.shape) == (x.dtype, x.shape), described
 
 
 SHIFTS: dict[Meaning, Meaning] = {
@@ -264,7 +264,7 @@ def test_integers_to_floats(source: str, target: str) -> None:
     """Rounded once, to the nearest, of two to the even one."""
     operands = [integers([*EDGES, *NEAR_TIES], source)]
     because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
-    options, dtype = [DTYPES[target].type], DTYPES[target]
+    dtype, options = DTYPES[target], [DTYPES[target].type]
     judge(exact.sitofp, operands, lambda x: rounded(x, target), because, options, dtype)
     judge(exact.uitofp, operands, lambda x: rounded(unsigned(x, source), target), because, options, dtype)
 
