@@ -231,9 +231,8 @@ def test_to_fp8(source: str, target: str) -> None:
 @pytest.mark.parametrize("source", FP8)
 def test_from_fp8(source: str, target: str) -> None:
     """All 256: every fp8 is a wider float as well."""
-    dtype = DTYPES[target]
-    because = "no wider float needs to round an fp8"
-    judge(exact.fp_to_fp, [floats(range(256), source)], lambda x: x, because, [dtype.type, ""], dtype)
+    operands, dtype = [floats(range(256), source)], DTYPES[target]
+    judge(exact.fp_to_fp, operands, lambda x: x, "no wider float needs to round an fp8", [dtype.type, ""], dtype)
 
 
 @pytest.mark.parametrize("target", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
