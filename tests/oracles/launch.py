@@ -26,6 +26,12 @@ def run(kernel: Any, arguments: str, grid: Sequence[int], parameters: Sequence[i
     torch.save(after, arguments)
 
 
-def compiled(source: Any, options: dict[str, Any]) -> Any:
-    """A kernel for this machine's GPU, from a file's path or from an `ASTSource`."""
-    return triton.compile(source, options=options)
+def compiled(source: Any, options: dict[str, Any], signature: Sequence[str] = ()) -> Any:
+    """A kernel for this machine's GPU, from a file's path or from an `ASTSource`.
+
+    The signature says how numbers are passed. For a file, Triton takes it from the types in there, and refuses f64.
+    """
+    kernel = triton.compile(source, options=options)
+    if signature:
+        kernel.src.signature = dict(enumerate(signature))
+    return kernel

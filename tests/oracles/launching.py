@@ -33,6 +33,7 @@ class Launch:
     arguments: Sequence[Any]
     hidden: Sequence[Any] = ()
     options: Mapping[str, Any] = field(default_factory=dict)  # of Triton's, for TTIR
+    signature: Sequence[str] = ()  # of TTIR, if its numbers have types that it does not tell: "u32", "fp64"
 
     @property
     def values(self) -> list[Any]:
@@ -44,6 +45,7 @@ class Launch:
         places = iter(range(len(self.arguments)))
         if isinstance(self.kernel, str):
             request = {"do": "launch", "text": self.kernel, "options": dict(self.options), "parameters": list(places)}
+            request |= {"signature": list(self.signature)}
         else:
             kinds = self.kernel.signature.values()
             parameters = [None if kind == "constexpr" else next(places) for kind in kinds]

@@ -148,12 +148,12 @@ class Server:
 
         return {"answer": probes.ask(question, arguments)}
 
-    def launch(self, text: str, options: dict[str, Any], **arguments: Any) -> Answer:
+    def launch(self, text: str, options: dict[str, Any], signature: list[str], **arguments: Any) -> Answer:
         """Run a module on this machine's GPU (see `tests.oracles.launch`)."""
         from tests.oracles import launch
 
         self._write(text)
-        launch.run(launch.compiled(self.file, options), **arguments)
+        launch.run(launch.compiled(self.file, options, signature), **arguments)
         return {}
 
     def launch_written(
