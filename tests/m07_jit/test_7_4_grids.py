@@ -1,8 +1,7 @@
-"""Task 7.4: how many programs a launch runs, and which."""
+"""Task 7.4: how many programs a launch runs."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from mini_triton.runtime.grids import LIMITS, grid_of
 
 from tests.checks import described
-from tests.strategies.sources import load
 
 shapes = st.lists(st.integers(0, 2**16 - 1), min_size=1, max_size=3).map(tuple)
 
@@ -88,38 +86,3 @@ def test_limits(axis: int, beyond: int) -> None:
     size = beyond if beyond < 0 else LIMITS[axis] + beyond
     grid = (*[1] * axis, size)
     call(grid).raises(ValueError, "my_kernel", str(size), because=f"axis {axis} has 0 to {LIMITS[axis]} programs")
-
-
-KERNEL = """
-import triton
-import triton.language as tl
-@triton.jit
-def my_kernel(out, X, Y, Z: tl.constexpr = 1):
-    x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
-    tl.store(out + (x * tl.num_programs(1) + y) * tl.num_programs(2) + z, 100 * x + 10 * y + z)
-"""
-my_kernel = load(KERNEL, "kernel_of_the_grids.py")
-
-
-def launched(grid: Any, shown: str, sizes: Sequence[int]) -> None:
-    """Each program of a launch writes down its numbers, once."""
-    count = math.prod(three(sizes))
-    out = np.full(count + 1, -1, np.int32)
-    words = f"the programs that run in my_kernel[{shown}](out, ...), for\n{KERNEL}"
-
-    def run() -> list[int]:
-        my_kernel["my_kernel"][grid](out, *three(sizes)[:2], Z=three(sizes)[2])
-        return out.tolist()
-
-    ids = [100 * x + 10 * y + z for x, y, z in np.ndindex(*three(sizes))]
-    described(words, run).returns([*ids, -1], because="each program is x, y, z, written as digits")
-
-
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=3))
-@example([5])
-@example([2, 3, 4])
-@example([3, 0, 2])
-def test_launches(sizes: list[int]) -> None:
-    launched(tuple(sizes), repr(tuple(sizes)), sizes)
-    shown = "lambda meta: (meta['X'], meta['Y'], meta['Z'])"
-    launched(lambda meta: (meta["X"], meta["Y"], meta["Z"]), shown, sizes)

@@ -123,6 +123,45 @@ def test_launches_with_read_only_arrays() -> None:
         launch(name, "x, out, 4", 1, x, read_only(out), 4).raises(ValueError, name, "out", "read-only")
 
 
+# --- launches that work
+
+NUMBERED = """
+import triton
+import triton.language as tl
+@triton.jit
+def numbered(out, X, Y, Z: tl.constexpr = 1):
+    x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    tl.store(out + (x * tl.num_programs(1) + y) * tl.num_programs(2) + z, 100 * x + 10 * y + z)
+"""
+numbered = load(NUMBERED, "kernel_of_many_programs.py")["numbered"]
+
+
+def launched(grid: Any, shown: str, sizes: tuple[int, int, int]) -> None:
+    """Each program of a launch writes down its numbers, once."""
+    x, y, z = sizes
+    out = np.full(math.prod(sizes) + 1, -1, np.int32)
+    words = f"the programs that run in numbered[{shown}](out, {x}, {y}, Z={z}), for\n{NUMBERED}"
+
+    def run() -> list[int]:
+        numbered[grid](out, x, y, Z=z)
+        return out.tolist()
+
+    ids = [100 * x + 10 * y + z for x, y, z in np.ndindex(*sizes)]
+    described(words, run).returns([*ids, -1], because="each program is x, y, z, written as digits")
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=3))
+@example([5])
+@example([2, 3, 4])
+@example([3, 0, 2])
+def test_every_program_runs(sizes: list[int]) -> None:
+    x, y, z = (*sizes, 1, 1)[:3]
+    launched(tuple(sizes), repr(tuple(sizes)), (x, y, z))
+    launched(
+        lambda meta: (meta["X"], meta["Y"], meta["Z"]), "lambda meta: (meta['X'], meta['Y'], meta['Z'])", (x, y, z)
+    )
+
+
 # --- accesses out of bounds
 
 
