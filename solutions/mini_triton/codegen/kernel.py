@@ -22,6 +22,9 @@ from mini_triton.ir.types import PointerType, Type, shape_of
 
 CHUNK = 2**18
 """Elements of the largest tile, over all programs that run at once: few enough to stay in a core's cache."""
+Line = tuple[str, int]
+"""Where in the kernel's source a line comes from, "file:line", and the rank of what it accesses."""
+
 _numbers = itertools.count()
 
 
@@ -33,9 +36,14 @@ def compile_module(module: Module, batched: bool | None = None) -> NumpyKernel:
     generator = NumpyGenerator(function, batched)
     source = generator.source()
     types = [argument.type for argument in function.regions[0].block.arguments]
-    return NumpyKernel(
-        str(function.attributes["sym_name"]), source, batched, types, largest_tile(function), generator.line_table()
-    )
+    lines = {number: line_of(operation) for number, operation in generator.line_table().items()}
+    return NumpyKernel(str(function.attributes["sym_name"]), source, batched, types, largest_tile(function), lines)
+
+
+def line_of(operation: Operation) -> Line:
+    """What is to be known of a line of the generated source that is for this operation."""
+    place = f"{operation.loc.file}:{operation.loc.line}" if operation.loc else ""
+    return place, len(shape_of(operation.operands[0].type)) if operation.operands else 0
 
 
 def waits(function: Operation) -> bool:
@@ -70,7 +78,7 @@ class NumpyKernel:
     batched: bool
     types: list[Type]
     largest: int
-    lines: dict[int, Operation]
+    lines: dict[int, Line]
 
     def __post_init__(self) -> None:
         self.file = f"<{self.name} {next(_numbers)}>"
@@ -117,11 +125,9 @@ class NumpyKernel:
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_frame.f_code.co_filename != self.file:
             traceback = traceback.tb_next
-        operation = self.lines.get(traceback.tb_lineno) if traceback else None
-        if operation is None:
+        line = self.lines.get(traceback.tb_lineno) if traceback else None
+        if line is None:
             return
-        if operation.loc:
-            error.place = f"{operation.loc.file}:{operation.loc.line}"
-        rank = len(shape_of(operation.operands[0].type))
+        error.place, rank = line
         leading = error.lane[0] if len(error.lane) > rank else 0
         error.program = programs.place(leading)
