@@ -74,7 +74,8 @@ def test_no_integers() -> None:
 
 
 def test_too_many_axes_or_none() -> None:
-    for grid in ((), [], (1, 1, 1, 1), (2,) * 5):
+    grids: tuple[Any, ...] = ((), [], (1, 1, 1, 1), (2,) * 5)
+    for grid in grids:
         call(grid).raises(ValueError, "my_kernel", because="a grid has one to three axes")
 
 

@@ -15,6 +15,7 @@ from mini_triton.frontend.compiler import ast_to_ttir
 from mini_triton.frontend.function import JITFunction
 from mini_triton.ir.core import Module
 from mini_triton.ir.printer import print_module
+from mini_triton.ir.types import Type
 from mini_triton.language.constexpr import unwrap
 from mini_triton.language.signature import parse_type
 from mini_triton.runtime import cache, inspection
@@ -68,7 +69,7 @@ def run_stages(
 
 def program_of(entry: cache.Entry, signature: Mapping[str, str]) -> NumpyKernel:
     """The kernel that runs, from what is kept of it."""
-    types = [parse_type(type).ir_type for type in signature.values() if type != "constexpr"]
+    types: list[Type] = [parse_type(type).ir_type for type in signature.values() if type != "constexpr"]
     lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
     return NumpyKernel(entry["name"], entry["numpy"], entry["batched"], types, entry["largest"], lines)
 
