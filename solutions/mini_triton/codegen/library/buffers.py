@@ -36,20 +36,20 @@ class Buffer:
     def of(name: str, array: Any) -> Buffer:
         """The memory of a NumPy array or of a tensor of PyTorch on the CPU, whatever its strides; nothing is copied."""
         array = _as_numpy(array)
-        dtype = array.dtype
-        array = array.view(f"i{array.itemsize}")  # the IR's integers have no sign
+        dtype = np.dtype(f"i{array.itemsize}") if array.dtype.kind == "u" else array.dtype  # IR integers have no sign
+        by_stride = array if array.flags.c_contiguous else array.transpose(np.argsort(array.strides)[::-1])
+        if by_stride.flags.c_contiguous:
+            return Buffer(name, by_stride.reshape(-1).view(dtype), shape=array.shape)
         if not array.size:
             return Buffer(name, np.zeros(0, dtype), shape=array.shape)
         low, high = byte_bounds(array)
         corner = array[tuple(slice(-1, None) if stride < 0 else slice(0, 1) for stride in array.strides)]
         count = (high - low) // array.itemsize
-        flat = as_strided(corner, (count,), (array.itemsize,))
+        flat = as_strided(corner.view(f"i{array.itemsize}"), (count,), (array.itemsize,)).view(dtype)
         origin = (array.__array_interface__["data"][0] - low) // array.itemsize
-        gaps = None
-        if len(np.unique(_elements(array))) < count:
-            gaps = np.ones(count, bool)
-            gaps[origin + _elements(array)] = False
-        return Buffer(name, flat if dtype.kind == "u" else flat.view(dtype), origin, gaps, array.shape)
+        gaps = np.ones(count, bool)
+        gaps[origin + _elements(array)] = False
+        return Buffer(name, flat, origin, gaps if gaps.any() else None, array.shape)
 
     @property
     def start(self) -> int:
