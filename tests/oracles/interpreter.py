@@ -23,9 +23,10 @@ WRONG = {
     r"bf16|bfloat16": "arithmetic of bf16 is one of its bits",
     r"fp8|float8": "what is rounded up to a power of two in fp8 becomes half of it",
     r"umulhi": "numbers are multiplied with their signs",
+    r"(?<![.\w])(min|max)\(": "Python's own min is one of its operands, in that one's type",
     r"(?s)tl\.(split|trans)\(.*tl\.atomic": "an atomic takes other elements of a block that is strided in NumPy",
 }
-WRONG_OF_NAN = r"\b(maximum|minimum|clamp|max|min)\("
+WRONG_OF_NAN = r"tl\.(maximum|minimum|clamp)\("
 UNKNOWN = (
     "'int' object has no attribute 'to'",  # it has Python's numbers where the compiler has tensors
     "could not be safely coerced",  # it asks NumPy what becomes of an int64 and a uint64: a float
