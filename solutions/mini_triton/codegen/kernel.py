@@ -64,6 +64,11 @@ def numpy_dtype(type: Type) -> np.dtype:
     return np.dtype(dtype_of(type).removeprefix("np.").rstrip("_"))
 
 
+def argument(dtype: np.dtype, value: Any) -> Any:
+    """A value as the generated function wants it, memory as elements of this dtype."""
+    return value.read_as(dtype) if isinstance(value, Buffer) else np.asarray(value).astype(dtype)[()]
+
+
 def largest_tile(function: Operation) -> int:
     """How many elements the largest tensor has."""
     return max((math.prod(shape_of(v.type)) for o in function.walk() for v in (*o.results, *o.operands)), default=1)
@@ -81,6 +86,7 @@ class NumpyKernel:
     lines: dict[int, Line]
 
     def __post_init__(self) -> None:
+        self.dtypes = [numpy_dtype(type.pointee if isinstance(type, PointerType) else type) for type in self.types]
         self.file = f"<{self.name} {next(_numbers)}>"
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
         namespace: dict[str, Any] = {}
@@ -93,7 +99,7 @@ class NumpyKernel:
         `reachable` is memory that is known to the kernel by addresses only. Raises `OutOfBounds`.
         """
         x, y, z = (*grid, 1, 1)[:3]
-        values = [self.argument(type, value) for type, value in zip(self.types, arguments, strict=True)]
+        values = [argument(dtype, value) for dtype, value in zip(self.dtypes, arguments, strict=True)]
         buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
         with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
             for programs in self.chunks((x, y, z), buffers):
@@ -102,12 +108,6 @@ class NumpyKernel:
                 except OutOfBounds as error:
                     self.locate(error, programs)
                     raise
-
-    def argument(self, type: Type, value: Any) -> Any:
-        """A value as the generated function wants it."""
-        if isinstance(type, PointerType):
-            return value.read_as(numpy_dtype(type.pointee))
-        return np.asarray(value).astype(numpy_dtype(type))[()]
 
     def chunks(self, grid: tuple[int, int, int], buffers: Sequence[Buffer]) -> Iterator[Programs]:
         """The programs of a grid, as many at a time as should run at once."""
