@@ -39,8 +39,8 @@ def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None =
     wrong = ~(same.astype(bool) | (off <= allowed) & np.isfinite(allowed))
     if not wrong.any():
         return
-    excess = np.where(wrong, np.nan_to_num(off - allowed, nan=np.inf), -np.inf)
-    worst = np.unravel_index(np.argmax(excess), excess.shape)
+    badness = np.where(wrong, np.where(np.isfinite(off), off, np.inf), -1.0)
+    worst = np.unravel_index(np.argmax(badness), badness.shape)
     place = f" at {[int(i) for i in worst]}" if got.shape else ""
     raise AssertionError(
         f"{prefix}not close: {wrong.sum()} of {wrong.size} elements\n"
@@ -72,6 +72,7 @@ def tolerance(got: np.dtype, expected: np.dtype) -> float:
 
 def size(expected: np.ndarray) -> float:
     """The typical size of the elements: the root of their mean square, infinities and NaN left out."""
-    values = expected.astype(np.float64)
+    values = np.abs(expected.astype(np.float64))
     finite = values[np.isfinite(values)]
-    return float(np.sqrt(np.mean(np.square(finite)))) if finite.size else 0.0
+    largest = float(finite.max(initial=0.0))
+    return largest * float(np.sqrt(np.mean(np.square(finite / largest)))) if largest else 0.0

@@ -1,0 +1,113 @@
+"""The given parts of the runtime: annotations, tensors, a kernel's file, and what a debugger sees."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from types import FrameType
+from typing import Any
+
+import mini_triton.language as tl
+import numpy as np
+import pytest
+from mini_triton.runtime.binding import type_of
+
+from tests.strategies.sources import load
+
+KERNELS = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
+
+@triton.jit
+def typed(x, a: tl.float32, b: tl.int64, c: int, d: tl.constexpr):
+    tl.store(x, a + b + c + d)
+
+@triton.jit(do_not_specialize=["n"], do_not_specialize_on_alignment=["x"], noinline=False, debug=True, repr=repr)
+def careful(x, n, m):
+    tl.store(x, n + m)
+"""
+
+
+@pytest.fixture
+def kernels(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    return load(KERNELS, "kernels_of_the_runtime.py")
+
+
+@pytest.mark.parametrize(
+    "annotation, spelling",
+    [
+        *((tl.float32, "fp32"), ("tl.float32", "fp32"), ("fp32", "fp32"), (tl.uint8, "u8"), ("*fp16", "*fp16")),
+        *((int, "i32"), (float, "fp32"), (bool, "u1"), ("int", "i32"), (tl.pointer_type(tl.int64), "*i64")),
+        *((tl.int1, "u1"), (tl.float8e5, "fp8e5"), (tl.constexpr, ""), ("tl.tensor", ""), (str, ""), ("what", "")),
+    ],
+)
+def test_annotations(annotation: Any, spelling: str) -> None:
+    assert type_of(annotation) == spelling
+
+
+def test_annotated_parameters(kernels: dict[str, Any]) -> None:
+    compiled = kernels["typed"].warmup(np.float32, 1, 1, 1, 1)
+    assert compiled.metadata.signature == {"x": "*fp32", "a": "fp32", "b": "i64", "c": "i32", "d": "constexpr"}
+
+
+def test_keywords_of_the_decorator(kernels: dict[str, Any]) -> None:
+    compiled = kernels["careful"].warmup(np.int32, 16, 16)
+    assert "%x: !tt.ptr<i32>, %n: i32, %m: i32 {tt.divisibility = 16 : i32}" in compiled.asm["ttir"]
+    assert kernels["careful"].warmup(np.int32, 1, 2).metadata.signature["n"] == "i32"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "int32", "int64", "uint8"])
+def test_tensors_are_not_copied(kernels: dict[str, Any], dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.arange(100).to(getattr(torch, dtype))
+    out = torch.zeros(2, 100, dtype=x.dtype)
+    kernels["add"][(4,)](x, x, out[1], 100, BLOCK=32)
+    assert torch.equal(out[1], x + x) and not out[0].any()
+
+
+def test_tensors_that_need_gradients(kernels: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    x, out = torch.ones(8, requires_grad=True), torch.zeros(8)
+    kernels["add"][(1,)](x, x, out, 8, BLOCK=8)
+    assert torch.equal(out, torch.full((8,), 2.0))
+
+
+def test_arrays_and_tensors_together(kernels: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    out = np.zeros(8, np.float32)
+    kernels["add"][(1,)](torch.ones(8), np.ones(8, np.float32), out, 8, BLOCK=8)
+    assert (out == 2).all()
+
+
+def test_slices(kernels: dict[str, Any]) -> None:
+    x, out = np.arange(40.0).reshape(4, 10), np.zeros((2, 20))
+    kernels["add"][(1,)](x[2], x[3, ::-1][::-1], out[1, 5:], 10, BLOCK=16)
+    assert (out[1, 5:15] == x[2] + x[3]).all() and out.sum() == (x[2] + x[3]).sum()
+
+
+def test_a_debugger_sees_the_generated_source(kernels: dict[str, Any]) -> None:
+    compiled = kernels["add"].warmup(np.float32, np.float32, np.float32, 8, BLOCK=8)
+    stepped: list[str] = []
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        if frame.f_code.co_name != "add":
+            return None
+        if event == "line":
+            stepped.append(linecache.getline(frame.f_code.co_filename, frame.f_lineno))
+        return trace
+
+    x = np.ones(8, np.float32)
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        kernels["add"][(1,)](x, x, x.copy(), 8, BLOCK=8)
+    finally:
+        sys.settrace(before)
+    assert stepped and all(line in compiled.asm["numpy"] for line in stepped)
+    assert any("memory.store" in line for line in stepped)

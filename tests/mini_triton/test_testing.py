@@ -1,0 +1,68 @@
+"""`assert_close`: what it accepts and what it says."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from mini_triton.testing import assert_close
+
+
+def refused(x: Any, y: Any, **options: Any) -> str:
+    with pytest.raises(AssertionError) as raised:
+        assert_close(x, y, **options)
+    return str(raised.value)
+
+
+def test_sums_in_another_order() -> None:
+    generator = np.random.default_rng(0)
+    a, b = (generator.standard_normal((256, 512), dtype=np.float32) for _ in range(2))
+    blocks = sum(a[:, k : k + 32] @ b[:, k : k + 32].T for k in range(0, 512, 32))
+    assert_close(blocks, a.astype(np.float64) @ b.astype(np.float64).T)
+    blocks[3, 17] += 0.01
+    message = refused(blocks, a @ b.T)
+    assert "1 of 65536" in message and "[3, 17]" in message and "float32" in message
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16, ml_dtypes.float8_e5m2])
+def test_one_rounding(dtype: Any) -> None:
+    exact = np.linspace(1, 2, 1000)
+    assert_close(exact.astype(dtype), exact)
+    refused((exact * (1 + 100 * float(ml_dtypes.finfo(dtype).eps))).astype(dtype), exact)
+
+
+def test_integers_are_equal() -> None:
+    assert_close([1, 2], [1, 2])
+    assert_close(np.uint8([255]), np.int64([255]))
+    assert "got 2, expected 3" in refused([1, 2], [1, 3])
+    assert "off by 1" in refused(np.uint64(2**64 - 1), np.uint64(2**64 - 2))
+    refused([True], [False])
+    assert_close([1, 2], [1, 3], atol=1)
+
+
+def test_special_values() -> None:
+    assert_close([math.nan, math.inf, -math.inf], [math.nan, math.inf, -math.inf])
+    for x, y in [(math.nan, 1.0), (1.0, math.nan), (math.inf, -math.inf), (math.inf, 1e308), (1.0, math.inf)]:
+        refused([x], [y])
+        refused(x, y)
+
+
+def test_shapes() -> None:
+    assert_close(np.zeros((0, 3)), np.zeros((0, 3)))
+    assert "(2,)" in refused(np.zeros(2), np.zeros(3)) and "(1,)" in refused([1.0], 1.0)
+
+
+def test_tolerances_and_words_of_ones_own() -> None:
+    assert_close([1.0], [1.5], atol=0.5)
+    assert_close([1.0], [2.0], rtol=0.5)
+    assert refused([1.0], [1.5], atol=0.4, err_msg="in the third row").startswith("in the third row\n")
+
+
+def test_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    assert_close(torch.ones(3, dtype=torch.bfloat16), torch.full((3,), 1.01))
+    assert_close(torch.ones(3, requires_grad=True), np.ones(3))
+    assert "bfloat16" in refused(torch.ones(3, dtype=torch.bfloat16), torch.full((3,), 1.1))
