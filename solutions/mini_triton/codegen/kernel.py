@@ -99,9 +99,9 @@ class NumpyKernel:
         `reachable` is memory that is known to the kernel by addresses only. Raises `OutOfBounds`.
         """
         x, y, z = (*grid, 1, 1)[:3]
-        values = [argument(dtype, value) for dtype, value in zip(self.dtypes, arguments, strict=True)]
-        buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
         with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
+            values = [argument(dtype, value) for dtype, value in zip(self.dtypes, arguments, strict=True)]
+            buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
             for programs in self.chunks((x, y, z), buffers):
                 try:
                     self.function(programs, *values)
