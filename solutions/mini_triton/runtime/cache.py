@@ -38,8 +38,8 @@ def store(key: str, entry: Entry) -> None:
     """Keep an entry under a key, in place of what may be there. Warns if that is not possible."""
     # [task 7.3] `pack` makes bytes of the entry. The folder may not be there yet: `mkdir`. Write them to a new file of
     # that folder, which `tempfile.NamedTemporaryFile(dir=..., delete=False)` finds a name for, then `os.replace` it
-    # with `path_of(key)`. An `OSError` (a full disk, a folder without permission) is a `warnings.warn` that says so;
-    # nothing half-written stays.
+    # with `path_of(key)`. An `OSError` (a full disk, a folder without permission) is a `warnings.warn` with the
+    # error's words in it; nothing half-written stays.
     path = path_of(key)
     temporary = None
     try:

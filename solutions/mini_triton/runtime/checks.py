@@ -27,7 +27,7 @@ class AccessError(IndexError):
 
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
-    """Raise `ValueError` unless all memory, by parameter name, is the CPU's; it names the arguments at fault."""
+    """Raise `ValueError` unless all memory, by parameter name, is the CPU's. It names the kernel and who is at fault."""
     # [task 7.5] `device_of` tells where each is. If there are two devices, name one argument of each, and the devices.
     # If there is one, but not "cpu", name an argument, its device, and the reason if `BACK_ENDS` has one.
     devices: dict[str, str] = {}
@@ -46,7 +46,7 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
-    """Raise `ValueError`, with its name, for a read-only array among those that the kernel stores to."""
+    """Raise `ValueError`, with its name and the kernel's, for a read-only array among those that are stored to."""
     # [task 7.5] Of NumPy's arrays `flags.writeable` tells. Tensors can always be written to. What the kernel only
     # reads may be read-only.
     for name in stored:

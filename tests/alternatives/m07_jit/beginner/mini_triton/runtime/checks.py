@@ -25,7 +25,7 @@ class AccessError(IndexError):
 
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
-    """Raise `ValueError` unless all memory, by parameter name, is the CPU's; it names the arguments at fault."""
+    """Raise `ValueError` unless all memory, by parameter name, is the CPU's. It names the kernel and who is at fault."""
     first = None
     for name in memory:
         if first is None:
@@ -45,7 +45,7 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
-    """Raise `ValueError`, with its name, for a read-only array among those that the kernel stores to."""
+    """Raise `ValueError`, with its name and the kernel's, for a read-only array among those that are stored to."""
     for name in memory:
         if name in stored:
             if isinstance(memory[name], np.ndarray):

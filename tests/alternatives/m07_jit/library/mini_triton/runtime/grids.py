@@ -18,8 +18,8 @@ def grid_of(kernel: str, grid: Any, values: Mapping[str, Any]) -> tuple[int, int
     """The number of programs along each of the three axes; those that `grid` does not mention have 1.
 
     `grid` is a tuple or a list of one to three integers, or a function that makes such of the launch's arguments, a
-    dictionary by parameter name. 0 is allowed: then nothing runs. Raises, with the kernel's name and what is wrong,
-    `TypeError` for what is no tuple of integers, and `ValueError` for integers that do not do.
+    dictionary by parameter name. 0 is allowed: then nothing runs. Raises, with the kernel's name and the size that is
+    wrong, `TypeError` for what is no tuple of integers, and `ValueError` for integers that do not do.
     """
     sizes = grid(values) if callable(grid) else grid
     if type(sizes) is not list and not isinstance(sizes, tuple):
