@@ -27,7 +27,7 @@ class AccessError(IndexError):
 
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
-    """Raise `ValueError` unless all memory, by parameter name, is the CPU's. It names the kernel and who is at fault."""
+    """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
     # [task 7.5] `device_of` tells where each is. If there are two devices, name one argument of each, and the devices.
     # If there is one, but not "cpu", name an argument, its device, and the reason if `BACK_ENDS` has one.
     devices: dict[str, str] = {}

@@ -83,7 +83,7 @@ def memory_type(value: Any) -> str:
 
     Raises `TypeError`, with the dtype in it, for elements that kernels have no type for.
     """
-    # [task 7.2] `element_type` knows how elements are spelled, and which are not. The error's message has `value.dtype`.
+    # [task 7.2] `element_type` knows how elements are spelled, and which are not. The error has `value.dtype` in it.
     element = element_type(value)
     if element is None:
         raise TypeError(f"kernels have no type for elements of dtype {value.dtype}")

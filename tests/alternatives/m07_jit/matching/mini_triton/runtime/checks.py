@@ -26,7 +26,7 @@ class AccessError(IndexError):
 
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
-    """Raise `ValueError` unless all memory, by parameter name, is the CPU's. It names the kernel and who is at fault."""
+    """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
     match list({device_of(value): name for name, value in memory.items()}.items()):
         case [] | [("cpu", _)]:
             return
