@@ -125,6 +125,23 @@ def _half_away(x: Array) -> Array:
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(np.ones_like(x), x), whole)
 
 
+def _turned(x: Array, quarters: int) -> Array:
+    """The sine of `x` half turns and so many quarters; at whole quarters it is 0, 1 or -1."""
+    x = np.fmod(x, 2)
+    nearest = np.rint(2 * x)
+    rest = np.pi * (x - nearest / 2)
+    quarter = (nearest + quarters) % 4
+    value = np.where(quarter % 2 == 0, np.sin(rest), np.cos(rest))
+    return np.where(quarter >= 2, -value, value)
+
+
+def _inverse_erf(x: float) -> float:
+    """The inverse of `erf`; around 0 by the beginning of its series."""
+    if abs(x) < 1e-3:
+        return math.sqrt(math.pi) / 2 * x * (1 + math.pi / 12 * x**2 + 7 * math.pi**2 / 480 * x**4)
+    return _quantile((x + 1) / 2) / math.sqrt(2)
+
+
 def _quantile(p: float) -> float:
     """The inverse of the normal distribution's function."""
     return {0.0: -math.inf, 1.0: math.inf}[p] if p in (0.0, 1.0) else NormalDist().inv_cdf(p)
@@ -160,20 +177,20 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     "norm4d": _widely(lambda x, y, z, w: np.hypot(np.hypot(x, y), np.hypot(z, w))),
     "rnorm4d": _widely(lambda x, y, z, w: 1 / np.hypot(np.hypot(x, y), np.hypot(z, w))),
     "exp10": _widely(lambda x: np.power(10.0, x)),
-    "sinpi": _widely(lambda x: np.sin(np.pi * np.fmod(x, 2))),
-    "cospi": _widely(lambda x: np.cos(np.pi * np.fmod(x, 2))),
+    "sinpi": _widely(lambda x: _turned(x, 0)),
+    "cospi": _widely(lambda x: _turned(x, 1)),
     "erfc": _one_by_one(math.erfc),
     "erfcx": _one_by_one(_scaled_erfc),
-    "erfinv": _one_by_one(lambda x: _quantile((x + 1) / 2) / math.sqrt(2)),
+    "erfinv": _one_by_one(_inverse_erf),
     "erfcinv": _one_by_one(lambda x: -_quantile(x / 2) / math.sqrt(2)),
     "normcdf": _one_by_one(lambda x: math.erfc(-x / math.sqrt(2)) / 2),
     "normcdfinv": _one_by_one(_quantile),
     "lgamma": _one_by_one(math.lgamma, pole=math.inf),
-    "tgamma": _one_by_one(math.gamma),
-    "cyl_bessel_i0": _widely(lambda x: np.i0(x).reshape(x.shape)),
+    "tgamma": _one_by_one(lambda x: math.gamma(x) if x else math.copysign(math.inf, x)),
+    "cyl_bessel_i0": _widely(lambda x: np.where(np.isinf(x), np.inf, np.i0(x).reshape(x.shape))),
     "logb": _exponent,
     "ilogb": lambda x: np.where(
-        np.isfinite(x) & (x != 0), np.frexp(x)[1] - 1, np.where(x == 0, -(2**31), 2**31 - 1)
+        np.isfinite(x) & (x != 0), np.frexp(x)[1] - 1, np.where(np.isinf(x), 2**31 - 1, -(2**31))
     ).astype(np.int32),
     **dict.fromkeys(("ldexp", "scalbn"), np.ldexp),
     "llrint": lambda x: saturated(np.rint(x), np.int64),
