@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mini_triton.codegen.axes import PROGRAM
 from mini_triton.codegen.emission import Emission
-from mini_triton.codegen.expressions import dtype_of
+from mini_triton.codegen.expressions import dtype_of, expression
 from mini_triton.codegen.values import is_pointer
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
@@ -46,7 +46,7 @@ class Accesses(Emission):
     def tt_bitcast(self, operation: Operation) -> None:
         (source,) = operation.operands
         if not is_pointer(source):
-            self.assign(operation.result, f"exact.bitcast({self.name(source)}, {self.dtype(operation.result)})")
+            self.assign(operation.result, str(expression(operation, [self.text(source)])))
             return
         old, new = bytes_of(source.type), bytes_of(operation.result.type)
         scale = "" if old == new or self.origins[source] is None else f" * {old} // {new}"

@@ -100,11 +100,11 @@ class Varying:
         block = operation.regions[0].block
         variable, *carried = block.arguments
         assert block.terminator is not None
-        # [task 6.5] Yield pairs of a value and axes. The variable varies as its bounds and its step do: programs that differ in
-        # them leave the loop at different times, and go on to differ in what it carries. An argument that is carried
-        # is its init in the first round, and what the body yields later. So is the result.
+        # [task 6.5] Yield pairs of a value and axes. The variable varies as its first value and its step do. Programs that
+        # differ in any bound or in the step leave the loop at different times, and so differ in what it carries. An
+        # argument that is carried is its init in the first round, and what the body yields later. So is the result.
+        yield variable, self.of(lower, step)
         trips = self.of(lower, upper, step)
-        yield variable, trips
         yielded = block.terminator.operands
         for argument, init, following, result in zip(carried, inits, yielded, operation.results, strict=True):
             axes = self.of(init, following) | trips

@@ -94,17 +94,19 @@ class ControlFlow(Accesses):
         block = operation.regions[0].block
         variable, *carried = block.arguments
         lower, upper, step = operation.operands[:3]
-        # [task 6.5] A `while` that goes on as long as `running.any()`: a mask of the programs that are still in the loop,
-        # out of those that were active before. Inside, `self.active` is that mask, and only running programs get new values.
+        # [task 6.5] Count the rounds; the variable is `lower + rounds * step`. `running` are those programs, out of the active
+        # ones, for which that is below `upper`. Leave when there is none. In the block they are `self.active`, and only
+        # they get new values.
         outer, self.active = self.active, self.fresh("running")
-        self.pass_on([variable], [lower])
-        going = f"({self.name(variable)} < {self.text(upper)})"
-        self.write(f"{self.active} = {self.both(outer, going)}")
-        with self.indented(f"while {self.active}.any():"):
+        rounds = self.fresh("rounds")
+        with self.indented(f"for {rounds} in itertools.count():"):
+            self.write(f"{self.name(variable)} = {self.text(lower)} + {self.dtype(variable)}({rounds}) * {self.text(step)}")
+            below = f"({self.name(variable)} < {self.text(upper)})"
+            self.write(f"{self.active} = {self.both(outer, below)}")
+            with self.indented(f"if not {self.active}.any():"):
+                self.write("break")
             self.block(block)
             self.pass_on(carried, end_of(block), only=self.active)
-            self.write(f"{self.name(variable)} = {self.name(variable)} + {self.text(step)}")
-            self.write(f"{self.active} = {self.active} & {going}")
         self.active = outer
         # [end]
 

@@ -20,7 +20,7 @@ from mini_triton.codegen.pointers import origins
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.types import PointerType, Type, shape_of
 
-CHUNK = 2**18
+CHUNK = 2**17
 """Elements of the largest tile, over all programs that run at once: few enough to stay in a core's cache."""
 Line = tuple[str, int]
 """Where in the kernel's source a line comes from, "file:line", and the rank of what it accesses."""

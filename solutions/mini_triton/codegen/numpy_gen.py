@@ -14,6 +14,8 @@ from mini_triton.codegen.shapes import Shapes
 from mini_triton.ir.core import Operation
 
 HEADER = """\
+import itertools
+
 import numpy as np
 from ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
 

@@ -25,7 +25,9 @@ def dot(a: Array, b: Array, c: Array) -> Array:
         return c + np.matmul(stored(a).astype(np.float64), stored(b).astype(np.float64)).astype(np.int32)
     wide = np.float64 if c.dtype == np.float64 else np.float32
     product = np.matmul(stored(a).astype(wide, copy=False), stored(b).astype(wide, copy=False))
-    return (product + c).astype(c.dtype, copy=False)
+    if c.ndim or c != 0:
+        product = np.add(product, c, out=product if product.ndim >= c.ndim else None)
+    return product.astype(c.dtype, copy=False)
     # [end]
 
 

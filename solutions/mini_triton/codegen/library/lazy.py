@@ -90,13 +90,19 @@ def common(x: Shape, y: Shape) -> Shape:
 
 
 def where(mask: Array, x: Array, y: Array) -> Array:
-    """`np.where`, without work if a box is all true."""
-    if (
-        isinstance(mask, Box)
-        and mask.is_full()
-        and common(np.shape(x), mask.shape) == np.shape(x) == common(np.shape(x), np.shape(y))
-    ):
+    """`np.where`, with little work for a box that is all true, or a mask that differs along the first axis only."""
+    shape = np.shape(x)
+    if common(common(shape, np.shape(mask)), np.shape(y)) != shape or not shape:
+        return np.where(mask, x, y)
+    if isinstance(mask, Box) and mask.is_full():
         return x
+    if isinstance(mask, np.ndarray) and mask.ndim == len(shape) and mask.size == mask.shape[0] == shape[0]:
+        others = np.flatnonzero(~mask.ravel())
+        if not others.size:
+            return x
+        result = np.array(x)
+        result[others] = np.broadcast_to(y, shape)[others]
+        return result
     return np.where(mask, x, y)
 
 
@@ -168,7 +174,7 @@ class Affine(Lazy):
         return Affine(lifted.start, lifted.strides, common(lifted.shape, shape), self.dtype)
 
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        a, b = as_affine(x), as_affine(y)
+        a, b = as_affine(x, self.dtype), as_affine(y, self.dtype)
         if a is None or b is None:
             return None
         if ufunc in (np.less, np.less_equal, np.greater, np.greater_equal):
@@ -186,6 +192,15 @@ class Affine(Lazy):
             low, high = a.bounds
             result = a if 0 <= low and high < b.start else None
         return result if result is not None and result.fits() else None
+
+    def rows(self, chosen: np.ndarray) -> Affine:
+        """Only what is at these places of the first axis."""
+        start = self.start
+        if isinstance(start, np.ndarray) and start.shape[0] > 1:
+            start = start[chosen]
+        elif self.strides[0]:
+            start = start + (self.strides[0] * chosen).reshape(-1, *(1,) * (self.ndim - 1))
+        return Affine(start, (0, *self.strides[1:]), (len(chosen), *self.shape[1:]), self.dtype)
 
     def is_number(self) -> bool:
         """Whether all elements are one number."""
@@ -209,8 +224,13 @@ class Affine(Lazy):
         return Affine(start, strides, shape, np.result_type(a.dtype, b.dtype))
 
 
-def as_affine(x: Any) -> Affine | None:
-    """An integer, or an array of few, as an `Affine` without strides. None if its numbers could overflow."""
+def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
+    """An integer (of this dtype, if it is Python's), or an array of some, as an `Affine` without strides.
+
+    None for anything else, and if sums of such numbers may overflow.
+    """
+    if isinstance(x, int):
+        x = dtype.type(x)
     if isinstance(x, Affine):
         result = x
     elif isinstance(x, Lazy) or np.asarray(x).dtype.kind != "i":
@@ -235,7 +255,7 @@ def compared(ufunc: np.ufunc, a: Affine, b: Affine) -> Box | None:
     shape = difference.shape
     first, last = (bool(ufunc(bound, 0)) for bound in difference.bounds)
     if first == last:
-        return Box(tuple((0, size if first else 0) for size in shape), shape)
+        return Box.full(shape) if first else Box(((0, 0),) * len(shape), shape)
     axes = [axis for axis, stride in enumerate(difference.strides) if stride]
     if isinstance(difference.start, np.ndarray) or len(axes) != 1:
         return None
@@ -248,51 +268,87 @@ def compared(ufunc: np.ufunc, a: Affine, b: Affine) -> Box | None:
 
 
 class Box(Lazy):
-    """A mask that is true in a box: from `ranges[axis][0]` up to, not including, `ranges[axis][1]` along each axis."""
+    """A mask that is true in a box: from `ranges[axis][0]` up to, not including, `ranges[axis][1]` along each axis.
+
+    If `rows` is an array, that counts for those places of the first axis at which it is true; elsewhere the mask is false.
+    """
 
     dtype = np.dtype(bool)
 
-    def __init__(self, ranges: tuple[tuple[int, int], ...], shape: Shape) -> None:
-        self.ranges, self.shape = ranges, shape
+    def __init__(self, ranges: tuple[tuple[int, int], ...], shape: Shape, rows: np.ndarray | None = None) -> None:
+        self.ranges, self.shape, self.rows = ranges, shape, rows
 
     def __repr__(self) -> str:
-        return f"Box(ranges={self.ranges}, shape={self.shape})"
+        return f"Box(ranges={self.ranges}, shape={self.shape}, rows={self.rows})"
+
+    @staticmethod
+    def full(shape: Shape, rows: np.ndarray | None = None) -> Box:
+        """A mask that is true everywhere, or in these rows."""
+        return Box(tuple((0, size) for size in shape), shape, rows)
+
+    @staticmethod
+    def of(mask: Any) -> Box | None:
+        """A mask as a box, if it is one, or differs along its first axis only."""
+        if isinstance(mask, Box):
+            return mask
+        if isinstance(mask, np.ndarray) and mask.ndim and mask.size == mask.shape[0]:
+            return Box.full(mask.shape, mask.ravel())
+        return None
 
     def slices(self) -> tuple[slice, ...]:
         """What selects the box from an array of the same shape."""
         return tuple(slice(*bounds) for bounds in self.ranges)
 
+    def chosen(self) -> np.ndarray:
+        """The places of the first axis that have something in the box, if there are `rows`."""
+        first, end = self.ranges[0]
+        return first + np.flatnonzero(self.rows[first:end])
+
     def is_full(self) -> bool:
         """Whether it is true everywhere."""
-        return all(bounds == (0, size) for bounds, size in zip(self.ranges, self.shape, strict=True))
+        return self.rows is None and all(r == (0, size) for r, size in zip(self.ranges, self.shape, strict=True))
 
     def is_empty(self) -> bool:
-        """Whether it is true nowhere."""
+        """Whether the box, in any row, holds nothing."""
         return any(start == end for start, end in self.ranges)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         result = np.zeros(self.shape, bool)
         result[self.slices()] = True
+        if self.rows is not None:
+            result[~self.rows] = False
         return result.astype(dtype or bool, copy=False)
 
-    def with_axes(self, places: Sequence[int]) -> Box:
-        return Box(with_ones(self.ranges, places, (0, 1)), with_ones(self.shape, places, 1))
+    def with_axes(self, places: Sequence[int]) -> Lazy:
+        if self.rows is not None and 0 in places:
+            return stored(self)[tuple(None if i in places else slice(None) for i in range(self.ndim + len(places)))]
+        return Box(with_ones(self.ranges, places, (0, 1)), with_ones(self.shape, places, 1), self.rows)
 
     def broadcast_to(self, shape: Shape) -> Box:
         lifted = self.with_axes(range(len(shape) - self.ndim))
+        if not isinstance(lifted, Box):
+            return np.broadcast_to(lifted, shape)
         shape = common(lifted.shape, shape)
         sizes = zip(lifted.ranges, lifted.shape, shape, strict=True)
-        return Box(tuple(r if old == new else (0, new * r[1]) for r, old, new in sizes), shape)
+        ranges = tuple(r if old == new else (0, new * r[1]) for r, old, new in sizes)
+        rows = None if lifted.rows is None else np.broadcast_to(lifted.rows, shape[:1])
+        return Box(ranges, shape, rows)
 
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
         """Boxes intersect in a box."""
-        if ufunc is not np.bitwise_and or not (isinstance(x, Box) and isinstance(y, Box)):
+        a, b = Box.of(x), Box.of(y)
+        if ufunc is not np.bitwise_and or a is None or b is None:
             return None
-        shape = common(x.shape, y.shape)
-        # [task 6.7] Along each axis the later beginning and the earlier end. An empty range is (0, 0).
-        pairs = zip(x.broadcast_to(shape).ranges, y.broadcast_to(shape).ranges, strict=True)
-        ranges = [(max(a[0], b[0]), min(a[1], b[1])) for a, b in pairs]
-        return Box(tuple((start, end) if start < end else (0, 0) for start, end in ranges), shape)
+        shape = common(a.shape, b.shape)
+        a, b = a.broadcast_to(shape), b.broadcast_to(shape)
+        if not (isinstance(a, Box) and isinstance(b, Box)):
+            return None
+        # [task 6.7] Along each axis the later beginning and the earlier end. An empty range is (0, 0). A row is in both
+        # boxes, or in the one that knows rows.
+        pairs = [(max(r[0], s[0]), min(r[1], s[1])) for r, s in zip(a.ranges, b.ranges, strict=True)]
+        known = [box.rows for box in (a, b) if box.rows is not None]
+        rows = np.logical_and.reduce(known) if known else None
+        return Box(tuple((start, end) if start < end else (0, 0) for start, end in pairs), shape, rows)
         # [end]
 
 

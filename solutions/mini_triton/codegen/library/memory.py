@@ -38,17 +38,17 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
 
     Raises `OutOfBounds`.
     """
-    if isinstance(offset, Affine) and (mask is None or isinstance(mask, Box)) and buffer.gaps is None:
-        return _load_slice(buffer, offset, mask, other)
+    if is_slice(buffer, offset, mask):
+        return load_slice(buffer, offset, mask, other)
     # [task 6.2] `checked` gives the indices. Do not even look at the memory behind a lane that is masked off. The
-    # result has the dtype of the buffer, and is an array of its own: memory may change later.
+    # result has the dtype of the buffer, and is an array of its own: memory may change later. Offsets, mask and other
+    # are broadcast together.
     index = checked(buffer, offset, mask)
     if mask is None:
         return buffer.data[index]
-    mask = np.broadcast_to(mask, index.shape)
-    result = np.zeros(index.shape, buffer.data.dtype)
-    if other is not None:
-        result[...] = other
+    shape = np.broadcast_shapes(index.shape, np.shape(other))
+    index, mask = np.broadcast_to(index, shape), np.broadcast_to(stored(mask), shape)
+    result = np.full(shape, 0 if other is None else stored(other), buffer.data.dtype)
     result[mask] = buffer.data[index[mask]]
     return result
     # [end]
@@ -59,8 +59,8 @@ def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None
 
     Raises `OutOfBounds`, and then nothing has been written.
     """
-    if isinstance(offset, Affine) and (mask is None or isinstance(mask, Box)) and buffer.gaps is None:
-        return _store_slice(buffer, offset, value, mask)
+    if is_slice(buffer, offset, mask):
+        return store_slice(buffer, offset, value, mask)
     # [task 6.2] Offsets, value and mask are broadcast together.
     value = stored(value)
     shape = np.broadcast_shapes(np.shape(offset), np.shape(value), np.shape(mask))
@@ -99,17 +99,54 @@ def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
 # --- lazy offsets: slices
 
 
-def _load_slice(buffer: Buffer, offset: Affine, mask: Box | None, other: Array | None) -> Array:
-    shape = np.broadcast_shapes(offset.shape, np.shape(mask))
-    box = _box(mask, shape)
-    if box.slices() == _box(None, shape).slices():
-        return np.array(_sliced(buffer, offset, box))
-    result = np.zeros(shape, buffer.data.dtype)
-    if other is not None:
-        result[...] = other
-    if not box.is_empty():
+def is_slice(buffer: Buffer, offset: Array, mask: Array | None) -> bool:
+    """Whether an access is one of slices, all alike."""
+    return isinstance(offset, Affine) and buffer.gaps is None and (mask is None or Box.of(mask) is not None)
+
+
+def load_slice(buffer: Buffer, offset: Affine, mask: Array | None, other: Array | None) -> Array:
+    """`load`, if it `is_slice`."""
+    shape = np.broadcast_shapes(offset.shape, np.shape(mask), np.shape(other))
+    box = Box.full(shape) if mask is None else Box.of(mask).broadcast_to(shape)
+    if box.is_full():
+        values = _sliced(buffer, offset, box)
+        return np.array(values) if np.may_share_memory(values, buffer.data) else values
+    result = np.full(shape, 0 if other is None else stored(other), buffer.data.dtype)
+    if box.rows is not None:
+        chosen = box.chosen()
+        if len(chosen):
+            offset, box = _in_rows(offset, box, chosen)
+            result[chosen] = load_slice(buffer, offset, box, result[chosen] if np.ndim(other) else other)
+    elif not box.is_empty():
         result[box.slices()] = _sliced(buffer, offset, box)
     return result
+
+
+def store_slice(buffer: Buffer, offset: Affine, value: Array, mask: Array | None) -> None:
+    """`store`, if it `is_slice`."""
+    value = stored(value)
+    shape = np.broadcast_shapes(offset.shape, np.shape(value), np.shape(mask))
+    box = Box.full(shape) if mask is None else Box.of(mask).broadcast_to(shape)
+    value = np.broadcast_to(value, shape)
+    if box.rows is not None:
+        chosen = box.chosen()
+        if len(chosen):
+            offset, box = _in_rows(offset, box, chosen)
+            store_slice(buffer, offset, value[chosen], box)
+    elif not box.is_empty():
+        window, starts, sizes, order = _window(buffer, offset, box)
+        value = value[box.slices()]
+        if starts is None:
+            window[...] = value
+        else:
+            pairs = (n for size, start in zip(sizes, starts.shape, strict=True) for n in (start, size // start))
+            window[starts] = value.reshape(tuple(pairs)).transpose(order)
+
+
+def _in_rows(offset: Affine, box: Box, chosen: np.ndarray) -> tuple[Affine, Box]:
+    """An access by some of the programs."""
+    offset = offset.broadcast_to(box.shape).rows(chosen)
+    return offset, Box(((0, len(chosen)), *box.ranges[1:]), (len(chosen), *box.shape[1:]))
 
 
 def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
@@ -117,25 +154,6 @@ def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
     if starts is None:
         return window
     return window[starts].transpose(np.argsort(order)).reshape(sizes)
-
-
-def _store_slice(buffer: Buffer, offset: Affine, value: Array, mask: Box | None) -> None:
-    value = stored(value)
-    shape = np.broadcast_shapes(offset.shape, np.shape(value), np.shape(mask))
-    box = _box(mask, shape)
-    if box.is_empty():
-        return
-    window, starts, sizes, order = _window(buffer, offset, box)
-    value = np.broadcast_to(value, shape)[box.slices()]
-    if starts is None:
-        window[...] = value
-    else:
-        pairs = (n for size, start in zip(sizes, starts.shape, strict=True) for n in (start, size // start))
-        window[starts] = value.reshape(tuple(pairs)).transpose(order)
-
-
-def _box(mask: Box | None, shape: tuple[int, ...]) -> Box:
-    return Box(tuple((0, size) for size in shape), shape) if mask is None else mask.broadcast_to(shape)
 
 
 def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.ndarray | None, list[int], list[int]]:

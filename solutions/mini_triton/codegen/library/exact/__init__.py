@@ -18,7 +18,7 @@ from mini_triton.codegen.library.exact.casts import (
     truncf,
     uitofp,
 )
-from mini_triton.codegen.library.exact.floats import clampf, erf, fma, maximumf, maxnumf, minimumf, minnumf
+from mini_triton.codegen.library.exact.floats import clampf, erf, exp2, fma, maximumf, maxnumf, minimumf, minnumf
 from mini_triton.codegen.library.exact.integers import (
     ceildivsi,
     divsi,

@@ -134,6 +134,14 @@ def _fraction_fma(x: float, y: float, z: float) -> float:
 # --- the error function
 
 
+def exp2(x: Array) -> Array:
+    """2 to the power of `x`. NumPy's takes ten times as long where the result is 0, as in masked softmax. (Given.)"""
+    if x.dtype != np.float32 or not np.ndim(x):
+        return np.exp2(x)
+    vanishes = np.less_equal(x, np.float32(-150))
+    return np.exp2(x, out=np.zeros_like(x), where=~vanishes) if vanishes.any() else np.exp2(x)
+
+
 def erf(x: Array) -> Array:
     """The error function; fp32 to within two units of its last place. (Given.)
 
