@@ -18,6 +18,7 @@ from mini_triton.ir.types import BF16, F16, F32, F64, element_type, shape_of
 APPROXIMATE = ("arith.divf", "arith.remf", "tt.extern_elementwise", "tt.elementwise_inline_asm", "math.fma") + tuple(
     f"math.{name}" for name in ("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf")
 )
+BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8E4M3FN": 3, "f8E5M2": 2}  # of mantissas
 MANTISSA = {"float64": 52, "float32": 23, "float16": 10, "bfloat16": 7, "float8_e4m3fn": 3, "float8_e5m2": 2}
 TRIPS = 32  # how often a loop may add to a sum
 
@@ -27,19 +28,22 @@ class Rounding:
     """How results may differ: by `units` in the last place of their own dtype, and as much as sums may.
 
     A sum of so many `terms` may be off by a unit in the last place, 2^-`mantissa`, for each of them; the terms are
-    taken to be no larger than the largest result. What is `tiny` may as well be zero. All zero: not at all.
+    taken to be no larger than the largest result. If terms were rounded to `narrow` ones, of so many bits, one may have
+    become its neighbour. What is `tiny` may as well be zero. All zero: not at all.
     """
 
     units: float = 0.0
     terms: float = 0.0
     mantissa: int = 23
+    narrow: int | None = None
     tiny: float = 0.0
 
     def allowed(self, expected: np.ndarray, mantissa: int) -> np.ndarray:
         """How far each result, in fp64, may be off, if its dtype has a mantissa of so many bits."""
         sizes = np.abs(expected, where=np.isfinite(expected), out=np.zeros_like(expected))
         own = self.units * 2.0**-mantissa * sizes
-        return own + self.terms * 2.0**-self.mantissa * sizes.max(initial=0.0) + self.tiny
+        summed = self.terms * 2.0**-self.mantissa + (2.0**-self.narrow if self.narrow else 0.0)
+        return own + summed * sizes.max(initial=0.0) + self.tiny
 
 
 EXACT = Rounding()
@@ -53,8 +57,10 @@ def rounding(module: Module) -> Rounding:
         return EXACT
     looping = any(operation.name in ("scf.for", "scf.while") for operation in operations)
     terms = max((_terms(operation) for operation in sums), default=1)
+    narrowed = [_bits(operation) for operation in operations if _narrows(operation)] if sums else []
     # The errors of a sum are as often up as down: they grow with the root of the number of terms.
-    return Rounding(2.0, 4 * (terms * (TRIPS if looping else 1)) ** 0.5, min(map(_mantissa, sums), default=23))
+    terms_off = 4 * (terms * (TRIPS if looping else 1)) ** 0.5
+    return Rounding(2.0, terms_off, min(map(_mantissa, sums), default=23), min(narrowed, default=None))
 
 
 def check(what: str, got: np.ndarray, expected: np.ndarray, rounding: Rounding = EXACT) -> None:
@@ -65,27 +71,38 @@ def check(what: str, got: np.ndarray, expected: np.ndarray, rounding: Rounding =
 
 
 def difference(got: np.ndarray, expected: np.ndarray, rounding: Rounding = EXACT) -> str:
-    """Which elements are wrong, and the first of them, or nothing. A NaN is like any other, a zero has no sign."""
-    wide_got, wide_expected = _wide(got), _wide(expected)
-    wrong = (wide_got != wide_expected) & ~((wide_got != wide_got) & (wide_expected != wide_expected))
-    allowed = np.zeros(wrong.shape)
-    if rounding != EXACT and expected.dtype.name in MANTISSA:
-        allowed = rounding.allowed(wide_expected, MANTISSA[expected.dtype.name])
-        with np.errstate(invalid="ignore"):
-            wrong &= ~(np.abs(wide_got - wide_expected) <= allowed)
-    if not wrong.any():
+    """Which elements are wrong, and the first of them, or nothing."""
+    found = wrong(got, expected, rounding)
+    if not found.any():
         return ""
-    first = int(np.flatnonzero(wrong)[0])
-    lines = [
-        f"{np.count_nonzero(wrong)} of {wrong.size} elements are wrong, the first is element {first}",
-        f"  expected  {expected.flat[first]!s}" + (f" ± {allowed[first]:.3g}" if allowed[first] else ""),
-        f"  got       {got.flat[first]!s}",
-    ]
-    return "\n".join(lines)
+    first = int(np.flatnonzero(found)[0])
+    allowed = _allowed(expected, rounding)[first]
+    return (
+        f"{np.count_nonzero(found)} of {found.size} elements are wrong, the first is element {first}\n"
+        f"  expected  {expected.flat[first]!s}" + (f" ± {allowed:.3g}" if allowed else "") + "\n"
+        f"  got       {got.flat[first]!s}"
+    )
+
+
+def wrong(got: np.ndarray, expected: np.ndarray, rounding: Rounding = EXACT) -> np.ndarray:
+    """Which elements are wrong. A NaN is like any other, a zero has no sign."""
+    x, y = _wide(got), _wide(expected)
+    different = (x != y) & ~((x != x) & (y != y))
+    if rounding == EXACT or expected.dtype.name not in MANTISSA:
+        return different
+    with np.errstate(invalid="ignore"):
+        return different & ~(np.abs(x - y) <= _allowed(expected, rounding))
+
+
+def _allowed(expected: np.ndarray, rounding: Rounding) -> np.ndarray:
+    if expected.dtype.name not in MANTISSA:
+        return np.zeros(expected.size)
+    return rounding.allowed(_wide(expected), MANTISSA[expected.dtype.name])
 
 
 def _wide(array: np.ndarray) -> np.ndarray:
-    return array.ravel().astype(np.float64) if array.dtype.name in MANTISSA else array.ravel()
+    with np.errstate(invalid="ignore"):  # a NaN that signals
+        return array.ravel().astype(np.float64) if array.dtype.name in MANTISSA else array.ravel()
 
 
 def _float(operation: Operation) -> bool:
@@ -101,6 +118,13 @@ def _sums_floats(operation: Operation) -> bool:
     return operation.name == "tt.dot" and _float(operation)
 
 
+def _narrows(operation: Operation) -> bool:
+    """Whether it rounds a float that is computed with further; results themselves are only stored."""
+    if operation.name not in ("arith.truncf", "tt.fp_to_fp"):
+        return False
+    return any(use.user.name != "tt.store" for use in operation.results[0].uses)
+
+
 def _terms(operation: Operation) -> int:
     """How many numbers are added up."""
     if operation.name == "tt.atomic_rmw":
@@ -112,7 +136,11 @@ def _terms(operation: Operation) -> int:
 
 def _mantissa(operation: Operation) -> int:
     """The bits that terms and sums have; those of a product of fp32 by tensor cores are cut off."""
-    kind = element_type((operation.results[0] if operation.results else operation.operands[1]).type)
     if operation.attributes.get("inputPrecision") == "tf32" and element_type(operation.operands[0].type) == F32:
-        return MANTISSA["float16"]
-    return {F16: 10, BF16: 7, F32: 23, F64: 52}[kind]  # type: ignore[index]
+        return BITS["f16"]
+    return _bits(operation)
+
+
+def _bits(operation: Operation) -> int:
+    """Those of the mantissas of what it results in, or writes."""
+    return BITS[str(element_type((operation.results[0] if operation.results else operation.operands[1]).type))]
