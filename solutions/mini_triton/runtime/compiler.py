@@ -63,7 +63,7 @@ def run_stages(
     program = compile_module(module)
     inspection.finished(name, hash, "numpy", program.source)
     texts = {"source": function.source, "ttir": ttir, "numpy": program.source}
-    runs = {"name": name, "batched": program.batched, "largest": program.largest, "lines": list(program.lines.items())}
+    runs = {"name": name, "mode": program.mode, "largest": program.largest, "lines": list(program.lines.items())}
     return {**texts, **runs, "stored": stored_to(module)}
 
 
@@ -71,7 +71,7 @@ def program_of(entry: cache.Entry, signature: Mapping[str, str]) -> NumpyKernel:
     """The kernel that runs, from what is kept of it."""
     types: list[Type] = [parse_type(type).ir_type for type in signature.values() if type != "constexpr"]
     lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
-    return NumpyKernel(entry["name"], entry["numpy"], entry["batched"], types, entry["largest"], lines)
+    return NumpyKernel(entry["name"], entry["numpy"], entry["mode"], types, entry["largest"], lines)
 
 
 def stored_to(module: Module) -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
-from mini_triton.language.constexpr import unwrap
+from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.runtime.arguments import address, element_type, is_memory, number
 from mini_triton.runtime.binding import Parameter
 
@@ -38,7 +38,7 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
         found = specialize_value(number(value), parameter)
     except (TypeError, OverflowError) as error:
         raise TypeError(f"{kernel}, parameter {parameter.name}: {error}") from None
-    return Specialized(parameter.type, found.divisible) if parameter.type else found
+    return Specialized(parameter.type, found.divisible) if parameter.type and value is not None else found
 
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
@@ -49,7 +49,7 @@ def specialize_value(value: Any, parameter: Parameter) -> Specialized:
     # `divisible` is for ints and for memory (its `address`). Without `parameter.specialize` it is False, and a 1 is an
     # int like others; without `parameter.specialize_alignment` only the former.
     aligned = parameter.specialize and parameter.specialize_alignment
-    if value is None or type(value).__name__ == "constexpr":
+    if value is None or isinstance(value, constexpr):
         return constant(value)
     if isinstance(value, bool):
         return Specialized("u1")

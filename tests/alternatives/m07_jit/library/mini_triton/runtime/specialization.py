@@ -39,7 +39,7 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
         found = specialize_value(number(value), parameter)
     except (TypeError, OverflowError) as error:
         raise TypeError(f"{kernel}, parameter {parameter.name}: {error}") from None
-    return Specialized(parameter.type, found.divisible) if parameter.type else found
+    return Specialized(parameter.type, found.divisible) if parameter.type and value is not None else found
 
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
