@@ -20,7 +20,7 @@ def refused(x: Any, y: Any, **options: Any) -> str:
 def test_sums_in_another_order() -> None:
     generator = np.random.default_rng(0)
     a, b = (generator.standard_normal((256, 512), dtype=np.float32) for _ in range(2))
-    blocks = sum(a[:, k : k + 32] @ b[:, k : k + 32].T for k in range(0, 512, 32))
+    blocks = np.sum([a[:, k : k + 32] @ b[:, k : k + 32].T for k in range(0, 512, 32)], axis=0)
     assert_close(blocks, a.astype(np.float64) @ b.astype(np.float64).T)
     blocks[3, 17] += 0.01
     message = refused(blocks, a @ b.T)
@@ -36,7 +36,7 @@ def test_one_rounding(dtype: Any) -> None:
 
 def test_integers_are_equal() -> None:
     assert_close([1, 2], [1, 2])
-    assert_close(np.uint8([255]), np.int64([255]))
+    assert_close(np.array([255], np.uint8), np.array([255], np.int64))
     assert "got 2, expected 3" in refused([1, 2], [1, 3])
     assert "off by 1" in refused(np.uint64(2**64 - 1), np.uint64(2**64 - 2))
     refused([True], [False])
