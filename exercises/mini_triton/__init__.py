@@ -8,18 +8,20 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+MODULES = ("language", "testing")
+
 EXPORTS = {
-    "language": "mini_triton.language",
-    "jit": "mini_triton.frontend.function",
+    "jit": "mini_triton.runtime.jit",
+    "JITFunction": "mini_triton.runtime.jit",
     "constexpr_function": "mini_triton.frontend.function",
-    "JITFunction": "mini_triton.frontend.function",
     "cdiv": "mini_triton.frontend.sizes",
     "next_power_of_2": "mini_triton.frontend.sizes",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name not in EXPORTS:
-        raise AttributeError(f"mini_triton has no {name}")
-    module = importlib.import_module(EXPORTS[name])
-    return module if name == EXPORTS[name].rpartition(".")[2] else getattr(module, name)
+    if name in MODULES:
+        return importlib.import_module(f"mini_triton.{name}")
+    if name in EXPORTS:
+        return getattr(importlib.import_module(EXPORTS[name]), name)
+    raise AttributeError(f"mini_triton has no {name}")

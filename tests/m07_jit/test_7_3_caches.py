@@ -82,7 +82,7 @@ def test_the_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert not others, f"store leaves other files behind: {others}"
 
 
-ENTRY = {"ttir": "module {\n}\n", "stored": ["out"], "batched": True}
+ENTRY = {"ttir": "module {\n}\n", "stored": ["out"], "mode": "fast"}
 CONTENT = cache.pack(ENTRY)
 
 

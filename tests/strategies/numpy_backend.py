@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 from mini_triton.codegen import compile_module
+from mini_triton.codegen.values import Mode
 from mini_triton.codegen.library.memory import Buffer
+from mini_triton.codegen.values import Mode
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 
@@ -22,7 +24,7 @@ def run(
     grid: Sequence[int],
     arguments: Sequence[Any],
     hidden: Sequence[Any] = (),
-    batched: bool | None = None,
+    mode: Mode | None = None,
 ) -> list[Any]:
     """The arguments, and what is hidden, as they are after the kernel ran on copies of them."""
     if isinstance(module, str):
@@ -38,7 +40,7 @@ def run(
         if isinstance(value, dict):
             addresses = np.array([int(given[other].address(0)) for other in value["addresses"]])
             given[i] = Buffer.of(names[i], addresses)
-    compile_module(module, batched)(tuple(grid), given[: len(arguments)], reachable=given[len(arguments) :])
+    compile_module(module, mode)(tuple(grid), given[: len(arguments)], reachable=given[len(arguments) :])
     return values
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mini_triton.codegen.axes import PROGRAM
+from mini_triton.codegen.axes import ALL_PROGRAMS
 from mini_triton.codegen.emission import Emission
-from mini_triton.codegen.expressions import dtype_of, expression
-from mini_triton.codegen.values import is_pointer
+from mini_triton.codegen.expressions import dtype_of, expression, numpy_dtype
+from mini_triton.codegen.values import ZERO, is_pointer
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
@@ -21,7 +21,7 @@ def pointee(type: Type) -> Type:
 
 def bytes_of(type: Type) -> int:
     """The size of one element in memory: an `i1` has a byte of its own."""
-    return max(1, pointee(type).width // 8)
+    return numpy_dtype(pointee(type)).itemsize
 
 
 class Accesses(Emission):
@@ -32,7 +32,7 @@ class Accesses(Emission):
         if self.origins[pointer] is None:
             scaled = f"np.int64({bytes_of(pointer.type)}) * {self.name(offset)}"
             self.assign(operation.result, f"{self.text(pointer)} + {scaled}")
-        elif self.text(pointer) == "np.int64(0)":
+        elif self.text(pointer) == ZERO:
             self.assign(operation.result, f"{self.name(offset)}.astype(np.int64)")  # or further sums would wrap around
         else:
             self.assign(operation.result, f"{self.text(pointer)} + {self.name(offset)}")
@@ -70,7 +70,7 @@ class Accesses(Emission):
         mask = self.lifted(self.text(condition), self.axes[condition], rank)
         by_address = is_pointer(result) and self.origins[result] is None
         texts = [self.address(value) if by_address else self.text(value) for value in (x, y)]
-        self.assign(result, f"lazy.where({mask}, {', '.join(texts)})")
+        self.assign(result, f"{self.arrays}.where({mask}, {', '.join(texts)})")
 
     def buffer(self, pointer: Value) -> str:
         """The memory that a pointer leads into, read as what it points to."""
@@ -86,19 +86,21 @@ class Accesses(Emission):
 
     def mask(self, values: Sequence[Value], mask: Value | None) -> str:
         """The mask of an access with these operands; the programs that take no part are masked off. Or nothing."""
-        # [task 6.5] The text of the mask and of `self.active`, joined by `&`; if there is one only, that. Programs need
-        # no mask where all of them do the same thing: if none of the operands varies. `self.active` has one element a
-        # program: `lifted` lays it beside tensors.
-        texts = [self.text(mask)] if mask is not None else []
-        if self.active and any(self.varies(value) for value in values):
-            rank = len(shape_of(values[0].type))
-            texts.append(self.lifted(self.active, frozenset({PROGRAM}), rank))
-        return " & ".join(texts)
+        text = self.text(mask) if mask is not None else ""
+        if not self.active:
+            return text
+        # [task 6.5] Join `text` and `self.active` by `&`, or take the one that there is. Programs need no mask where
+        # all of them do the same thing: if none of the operands varies. `self.active` has one element a program:
+        # `lifted` lays it beside tensors.
+        if not any(self.varies(value) for value in values):
+            return text
+        active = self.lifted(self.active, ALL_PROGRAMS, len(shape_of(values[0].type)))
+        return f"{text} & {active}" if text else active
         # [end]
 
     def tt_load(self, operation: Operation) -> None:
         pointer, *rest = operation.operands
-        # [task 6.2] `x = memory.load(buffer, offset, mask, other=other)`; what there is not is left out. The module is
+        # [task 6.1] `x = memory.load(buffer, offset, mask, other=other)`; what there is not is left out. The module is
         # `self.library(pointer)`.
         # `self.mask(operands, mask)` is the text of the mask, which may be empty though there is one, or the reverse.
         arguments = [self.buffer(pointer), self.text(pointer)]
@@ -112,7 +114,7 @@ class Accesses(Emission):
 
     def tt_store(self, operation: Operation) -> None:
         pointer, value, *rest = operation.operands
-        # [task 6.2] `memory.store(buffer, offset, value, mask)`.
+        # [task 6.1] `memory.store(buffer, offset, value, mask)`.
         arguments = [self.buffer(pointer), self.text(pointer), self.text(value)]
         mask = self.mask([pointer, value, *rest], rest[0] if rest else None)
         if mask:
@@ -133,7 +135,7 @@ class Accesses(Emission):
     def atomic(
         self, operation: Operation, function: str, first: list[str], values: Sequence[Value], mask: Value | None
     ) -> None:
-        """`old = atomics.rmw("add", buffer, offset, value, shape, mask)`; the call alone if nobody asks what was there."""
+        """`old = atomics.rmw("add", buffer, offset, value, shape, mask)`; without `old` if nobody asks for it."""
         pointer, result = operation.operands[0], operation.result
         dimensions = frozenset(range(len(shape_of(result.type))))
         shape = self.shape(result.type, self.axes[result] | dimensions)

@@ -32,9 +32,8 @@ MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt
 class Varying:
     """Finds the axes of every value in a `tt.func`, from the operands to the results, until nothing changes."""
 
-    def __init__(self, function: Operation, batched: bool) -> None:
+    def __init__(self, function: Operation) -> None:
         self.axes: dict[Value, Axes] = {}
-        self.program = ALL_PROGRAMS if batched else NONE
         for operation in function.walk():
             for region in operation.regions:
                 for block in region.blocks:
@@ -60,20 +59,23 @@ class Varying:
             case "scf.if":
                 regions = [region for region in operation.regions if region.blocks]
                 yields = zip(*(region.block.terminator.operands for region in regions), strict=True)  # type: ignore[union-attr]
-                return [(r, self.of(operation.operands[0], *pair)) for r, pair in zip(operation.results, yields)]
+                return [
+                    (r, self.of(operation.operands[0], *pair))
+                    for r, pair in zip(operation.results, yields, strict=False)
+                ]
         axes = self.result_axes(operation)
         return [(result, axes) for result in operation.results]
 
     def result_axes(self, operation: Operation) -> Axes:
         """The axes of the results of an operation without control flow."""
         axes = self.of(*operation.operands)
-        # [task 6.3] Elementwise operations vary along all axes that an operand varies along. Not so: the ids and ranges,
-        # where it begins; expand_dims and trans (attributes "axis" and "order"), which move axes; reduce, which takes its
-        # "axis" away from those after it, and scan, which varies along it; atomics, which give every program something
-        # else; and those in MIXING. `axes & ALL_PROGRAMS` is what is left without the dimensions.
+        # [task 6.3] Elementwise operations vary along all axes that an operand varies along. Not so: the ids and
+        # ranges, where it begins; expand_dims and trans (attributes "axis" and "order"), which move axes; reduce, which
+        # takes its "axis" away from those after it, and scan, which varies along it; atomics, which give every program
+        # something else; and those in MIXING. `axes & ALL_PROGRAMS` is what is left without the dimensions.
         match operation.name:
             case "tt.get_program_id":
-                return self.program
+                return ALL_PROGRAMS
             case "tt.make_range":
                 return frozenset({0})
             case "tt.expand_dims":
@@ -88,7 +90,7 @@ class Varying:
             case "tt.scan":
                 return axes | {operation.attributes["axis"]}
             case "tt.atomic_rmw" | "tt.atomic_cas":
-                return axes | self.program
+                return axes | ALL_PROGRAMS
             case name if name in MIXING and (axes or name not in CONSTANT_STAYS):
                 dimensions = range(len(shape_of(operation.results[0].type)))
                 return frozenset(dimensions) | axes & ALL_PROGRAMS
@@ -100,9 +102,9 @@ class Varying:
         block = operation.regions[0].block
         variable, *carried = block.arguments
         assert block.terminator is not None
-        # [task 6.5] Yield pairs of a value and axes. The variable varies as its first value and its step do. Programs that
-        # differ in any bound or in the step leave the loop at different times, and so differ in what it carries. An
-        # argument that is carried is its init in the first round, and what the body yields later. So is the result.
+        # [task 6.5] Yield pairs of a value and axes. The variable varies as its first value and its step do. Programs
+        # that differ in any bound or in the step leave the loop at different times, and so differ in what it carries.
+        # An argument that is carried is its init in the first round, and what the body yields later. So is the result.
         yield variable, self.of(lower, step)
         trips = self.of(lower, upper, step)
         yielded = block.terminator.operands
@@ -127,6 +129,9 @@ class Varying:
             yield result, axes
 
 
-def varying_axes(function: Operation, batched: bool) -> dict[Value, Axes]:
-    """The axes of every value in a `tt.func`. Unless it is `batched`, programs run one by one and none varies."""
-    return Varying(function, batched).axes
+def own_axes(function: Operation) -> dict[Value, Axes]:
+    """As if every value varied along all of its dimensions, and not from program to program: for one program alone."""
+    values = {value for operation in function.walk() for value in (*operation.operands, *operation.results)}
+    blocks = [block for operation in function.walk() for region in operation.regions for block in region.blocks]
+    values.update(argument for block in blocks for argument in block.arguments)
+    return {value: frozenset(range(len(shape_of(value.type)))) for value in values}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mini_triton.codegen.emission import Emission
+from mini_triton.codegen.values import axis_of
 from mini_triton.ir.core import Operation
 from mini_triton.ir.types import shape_of
 
@@ -46,7 +47,7 @@ class Combining(Emission):
 
     def combined(self, operation: Operation, function: str) -> None:
         """`x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same for a scan."""
-        axis = operation.attributes["axis"]
+        axis = axis_of(operation)
         # [task 6.4] Every operand must have all its elements along the axis, so it is `spread` to vary along it, and
         # along all axes that another operand varies along: they are combined together. The axis counts from
         # the end (-1 is the last), so that it does not matter whether there is one for programs.

@@ -1,8 +1,8 @@
 """Loops and branches.
 
-If all programs go the same way, Python's own `for`, `while` and `if` will do. If not, every way is gone by those programs
-that take it: `active` says which do, and memory is touched for them only. A value that a way results in is that of the
-programs that went it, and the others keep theirs.
+If all programs go the same way, Python's own `for`, `while` and `if` will do. If not, every way is gone by those
+programs that take it: `active` says which do, and memory is touched for them only. A value that a way results in is that
+of the programs that went it, and the others keep theirs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ControlFlow(Accesses):
         text = self.address(source) if self.origins[target] is None else self.text(source)
         if self.axes[source] == self.axes[target]:
             return text
-        return f"lazy.broadcast_to({text}, {self.shape(target.type, self.axes[target])})"
+        return f"{self.arrays}.broadcast_to({text}, {self.shape(target.type, self.axes[target])})"
 
     def pass_on(self, targets: Sequence[Value], sources: Sequence[Value], only: str = "") -> None:
         """`a, b = c, d`: assign values all at once; with `only`, to the programs of that mask."""
@@ -43,7 +43,7 @@ class ControlFlow(Accesses):
             text = self.passed(source, target)
             if only:
                 mask = self.lifted(only, ALL_PROGRAMS, len(shape_of(target.type)))
-                text = f"lazy.where({mask}, {text}, {self.name(target)})"
+                text = f"{self.arrays}.where({mask}, {text}, {self.name(target)})"
             texts.append(text)
         self.write(f"{', '.join(map(self.name, targets))} = {', '.join(texts)}")
 
@@ -80,8 +80,8 @@ class ControlFlow(Accesses):
         block = operation.regions[0].block
         variable, *carried = block.arguments
         bounds = [self.text(bound) for bound in operation.operands[:3]]
-        # [task 6.5] `for i in range(lower, upper, step):`, the block, then pass on what it yields to what is carried. In
-        # Python `i` is an `int`: the variable must have a NumPy dtype, so that it wraps around as the IR's does.
+        # [task 6.5] `for i in range(lower, upper, step):`, the block, then pass on what it yields to what is carried.
+        # In Python `i` is an `int`: the variable must have a NumPy dtype, so that it wraps around as the IR's does.
         counter = self.fresh(f"{self.name(variable)}_")
         with self.indented(f"for {counter} in range({', '.join(bounds)}):"):
             self.write(f"{self.name(variable)} = {self.dtype(variable)}({counter})")
@@ -94,13 +94,15 @@ class ControlFlow(Accesses):
         block = operation.regions[0].block
         variable, *carried = block.arguments
         lower, upper, step = operation.operands[:3]
-        # [task 6.5] Count the rounds; the variable is `lower + rounds * step`. `running` are those programs, out of the active
-        # ones, for which that is below `upper`. Leave when there is none. In the block they are `self.active`, and only
-        # they get new values.
+        # [task 6.5] Count the rounds; the variable is `lower + rounds * step`. `running` are those programs, out of the
+        # active ones, for which that is below `upper`. Leave when there is none. In the block they are `self.active`,
+        # and only they get new values.
         outer, self.active = self.active, self.fresh("running")
         rounds = self.fresh("rounds")
         with self.indented(f"for {rounds} in itertools.count():"):
-            self.write(f"{self.name(variable)} = {self.text(lower)} + {self.dtype(variable)}({rounds}) * {self.text(step)}")
+            self.write(
+                f"{self.name(variable)} = {self.text(lower)} + {self.dtype(variable)}({rounds}) * {self.text(step)}"
+            )
             below = f"({self.name(variable)} < {self.text(upper)})"
             self.write(f"{self.active} = {self.both(outer, below)}")
             with self.indented(f"if not {self.active}.any():"):
@@ -138,9 +140,9 @@ class ControlFlow(Accesses):
         outer, self.active = self.active, self.fresh("running")
         self.zeros(after.arguments)
         self.write(f"{self.active} = {outer or 'np.ones(P, bool)'}")
+        # [task 6.5] As `uniform_while`, for the programs that are running: what `before` forwards is theirs, then
+        # those whose condition is false stop running, and the loop ends when none is left.
         with self.indented("while True:"):
-            # [task 6.5] As `uniform_while`, for the programs that are running: what `before` forwards is theirs, then those whose
-            # condition is false stop running, and the loop ends when none is left.
             self.block(before)
             self.pass_on(after.arguments, forwarded, only=self.active)
             self.write(f"{self.active} = {self.active} & {self.text(condition)}")
@@ -148,7 +150,7 @@ class ControlFlow(Accesses):
                 self.write("break")
             self.block(after)
             self.pass_on(before.arguments, end_of(after), only=self.active)
-            # [end]
+        # [end]
         self.active = outer
 
     # --- if
@@ -167,8 +169,9 @@ class ControlFlow(Accesses):
     def divergent_if(self, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
         """Both ways, one after the other, each for its programs, if there are any."""
         outer = self.active
-        # [task 6.5] `results` begin as zeros. For each block: a mask of the programs that go there, out of those that are
-        # active; under `if mask.any():` the block, with the mask as `self.active`, and what it yields for its programs.
+        # [task 6.5] `results` begin as zeros. For each block: a mask of the programs that go there, out of those that
+        # are active; under `if mask.any():` the block, with the mask as `self.active`, and what it yields for its
+        # programs.
         self.zeros(results)
         for block, taken in zip(blocks, (condition, f"~{condition}"), strict=False):
             self.active = self.fresh("then" if block is blocks[0] else "otherwise")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from mini_triton.codegen.axes import NONE
 from mini_triton.codegen.expressions import dtype_of, expression
 from mini_triton.codegen.values import Values
 from mini_triton.ir.core import Block, Operation, OpResult, Value
@@ -68,20 +69,26 @@ class Emission(Values):
     def arith_constant(self, operation: Operation) -> None:
         value, dtype = operation.attributes["value"], dtype_of(operation.result.type)
         finite = not isinstance(value, float) or abs(value) < float("inf")
-        self.assign(operation.result, f"{dtype}({value})" if finite else f'{dtype}("{value}")')
+        self.constant(operation.result, f"{dtype}({value})" if finite else f'{dtype}("{value}")')
 
     def ub_poison(self, operation: Operation) -> None:
         """Any value will do."""
-        self.assign(operation.result, f"{dtype_of(operation.result.type)}(0)")
+        self.constant(operation.result, f"{dtype_of(operation.result.type)}(0)")
+
+    def constant(self, value: Value, text: str) -> None:
+        """A number, or a tensor of it."""
+        self.assign(value, self.repeated(text, value.type, NONE, self.axes[value]))
 
     def tt_get_program_id(self, operation: Operation) -> None:
-        self.assign(operation.result, f"programs.id({'xyz'.index(operation.attributes['axis'])})")
+        self.assign(operation.result, f"programs.id({'xyz'.index(str(operation.attributes['axis']))})")
 
     def tt_get_num_programs(self, operation: Operation) -> None:
-        self.assign(operation.result, f"programs.count({'xyz'.index(operation.attributes['axis'])})")
+        self.assign(operation.result, f"programs.count({'xyz'.index(str(operation.attributes['axis']))})")
 
     def tt_make_range(self, operation: Operation) -> None:
-        self.assign(operation.result, f"lazy.arange({operation.attributes['start']}, {operation.attributes['end']})")
+        bounds = f"{operation.attributes['start']}, {operation.attributes['end']}"
+        lazy, stored = f"lazy.arange({bounds})", f"np.arange({bounds}, dtype=np.int32)"
+        self.assign(operation.result, lazy if self.mode == "fast" else stored)
 
     # --- what the NumPy back end leaves out
 

@@ -5,6 +5,8 @@ What NumPy does not do as the IR means it is a function of `library/exact`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from mini_triton.ir.core import Operation
 from mini_triton.ir.types import I1, PointerType, Type, element_type
 
@@ -25,6 +27,11 @@ def dtype_of(type: Type) -> str:
     if isinstance(element, PointerType):
         return "np.int64"
     return DTYPES.get(str(element)) or f"np.int{element.width}"
+
+
+def numpy_dtype(type: Type) -> np.dtype:
+    """NumPy's dtype for one element. Those of `ml_dtypes` have names, too."""
+    return np.dtype(dtype_of(type).removeprefix("np.").rstrip("_"))
 
 
 TEMPLATES = {

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from mini_triton.codegen.expressions import dtype_of
+from mini_triton.codegen.expressions import numpy_dtype
 from mini_triton.codegen.library.buffers import Buffer
 from mini_triton.codegen.library.memory import OutOfBounds
-from mini_triton.codegen.library.programs import OneProgram, Programs
+from mini_triton.codegen.library.programs import LazyPrograms, OneProgram, Programs
 from mini_triton.codegen.numpy_gen import NumpyGenerator
-from mini_triton.codegen.pointers import origins
+from mini_triton.codegen.values import Mode
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.types import PointerType, Type, shape_of
 
@@ -28,16 +28,16 @@ Line = tuple[str, int]
 _numbers = itertools.count()
 
 
-def compile_module(module: Module, batched: bool | None = None) -> NumpyKernel:
-    """The kernel of a module, whose calls are inlined. By default programs run at once if they may."""
+def compile_module(module: Module, mode: Mode | None = None) -> NumpyKernel:
+    """The kernel of a module, whose calls are inlined. Without a mode: "fast", or "plain" if a program may wait."""
     (function,) = module.body.operations
-    if batched is None:
-        batched = not waits(function)
-    generator = NumpyGenerator(function, batched)
+    if mode is None:
+        mode = "plain" if waits(function) else "fast"
+    generator = NumpyGenerator(function, mode)
     source = generator.source()
     types = [argument.type for argument in function.regions[0].block.arguments]
     lines = {number: line_of(operation) for number, operation in generator.line_table().items()}
-    return NumpyKernel(str(function.attributes["sym_name"]), source, batched, types, largest_tile(function), lines)
+    return NumpyKernel(str(function.attributes["sym_name"]), source, mode, types, largest_tile(function), lines)
 
 
 def line_of(operation: Operation) -> Line:
@@ -48,8 +48,8 @@ def line_of(operation: Operation) -> Line:
 
 def waits(function: Operation) -> bool:
     """Whether a program may wait for another: whether a loop's condition depends on what others do to memory."""
-    # [task 6.6] A `while` whose condition reads memory spins: it has a load or an atomic among the operations of its first
-    # region. Programs that run at once would wait for one another for ever. Also, an address may lead anywhere.
+    # [task 6.6] A `while` whose condition reads memory spins: it has a load or an atomic among the operations of its
+    # first region. Programs that run at once would wait for one another for ever. Also, an address may lead anywhere.
     for operation in function.walk():
         if operation.name == "scf.while":
             condition = operation.regions[0].block.operations
@@ -57,11 +57,6 @@ def waits(function: Operation) -> bool:
                 return True
     return False
     # [end]
-
-
-def numpy_dtype(type: Type) -> np.dtype:
-    """NumPy's dtype for an element; those of `ml_dtypes` have names, too."""
-    return np.dtype(dtype_of(type).removeprefix("np.").rstrip("_"))
 
 
 def argument(dtype: np.dtype, value: Any) -> Any:
@@ -80,7 +75,7 @@ class NumpyKernel:
 
     name: str
     source: str
-    batched: bool
+    mode: Mode
     types: list[Type]
     largest: int
     lines: dict[int, Line]
@@ -112,12 +107,21 @@ class NumpyKernel:
     def chunks(self, grid: tuple[int, int, int], buffers: Sequence[Buffer]) -> Iterator[Programs]:
         """The programs of a grid, as many at a time as should run at once."""
         count = math.prod(grid)
-        # [task 6.7] One by one if the kernel is not `batched`: `OneProgram`. Else so many that their largest tiles have
-        # about `CHUNK` elements, but at least one.
-        size = max(1, CHUNK // self.largest) if self.batched else 1
-        kind = Programs if self.batched else OneProgram
+        kind: type[Programs]
+        match self.mode:
+            case "plain":
+                kind, size = OneProgram, 1
+            case "batched":
+                kind, size = Programs, max(1, count)
+            case _:
+                kind, size = LazyPrograms, self.most()
         for first in range(0, count, size):
             yield kind(grid, first, min(first + size, count), buffers)
+
+    def most(self) -> int:
+        """How many programs should run at once, so that what they compute is still in a cache when it is used."""
+        # [task 6.7] So many that their largest tiles have `CHUNK` elements together. At least one.
+        return max(1, CHUNK // self.largest)
         # [end]
 
     def locate(self, error: OutOfBounds, programs: Programs) -> None:

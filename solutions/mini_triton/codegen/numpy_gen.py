@@ -2,8 +2,8 @@
 
     def vector_add(programs, x, y, out, n): ...
 
-`programs` are those to run; a pointer is a `Buffer`, any other argument a NumPy scalar. Every value of the kernel becomes
-a variable of the same name. If it differs from program to program, it has a leading axis with one place for each.
+`programs` are those to run; a pointer is a `Buffer`, any other argument a NumPy scalar. Every value of the kernel
+becomes a variable of the same name. If it differs from program to program, it has a leading axis, a place for each.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mini_triton.codegen.library import addresses, atomics, combine, exact, lazy
 
 
 class NumpyGenerator(Shapes, Combining, ControlFlow):
-    """Writes the function for a kernel. Unless it is `batched`, the function runs one program."""
+    """Writes the function for a kernel. If the mode is "plain", the function runs one program."""
 
     def source(self) -> str:
         """The whole source text. The function is the last one in it."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from mini_triton.codegen.axes import NONE
 from mini_triton.codegen.emission import Emission
+from mini_triton.codegen.values import ZERO, axis_of
 from mini_triton.ir.core import Operation
 from mini_triton.ir.types import shape_of
 
@@ -11,9 +13,12 @@ class Shapes(Emission):
     """Writes splat, broadcast, expand_dims, trans, reshape, join, cat, split, gather."""
 
     def tt_splat(self, operation: Operation) -> None:
-        (source,) = operation.operands
-        rank = len(shape_of(operation.result.type))
-        self.assign(operation.result, self.lifted(self.text(source), self.axes[source], rank))
+        (source,), result = operation.operands, operation.result
+        if self.text(source) == ZERO:
+            self.assign(result, ZERO)
+            return
+        text = self.lifted(self.text(source), self.axes[source], len(shape_of(result.type)))
+        self.assign(result, self.repeated(text, result.type, self.axes[source], self.axes[result]))
 
     def tt_unsplat(self, operation: Operation) -> None:
         (source,) = operation.operands
@@ -23,30 +28,29 @@ class Shapes(Emission):
         self.assign(operation.result, text)
 
     def tt_broadcast(self, operation: Operation) -> None:
-        """Nothing to do: axes of size 1 are broadcast when they meet others."""
-        self.assign(operation.result, self.text(operation.operands[0]))
+        """Nothing to do, but in mode "plain": what is the same along an axis has size 1 there until it meets others."""
+        (source,), result = operation.operands, operation.result
+        axes = self.axes[result] if self.mode == "plain" else self.axes[source]
+        own = NONE if self.mode == "plain" else axes
+        self.assign(result, self.repeated(self.text(source), result.type, own, axes))
 
     def tt_expand_dims(self, operation: Operation) -> None:
-        # [task 6.3] As text: `x[:, :, None]`, with one `:` for each axis that the variable of the operand has, the axis
-        # for programs among them. A scalar stays a scalar.
         (source,) = operation.operands
         keys = [":"] * len(shape_of(source.type))
-        keys.insert(operation.attributes["axis"], "None")
+        keys.insert(axis_of(operation), "None")
         if self.varies(source):
             keys.insert(0, ":")
         text = self.text(source)
         self.assign(operation.result, f"{text}[{', '.join(keys)}]" if self.axes[source] else text)
-        # [end]
 
     def tt_trans(self, operation: Operation) -> None:
-        # [task 6.3] `np.transpose(x, order)`. The axis for programs stays where it is.
         (source,) = operation.operands
-        order = tuple(operation.attributes["order"])
+        order = operation.attributes["order"]
+        assert isinstance(order, tuple)
         if self.varies(source):
             order = (0, *(axis + 1 for axis in order))
         text = self.text(source)
         self.assign(operation.result, f"np.transpose({text}, {order})" if self.axes[source] else text)
-        # [end]
 
     def tt_reshape(self, operation: Operation) -> None:
         (source,), result = operation.operands, operation.result
@@ -70,5 +74,5 @@ class Shapes(Emission):
 
     def tt_gather(self, operation: Operation) -> None:
         source, indices = (self.full(operand, self.varies(operation.result)) for operand in operation.operands)
-        axis = operation.attributes["axis"] - len(shape_of(operation.result.type))
+        axis = axis_of(operation) - len(shape_of(operation.result.type))
         self.assign(operation.result, f"np.take_along_axis({source}, {indices}, axis={axis})")

@@ -79,7 +79,7 @@ def cas(
 def lanes_of(
     buffer: Buffer, offset: Array, shape: tuple[int, ...], mask: Array | None, *values: Array
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """The access laid flat: the index of each lane that takes part, which lanes these are, and the values of all lanes."""
+    """The access laid flat: the index of each lane that takes part, which lanes these are, the values of all lanes."""
     taking_part = None if mask is None else np.broadcast_to(stored(mask), shape)
     index = checked(buffer, np.broadcast_to(stored(offset), shape), taking_part).ravel()
     lanes = np.arange(index.size) if taking_part is None else np.flatnonzero(taking_part)

@@ -18,8 +18,8 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 
     Narrow floats are multiplied and added in fp32, as tensor cores do. Sums of `int8` are exact.
     """
-    # [task 6.4] `np.matmul` does the leading axes by itself. It adds up in the dtype of its operands, so these must be wide
-    # enough first. For integers it is slow: products of int8 are exact in fp64, and so are their sums.
+    # [task 6.4] `np.matmul` does the leading axes by itself. It adds up in the dtype of its operands, so these must be
+    # wide enough first. For integers it is slow: products of int8 are exact in fp64, and so are their sums.
     c = stored(c)
     if c.dtype == np.int32:
         return c + np.matmul(stored(a).astype(np.float64), stored(b).astype(np.float64)).astype(np.int32)
@@ -34,8 +34,8 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
     """All elements along an axis combined into one. `axis` is negative: -1 is the last.
 
-    `combine` is a ufunc, which takes and gives one element, or a function: of two sources it takes four elements (two of
-    the left, then two of the right) and gives a tuple of two.
+    `combine` is a ufunc, which takes two elements and gives one; or a function, which takes those of all sources, first
+    the left ones, then the right ones, and gives a tuple.
     """
     # [task 6.4] A function takes arrays, too: combine many neighbours at once, 0 with 1, 2 with 3, ..., and the results
     # again, until one element is left. The order matters to it, as it does not to a ufunc, which has `reduce`: give it
@@ -66,8 +66,8 @@ def scan(
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
-    # [task 6.4] A ufunc has `accumulate`. Else (Hillis and Steele, 1986): combine each element with the one 1 before it, of
-    # the results each with the one 2 before it, then 4, 8, ... The first ones have none before them and stay.
+    # [task 6.4] A ufunc has `accumulate`. Else (Hillis and Steele, 1986): combine each element with the one 1 before
+    # it, of the results each with the one 2 before it, then 4, 8, ... The first ones have none before them and stay.
     if isinstance(combine, np.ufunc) and arrays[0].dtype != bool:
         arrays = [combine.accumulate(arrays[0], axis=-1, dtype=arrays[0].dtype)]
     else:

@@ -250,8 +250,9 @@ def compared(ufunc: np.ufunc, a: Affine, b: Affine) -> Box | None:
     difference = a.plus(b.times(-1))
     if difference is None:
         return None
-    # [task 6.7] Compare the difference with 0. At the bounds it is the same as at both ends: if the answers agree, it is
-    # the answer everywhere. If the difference changes along one axis only, the box ends, or begins, where it crosses 0.
+    # [task 6.7] Compare the difference with 0. At the bounds it is the same as at both ends: if the answers agree, it
+    # is the answer everywhere. If the difference changes along one axis only, the box ends, or begins, where it crosses
+    # 0.
     shape = difference.shape
     first, last = (bool(ufunc(bound, 0)) for bound in difference.bounds)
     if first == last:
@@ -270,7 +271,7 @@ def compared(ufunc: np.ufunc, a: Affine, b: Affine) -> Box | None:
 class Box(Lazy):
     """A mask that is true in a box: from `ranges[axis][0]` up to, not including, `ranges[axis][1]` along each axis.
 
-    If `rows` is an array, that counts for those places of the first axis at which it is true; elsewhere the mask is false.
+    If `rows` is an array, that is so at those places of the first axis where it is true; elsewhere the mask is false.
     """
 
     dtype = np.dtype(bool)
@@ -302,6 +303,7 @@ class Box(Lazy):
     def chosen(self) -> np.ndarray:
         """The places of the first axis that have something in the box, if there are `rows`."""
         first, end = self.ranges[0]
+        assert self.rows is not None
         return first + np.flatnonzero(self.rows[first:end])
 
     def is_full(self) -> bool:
@@ -324,7 +326,7 @@ class Box(Lazy):
             return stored(self)[tuple(None if i in places else slice(None) for i in range(self.ndim + len(places)))]
         return Box(with_ones(self.ranges, places, (0, 1)), with_ones(self.shape, places, 1), self.rows)
 
-    def broadcast_to(self, shape: Shape) -> Box:
+    def broadcast_to(self, shape: Shape) -> Any:
         lifted = self.with_axes(range(len(shape) - self.ndim))
         if not isinstance(lifted, Box):
             return np.broadcast_to(lifted, shape)

@@ -5,8 +5,6 @@ A pointer is an offset, in elements, from the one that the argument points to.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mini_triton.codegen.library.buffers import Buffer
@@ -79,8 +77,8 @@ def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
 
     Raises `OutOfBounds` for the first index that is used but is not the buffer's.
     """
-    # [task 6.2] Every offset counts from `buffer.origin`. Look at those that the mask lets through only. An index is bad
-    # if it is negative, too large, or in a gap: `buffer.gaps[index]`.
+    # [task 6.2] Every offset counts from `buffer.origin`. Look at those that the mask lets through only. An index is
+    # bad if it is negative, too large, or in a gap: `buffer.gaps[index]`.
     index = np.asarray(offset).astype(np.int64) + buffer.origin
     if mask is not None:
         mask = np.asarray(mask)
@@ -163,9 +161,9 @@ def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.nd
     `view[starts]` follow from those of the result: each is a pair of one of starts and one of strides.
     """
     offset = offset.broadcast_to(box.shape)
-    # [task 6.7] Restrict the offsets to the box: an `Affine` of a smaller shape with a later start. Its bounds say whether
-    # all of it is inside of the buffer; if not `checked(buffer, offset, box)` raises the error. The view is
-    # `np.ndarray(shape, dtype, memory, first byte, strides in bytes)`.
+    # [task 6.7] Restrict the offsets to the box: an `Affine` of a smaller shape with a later start, of which the bounds
+    # say whether it is inside of the buffer; if not, `checked(buffer, offset, box)` raises the error. Find `sizes`, the
+    # shape of the box, and `start`, with `buffer.origin` added: a Python integer, or an array restricted to the box.
     sizes = [end - first for first, end in box.ranges]
     start = offset.start + buffer.origin
     if isinstance(start, np.ndarray):

@@ -31,9 +31,6 @@ class Programs:
         # [task 6.3] A program's number is `x + y * grid[0] + z * grid[0] * grid[1]`.
         before = int(np.prod(self.grid[:axis]))
         size = self.grid[axis]
-        first, last = self.first // before, (self.last - 1) // before
-        if first == last or before == 1 and first // size == last // size:
-            return Affine(first % size, (int(first != last),), (len(self),), np.int32)  # without storing them
         return (np.arange(self.first, self.last) // before % size).astype(np.int32)
         # [end]
 
@@ -50,6 +47,17 @@ class Programs:
         x, y, _ = self.grid
         number = self.first + lane
         return number % x, number // x % y, number // (x * y)
+
+
+class LazyPrograms(Programs):
+    """Programs that do not store their ids, if these are numbers one after the other, or all the same."""
+
+    def id(self, axis: int) -> Array:
+        before, size = int(np.prod(self.grid[:axis])), self.grid[axis]
+        first, last = self.first // before, (self.last - 1) // before
+        if first == last or before == 1 and first // size == last // size:
+            return Affine(first % size, (int(first != last),), (len(self),), np.int32)
+        return super().id(axis)
 
 
 class OneProgram(Programs):

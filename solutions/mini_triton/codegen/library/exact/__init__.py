@@ -41,6 +41,7 @@ __all__ = [
     "divsi",
     "divui",
     "erf",
+    "exp2",
     "extern",
     "fma",
     "fp_to_fp",

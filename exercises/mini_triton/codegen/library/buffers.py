@@ -1,0 +1,104 @@
+"""What pointer arguments lead into: the memory of an array, flat. (Given.)"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import as_strided
+
+TORCH_ONLY = {
+    "torch.bfloat16": ml_dtypes.bfloat16,
+    "torch.float8_e5m2": ml_dtypes.float8_e5m2,
+    "torch.float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+}
+"""Dtypes of PyTorch that NumPy knows from `ml_dtypes` only."""
+
+
+@dataclass
+class Buffer:
+    """The memory behind a pointer argument: `data`, of which element `origin` is the one pointed to.
+
+    `gaps` is true for the elements that lie between those of the array but are not its own: those that a slice
+    `x[:, :3]` leaves out. It is None if there are none.
+    """
+
+    name: str
+    data: np.ndarray
+    origin: int = 0
+    gaps: np.ndarray | None = None
+    shape: tuple[int, ...] | None = None
+
+    @staticmethod
+    def of(name: str, array: Any) -> Buffer:
+        """The memory of a NumPy array or of a tensor of PyTorch on the CPU, whatever its strides; nothing is copied."""
+        array = _as_numpy(array)
+        dtype = np.dtype(f"i{array.itemsize}") if array.dtype.kind == "u" else array.dtype  # IR integers have no sign
+        by_stride = array if array.flags.c_contiguous else array.transpose(np.argsort(array.strides)[::-1])
+        if by_stride.flags.c_contiguous:
+            return Buffer(name, by_stride.reshape(-1).view(dtype), shape=array.shape)
+        if not array.size:
+            return Buffer(name, np.zeros(0, dtype), shape=array.shape)
+        low, high = byte_bounds(array)
+        corner = array[tuple(slice(-1, None) if stride < 0 else slice(0, 1) for stride in array.strides)]
+        count = (high - low) // array.itemsize
+        flat = as_strided(corner.view(f"i{array.itemsize}"), (count,), (array.itemsize,)).view(dtype)
+        origin = (array.__array_interface__["data"][0] - low) // array.itemsize
+        gaps = np.ones(count, bool)
+        gaps[origin + _elements(array)] = False
+        return Buffer(name, flat, origin, gaps if gaps.any() else None, array.shape)
+
+    @property
+    def start(self) -> int:
+        """The address of the memory, in bytes."""
+        return int(self.data.__array_interface__["data"][0])
+
+    @property
+    def end(self) -> int:
+        """The address after the memory."""
+        return self.start + self.data.nbytes
+
+    def address(self, offset: Any) -> Any:
+        """The address, in bytes, of the element at this offset."""
+        return np.int64(self.start + self.origin * self.data.itemsize) + np.int64(self.data.itemsize) * offset
+
+    def read_as(self, dtype: Any) -> Buffer:
+        """The same memory as elements of another dtype."""
+        dtype = np.dtype(dtype)
+        if dtype == self.data.dtype:
+            return self
+        first = self.origin * self.data.itemsize
+        skipped = first % dtype.itemsize  # bytes before the first whole element
+        count = (self.data.nbytes - skipped) // dtype.itemsize
+
+        def viewed(flat: np.ndarray) -> np.ndarray:
+            return flat[skipped : skipped + count * dtype.itemsize].view(dtype)
+
+        gaps = None
+        if self.gaps is not None:
+            gaps = viewed(np.repeat(self.gaps, self.data.itemsize).view(np.uint8)).view(np.uint8)
+            gaps = gaps.reshape(count, dtype.itemsize).any(axis=1)
+        return Buffer(self.name, viewed(self.data.view(np.uint8)), first // dtype.itemsize, gaps, self.shape)
+
+
+def _as_numpy(array: Any) -> np.ndarray:
+    if isinstance(array, np.ndarray):
+        return array
+    tensor = array.detach()
+    dtype = TORCH_ONLY.get(str(tensor.dtype))
+    if dtype is None:
+        return tensor.numpy()
+    import torch
+
+    return tensor.view(torch.int16 if tensor.itemsize == 2 else torch.int8).numpy().view(dtype)
+
+
+def _elements(array: np.ndarray) -> np.ndarray:
+    """The offset of each element from the first one."""
+    result = np.zeros((), np.int64)
+    for size, stride in zip(array.shape, array.strides, strict=True):
+        result = result[..., None] + np.arange(size) * (stride // array.itemsize)
+    return result.ravel()

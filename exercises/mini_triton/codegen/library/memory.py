@@ -1,0 +1,147 @@
+"""Reading and writing memory through many pointers at once, never outside of what an argument points to.
+
+A pointer is an offset, in elements, from the one that the argument points to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mini_triton.codegen.library.buffers import Buffer
+from mini_triton.codegen.library.lazy import Affine, Array, Box, stored
+
+
+class OutOfBounds(IndexError):
+    """An access to what is not the argument's: to which element, and by which lane of the access.
+
+    `program` and `place` ("file:line") are found by whoever runs the kernel.
+    """
+
+    def __init__(self, buffer: Buffer, element: int, lane: tuple[int, ...]) -> None:
+        super().__init__(buffer, element, lane)
+        self.buffer, self.element, self.lane = buffer, element, lane
+        self.program: tuple[int, int, int] | None = None
+        self.place = ""
+
+    def __str__(self) -> str:
+        name, count = self.buffer.name, self.buffer.data.size
+        inside = 0 <= self.element + self.buffer.origin < count
+        owned = "an element between those of the slice" if inside else f"outside of its {count} elements"
+        where = f" by program {self.program}" if self.program else ""
+        return f"{name}[{self.element}] is {owned}: accessed{where}" + (f" at {self.place}" if self.place else "")
+
+
+def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
+    """The elements at these offsets. Where the mask is false nothing is read, and the result is `other`, or 0.
+
+    Raises `OutOfBounds`.
+    """
+    if is_slice(buffer, offset, mask):
+        return load_slice(buffer, offset, mask, other)
+    # Task 6.2: `checked` gives the indices. Do not even look at the memory behind a lane that is masked off. The
+    # result has the dtype of the buffer, and is an array of its own: memory may change later. Offsets, mask and other
+    # are broadcast together.
+    raise NotImplementedError("Task 6.2: Gather and scatter")
+
+
+def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
+    """Write to the elements at these offsets where the mask is true. Of several writes to one element one counts.
+
+    Raises `OutOfBounds`, and then nothing has been written.
+    """
+    if is_slice(buffer, offset, mask):
+        return store_slice(buffer, offset, value, mask)
+    # Task 6.2: Offsets, value and mask are broadcast together.
+    raise NotImplementedError("Task 6.2: Gather and scatter")
+
+
+def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
+    """The indices into `buffer.data`, of the shape of `offset` and `mask` together; 0 where the mask is false.
+
+    Raises `OutOfBounds` for the first index that is used but is not the buffer's.
+    """
+    # Task 6.2: Every offset counts from `buffer.origin`. Look at those that the mask lets through only. An index is
+    # bad if it is negative, too large, or in a gap: `buffer.gaps[index]`.
+    raise NotImplementedError("Task 6.2: Gather and scatter")
+
+
+# --- lazy offsets: slices
+
+
+def is_slice(buffer: Buffer, offset: Array, mask: Array | None) -> bool:
+    """Whether an access is one of slices, all alike."""
+    return isinstance(offset, Affine) and buffer.gaps is None and (mask is None or Box.of(mask) is not None)
+
+
+def load_slice(buffer: Buffer, offset: Affine, mask: Array | None, other: Array | None) -> Array:
+    """`load`, if it `is_slice`."""
+    shape = np.broadcast_shapes(offset.shape, np.shape(mask), np.shape(other))
+    box = Box.full(shape) if mask is None else Box.of(mask).broadcast_to(shape)
+    if box.is_full():
+        values = _sliced(buffer, offset, box)
+        return np.array(values) if np.may_share_memory(values, buffer.data) else values
+    result = np.full(shape, 0 if other is None else stored(other), buffer.data.dtype)
+    if box.rows is not None:
+        chosen = box.chosen()
+        if len(chosen):
+            offset, box = _in_rows(offset, box, chosen)
+            result[chosen] = load_slice(buffer, offset, box, result[chosen] if np.ndim(other) else other)
+    elif not box.is_empty():
+        result[box.slices()] = _sliced(buffer, offset, box)
+    return result
+
+
+def store_slice(buffer: Buffer, offset: Affine, value: Array, mask: Array | None) -> None:
+    """`store`, if it `is_slice`."""
+    value = stored(value)
+    shape = np.broadcast_shapes(offset.shape, np.shape(value), np.shape(mask))
+    box = Box.full(shape) if mask is None else Box.of(mask).broadcast_to(shape)
+    value = np.broadcast_to(value, shape)
+    if box.rows is not None:
+        chosen = box.chosen()
+        if len(chosen):
+            offset, box = _in_rows(offset, box, chosen)
+            store_slice(buffer, offset, value[chosen], box)
+    elif not box.is_empty():
+        window, starts, sizes, order = _window(buffer, offset, box)
+        value = value[box.slices()]
+        if starts is None:
+            window[...] = value
+        else:
+            pairs = (n for size, start in zip(sizes, starts.shape, strict=True) for n in (start, size // start))
+            window[starts] = value.reshape(tuple(pairs)).transpose(order)
+
+
+def _in_rows(offset: Affine, box: Box, chosen: np.ndarray) -> tuple[Affine, Box]:
+    """An access by some of the programs."""
+    offset = offset.broadcast_to(box.shape).rows(chosen)
+    return offset, Box(((0, len(chosen)), *box.ranges[1:]), (len(chosen), *box.shape[1:]))
+
+
+def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
+    window, starts, sizes, order = _window(buffer, offset, box)
+    if starts is None:
+        return window
+    return window[starts].transpose(np.argsort(order)).reshape(sizes)
+
+
+def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.ndarray | None, list[int], list[int]]:
+    """The elements in the box as a view of memory, if all start at one place.
+
+    If not, the view has one more axis: where to start. Then there is also the array of starts, and how the axes of
+    `view[starts]` follow from those of the result: each is a pair of one of starts and one of strides.
+    """
+    offset = offset.broadcast_to(box.shape)
+    # Task 6.7: Restrict the offsets to the box: an `Affine` of a smaller shape with a later start, of which the bounds
+    # say whether it is inside of the buffer; if not, `checked(buffer, offset, box)` raises the error. Find `sizes`, the
+    # shape of the box, and `start`, with `buffer.origin` added: a Python integer, or an array restricted to the box.
+    raise NotImplementedError("Task 6.7: Speed")
+    itemsize, memory = buffer.data.itemsize, buffer.data.view(np.uint8)
+    strides = tuple(stride * itemsize for stride in offset.strides)
+    if not isinstance(start, np.ndarray):
+        return np.ndarray(sizes, buffer.data.dtype, memory, start * itemsize, strides), None, sizes, []
+    first, last = int(start.min()), int(start.max())
+    inner = [size // n for size, n in zip(sizes, start.shape, strict=True)]
+    shape, strides = (last - first + 1, *inner), (itemsize, *strides)
+    order = [*range(0, 2 * len(sizes), 2), *range(1, 2 * len(sizes), 2)]
+    return np.ndarray(shape, buffer.data.dtype, memory, first * itemsize, strides), start - first, sizes, order

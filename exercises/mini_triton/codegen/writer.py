@@ -1,0 +1,72 @@
+"""Source text in the making: lines, indentation, names. (Given.)"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mini_triton.errors import Loc
+from mini_triton.ir.core import Operation, Value
+
+LIBRARY = "itertools np bfloat16 float8_e4m3fn float8_e5m2 addresses atomics combine exact lazy memory".split()
+LOCALS = ["programs", "P"]
+
+
+class Writer:
+    """Lines of Python, written one after the other, and for each the operation that it is for."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.operations: list[Operation | None] = []
+        self.operation_now: Operation | None = None
+        self.depth = 1
+        self.names: dict[Value, str] = {}
+        self.taken = {*LIBRARY, *LOCALS, *keyword.kwlist}
+        self.commented: tuple[str, int] | None = None
+
+    def write(self, line: str) -> None:
+        """A line of its own, with no more parentheses than it needs."""
+        if line.endswith(":") and line != "else:":
+            line = ast.unparse(ast.parse(f"{line} pass")).partition("\n")[0]
+        elif line != "else:" and not line.startswith("#"):
+            line = ast.unparse(ast.parse(line))
+        self.lines.append("    " * self.depth + line)
+        self.operations.append(self.operation_now)
+
+    @contextmanager
+    def indented(self, header: str) -> Iterator[None]:
+        """Inside the `with`, lines belong to the block that `header` opens. An empty block gets a `pass`."""
+        self.write(header)
+        self.depth += 1
+        before = len(self.lines)
+        yield
+        if all(line.lstrip().startswith("#") for line in self.lines[before:]):
+            self.write("pass")
+        self.depth -= 1
+
+    def comment(self, loc: Loc | None) -> None:
+        """The line of the kernel, where a new one begins."""
+        if loc and (loc.file, loc.line) != self.commented:
+            self.commented = (loc.file, loc.line)
+            text = loc.excerpt().partition("\n")[0].strip()
+            self.write(f"# {loc.line}: {text}" if text else f"# line {loc.line}")
+
+    def fresh(self, wish: str) -> str:
+        """A name that nothing has yet, as like `wish` as possible."""
+        base = re.sub(r"\W", "_", wish, flags=re.ASCII).strip("_") or "t"
+        base = f"t{base}" if base[0].isdigit() else base
+        name, count = base, 1
+        while name in self.taken:
+            count += 1
+            name = f"{base}_{count}"
+        self.taken.add(name)
+        return name
+
+    def name(self, value: Value) -> str:
+        """What stands for a value in the source: its variable, or the expression that was put in its place."""
+        if value not in self.names:
+            self.names[value] = self.fresh(value.name or "t")
+        return self.names[value]

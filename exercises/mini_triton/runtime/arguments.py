@@ -1,0 +1,75 @@
+"""Arguments as kernels see them: memory, numbers, and compile-time values. (Given.)
+
+NumPy arrays are known by their class. PyTorch is never imported here: a tensor is known by what it can do, as in real
+Triton, where anything with a `data_ptr()` and a `dtype` is a pointer.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+SPELLINGS = {
+    **{"bool": "u1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64"},
+    **{"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"},
+    **{"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"},
+    **{"float8_e5m2": "fp8e5", "float8_e4m3fn": "fp8e4nv"},
+}
+"""How a launch spells the element types that NumPy and PyTorch have names for."""
+
+OF_NUMPY = {np.dtype(getattr(ml_dtypes, name, name)): spelling for name, spelling in SPELLINGS.items()}
+OF_TORCH = {f"torch.{name}": spelling for name, spelling in SPELLINGS.items()}
+
+
+class MockTensor:
+    """Stands for memory of which only the dtype is known: `kernel.warmup(MockTensor(torch.float32), grid=(1,))`.
+
+    Its address, 0, is a multiple of 16.
+    """
+
+    device = "cpu"
+
+    def __init__(self, dtype: Any, shape: tuple[int, ...] = (1,)) -> None:
+        self.dtype = dtype
+        self.shape = shape
+
+    def data_ptr(self) -> int:
+        return 0
+
+
+def mocked(value: Any) -> Any:
+    """An argument of a warmup: a dtype of NumPy's or PyTorch's stands for memory that holds such elements."""
+    is_dtype = isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic))
+    is_torch_dtype = type(value).__module__ == "torch" and type(value).__name__ == "dtype"
+    return MockTensor(value) if is_dtype or is_torch_dtype else value
+
+
+def is_memory(value: Any) -> bool:
+    """Whether an argument is memory: a kernel gets a pointer to it."""
+    return isinstance(value, np.ndarray) or (hasattr(value, "data_ptr") and hasattr(value, "dtype"))
+
+
+def element_type(memory: Any) -> str | None:
+    """How a launch spells the type of an array's or a tensor's elements; None if kernels have no such type."""
+    dtype = memory.dtype
+    if isinstance(memory, np.ndarray):
+        return OF_NUMPY.get(dtype)  # other byte orders are other dtypes
+    name = str(dtype)
+    return OF_TORCH.get(name) if name.startswith("torch.") else OF_NUMPY.get(np.dtype(dtype))
+
+
+def address(memory: Any) -> int:
+    """Where in memory the first element of an array or a tensor is."""
+    return memory.ctypes.data if isinstance(memory, np.ndarray) else memory.data_ptr()
+
+
+def device_of(memory: Any) -> str:
+    """Where an array or a tensor is: `cpu`, `cuda:0`, ..."""
+    return "cpu" if isinstance(memory, np.ndarray) else str(memory.device)
+
+
+def number(value: Any) -> Any:
+    """NumPy's scalars as Python's numbers of the same value; all else as it is."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,80 @@
+"""Which argument of a launch goes to which parameter.
+
+`inspect.Signature.bind` does this as well, but takes longer than a small kernel runs, and would say nothing of options.
+
+Source: `KernelParam` and `create_function_from_signature` in Triton's `python/triton/runtime/jit.py`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mini_triton.language.dtypes import pointer_type
+from mini_triton.language.signature import SPELLINGS
+from mini_triton.runtime.options import OPTIONS
+
+REQUIRED = inspect.Parameter.empty
+"""The default of a parameter that has none."""
+
+TYPE_NAMES = {
+    **{known.name: spelling for spelling, known in SPELLINGS.items()},
+    **{spelling: spelling for spelling in SPELLINGS},
+    **{"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"},
+    **{"int": "i32", "float": "fp32", "bool": "u1", "int1": "u1", "i1": "u1"},
+}
+"""Annotations that name a type, and how a launch spells it."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel, and what its definition says about how to compile it."""
+
+    name: str
+    default: Any = REQUIRED
+    constexpr: bool = False  # annotated `tl.constexpr`
+    type: str = ""  # what the annotation says, if it is a type: "fp32", "i64", "*fp16"
+    specialize: bool = True  # whether a 1 becomes a constant, and multiples of 16 are noted
+    specialize_alignment: bool = True  # whether multiples of 16 are noted
+
+
+def parameters_of(
+    signature: inspect.Signature, unspecialized: Collection[int | str] = (), unaligned: Collection[int | str] = ()
+) -> tuple[Parameter, ...]:
+    """The parameters of a kernel. Those in the collections, by name or number, are not specialized. (Given.)"""
+    return tuple(
+        Parameter(
+            name=name,
+            default=parameter.default,
+            constexpr="constexpr" in str(parameter.annotation),
+            type=type_of(parameter.annotation),
+            specialize=name not in unspecialized and number not in unspecialized,
+            specialize_alignment=name not in unaligned and number not in unaligned,
+        )
+        for number, (name, parameter) in enumerate(signature.parameters.items())
+    )
+
+
+def type_of(annotation: Any) -> str:
+    """The spelling of the type that an annotation names: `tl.float32`, "fp32", `int`; "" for any other. (Given.)"""
+    if isinstance(annotation, pointer_type):
+        return f"*{type_of(annotation.element_ty)}"
+    name = annotation.__name__ if isinstance(annotation, type) else str(annotation).removeprefix("tl.")
+    star, name = ("*", name[1:]) if name.startswith("*") else ("", name)
+    return star + TYPE_NAMES[name] if name in TYPE_NAMES else ""
+
+
+def bind(
+    kernel: str, parameters: Sequence[Parameter], arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The value of every parameter, by name and in the parameters' order, and the launch options among the keywords.
+
+    Raises `TypeError`, with the kernel's name and the name at fault, for an argument too many, one that is missing, one
+    that is given twice, and a keyword that is neither a parameter nor one of `OPTIONS`.
+    """
+    # Task 7.1: As Python binds arguments: by position, then by keyword, then by default, which is `REQUIRED` if there
+    # is none. A keyword that names no parameter is an option. If a parameter is named like an option, the keyword is
+    # the parameter's.
+    raise NotImplementedError("Task 7.1: Arguments and parameters")

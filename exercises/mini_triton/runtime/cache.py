@@ -1,0 +1,71 @@
+"""Compiled kernels on disk, for the next process.
+
+A file per kernel, named by its key. Several processes may read and write the same files at any time, be killed in the
+middle of it, or find a disk full. So a file is written under another name and renamed, which happens at once or not
+at all; and what is read is believed only if its checksum fits.
+
+Source: `FileCacheManager` in Triton's `python/triton/runtime/cache.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+DIRECTORY = "MINI_TRITON_CACHE_DIR"
+ALWAYS_COMPILE = "MINI_TRITON_ALWAYS_COMPILE"
+
+FORMAT = "1"
+"""The version of what is in an entry."""
+
+Entry = dict[str, Any]
+"""What is kept of a kernel, by name: texts, lists of texts, numbers."""
+
+
+def directory() -> Path:
+    """Where compiled kernels are kept: `MINI_TRITON_CACHE_DIR`, or a folder in the user's cache. (Given.)"""
+    if chosen := os.environ.get(DIRECTORY):
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mini_triton")
+
+
+def store(key: str, entry: Entry) -> None:
+    """Keep an entry under a key, in place of what may be there. Warns if that is not possible."""
+    # Task 7.3: `pack` makes bytes of the entry. The folder may not be there yet: `mkdir`. Write them to a new file of
+    # that folder, which `tempfile.NamedTemporaryFile(dir=..., delete=False)` finds a name for, then `os.replace` it
+    # with `path_of(key)`. An `OSError` (a full disk, a folder without permission) is a `warnings.warn` with the
+    # error's words in it; nothing half-written stays.
+    raise NotImplementedError("Task 7.3: Caches")
+
+
+def load(key: str) -> Entry | None:
+    """The entry with this key, or None if there is none. Warns of a file that is damaged, and takes it for none."""
+    # Task 7.3: A file that is not there is no reason for a warning. One that cannot be read (`OSError`), or of which
+    # `unpack` says by a `ValueError` that it is damaged, is: a `warnings.warn` with its path in it.
+    raise NotImplementedError("Task 7.3: Caches")
+
+
+def path_of(key: str) -> Path:
+    """The file of a key. (Given.)"""
+    return directory() / f"{key}.json"
+
+
+def pack(entry: Entry) -> bytes:
+    """An entry as the content of a file: a checksum in the first line, JSON in the second. (Given.)"""
+    content = json.dumps(entry).encode()
+    return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
+
+
+def unpack(content: bytes) -> Entry:
+    """The entry that a file's content was made from. Raises `ValueError` if not every byte is as it was.
+
+    A damaged file can be empty, end early, or be anything else.
+    """
+    # Task 7.3: The other way round than `pack`: split at the first b"\\n", compare checksums, and only then
+    # `json.loads`.
+    raise NotImplementedError("Task 7.3: Caches")

@@ -1,0 +1,59 @@
+"""Launches that cannot work, and accesses out of bounds, said in the words of who wrote the launch.
+
+A GPU says "illegal memory access", some time later, about some kernel. Here memory is never touched outside of the
+arguments, and what goes wrong has a name, a number and a line.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mini_triton.runtime.arguments import device_of
+
+if TYPE_CHECKING:
+    from mini_triton.codegen.library.memory import OutOfBounds
+
+BACK_ENDS = {"cuda": "the GPU back end comes with milestone 10"}
+"""Kinds of devices, and why kernels cannot use their memory."""
+
+
+class AccessError(IndexError):
+    """A running kernel accessed memory outside of its arguments."""
+
+
+def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
+    """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
+    # Task 7.5: `device_of` tells where each is. If there are two devices, name one argument of each, and the devices.
+    # If there is one, but not "cpu", name an argument, its device, and the reason if `BACK_ENDS` has one.
+    raise NotImplementedError("Task 7.5: Checks and accesses out of bounds")
+
+
+def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
+    """Raise `ValueError`, with its name and the kernel's, for a read-only array among those that are stored to."""
+    # Task 7.5: Of NumPy's arrays `flags.writeable` tells. Tensors can always be written to. What the kernel only
+    # reads may be read-only.
+    raise NotImplementedError("Task 7.5: Checks and accesses out of bounds")
+
+
+def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
+    """The error for whoever launched the kernel: what was accessed, by which program, and the kernel's source line.
+
+        add: x[1024] is out of bounds, x has 1000 elements, shape (1000,)
+        accessed by program (7, 0, 0) at add.py:7
+            values = tl.load(x + offsets)
+
+    `shape` is that of the argument.
+    """
+    # Task 7.5: The error knows `buffer.name`, `element`, `program` and `place`; `source_line(place)` has the line.
+    raise NotImplementedError("Task 7.5: Checks and accesses out of bounds")
+
+
+def source_line(place: str) -> str:
+    """The source line at a place, "file:line", without its indentation; "" if there is none. (Given.)"""
+    file, _, line = place.rpartition(":")
+    return linecache.getline(file, int(line or 0)).strip()

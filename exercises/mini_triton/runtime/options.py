@@ -1,0 +1,34 @@
+"""What a launch may say beside its arguments. (Given.)
+
+Real Triton has a set of options for each back end. They tune GPUs: NumPy computes the same without them. They are kept
+with the compiled kernel all the same, for the back ends that need them.
+
+Source: `CUDAOptions` in Triton's `third_party/nvidia/backend/compiler.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a launch, such as `kernel[grid](x, num_warps=8)`."""
+
+    num_warps: int = 4
+    num_ctas: int = 1
+    num_stages: int = 3
+    maxnreg: int | None = None
+    enable_fp_fusion: bool = True
+    launch_cooperative_grid: bool = False
+    launch_pdl: bool = False
+    debug: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.num_warps, int) or self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
+            raise ValueError(f"num_warps must be a power of 2, not {self.num_warps!r}")
+
+
+OPTIONS = tuple(field.name for field in dataclasses.fields(Options))
+DEFAULTS = Options()

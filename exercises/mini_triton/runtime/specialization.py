@@ -1,0 +1,92 @@
+"""What a kernel is compiled for: the types of its arguments, and a little of their values.
+
+Two values matter so much that the compiler may know them. An integer of 1 is very often a stride: as a constant it
+vanishes, and neighbouring elements can be loaded at once. And memory is loaded by 16 bytes at a time if the compiler
+knows that addresses, and what is added to them, are multiples of 16.
+
+Source: `native_specialize_impl` in Triton's `python/src/specialize.cc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+from mini_triton.language.constexpr import constexpr, unwrap
+from mini_triton.runtime.arguments import address, element_type, is_memory, number
+from mini_triton.runtime.binding import Parameter
+
+ALIGNMENT = 16
+
+
+class Specialized(NamedTuple):
+    """What the compiler is told of one argument. Arguments with equal ones share a compiled kernel."""
+
+    type: str  # "*fp32", "i32", ..., or "constexpr"
+    divisible: bool = False  # the integer, or the address, is a multiple of 16
+    value: Hashable = None  # of a constexpr: its `frozen` value
+
+
+def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
+    """What the compiler is told of the argument for this parameter.
+
+    Raises `TypeError`, with the names of kernel and parameter, for what kernels cannot take.
+    """
+    try:
+        if parameter.constexpr:
+            return constant(value)
+        found = specialize_value(number(value), parameter)
+    except (TypeError, OverflowError) as error:
+        raise TypeError(f"{kernel}, parameter {parameter.name}: {error}") from None
+    return Specialized(parameter.type, found.divisible) if parameter.type and value is not None else found
+
+
+def specialize_value(value: Any, parameter: Parameter) -> Specialized:
+    """The same without regard to annotations. Raises `TypeError` that says what kernels take."""
+    # Task 7.2: In this order: None and `constexpr` objects are a `constant`. A bool is "u1", and always a Python bool
+    # here; a float is "fp32". An int is a `constant` if it is 1, else it has its `integer_type`. Memory
+    # (`is_memory`) has a `memory_type`. Whatever else: `TypeError(refusal(value))`.
+    # `divisible` is for ints and for memory (its `address`). Without `parameter.specialize` it is False, and a 1 is an
+    # int like others; without `parameter.specialize_alignment` only the former.
+    raise NotImplementedError("Task 7.2: Specialization")
+
+
+def integer_type(value: int) -> str:
+    """The first of i32, i64 and u64 that can hold the integer; `OverflowError` if none can."""
+    # Task 7.2: There is no u32 in this list, in real Triton neither. The error's message has the value in it.
+    raise NotImplementedError("Task 7.2: Specialization")
+
+
+def memory_type(value: Any) -> str:
+    """The type of a pointer to an array's or a tensor's elements, such as "*fp32".
+
+    Raises `TypeError`, with the dtype in it, for elements that kernels have no type for.
+    """
+    # Task 7.2: `element_type` knows how elements are spelled, and which are not. The error has `value.dtype` in it.
+    raise NotImplementedError("Task 7.2: Specialization")
+
+
+def constant(value: Any) -> Specialized:
+    """What the compiler is told of a compile-time value. Raises `TypeError` for one that is not hashable. (Given.)"""
+    value = frozen(unwrap(number(value)))
+    try:
+        hash(value)
+    except TypeError as error:
+        raise TypeError(f"a compile-time value must be hashable: {error}") from None
+    return Specialized("constexpr", False, value)
+
+
+def frozen(value: Any) -> Hashable:
+    """Something that is equal for two values only if kernels compiled with them are the same."""
+    # Task 7.2: For Python, 1 == True == 1.0 and 0.0 == -0.0; for a kernel they have other types, other signs. And
+    # nan != nan: each would be compiled again. So pair a value with its type, and let a float's `repr` stand for it.
+    # Tuples and lists: their type and their elements, frozen one by one.
+    raise NotImplementedError("Task 7.2: Specialization")
+
+
+def refusal(value: Any) -> str:
+    """Why a kernel cannot take this argument. (Given.)"""
+    kind = type(value).__name__
+    if isinstance(value, tuple | list | str):
+        return f"a {kind} can only be the argument of a parameter annotated tl.constexpr"
+    return f"a kernel takes arrays, tensors, ints, floats, bools and None, not {kind}"

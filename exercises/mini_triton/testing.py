@@ -1,0 +1,78 @@
+"""What tests of kernels need, `triton.testing`. (Given.)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+ACCUMULATED = 32
+"""How many rounding errors a sum may differ by when it is added up in another order."""
+
+ROUNDED = 2
+"""The same for a dtype narrower than fp32: kernels compute in fp32, and round once, at the end."""
+
+
+def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
+    """Raise `AssertionError` unless what a kernel computed, `x`, is close to what is expected, `y`, everywhere:
+
+        |x - y| <= atol + rtol * |y|
+
+    Both may be arrays, tensors, lists or numbers. The tolerances follow from the dtypes: integers and booleans must be
+    equal; floats may differ by some rounding errors of the coarser dtype, relative to the element (rtol) and to the
+    typical size of all expected elements (atol), because sums cancel. NaN is close to NaN, an infinity to itself.
+    """
+    got, expected = as_array(x), as_array(y)
+    prefix = f"{err_msg}\n" if err_msg else ""
+    if got.shape != expected.shape:
+        raise AssertionError(f"{prefix}the shapes differ: got {got.shape}, expected {expected.shape}")
+    relative, typical = tolerance(got.dtype, expected.dtype), size(expected)
+    rtol = relative if rtol is None else rtol
+    atol = relative * typical if atol is None else atol
+    number = object if got.dtype.kind in "iub" and expected.dtype.kind in "iub" else np.float64  # ints stay exact
+    left, right = (np.atleast_1d(array).astype(number) for array in (got, expected))
+    with np.errstate(all="ignore"):
+        off = np.abs(left - right).astype(np.float64)
+        allowed = (atol + rtol * np.abs(right)).astype(np.float64)
+        same = (left == right) | ((left != left) & (right != right))
+    wrong = ~(same.astype(bool) | (off <= allowed) & np.isfinite(allowed))
+    if not wrong.any():
+        return
+    badness = np.where(wrong, np.where(np.isfinite(off), off, np.inf), -1.0)
+    worst = np.unravel_index(np.argmax(badness), badness.shape)
+    place = f" at {[int(i) for i in worst]}" if got.shape else ""
+    raise AssertionError(
+        f"{prefix}not close: {wrong.sum()} of {wrong.size} elements\n"
+        f"  worst{place}: got {left[worst]}, expected {right[worst]}, off by {off[worst]:.3g}, "
+        f"allowed {allowed[worst]:.3g}\n"
+        f"  tolerance: atol={atol:.3g} + rtol={rtol:.3g} * |expected|, dtypes {got.dtype} and {expected.dtype}"
+    )
+
+
+def as_array(value: Any) -> np.ndarray:
+    """An array, a tensor of any device and dtype, a list or a number, as a NumPy array."""
+    if not hasattr(value, "detach"):
+        return np.asarray(value)
+    tensor = value.detach().cpu()
+    name = str(tensor.dtype).removeprefix("torch.")
+    if hasattr(ml_dtypes, name):  # PyTorch cannot make an array of these; a float holds each of their values
+        return tensor.float().numpy().astype(getattr(ml_dtypes, name))
+    return tensor.numpy()
+
+
+def tolerance(got: np.dtype, expected: np.dtype) -> float:
+    """The relative tolerance for values of these dtypes: that of the coarser one."""
+    floats = [dtype for dtype in (got, expected) if dtype.kind not in "iub"]
+    if not floats:
+        return 0.0
+    coarsest = max(floats, key=lambda dtype: float(ml_dtypes.finfo(dtype).eps))
+    return float(ml_dtypes.finfo(coarsest).eps) * (ROUNDED if coarsest.itemsize < 4 else ACCUMULATED)
+
+
+def size(expected: np.ndarray) -> float:
+    """The typical size of the elements: the root of their mean square, infinities and NaN left out."""
+    values = np.abs(expected.astype(np.float64))
+    finite = values[np.isfinite(values)]
+    largest = float(finite.max(initial=0.0))
+    return largest * float(np.sqrt(np.mean(np.square(finite / largest)))) if largest else 0.0
