@@ -29,6 +29,20 @@ MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt
 """Operations whose elements move: the result varies along all of its dimensions, but a constant stays one in some."""
 
 
+def axis_of(operation: Operation) -> int:
+    """The attribute "axis" of a reduction, a scan, a gather, or of expand_dims."""
+    axis = operation.attributes["axis"]
+    assert isinstance(axis, int)
+    return axis
+
+
+def order_of(operation: Operation) -> tuple[int, ...]:
+    """The attribute "order" of a trans: which axis of the operand each axis of the result is."""
+    order = operation.attributes["order"]
+    assert isinstance(order, tuple)
+    return order
+
+
 class Varying:
     """Finds the axes of every value in a `tt.func`, from the operands to the results, until nothing changes."""
 
@@ -70,8 +84,8 @@ class Varying:
         """The axes of the results of an operation without control flow."""
         axes = self.of(*operation.operands)
         # Task 6.3: Elementwise operations vary along all axes that an operand varies along. Not so: the ids and
-        # ranges, where it begins; expand_dims and trans (attributes "axis" and "order"), which move axes; reduce, which
-        # takes its "axis" away from those after it, and scan, which varies along it; atomics, which give every program
+        # ranges, where it begins; expand_dims and trans (see `axis_of`, `order_of`), which move axes; reduce, which
+        # takes its axis away from those after it, and scan, which varies along it; atomics, which give every program
         # something else; and those in MIXING. `axes & ALL_PROGRAMS` is what is left without the dimensions.
         raise NotImplementedError("Task 6.3: All programs at once")
 

@@ -1,8 +1,8 @@
 """Loops and branches.
 
 If all programs go the same way, Python's own `for`, `while` and `if` will do. If not, every way is gone by those
-programs that take it: `active` says which do, and memory is touched for them only. A value that a way results in is that
-of the programs that went it, and the others keep theirs.
+programs that take it: `active` says which do, and memory is touched for them only. A value that a way results in is
+that of the programs that went it, and the others keep theirs.
 """
 
 from __future__ import annotations

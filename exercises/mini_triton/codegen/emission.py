@@ -11,7 +11,17 @@ from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.ops.definition import definition
 
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
-REPEATING = ("tt.reduce", "tt.scan", "scf.for", "scf.while", "tt.split", "tt.reshape", "tt.unsplat", *TERMINATORS)
+REPEATING = (
+    "tt.reduce",
+    "tt.scan",
+    "scf.for",
+    "scf.while",
+    "scf.if",
+    "tt.split",
+    "tt.reshape",
+    "tt.unsplat",
+    *TERMINATORS,
+)
 """Operations that may write the text of an operand more than once, or later."""
 
 
@@ -34,7 +44,7 @@ class Emission(Values):
 
     def assign(self, value: Value, text: str) -> None:
         """Give a value a variable; or put its text where it is used, if that is once and near, and it has no name."""
-        if re.fullmatch(r"[\w.]+(\(\w*\))?", text):
+        if re.fullmatch(r"[\w.]+(\((\d*|True|False)\))?", text):  # a variable, a number, the program's id
             self.names[value] = text
         elif self.is_used_here_once(value):
             self.names[value] = f"({text})"

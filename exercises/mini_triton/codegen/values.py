@@ -71,13 +71,6 @@ class Values(Writer):
         return dtype_of(value.type)
 
 
-def axis_of(operation: Operation) -> int:
-    """The attribute "axis" of a reduction, a scan, a gather, or of expand_dims."""
-    axis = operation.attributes["axis"]
-    assert isinstance(axis, int)
-    return axis
-
-
 def is_pointer(value: Value) -> bool:
     """Whether it is a pointer or a tensor of pointers."""
     return isinstance(element_type(value.type), PointerType)

@@ -29,10 +29,9 @@ class Writer:
 
     def write(self, line: str) -> None:
         """A line of its own, with no more parentheses than it needs."""
-        if line.endswith(":") and line != "else:":
-            line = ast.unparse(ast.parse(f"{line} pass")).partition("\n")[0]
-        elif line != "else:" and not line.startswith("#"):
-            line = ast.unparse(ast.parse(line))
+        if not line.startswith(("#", "else:")):
+            block = line.endswith(":")
+            line = ast.unparse(ast.parse(f"{line} pass" if block else line)).partition("\n")[0]
         self.lines.append("    " * self.depth + line)
         self.operations.append(self.operation_now)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mini_triton.codegen.axes import axis_of
 from mini_triton.codegen.emission import Emission
-from mini_triton.codegen.values import axis_of
 from mini_triton.ir.core import Operation
 from mini_triton.ir.types import shape_of
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from mini_triton.codegen.axes import NONE
+from mini_triton.codegen.axes import NONE, axis_of, order_of
 from mini_triton.codegen.emission import Emission
-from mini_triton.codegen.values import ZERO, axis_of
+from mini_triton.codegen.values import ZERO
 from mini_triton.ir.core import Operation
 from mini_triton.ir.types import shape_of
 
@@ -45,8 +45,7 @@ class Shapes(Emission):
 
     def tt_trans(self, operation: Operation) -> None:
         (source,) = operation.operands
-        order = operation.attributes["order"]
-        assert isinstance(order, tuple)
+        order = order_of(operation)
         if self.varies(source):
             order = (0, *(axis + 1 for axis in order))
         text = self.text(source)

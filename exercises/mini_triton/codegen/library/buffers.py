@@ -74,14 +74,12 @@ class Buffer:
         skipped = first % dtype.itemsize  # bytes before the first whole element
         count = (self.data.nbytes - skipped) // dtype.itemsize
 
-        def viewed(flat: np.ndarray) -> np.ndarray:
-            return flat[skipped : skipped + count * dtype.itemsize].view(dtype)
-
         gaps = None
         if self.gaps is not None:
-            gaps = viewed(np.repeat(self.gaps, self.data.itemsize).view(np.uint8)).view(np.uint8)
-            gaps = gaps.reshape(count, dtype.itemsize).any(axis=1)
-        return Buffer(self.name, viewed(self.data.view(np.uint8)), first // dtype.itemsize, gaps, self.shape)
+            by_byte = np.repeat(self.gaps, self.data.itemsize)[skipped : skipped + count * dtype.itemsize]
+            gaps = by_byte.reshape(count, dtype.itemsize).any(axis=1)
+        flat = self.data.view(np.uint8)[skipped : skipped + count * dtype.itemsize].view(dtype)
+        return Buffer(self.name, flat, first // dtype.itemsize, gaps, self.shape)
 
 
 def _as_numpy(array: Any) -> np.ndarray:

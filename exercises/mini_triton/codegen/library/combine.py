@@ -9,6 +9,8 @@ import numpy as np
 
 from mini_triton.codegen.library.lazy import Array, stored
 
+MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}
+"""What sums and products of booleans are."""
 SHORT = 128
 """Up to this length NumPy reduces the last axis slower than it combines two halves of it."""
 
@@ -31,7 +33,7 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     """
     # Task 6.4: A function takes arrays, too: combine many neighbours at once, 0 with 1, 2 with 3, ..., and the results
     # again, until one element is left. The order matters to it, as it does not to a ufunc, which has `reduce`: give it
-    # the dtype of the source, or it adds small integers up in large ones. Booleans add up modulo 2.
+    # the dtype of the source, or it adds small integers up in large ones. Booleans add up modulo 2: `MODULO_2`.
     raise NotImplementedError("Task 6.4: Reductions, scans, dot")
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 Array = Any
 """A NumPy array, a NumPy scalar, or a lazy array."""
 Shape = tuple[int, ...]
+COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+}
 LIMIT = 2**61  # sums of two numbers below this one fit in int64
 
 
@@ -83,10 +90,18 @@ def broadcast_to(x: Array, shape: Shape) -> Array:
 
 
 def common(x: Shape, y: Shape) -> Shape:
-    """The shape in which two arrays meet. `np.broadcast_shapes` takes longer."""
+    """The shape in which two arrays meet, which fit each other. `np.broadcast_shapes` takes longer."""
     if x == y or not y:
         return x
-    return np.broadcast_shapes(x, y) if x else y
+    if len(x) < len(y):
+        x, y = y, x
+    more = len(x) - len(y)
+    return x[:more] + tuple(n if m == 1 else m for m, n in zip(x[more:], y, strict=True))
+
+
+def together(*arrays: Any) -> Shape:
+    """The shape in which arrays meet. None, and a Python number, counts as a scalar."""
+    return functools.reduce(common, [getattr(array, "shape", ()) for array in arrays])
 
 
 def where(mask: Array, x: Array, y: Array) -> Array:
@@ -123,6 +138,7 @@ class Affine(Lazy):
 
     def __init__(self, start: Any, strides: Shape, shape: Shape, dtype: Any) -> None:
         self.start, self.strides, self.shape, self.dtype = start, strides, shape, np.dtype(dtype)
+        self.known_bounds: tuple[int, int] | None = None
 
     def __repr__(self) -> str:
         return f"Affine(start={self.start}, strides={self.strides}, shape={self.shape}, dtype={self.dtype})"
@@ -135,9 +151,15 @@ class Affine(Lazy):
                 result = result + steps.reshape(*(-1 if other == axis else 1 for other in range(self.ndim)))
         return np.broadcast_to(result, self.shape).astype(dtype or self.dtype)
 
-    @functools.cached_property
+    @property
     def bounds(self) -> tuple[int, int]:
-        """The smallest and the largest element: both are at corners."""
+        """The smallest and the largest element."""
+        if self.known_bounds is None:
+            self.known_bounds = self.corners()
+        return self.known_bounds
+
+    def corners(self) -> tuple[int, int]:
+        """The smallest and the largest element, computed: both are at corners."""
         # Task 6.7: Python integers. A positive stride has its largest number at the last index, a negative one its
         # smallest. `self.start` may be an array.
         raise NotImplementedError("Task 6.7: Speed")
@@ -151,6 +173,7 @@ class Affine(Lazy):
     def astype(self, dtype: Any, copy: bool = True) -> Array:
         """The same integers in another dtype, if they fit; else as NumPy casts."""
         other = Affine(self.start, self.strides, self.shape, dtype)
+        other.known_bounds = self.known_bounds
         return other if other.dtype.kind == "i" and other.fits() else stored(self).astype(dtype)
 
     def with_axes(self, places: Sequence[int]) -> Affine:
@@ -162,20 +185,22 @@ class Affine(Lazy):
     def broadcast_to(self, shape: Shape) -> Affine:
         if shape == self.shape:
             return self
-        lifted = self.with_axes(range(len(shape) - self.ndim))
-        return Affine(lifted.start, lifted.strides, common(lifted.shape, shape), self.dtype)
+        more = len(shape) - len(self.shape)
+        lifted = self.with_axes(range(more)) if more else self
+        strides = tuple(0 if size == 1 else stride for stride, size in zip(lifted.strides, lifted.shape, strict=True))
+        return Affine(lifted.start, strides, common(lifted.shape, shape), self.dtype)
 
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
         a, b = as_affine(x, self.dtype), as_affine(y, self.dtype)
         if a is None or b is None:
             return None
-        if ufunc in (np.less, np.less_equal, np.greater, np.greater_equal):
-            return compared(ufunc, a, b)
+        if ufunc in COMPARISONS:
+            return compared(COMPARISONS[ufunc], a, b)
         result = None
         if ufunc is np.add:
             result = a.plus(b)
         elif ufunc is np.subtract:
-            result = a.plus(b.times(-1))
+            result = a.minus(b)
         elif ufunc is np.multiply and b.is_number():
             result = a.broadcast_to(common(a.shape, b.shape)).times(b.start)
         elif ufunc is np.multiply and a.is_number():
@@ -198,18 +223,27 @@ class Affine(Lazy):
         """Whether all elements are one number."""
         return not isinstance(self.start, np.ndarray) and not any(self.strides)
 
-    def times(self, factor: int) -> Affine:
-        """Every element times a number."""
+    def times(self, factor: int) -> Affine | None:
+        """Every element times a number, or None if that could overflow."""
+        if isinstance(self.start, np.ndarray) and max(map(abs, self.bounds)) * abs(factor) >= 2 * LIMIT:
+            return None
         return Affine(self.start * factor, tuple(factor * s for s in self.strides), self.shape, self.dtype)
+
+    def minus(self, other: Affine) -> Affine | None:
+        """The difference, or None if it needs an element of its own everywhere."""
+        negative = other.times(-1)
+        return None if negative is None else self.plus(negative)
 
     def plus(self, other: Affine) -> Affine | None:
         """The sum, or None if it needs an element of its own everywhere."""
+        if not other.shape:
+            return Affine(self.start + other.start, self.strides, self.shape, max(self.dtype, other.dtype))
         shape = common(self.shape, other.shape)
         a, b = self.broadcast_to(shape), other.broadcast_to(shape)
         # Task 6.7: Starts add up, and so do strides along the same axis. Keep the promise of the class: where the new
         # start has an axis longer than 1, there is no stride. If that fails the result is None.
         raise NotImplementedError("Task 6.7: Speed")
-        return Affine(start, strides, shape, np.result_type(a.dtype, b.dtype))
+        return Affine(start, strides, shape, max(a.dtype, b.dtype))
 
 
 def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
@@ -217,13 +251,13 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
 
     None for anything else, and if sums of such numbers may overflow.
     """
-    if isinstance(x, int):
-        x = dtype.type(x)
+    if not isinstance(x, Lazy | np.ndarray | np.generic):
+        x = dtype.type(x) if isinstance(x, int) else np.asarray(x)
     if isinstance(x, Affine):
         result = x
-    elif isinstance(x, Lazy) or np.asarray(x).dtype.kind != "i":
+    elif isinstance(x, Lazy) or x.dtype.kind != "i":
         return None
-    elif np.ndim(x) == 0:
+    elif not x.shape:
         result = Affine(int(x), (), (), x.dtype)
     else:
         result = Affine(x.astype(np.int64), (0,) * x.ndim, x.shape, x.dtype)
@@ -233,9 +267,9 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
     return result if -LIMIT < low and high < LIMIT else None
 
 
-def compared(ufunc: np.ufunc, a: Affine, b: Affine) -> Box | None:
-    """Where `a` compares to `b` as `ufunc` says, or None if that is no box."""
-    difference = a.plus(b.times(-1))
+def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
+    """Where `compare(a, b)` is true, or None if that is no box."""
+    difference = a.minus(b)
     if difference is None:
         return None
     # Task 6.7: Compare the difference with 0. At the bounds it is the same as at both ends: if the answers agree, it
@@ -303,6 +337,8 @@ class Box(Lazy):
         return Box(with_ones(self.ranges, places, (0, 1)), with_ones(self.shape, places, 1), self.rows)
 
     def broadcast_to(self, shape: Shape) -> Any:
+        if shape == self.shape:
+            return self
         lifted = self.with_axes(range(len(shape) - self.ndim))
         if not isinstance(lifted, Box):
             return np.broadcast_to(lifted, shape)

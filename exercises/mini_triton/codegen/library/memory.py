@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from mini_triton.codegen.library.buffers import Buffer
-from mini_triton.codegen.library.lazy import Affine, Array, Box, stored
+from mini_triton.codegen.library.lazy import Affine, Array, Box, stored, together
 
 
 class OutOfBounds(IndexError):
@@ -36,8 +36,9 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
 
     Raises `OutOfBounds`.
     """
-    if is_slice(buffer, offset, mask):
-        return load_slice(buffer, offset, mask, other)
+    box = box_of(buffer, offset, mask, other)
+    if box is not None:
+        return load_slice(buffer, offset, box, other)
     # Task 6.2: `checked` gives the indices. Do not even look at the memory behind a lane that is masked off. The
     # result has the dtype of the buffer, and is an array of its own: memory may change later. Offsets, mask and other
     # are broadcast together.
@@ -49,8 +50,9 @@ def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None
 
     Raises `OutOfBounds`, and then nothing has been written.
     """
-    if is_slice(buffer, offset, mask):
-        return store_slice(buffer, offset, value, mask)
+    box = box_of(buffer, offset, mask, value)
+    if box is not None:
+        return store_slice(buffer, offset, value, box)
     # Task 6.2: Offsets, value and mask are broadcast together.
     raise NotImplementedError("Task 6.2: Gather and scatter")
 
@@ -68,35 +70,36 @@ def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
 # --- lazy offsets: slices
 
 
-def is_slice(buffer: Buffer, offset: Array, mask: Array | None) -> bool:
-    """Whether an access is one of slices, all alike."""
-    return isinstance(offset, Affine) and buffer.gaps is None and (mask is None or Box.of(mask) is not None)
+def box_of(buffer: Buffer, offset: Array, mask: Array | None, other: Array | None) -> Box | None:
+    """The box of an access that slices of the memory can do; None if they cannot."""
+    if not isinstance(offset, Affine) or buffer.gaps is not None:
+        return None
+    shape = together(offset, mask, other)
+    box = Box.full(shape) if mask is None else Box.of(mask)
+    wide = None if box is None else box.broadcast_to(shape)
+    return wide if isinstance(wide, Box) else None
 
 
-def load_slice(buffer: Buffer, offset: Affine, mask: Array | None, other: Array | None) -> Array:
-    """`load`, if it `is_slice`."""
-    shape = np.broadcast_shapes(offset.shape, np.shape(mask), np.shape(other))
-    box = Box.full(shape) if mask is None else Box.of(mask).broadcast_to(shape)
+def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) -> Array:
+    """`load` of the elements in a box."""
     if box.is_full():
-        values = _sliced(buffer, offset, box)
-        return np.array(values) if np.may_share_memory(values, buffer.data) else values
-    result = np.full(shape, 0 if other is None else stored(other), buffer.data.dtype)
+        return _sliced(buffer, offset, box)
+    result = np.full(box.shape, 0 if other is None else stored(other), buffer.data.dtype)
     if box.rows is not None:
         chosen = box.chosen()
         if len(chosen):
             offset, box = _in_rows(offset, box, chosen)
-            result[chosen] = load_slice(buffer, offset, box, result[chosen] if np.ndim(other) else other)
+            result[chosen] = load_slice(buffer, offset, box, result[chosen] if together(other) else other)
     elif not box.is_empty():
         result[box.slices()] = _sliced(buffer, offset, box)
     return result
 
 
-def store_slice(buffer: Buffer, offset: Affine, value: Array, mask: Array | None) -> None:
-    """`store`, if it `is_slice`."""
+def store_slice(buffer: Buffer, offset: Affine, value: Array, box: Box) -> None:
+    """`store` to the elements in a box."""
     value = stored(value)
-    shape = np.broadcast_shapes(offset.shape, np.shape(value), np.shape(mask))
-    box = Box.full(shape) if mask is None else Box.of(mask).broadcast_to(shape)
-    value = np.broadcast_to(value, shape)
+    if np.shape(value) != box.shape:
+        value = np.broadcast_to(value, box.shape)
     if box.rows is not None:
         chosen = box.chosen()
         if len(chosen):
@@ -104,7 +107,7 @@ def store_slice(buffer: Buffer, offset: Affine, value: Array, mask: Array | None
             store_slice(buffer, offset, value[chosen], box)
     elif not box.is_empty():
         window, starts, sizes, order = _window(buffer, offset, box)
-        value = value[box.slices()]
+        value = value if box.is_full() else value[box.slices()]
         if starts is None:
             window[...] = value
         else:
@@ -119,9 +122,10 @@ def _in_rows(offset: Affine, box: Box, chosen: np.ndarray) -> tuple[Affine, Box]
 
 
 def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
+    """A copy of the elements in the box."""
     window, starts, sizes, order = _window(buffer, offset, box)
     if starts is None:
-        return window
+        return window.copy()
     return window[starts].transpose(np.argsort(order)).reshape(sizes)
 
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from mini_triton.codegen.library import atomics, memory
 from mini_triton.codegen.library.buffers import Buffer
-from mini_triton.codegen.library.lazy import Array, stored
+from mini_triton.codegen.library.lazy import Array, stored, together
 
 
 def parts(buffers: Sequence[Buffer], address: Array, mask: Array | None) -> Iterator[tuple[Buffer, Array, Array]]:
     """Each buffer that is accessed, the offsets into it, and the lanes that do so."""
     address = stored(address)
     mask = np.True_ if mask is None else stored(mask)
-    missing = np.broadcast_to(mask, np.broadcast_shapes(np.shape(address), np.shape(mask))).copy()
+    missing = np.broadcast_to(mask, together(address, mask)).copy()
     for buffer in buffers:
         inside = missing & (address >= buffer.start) & (address < buffer.end)
         if inside.any():
@@ -35,7 +35,7 @@ def load(buffers: Sequence[Buffer], address: Array, mask: Array | None = None, o
     """See `memory.load`."""
     loaded = [memory.load(*part, other=other) for part in parts(buffers, address, mask)]
     masks = [inside for *_, inside in parts(buffers, address, mask)]
-    shape = np.broadcast_shapes(np.shape(address), np.shape(mask))
+    shape = together(address, mask)
     result = np.zeros(shape, buffers[0].data.dtype)
     if other is not None:
         result[...] = other
@@ -46,7 +46,7 @@ def load(buffers: Sequence[Buffer], address: Array, mask: Array | None = None, o
 
 def store(buffers: Sequence[Buffer], address: Array, value: Array, mask: Array | None = None) -> None:
     """See `memory.store`."""
-    shape = np.broadcast_shapes(np.shape(address), np.shape(value), np.shape(mask))
+    shape = together(address, value, mask)
     for buffer, offset, inside in list(parts(buffers, np.broadcast_to(stored(address), shape), mask)):
         memory.store(buffer, offset, value, inside)
 
@@ -55,20 +55,30 @@ def rmw(
     name: str, buffers: Sequence[Buffer], address: Array, value: Array, shape: Any, mask: Array | None = None
 ) -> Array:
     """See `atomics.rmw`."""
-    return _each(buffers, address, shape, mask, lambda *place: atomics.rmw(name, *place[:2], value, shape, place[2]))
+
+    def one(buffer: Buffer, offset: Array, inside: Array) -> Array:
+        return atomics.rmw(name, buffer, offset, value, shape, inside)
+
+    return _each(buffers, address, shape, mask, one)
 
 
 def cas(
     buffers: Sequence[Buffer], address: Array, expected: Array, value: Array, shape: Any, mask: Array | None = None
 ) -> Array:
     """See `atomics.cas`."""
-    return _each(
-        buffers, address, shape, mask, lambda *place: atomics.cas(*place[:2], expected, value, shape, place[2])
-    )
+
+    def one(buffer: Buffer, offset: Array, inside: Array) -> Array:
+        return atomics.cas(buffer, offset, expected, value, shape, inside)
+
+    return _each(buffers, address, shape, mask, one)
 
 
 def _each(
-    buffers: Sequence[Buffer], address: Array, shape: Any, mask: Array | None, call: Callable[..., Array]
+    buffers: Sequence[Buffer],
+    address: Array,
+    shape: Any,
+    mask: Array | None,
+    call: Callable[[Buffer, Array, Array], Array],
 ) -> Array:
     result = np.zeros(shape, buffers[0].data.dtype)
     for buffer, offset, inside in list(parts(buffers, np.broadcast_to(stored(address), shape), mask)):

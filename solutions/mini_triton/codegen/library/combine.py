@@ -9,6 +9,8 @@ import numpy as np
 
 from mini_triton.codegen.library.lazy import Array, stored
 
+MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}
+"""What sums and products of booleans are."""
 SHORT = 128
 """Up to this length NumPy reduces the last axis slower than it combines two halves of it."""
 
@@ -39,14 +41,11 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     """
     # [task 6.4] A function takes arrays, too: combine many neighbours at once, 0 with 1, 2 with 3, ..., and the results
     # again, until one element is left. The order matters to it, as it does not to a ufunc, which has `reduce`: give it
-    # the dtype of the source, or it adds small integers up in large ones. Booleans add up modulo 2.
+    # the dtype of the source, or it adds small integers up in large ones. Booleans add up modulo 2: `MODULO_2`.
     if isinstance(combine, np.ufunc):
         (source,) = map(stored, sources)
-        combine = (
-            {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}.get(combine, combine)
-            if source.dtype == bool
-            else combine
-        )
+        if source.dtype == bool:
+            combine = MODULO_2.get(combine, combine)
         while axis == -1 and 1 < source.shape[-1] <= SHORT:
             half = source.shape[-1] // 2
             source = combine(source[..., :half], source[..., half:])
