@@ -1,0 +1,330 @@
+"""Task 6.5: loops and branches, which programs may take differently."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mini_triton.codegen.axes import PROGRAM, Varying
+from mini_triton.codegen.library.memory import OutOfBounds
+from mini_triton.codegen.values import Mode
+from mini_triton.ir.parser import parse_module
+
+from tests.checks import calling, described
+from tests.corpus import CASES
+from tests.corpus.cases import Case
+from tests.corpus.inputs import buffers, inputs
+from tests.oracles import modules, values
+from tests.strategies import closeness, counted, parting
+from tests.strategies.counted import BEGIN, PARAMETERS, judge_body, number, store
+from tests.strategies.grids import judge, kernel
+from tests.strategies.numpy_backend import run
+
+modes = pytest.mark.parametrize("mode", ["plain", "batched"])
+
+COUNTS = ([0, 1, 2, 3, 4], [4, 0, 2, 0, 1, 0, 3], [0, 0, 0], [5], [-1, 2], [3, 3, 3, 3])
+
+
+# --- for
+
+
+@modes
+@pytest.mark.parametrize("k", [0, 1, 7, -2])
+def test_a_loop_for_all_alike(mode: Mode, k: int) -> None:
+    body = """
+        %sum = scf.for %i = %c1 to %k step %c2 iter_args(%s = %n) -> (i32) : i32 {
+          %next = arith.addi %s, %i : i32
+          scf.yield %next : i32
+        }
+    """
+    judge_body(body + store("%sum"), [4, 0, 9], mode, f"the loop runs over range(1, {k}, 2)", k=k)
+
+
+@modes
+@pytest.mark.parametrize("bound", ["%c2000", "%many"])
+def test_the_variable_wraps_around(mode: Mode, bound: str) -> None:
+    """It is no integer of Python's: the cube of 2000 is more than 32 bits have."""
+    body = f"""
+        %c2000 = arith.constant 2000 : i32
+        %many = arith.addi %n, %c2000 : i32
+        %sum = scf.for %i = %c0 to {bound} step %k iter_args(%s = %n) -> (i32) : i32 {{
+          %square = arith.muli %i, %i : i32
+          %cube = arith.muli %square, %i : i32
+          %next = arith.addi %s, %cube : i32
+          scf.yield %next : i32
+        }}
+    """
+    judge_body(body + store("%sum"), [0, 1], mode, "the variable is an i32, and its cube wraps around", k=400)
+
+
+@modes
+def test_a_variable_of_64_bits(mode: Mode) -> None:
+    body = """
+        %first = arith.constant 4294967296 : i64
+        %step = arith.constant 4294967297 : i64
+        %times = arith.extsi %n : i32 to i64
+        %span = arith.muli %times, %step : i64
+        %end = arith.addi %first, %span : i64
+        %sum = scf.for %i = %first to %end step %step iter_args(%s = %c0) -> (i32) : i64 {
+          %low = arith.trunci %i : i64 to i32
+          %next = arith.addi %s, %low : i32
+          scf.yield %next : i32
+        }
+    """
+    judge_body(body + store("%sum"), [0, 3, 1, 5], mode, "the variable is an i64")
+
+
+BOUNDS = {"upper": "%c0 to %n step %c1", "lower": "%n to %c3 step %c1", "step": "%c0 to %k step %step"}
+
+
+@modes
+@pytest.mark.parametrize("differ", BOUNDS)
+@pytest.mark.parametrize("counts", COUNTS)
+def test_a_loop_for_each_its_own(mode: Mode, counts: list[int], differ: str) -> None:
+    """Programs differ in where they begin, where they end, or in their steps."""
+    body = f"""
+        %odd = arith.andi %n, %c3 : i32
+        %step = arith.addi %odd, %c1 : i32
+        %sum:2 = scf.for %i = {BOUNDS[differ]} iter_args(%s = %pid, %last = %k) -> (i32, i32) : i32 {{
+          %ten = arith.muli %s, %c3 : i32
+          %next = arith.addi %ten, %i : i32
+          scf.yield %next, %i : i32, i32
+        }}
+        %both = arith.addi %sum#0, %sum#1 : i32
+    """
+    because = f"the loop is over {BOUNDS[differ]}; a program that has left it keeps what it carried"
+    judge_body(body + store("%both"), counts, mode, because, k=5)
+
+
+@modes
+@pytest.mark.parametrize("counts", COUNTS)
+def test_what_all_carry_alike(mode: Mode, counts: list[int]) -> None:
+    """A count of rounds starts alike and goes on alike; but programs leave at different times."""
+    body = """
+        %rounds = scf.for %i = %c0 to %n step %c1 iter_args(%count = %c0) -> (i32) : i32 {
+          %next = arith.addi %count, %c2 : i32
+          scf.yield %next : i32
+        }
+    """
+    judge_body(body + store("%rounds"), counts, mode, "a program counts the rounds that it makes itself")
+
+
+@modes
+def test_values_that_change_places(mode: Mode) -> None:
+    body = """
+        %f:3 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c1, %b = %c2, %c = %k) -> (i32, i32, i32) : i32 {
+          %sum = arith.addi %a, %b : i32
+          scf.yield %b, %sum, %a : i32, i32, i32
+        }
+        %d = arith.muli %f#0, %f#1 : i32
+        %e = arith.addi %d, %f#2 : i32
+    """
+    because = "all that is carried gets its new value at once, as in `a, b = b, a + b`"
+    judge_body(body + store("%e"), [0, 1, 2, 9], mode, because)
+
+
+@modes
+def test_tensors_are_carried(mode: Mode) -> None:
+    """One that begins as a number all along, and one that has no program in it at first."""
+    judge_body(counted.TENSORS_CARRIED, [2, 0, 3, 1], mode, "each program has its own tensors")
+
+
+@modes
+@pytest.mark.parametrize("counts", COUNTS)
+def test_pointers_are_carried(mode: Mode, counts: list[int]) -> None:
+    """A pointer moves on from round to round, and stays where its program left the loop."""
+    body = """
+        %eight = arith.constant 8 : i32
+        %row = arith.muli %pid, %eight : i32
+        %start = tt.addptr %out, %row : !tt.ptr<i32>, i32
+        %end = scf.for %i = %c0 to %n step %c1 iter_args(%p = %start) -> (!tt.ptr<i32>) : i32 {
+          tt.store %p, %i : !tt.ptr<i32>
+          %next = tt.addptr %p, %c1 : !tt.ptr<i32>, i32
+          scf.yield %next : !tt.ptr<i32>
+        }
+    """
+    because = "the last store is behind those of the program's rounds"
+    judge_body(body + store("%k", "%end"), counts, mode, because, out=64)
+
+
+@modes
+def test_loops_in_loops(mode: Mode) -> None:
+    """Who has left the outer loop takes no part in the inner one; after both, all go on."""
+    judge_body(
+        counted.LOOPS_IN_LOOPS + store("%last"), [2, 0, 5, 1], mode, "a loop is run by the programs that are in it", k=4
+    )
+
+
+# --- memory
+
+
+@modes
+def test_a_loop_touches_memory_for_its_programs_only(mode: Mode) -> None:
+    """Program p reads x[0], ..., x[n - 1], and x has no more elements than the longest loop has rounds."""
+    body = """
+        %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0) -> (i32) : i32 {
+          %j = arith.addi %i, %pid : i32
+          %p = tt.addptr %x, %j : !tt.ptr<i32>, i32
+          %y = tt.load %p : !tt.ptr<i32>
+          tt.store %at_out, %y : !tt.ptr<i32>
+          %next = arith.addi %s, %y : i32
+          scf.yield %next : i32
+        }
+        %eight = arith.constant 8 : i32
+        %q = tt.addptr %at_out, %eight : !tt.ptr<i32>, i32
+    """
+    because = "a program that is not in the loop any more reads nothing, and its element of %out stays"
+    judge_body(body + store("%sum", "%q"), [4, 3, 0, 1, 0, 0], mode, because, x=[1, 2, 4, 8])
+
+
+@modes
+def test_a_branch_touches_memory_for_its_programs_only(mode: Mode) -> None:
+    """The well-known guard: `if pid < k`. There are more programs than elements."""
+    body = """
+        %inside = arith.cmpi slt, %pid, %k : i32
+        scf.if %inside {
+          %p = tt.addptr %x, %pid : !tt.ptr<i32>, i32
+          %y = tt.load %p : !tt.ptr<i32>
+          tt.store %at_out, %y : !tt.ptr<i32>
+        }
+    """
+    judge_body(body, [0] * 9, mode, "programs from 3 on neither read nor write", x=[5, 6, 7], out=3)
+
+
+@modes
+@pytest.mark.parametrize("k", [0, 2, 4])
+def test_a_mask_of_a_program_that_takes_no_part(mode: Mode, k: int) -> None:
+    """An access has a mask of its own, and only some of the programs make it."""
+    because = f"lanes of programs below {k} that their own mask lets through read; what is masked off may be anywhere"
+    judge_body(
+        counted.MASKED, [4, 2, 4, 1, 3, 4], mode, because, x=list(range(9, 9 + 4 * k)) or [1], out=max(4 * k, 6), k=k
+    )
+
+
+@modes
+def test_the_error_names_the_program(mode: Mode) -> None:
+    """Programs 1 and 4 are in the branch; the second of these reads what is not there."""
+    body = """
+        %some = arith.cmpi sgt, %n, %c0 : i32
+        scf.if %some {
+          %p = tt.addptr %x, %n : !tt.ptr<i32>, i32
+          %y = tt.load %p : !tt.ptr<i32>
+          tt.store %at_out, %y : !tt.ptr<i32>
+        }
+    """
+    text = kernel(PARAMETERS, BEGIN + body)
+    arguments = [number([-9, 3, -8, 0, 77, 0]), number([1, 2, 3, 4]), np.zeros(6, np.int32), 0]
+    call = described(f"The kernel in mode {mode}:\n{text}", run, text, (6,), arguments, mode=mode)
+    call.raises(OutOfBounds)
+    try:
+        call()
+    except OutOfBounds as error:
+        calling(getattr, error, "program").returns((4, 0, 0), "programs whose condition is false read nothing")
+        calling(getattr, error, "element").returns(77)
+
+
+# --- if
+
+
+@modes
+@pytest.mark.parametrize("counts", COUNTS)
+def test_results_of_both_ways(mode: Mode, counts: list[int]) -> None:
+    """All go one way, all the other, or some each."""
+    body = """
+        %some = arith.cmpi sgt, %n, %c1 : i32
+        %y:2 = scf.if %some -> (i32, i32) {
+          %more = arith.muli %n, %c3 : i32
+          scf.yield %more, %c2 : i32, i32
+        } else {
+          %less = arith.subi %pid, %k : i32
+          scf.yield %less, %n : i32, i32
+        }
+        %both = arith.subi %y#0, %y#1 : i32
+    """
+    judge_body(body + store("%both"), counts, mode, "a result is what the way yields that the program went")
+
+
+@modes
+def test_tensors_and_pointers_as_results(mode: Mode) -> None:
+    judge_body(counted.TENSORS_CHOSEN, [4, 0, 8, 2], mode, "each program has its own tensor and its own pointer")
+
+
+@modes
+def test_branches_in_branches_in_loops(mode: Mode) -> None:
+    """After a branch, and after a loop, those take part again who did before."""
+    judge_body(
+        counted.NESTED + store("%sum", "%p"),
+        [3, 4, 0, 5, 1, 6, 2],
+        mode,
+        "masks add up on the way in, and go on the way out",
+    )
+
+
+# --- while
+
+
+@pytest.mark.parametrize("counts", COUNTS)
+def test_while(counts: list[int]) -> None:
+    """How often 3 goes into a number, and what is left: what the first block forwards is not what it gets."""
+    because = "a program stops when its condition is false, and results in what the first block forwarded last"
+    judge_body(counted.DIVIDED + store("%sum", "%p"), [3 * n + 1 for n in counts], "batched", because)
+
+
+def test_while_inside() -> None:
+    """A while loop that some programs do not reach, and that reads memory with its condition already."""
+    because = "a program whose loop is over, or that has none, reads nothing"
+    judge_body(counted.GUARDED_WHILE, [1, -100, 3, -5, 0, 2], "batched", because, x=[7, 5, 0, 6, 0])
+
+
+# --- axes
+
+
+def test_along_which_axes() -> None:
+    """Programs that leave a loop at different times differ in what it carries, if they do not in anything else."""
+    head = "%r = scf.for %i = {} iter_args(%s = %c0) -> (i32) : i32 {{"
+    body = "%t = arith.addi %s, %i : i32\nscf.yield %t : i32\n}\n"
+    for bounds, carried_differs, variable_differs in (
+        ("%c0 to %k step %c1", False, False),
+        ("%c0 to %n step %c1", True, False),
+        ("%n to %k step %c1", True, True),
+        ("%c0 to %k step %n", True, True),
+    ):
+        text = kernel(PARAMETERS, BEGIN + head.format(bounds) + body + store("%r"))
+        (function,) = parse_module(text).body.operations
+        axes = described(f"Varying(function).axes of\n{text}", lambda: Varying(function).axes).succeeds()  # noqa: B023
+        (loop,) = [operation for operation in function.walk() if operation.name == "scf.for"]
+        variable, carried = loop.regions[0].block.arguments
+        got = [PROGRAM in axes[value] for value in (carried, loop.result, variable)]
+        wanted = [carried_differs, carried_differs, variable_differs]
+        assert got == wanted, (
+            f"The loop over {bounds}, where only %n differs from program to program.\n"
+            f"  expected  [carried, result, variable] differ: {wanted}\n  got       {got}"
+        )
+
+
+# --- all together
+
+
+@settings(max_examples=settings().max_examples // 3)
+@given(mode=st.sampled_from(("batched", "plain")), statements=parting.statements)
+def test_random_programs(mode: Mode, statements: list[Any]) -> None:
+    """Loops and branches in each other, with loads and stores, for five programs."""
+    x = number([3, -1, 2, 0, 7, 5, 1, -4])
+    judge(parting.source(statements), (5,), [x, np.full(5 * parting.SLOTS, -7, np.int32), 2], mode)
+
+
+CORPUS = [case for case in CASES if str(case) in ("loop_bounds", "unchanged_carry", "early_return")]
+
+
+@pytest.mark.parametrize("case", CORPUS, ids=str)
+def test_kernels_of_the_corpus(case: Case) -> None:
+    """Beside what a GPU has computed."""
+    text, expected = modules.text(case), values.corpus(case)
+    arguments, hidden = inputs(case, values.SEED)
+    call = described(f"{case} in mode batched:\n{text}", run, text, case.grid, arguments, hidden, mode="batched")
+    got = dict(buffers(case, call.succeeds()))
+    for name in expected:
+        closeness.check(f"{name} of {case}", got[name], expected[name], closeness.rounding(parse_module(text)))

@@ -1,0 +1,103 @@
+"""Small kernels as TTIR text, run over a grid: by the back end under test, and program after program by an interpreter.
+
+judge(kernel("%x: !tt.ptr<i32>, %out: !tt.ptr<i32>", "%pid = ..."), (5,), [x, out], "batched")
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from mini_triton.codegen.values import Mode
+from mini_triton.ir.core import Operation
+from mini_triton.ir.parser import parse_module
+
+from tests.checks import described
+from tests.strategies.closeness import EXACT, Rounding, difference
+from tests.strategies.execution import Machine
+from tests.strategies.numpy_backend import parameters, run
+
+GAP = 8  # elements between two buffers in the memory of the interpreter
+
+
+def kernel(parameters: str, body: str) -> str:
+    """The text of a module with one kernel."""
+    lines, depth = ["module {", f"  tt.func public @kernel({parameters}) attributes {{noinline = false}} {{"], 2
+    for line in filter(None, map(str.strip, [*body.splitlines(), "tt.return", "}", "}"])):
+        depth -= line.startswith("}")
+        lines.append("  " * (depth - line.startswith("^")) + line)
+        depth += line.endswith("{")
+    return "\n".join(lines) + "\n"
+
+
+class Program(Machine):
+    """One program of a grid."""
+
+    def __init__(self, memory: Any, place: Sequence[int], grid: Sequence[int]) -> None:
+        super().__init__()
+        self.memory = memory  # shared by all
+        self.ids = {"tt.get_program_id": place, "tt.get_num_programs": grid}
+
+    def _results(self, operation: Operation, operands: list[Any]) -> Sequence[Any]:
+        if operation.name in self.ids:
+            return [self.ids[operation.name]["xyz".index(str(operation.attributes["axis"]))]]
+        return super()._results(operation, operands)
+
+
+def in_turn(text: str, grid: Sequence[int], arguments: Sequence[Any]) -> list[Any]:
+    """The arguments after the interpreter ran one program after the other. Arrays are numbers that fp64 holds."""
+    module = parse_module(text)
+    (function,) = module.body.operations
+    places, memory = {}, np.zeros(0)
+    for number, array in enumerate(arguments):
+        if isinstance(array, np.ndarray):
+            places[number] = len(memory)
+            memory = np.concatenate([memory, array.ravel().astype(np.float64), np.full(GAP, np.nan)])
+    given = [places.get(number, value) for number, value in enumerate(arguments)]
+    grid = (*grid, 1, 1)[:3]
+    for z, y, x in itertools.product(*map(range, reversed(grid))):
+        Program(memory, (x, y, z), grid).run(function.regions[0].block, *given)
+    return [
+        memory[places[number] :][: value.size].astype(value.dtype).reshape(value.shape) if number in places else value
+        for number, value in enumerate(arguments)
+    ]
+
+
+def judge(
+    text: str,
+    grid: Sequence[int],
+    arguments: Sequence[Any],
+    mode: Mode,
+    expected: Sequence[Any] | None = None,
+    because: str = "",
+    rounding: Rounding = EXACT,
+) -> None:
+    """All buffers are as expected after the kernel ran; as the interpreter leaves them, if nothing else is given."""
+    __tracebackhide__ = True
+    shown = ", ".join(map(_shown, arguments))
+    call = described(
+        f'In mode "{mode}", over the grid {tuple(grid)}, with {shown}:\n{text}', run, text, grid, arguments
+    )
+    call.options["mode"] = mode
+    got = call.succeeds("all programs run", because)
+    if expected is None:
+        expected = in_turn(text, grid, arguments)
+    names = [f"%{argument.name or number}" for number, argument in enumerate(parameters(parse_module(text)))]
+    for name, now, wanted in zip(names, got, expected, strict=True):
+        if not isinstance(wanted, np.ndarray):
+            continue
+        if found := difference(now, wanted, rounding):
+            call.fail(f"{name} = {_shown(wanted)}", Words(f"{_shown(now)}: {found}"), because)
+
+
+class Words(str):
+    """Text that a failure shows as it is."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _shown(value: Any) -> str:
+    return np.array2string(value, threshold=70, separator=", ") if isinstance(value, np.ndarray) else repr(value)
