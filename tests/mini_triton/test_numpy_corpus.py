@@ -1,0 +1,78 @@
+"""The NumPy back end on the corpus: what compiled Triton computed on a GPU, as recorded.
+
+Kernels are compiled by our front end, and taken from real Triton's, as recorded; programs run one after the other, and
+at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import signal
+import sys
+from collections.abc import Iterator
+
+import pytest
+from mini_triton.codegen import compile_module
+from mini_triton.codegen.values import Mode
+from mini_triton.ir.core import Module
+from mini_triton.ir.parser import parse_module
+
+from tests.corpus import CASES
+from tests.corpus.cases import Case
+from tests.corpus.inputs import buffers, inputs
+from tests.mini_triton.explained_values import CORPUS
+from tests.oracles import modules, values
+from tests.strategies import closeness, numpy_backend, sources
+
+SECONDS = 20  # that a launch may take, of which most take some milliseconds
+
+modes = pytest.mark.parametrize("mode", ["plain", "batched", "fast"])
+cases = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+@pytest.fixture(autouse=True)
+def _in_time() -> Iterator[None]:
+    """Programs that wait for each other forever are a failure."""
+    if sys.platform == "win32":
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"still running after {SECONDS} seconds")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    yield
+    signal.alarm(0)
+
+
+@modes
+@cases
+def test_our_module(case: Case, mode: Mode) -> None:
+    judge(case, compiled(case), mode)
+
+
+@modes
+@cases
+def test_real_tritons_module(case: Case, mode: Mode) -> None:
+    judge(case, parse_module(modules.text(case)), mode)
+
+
+@functools.cache
+def compiled(case: Case) -> Module:
+    """What our front end makes of a case."""
+    return sources.compiled(case.source(), str(case.path))
+
+
+def judge(case: Case, module: Module, mode: Mode) -> None:
+    """All buffers are what they should be."""
+    __tracebackhide__ = True
+    expected = values.corpus(case)
+    if compile_module(module).mode == "plain":
+        mode = "plain"  # programs that wait for each other cannot run at once
+    arguments, hidden = inputs(case, values.SEED)
+    got = dict(buffers(case, numpy_backend.run(module, case.grid, arguments, hidden, mode)))
+    rounding = closeness.rounding(module)
+    for name in expected:
+        explained = CORPUS.get(f"{case}/{name}")
+        closeness.check(f"{name} of {case}", got[name], expected[name], explained.rounding if explained else rounding)

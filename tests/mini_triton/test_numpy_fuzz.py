@@ -1,0 +1,114 @@
+"""Random kernels: what the NumPy back end makes of them is what real Triton does.
+
+`pytest --examples 2000` draws that many, beside Triton's interpreter. With `--device cuda` there are 500 more, compiled
+by real Triton and run on the GPU, from its own modules and from ours.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.codegen.values import Mode
+from mini_triton.ir.core import Module
+from mini_triton.ir.printer import print_module
+
+from tests import oracles
+from tests.oracles import gpu, interpreter
+from tests.oracles.launching import Launch
+from tests.strategies import closeness, numpy_backend, sources
+from tests.strategies.kernels import Buffer, Kernel, kernels
+from tests.strategies.kernels.grammar import write
+from tests.strategies.kernels.launching import OPTIONS, launch
+
+MODES: tuple[Mode, ...] = ("plain", "batched", "fast")
+ON_A_GPU = 500
+BATCH = 100  # kernels compiled, run and forgotten
+MAGNIFYING = ("tl.sin", "tl.cos", "math.sin", "math.cos")  # of large numbers: one unit in the last place is a period
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(kernel=kernels(exact=True), seed=seeds)
+def test_same_as_the_interpreter(kernel: Kernel, seed: int) -> None:
+    """Equal in every bit, as far as the interpreter is right."""
+    asked = launch(kernel, seed)
+    got = in_all_modes(kernel, compiled(kernel), asked)
+    (expected,) = interpreter.launch_many([asked])
+    if interpreter.doubt(asked, expected):
+        return
+    assert expected, f"{kernel}\nTriton's interpreter cannot run this: {expected.diagnostic}"
+    compare(kernel, seed, "the interpreter's", got, expected.values)
+
+
+@given(kernel=kernels(), seed=seeds)
+def test_same_in_all_modes(kernel: Kernel, seed: int) -> None:
+    """Programs that run at once do what programs do that run one after the other, in every bit."""
+    in_all_modes(kernel, compiled(kernel), launch(kernel, seed))
+
+
+@pytest.mark.parametrize("batch", range(ON_A_GPU // BATCH))
+def test_same_as_on_a_gpu(batch: int, device: str) -> None:
+    """Three in four equal in every bit; the others are compared as closely as rounding allows."""
+    if device != "cuda" or not gpu.available():
+        oracles.unavailable("no CUDA GPU")
+    seed = random.SystemRandom().randrange(2**31)
+    draw = random.Random(seed).randbytes
+    written = [write(draw(32), [draw(32) for _ in range(i % 25)], exact=i % 4 != 0) for i in range(BATCH)]
+    modules = [compiled(kernel) for kernel in written]
+    theirs = [launch(kernel, seed) for kernel in written]
+    ours = [ours_of(*of) for of in zip(written, modules, theirs, strict=True)]
+    launched = gpu.launch_many([*theirs, *ours])
+    for i, (kernel, module, asked) in enumerate(zip(written, modules, theirs, strict=True)):
+        expected, on_gpu = launched[i], launched[BATCH + i]
+        assert expected, f"{kernel}\nreal Triton cannot run this: {expected.diagnostic}"
+        assert on_gpu, f"{kernel}\nreal Triton cannot run our module: {on_gpu.diagnostic}"
+        rounding = closeness.EXACT if i % 4 else closeness.rounding(module)
+        compare(kernel, seed, "real Triton's, of our module on the GPU,", on_gpu.values, expected.values, rounding)
+        got = in_all_modes(kernel, module, asked)
+        if rounding == closeness.EXACT or not any(name in kernel.source for name in MAGNIFYING):
+            compare(kernel, seed, "real Triton's", got, expected.values, rounding)
+
+
+def compiled(kernel: Kernel) -> Module:
+    """What our front end makes of a kernel."""
+    return sources.compiled(launch(kernel, 0).kernel)  # type: ignore[arg-type]
+
+
+def ours_of(kernel: Kernel, module: Module, asked: Launch) -> Launch:
+    """The same launch of our module."""
+    signature = [kind for kind in kernel.signature.values() if kind != "constexpr"]
+    return Launch(print_module(module), asked.grid, asked.arguments, options=OPTIONS, signature=signature)
+
+
+def in_all_modes(kernel: Kernel, module: Module, asked: Launch) -> list[Any]:
+    """The arguments after the kernel ran: one program after the other, or many at once, it is all the same."""
+    __tracebackhide__ = True
+    plain: list[Any] = []
+    for mode in MODES:
+        try:
+            after = numpy_backend.run(module, asked.grid, asked.arguments, mode=mode)
+        except Exception as error:
+            raise AssertionError(f"{kernel}\nIn mode {mode!r} this fails: {type(error).__name__}: {error}") from error
+        plain = plain or after
+        compare(kernel, 0, "what it is if programs run one after the other", after, plain)
+    return plain
+
+
+def compare(
+    kernel: Kernel,
+    seed: int,
+    whose: str,
+    got: Sequence[Any],
+    expected: Sequence[Any],
+    rounding: closeness.Rounding = closeness.EXACT,
+) -> None:
+    """The buffers are what they should be."""
+    __tracebackhide__ = True
+    for (name, argument), mine, right in zip(kernel.arguments.items(), got, expected, strict=True):
+        if isinstance(argument, Buffer) and (found := closeness.difference(mine, right, rounding)):
+            raise AssertionError(f"{kernel}\n{name}, launched with seed {seed}, is not {whose}:\n{found}")
