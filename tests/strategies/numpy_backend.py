@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from mini_triton.codegen import compile_module
-from mini_triton.codegen.values import Mode
 from mini_triton.codegen.library.memory import Buffer
 from mini_triton.codegen.values import Mode
 from mini_triton.ir.core import Module
