@@ -18,7 +18,18 @@ from mini_triton.codegen.library.memory import OutOfBounds
 from tests.checks import described
 from tests.strategies.exactness import DTYPES
 
-VIEWS = ("x", "x[1:5]", "x[:, :3]", "x[:, 1:2]", "x[::2]", "x[::-1]", "x[:, ::-1]", "x[::-2, 1:]", "x.T", "x[2, 1:]")
+VIEWS: tuple[str, ...] = (
+    "x",
+    "x[1:5]",
+    "x[:, :3]",
+    "x[:, 1:2]",
+    "x[::2]",
+    "x[::-1]",
+    "x[:, ::-1]",
+    "x[::-2, 1:]",
+    "x.T",
+    "x[2, 1:]",
+)
 VIEWS += ("x[3, 2, ...]", "x[:0]", "x[5:1:-1, ::-2]")
 FAR = (2**40, -(2**40), 2**62, -(2**63), 2**31, -(2**31) - 1)
 
@@ -57,13 +68,13 @@ def each(shape: Sequence[int], *arrays: Any) -> list[tuple[tuple[int, ...], list
     return [(lane, [array[lane] for array in spread]) for lane in itertools.product(*map(range, shape))]
 
 
-def first_bad(argument: Argument, shape: Sequence[int], offset: Any, mask: Any) -> tuple[tuple[int, ...], int] | None:
-    """The first lane, and its offset, that leads to what is not the argument's."""
+def first_bad(argument: Argument, shape: Sequence[int], offset: Any, mask: Any) -> list[tuple[tuple[int, ...], int]]:
+    """The first lane, and its offset, that leads to what is not the argument's; and the first one beyond all of it."""
     inside = set(argument.offsets) if argument.elements.size else set()
-    for lane, (at, wanted) in each(shape, offset, True if mask is None else mask):
-        if wanted and int(at) not in inside:
-            return lane, int(at)
-    return None
+    wanted = [(lane, int(at)) for lane, (at, used) in each(shape, offset, True if mask is None else mask) if used]
+    bad = [(lane, at) for lane, at in wanted if at not in inside]
+    beyond = [(lane, at) for lane, at in bad if not min(inside, default=0) <= at <= max(inside, default=-1)]
+    return [*bad[:1], *beyond[:1]]
 
 
 def shown(name: str, argument: Argument, *arguments: Any) -> str:
@@ -81,7 +92,7 @@ def judge_load(argument: Argument, offset: Any, mask: Any = None, other: Any = N
     )
     both = np.broadcast_shapes(np.shape(offset), np.shape(mask))
     if bad := first_bad(argument, both, offset, mask):
-        refused(call, argument, *bad)
+        refused(call, argument, bad)
         return
     got = call()
     shape = both if mask is None else np.broadcast_shapes(both, np.shape(other))
@@ -104,7 +115,7 @@ def judge_store(argument: Argument, offset: Any, value: Any, mask: Any = None) -
     shape = np.broadcast_shapes(np.shape(offset), np.shape(value), np.shape(mask))
     outside = first_bad(argument, np.broadcast_shapes(np.shape(offset), np.shape(mask)), offset, mask)
     if outside and math.prod(shape):
-        refused(call, argument, *outside)
+        refused(call, argument, outside)
         return
     writers: dict[int, list[Any]] = {}
     for _, (at, written, wanted) in each(shape, offset, value, True if mask is None else mask):
@@ -118,14 +129,14 @@ def judge_store(argument: Argument, offset: Any, value: Any, mask: Any = None) -
             call.fail(f"{what} is {' or '.join(map(str, possible))}", f"{after}")
 
 
-def refused(call: described, argument: Argument, lane: tuple[int, ...], offset: int) -> None:
-    """The call raises `OutOfBounds` with this lane and this element; memory is as it was."""
+def refused(call: described, argument: Argument, lanes: list[tuple[tuple[int, ...], int]]) -> None:
+    """The call raises `OutOfBounds` with one of these lanes and its element; memory is as it was."""
     __tracebackhide__ = True
-    expected = f"OutOfBounds, element {offset}, lane {lane}"
+    expected = f"OutOfBounds, element {lanes[0][1]}, lane {lanes[0][0]}"
     try:
         got = call()
     except OutOfBounds as error:
-        if (error.element, error.lane, error.buffer.name) != (offset, lane, "x"):
+        if (error.lane, error.element) not in lanes or error.buffer.name != "x":
             call.fail(expected, f"OutOfBounds, element {error.element}, lane {error.lane}", "it is the first one")
     else:
         call.fail(expected, got)
