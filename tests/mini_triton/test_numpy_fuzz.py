@@ -26,6 +26,7 @@ from tests.strategies.kernels.grammar import write
 from tests.strategies.kernels.launching import OPTIONS, launch
 
 MODES: tuple[Mode, ...] = ("plain", "batched", "fast")
+MANY = 8  # times as many programs as a kernel is drawn for: more ways to go
 ON_A_GPU = 500
 BATCH = 100  # kernels compiled, run and forgotten
 SHOWN = 3  # of those that differ
@@ -50,7 +51,7 @@ def test_same_as_the_interpreter(kernel: Kernel, seed: int) -> None:
 @given(kernel=kernels(), seed=seeds)
 def test_same_in_all_modes(kernel: Kernel, seed: int) -> None:
     """Programs that run at once do what programs do that run one after the other, in every bit."""
-    in_all_modes(kernel, compiled(kernel), launch(kernel, seed))
+    in_all_modes(kernel, compiled(kernel), launch(kernel, seed, MANY))
 
 
 @pytest.mark.parametrize("batch", range(ON_A_GPU // BATCH))
@@ -62,7 +63,7 @@ def test_same_as_on_a_gpu(batch: int, device: str) -> None:
     draw = random.Random(seed).randbytes
     written = [write(draw(32), [draw(32) for _ in range(i % 25)], exact=i % 4 != 0) for i in range(BATCH)]
     modules = [compiled(kernel) for kernel in written]
-    theirs = [launch(kernel, seed) for kernel in written]
+    theirs = [launch(kernel, seed, MANY) for kernel in written]
     ours = [ours_of(*of) for of in zip(written, modules, theirs, strict=True)]
     launched = gpu.launch_many([*theirs, *ours])
     found = []
