@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from mini_triton.codegen.values import Mode
 from mini_triton.ir.core import Module
@@ -38,8 +38,9 @@ seeds = st.integers(0, 2**32 - 1)
 
 @given(kernel=kernels(exact=True), seed=seeds)
 def test_same_as_the_interpreter(kernel: Kernel, seed: int) -> None:
-    """Equal in every bit, as far as the interpreter is right."""
+    """Equal in every bit, of kernels that the interpreter is right about."""
     asked = launch(kernel, seed)
+    assume(not interpreter.doubt(asked))
     got = in_all_modes(kernel, compiled(kernel), asked)
     (expected,) = interpreter.launch_many([asked])
     if interpreter.doubt(asked, expected):

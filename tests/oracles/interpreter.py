@@ -50,13 +50,15 @@ def _server() -> Server:
     return Server(TRITON_INTERPRET="1")
 
 
-def doubt(launch: Launch, launched: Launched) -> str:
-    """Why the interpreter's results may be wrong, or missing; nothing if they are right."""
+def doubt(launch: Launch, launched: Launched | None = None) -> str:
+    """Why the interpreter's results may be wrong, or missing; nothing if they are right. Some is known without them."""
     assert isinstance(launch.kernel, triton.Source)
     text = f"{launch.kernel.text}\n{launch.kernel.signature}"
     for pattern, reason in WRONG.items():
         if re.search(pattern, text):
             return reason
+    if launched is None:
+        return ""
     if re.search(WRONG_OF_NAN, text) and any(_has_nan(value) for value in launched.values):
         return "in versions before 3.8 the maximum of NaN and a number is NaN"
     diagnostic = launched.diagnostic.replace("\\", "")  # an error in a helper is quoted in one of the kernel
