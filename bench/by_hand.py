@@ -43,7 +43,7 @@ def attention(q: Array, k: Array, v: Array, scale: float, causal: bool = False, 
     scores = np.matmul(wide[0], wide[1].transpose(0, 2, 1))
     scores *= np.float32(scale)
     if causal:
-        scores[:, ~np.tri(*scores.shape[1:], dtype=bool)] = -np.inf
+        scores[:, np.tri(*scores.shape[1:]) == 0] = -np.inf
     (weights,) = softmax(scores.reshape(-1, scores.shape[-1]))
     return (np.matmul(weights.reshape(scores.shape), wide[2]).astype(q.dtype, copy=False),)
 

@@ -1,4 +1,4 @@
-"""Workloads run by Triton's interpreter. For a process of its own: Triton reads TRITON_INTERPRET when it is imported."""
+"""Workloads run by Triton's interpreter. In a process of its own: Triton reads TRITON_INTERPRET when imported."""
 
 from __future__ import annotations
 

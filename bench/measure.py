@@ -166,7 +166,7 @@ def warm_launch(turns: int = 30, calls: int = 200) -> float:
 
 
 def cold_compile(processes: int = 5) -> float:
-    """Seconds from the text of causal attention to a kernel that can be launched, in processes that compile nothing else."""
+    """Seconds from the text of causal attention to a kernel that can run, in processes that compile nothing else."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, context, max_tasks_per_child=1) as pool:
         return statistics.median(pool.map(compile_once, range(processes)))
@@ -175,6 +175,7 @@ def cold_compile(processes: int = 5) -> float:
 def compile_once(_: int) -> float:
     """The seconds, in this process. The compiler is imported before."""
     import mini_triton.runtime.compiler  # noqa: F401
+
     from tests.strategies import sources
 
     workload = next(workload for workload in WORKLOADS if workload.idea == "causal_attention")

@@ -1,0 +1,57 @@
+"""Times as dots on a logarithmic axis, in SVG: one row a workload, one colour a contestant. Needs no library."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from html import escape
+
+COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df")
+LEFT, WIDTH, ROW, TOP, RIGHT = 250, 620, 22, 44, 24
+UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+
+
+def dots(rows: Mapping[str, Mapping[str, float]]) -> str:
+    """The picture of `{"softmax 128x1024": {"ours": 0.0003, ...}, ...}`, in seconds."""
+    everyone = list(dict.fromkeys(who for times in rows.values() for who in times))
+    colours = dict(zip(everyone, COLOURS, strict=False))
+    exponents = [math.log10(seconds) for times in rows.values() for seconds in times.values()]
+    low, high = math.floor(min(exponents)), math.ceil(max(exponents))
+    bottom = TOP + ROW * len(rows)
+
+    def x(seconds: float) -> str:
+        return f"{LEFT + WIDTH * (math.log10(seconds) - low) / (high - low):.1f}"
+
+    lines = [text(LEFT + 150 * i, 18, f"● {who}", fill=colours[who]) for i, who in enumerate(everyone)]
+    for exponent in range(low, high + 1):
+        place = x(10.0**exponent)
+        lines.append(f'<path d="M{place} {TOP - 12}V{bottom}" stroke="#d8dee4"/>')
+        lines.append(text(place, bottom + 18, label(exponent), anchor="middle", fill="#57606a"))
+    for number, (name, times) in enumerate(rows.items()):
+        y = TOP + ROW * number
+        lines.append(text(LEFT - 12, y + 4, name, anchor="end"))
+        lines.append(f'<path d="M{x(min(times.values()))} {y}H{x(max(times.values()))}" stroke="#d0d7de"/>')
+        for who, seconds in times.items():
+            title = f"<title>{escape(name)}, {escape(who)}: {seconds * 1e3:.3g} ms</title>"
+            lines.append(f'<circle cx="{x(seconds)}" cy="{y}" r="5" fill="{colours[who]}">{title}</circle>')
+    size = LEFT + WIDTH + RIGHT, bottom + 30
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" '
+            'font-family="sans-serif" font-size="12">',
+            '<rect width="100%" height="100%" fill="#ffffff"/>',
+            *lines,
+            "</svg>\n",
+        ]
+    )
+
+
+def text(x: float | str, y: float, words: str, anchor: str = "start", fill: str = "#1f2328") -> str:
+    """Words that begin, end, or have their middle, at a place."""
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{fill}">{escape(words)}</text>'
+
+
+def label(exponent: int) -> str:
+    """A power of ten seconds: "10 ms"."""
+    value, unit = next((unit for unit in UNITS if exponent >= round(math.log10(unit[0]))), UNITS[-1])
+    return f"{10.0**exponent / value:g} {unit}"
