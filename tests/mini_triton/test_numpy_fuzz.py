@@ -30,6 +30,8 @@ MANY = 8  # times as many programs as a kernel is drawn for: more ways to go
 ON_A_GPU = 500
 BATCH = 100  # kernels compiled, run and forgotten
 SHOWN = 3  # of those that differ
+REFUSED = 3  # of a batch, at most: some kernels real Triton's own compiler gives up
+GIVEN_UP = "Failures have been detected while processing an MLIR pass pipeline"
 MAGNIFYING = ("tl.sin", "tl.cos", "math.sin", "math.cos", "%")
 """Of large numbers, whose last unit is a period or more; `%` of floats is also wrong on a GPU, by one divisor."""
 
@@ -68,7 +70,13 @@ def test_same_as_on_a_gpu(batch: int, device: str) -> None:
     ours = [ours_of(*of) for of in zip(written, modules, theirs, strict=True)]
     launched = gpu.launch_many([*theirs, *ours])
     found = []
+    refused = [i for i in range(BATCH) if all(GIVEN_UP in launched[i + j].diagnostic for j in (0, BATCH))]
+    assert len(refused) <= REFUSED, (
+        f"of {BATCH} kernels real Triton cannot compile {len(refused)}, drawn with seed {seed}"
+    )
     for i, (kernel, module, asked) in enumerate(zip(written, modules, theirs, strict=True)):
+        if i in refused:
+            continue
         rounding = closeness.EXACT if i % 4 else closeness.rounding(module)
         try:
             judge_on_gpu(kernel, module, asked, (launched[i], launched[BATCH + i]), seed, rounding)
