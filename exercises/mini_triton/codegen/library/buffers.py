@@ -77,7 +77,7 @@ class Buffer:
         gaps = None
         if self.gaps is not None:
             by_byte = np.repeat(self.gaps, self.data.itemsize)[skipped : skipped + count * dtype.itemsize]
-            gaps = by_byte.reshape(count, dtype.itemsize).any(axis=1)
+            gaps = np.logical_or.reduce(by_byte.reshape(count, dtype.itemsize), axis=1)
         flat = self.data.view(np.uint8)[skipped : skipped + count * dtype.itemsize].view(dtype)
         return Buffer(self.name, flat, first // dtype.itemsize, gaps, self.shape)
 

@@ -1,0 +1,98 @@
+"""What all lazy arrays have in common: they stand where NumPy arrays do. (Given.)
+
+Source: NumPy's `__array_ufunc__` protocol (NEP 13).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+Array = Any
+"""A NumPy array, a NumPy scalar, or a lazy array."""
+Shape = tuple[int, ...]
+
+
+class Lazy(NDArrayOperatorsMixin):
+    """An array without its elements; `__array__` makes them."""
+
+    shape: Shape
+    dtype: np.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise NotImplementedError
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Array:
+        """NumPy calls this for `self + x`, `x + self`, `np.add(x, self)` and `np.add.reduce(self)`."""
+        lazy = self.lazily(ufunc, *inputs) if method == "__call__" and len(inputs) == 2 and not options else None
+        return getattr(ufunc, method)(*map(stored, inputs), **options) if lazy is None else lazy
+
+    def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
+        """`ufunc(x, y)`, of which one is this array, without its elements; or None."""
+        raise NotImplementedError
+
+    def __getitem__(self, key: Any) -> Array:
+        keys = key if isinstance(key, tuple) else (key,)
+        if keys.count(slice(None)) == self.ndim and len(keys) == self.ndim + keys.count(None):
+            return self.with_axes([place for place, key in enumerate(keys) if key is None])
+        return stored(self)[key]
+
+    def with_axes(self, places: Sequence[int]) -> Lazy:
+        """The same with additional axes of size 1, at these places of the result."""
+        raise NotImplementedError
+
+    def broadcast_to(self, shape: Shape) -> Lazy:
+        """The same, repeated along new axes and along axes of size 1."""
+        raise NotImplementedError
+
+    def __getattr__(self, name: str) -> Any:
+        """All else that arrays have: `reshape`, `view`, `any`, ..."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(stored(self), name)
+
+
+def stored(x: Any) -> Any:
+    """A plain array with the elements of a lazy one; all else as it is."""
+    return np.asarray(x) if isinstance(x, Lazy) else x
+
+
+def broadcast_to(x: Array, shape: Shape) -> Array:
+    """`np.broadcast_to` for lazy arrays, too."""
+    return x.broadcast_to(shape) if isinstance(x, Lazy) else np.broadcast_to(x, shape)
+
+
+def common(x: Shape, y: Shape) -> Shape:
+    """The shape in which two arrays meet, which fit each other. `np.broadcast_shapes` takes longer."""
+    if x == y or not y:
+        return x
+    if len(x) < len(y):
+        x, y = y, x
+    more = len(x) - len(y)
+    return x[:more] + tuple(n if m == 1 else m for m, n in zip(x[more:], y, strict=True))
+
+
+def together(*arrays: Any) -> Shape:
+    """The shape in which arrays meet. None, and a Python number, counts as a scalar."""
+    return functools.reduce(common, [getattr(array, "shape", ()) for array in arrays])
+
+
+def with_ones(values: tuple[Any, ...], places: Sequence[int], one: Any) -> tuple[Any, ...]:
+    """`values` with `one` inserted so that it ends up at each of these places, which ascend."""
+    result = list(values)
+    for place in places:
+        result.insert(place, one)
+    return tuple(result)
