@@ -1,28 +1,15 @@
-"""Arrays that are not stored: positions, and the masks made from them.
-
-Most offsets of a kernel are `start + i * stride`, and most masks say where such a number is below a limit. As long as
-they are, nothing is computed element by element: a load is a slice, and a mask is a box in the array.
-
-`Affine` and `Box` stand where NumPy arrays do. What cannot stay lazy becomes a plain array when it is computed.
-
-Source: NumPy's `__array_ufunc__` protocol (NEP 13). Triton asks the same question of its IR at compile time:
-`lib/Analysis/AxisInfo.cpp`.
-"""
+"""Integers that lie at equal distances along each axis."""
 
 from __future__ import annotations
 
-import functools
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
+from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, stored, with_ones
+from mini_triton.codegen.library.lazy.box import Box
 
-Array = Any
-"""A NumPy array, a NumPy scalar, or a lazy array."""
-Shape = tuple[int, ...]
 COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.less: operator.lt,
     np.less_equal: operator.le,
@@ -30,103 +17,6 @@ COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.greater_equal: operator.ge,
 }
 LIMIT = 2**61  # sums of two numbers below this one fit in int64
-
-
-class Lazy(NDArrayOperatorsMixin):
-    """An array without its elements; `__array__` makes them. (Given.)"""
-
-    shape: Shape
-    dtype: np.dtype
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise NotImplementedError
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Array:
-        """NumPy calls this for `self + x`, `x + self`, `np.add(x, self)` and `np.add.reduce(self)`."""
-        lazy = self.lazily(ufunc, *inputs) if method == "__call__" and len(inputs) == 2 and not options else None
-        return getattr(ufunc, method)(*map(stored, inputs), **options) if lazy is None else lazy
-
-    def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        """`ufunc(x, y)`, of which one is this array, without its elements; or None."""
-        raise NotImplementedError
-
-    def __getitem__(self, key: Any) -> Array:
-        keys = key if isinstance(key, tuple) else (key,)
-        if keys.count(slice(None)) == self.ndim and len(keys) == self.ndim + keys.count(None):
-            return self.with_axes([place for place, key in enumerate(keys) if key is None])
-        return stored(self)[key]
-
-    def with_axes(self, places: Sequence[int]) -> Lazy:
-        """The same with additional axes of size 1, at these places of the result."""
-        raise NotImplementedError
-
-    def broadcast_to(self, shape: Shape) -> Lazy:
-        """The same, repeated along new axes and along axes of size 1."""
-        raise NotImplementedError
-
-    def __getattr__(self, name: str) -> Any:
-        """All else that arrays have: `reshape`, `view`, `any`, ..."""
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return getattr(stored(self), name)
-
-
-def stored(x: Any) -> Any:
-    """A plain array with the elements of a lazy one; all else as it is."""
-    return np.asarray(x) if isinstance(x, Lazy) else x
-
-
-def broadcast_to(x: Array, shape: Shape) -> Array:
-    """`np.broadcast_to` for lazy arrays, too."""
-    return x.broadcast_to(shape) if isinstance(x, Lazy) else np.broadcast_to(x, shape)
-
-
-def common(x: Shape, y: Shape) -> Shape:
-    """The shape in which two arrays meet, which fit each other. `np.broadcast_shapes` takes longer."""
-    if x == y or not y:
-        return x
-    if len(x) < len(y):
-        x, y = y, x
-    more = len(x) - len(y)
-    return x[:more] + tuple(n if m == 1 else m for m, n in zip(x[more:], y, strict=True))
-
-
-def together(*arrays: Any) -> Shape:
-    """The shape in which arrays meet. None, and a Python number, counts as a scalar."""
-    return functools.reduce(common, [getattr(array, "shape", ()) for array in arrays])
-
-
-def where(mask: Array, x: Array, y: Array) -> Array:
-    """`np.where`, with little work for a box that is all true, or a mask that differs along the first axis only."""
-    shape = np.shape(x)
-    if common(common(shape, np.shape(mask)), np.shape(y)) != shape or not shape:
-        return np.where(mask, x, y)
-    if isinstance(mask, Box) and mask.is_full():
-        return x
-    if isinstance(mask, np.ndarray) and mask.ndim == len(shape) and mask.size == mask.shape[0] == shape[0]:
-        others = np.flatnonzero(~mask.ravel())
-        if not others.size:
-            return x
-        result = np.array(x)
-        result[others] = np.broadcast_to(y, shape)[others]
-        return result
-    return np.where(mask, x, y)
-
-
-def with_ones(values: tuple[Any, ...], places: Sequence[int], one: Any) -> tuple[Any, ...]:
-    """`values` with `one` inserted so that it ends up at each of these places, which ascend."""
-    result = list(values)
-    for place in places:
-        result.insert(place, one)
-    return tuple(result)
 
 
 class Affine(Lazy):
@@ -317,102 +207,6 @@ def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | 
         else:
             ranges.append((0, shape[other]))
     return Box(tuple(ranges), shape)
-
-
-class Box(Lazy):
-    """A mask that is true in a box: from `ranges[axis][0]` up to, not including, `ranges[axis][1]` along each axis.
-
-    If `rows` is an array, that is so at those places of the first axis where it is true; elsewhere the mask is false.
-    """
-
-    dtype = np.dtype(bool)
-
-    def __init__(self, ranges: tuple[tuple[int, int], ...], shape: Shape, rows: np.ndarray | None = None) -> None:
-        self.ranges, self.shape, self.rows = ranges, shape, rows
-
-    def __repr__(self) -> str:
-        return f"Box(ranges={self.ranges}, shape={self.shape}, rows={self.rows})"
-
-    @staticmethod
-    def full(shape: Shape, rows: np.ndarray | None = None) -> Box:
-        """A mask that is true everywhere, or in these rows."""
-        return Box(tuple((0, size) for size in shape), shape, rows)
-
-    @staticmethod
-    def of(mask: Any) -> Box | None:
-        """A mask as a box, if it is one, or differs along its first axis only."""
-        if isinstance(mask, Box):
-            return mask
-        if isinstance(mask, np.ndarray) and mask.ndim and mask.size == mask.shape[0]:
-            return Box.full(mask.shape, mask.ravel())
-        return None
-
-    def slices(self) -> tuple[slice, ...]:
-        """What selects the box from an array of the same shape."""
-        return tuple(slice(*bounds) for bounds in self.ranges)
-
-    def chosen(self) -> np.ndarray:
-        """The places of the first axis that have something in the box, if there are `rows`."""
-        first, end = self.ranges[0]
-        assert self.rows is not None
-        return first + np.flatnonzero(self.rows[first:end])
-
-    def is_full(self) -> bool:
-        """Whether it is true everywhere."""
-        return self.rows is None and all(r == (0, size) for r, size in zip(self.ranges, self.shape, strict=True))
-
-    def is_empty(self) -> bool:
-        """Whether the box, in any row, holds nothing."""
-        return any(start == end for start, end in self.ranges)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        result = np.zeros(self.shape, bool)
-        result[self.slices()] = True
-        if self.rows is not None:
-            result[~self.rows] = False
-        return result.astype(dtype or bool, copy=False)
-
-    def with_axes(self, places: Sequence[int]) -> Lazy:
-        if self.rows is not None and 0 in places:
-            return stored(self)[tuple(None if i in places else slice(None) for i in range(self.ndim + len(places)))]
-        return Box(with_ones(self.ranges, places, (0, 1)), with_ones(self.shape, places, 1), self.rows)
-
-    def broadcast_to(self, shape: Shape) -> Any:
-        if shape == self.shape:
-            return self
-        lifted = self.with_axes(range(len(shape) - self.ndim))
-        if not isinstance(lifted, Box):
-            return np.broadcast_to(lifted, shape)
-        shape = common(lifted.shape, shape)
-        sizes = zip(lifted.ranges, lifted.shape, shape, strict=True)
-        ranges = tuple(r if old == new else (0, new * r[1]) for r, old, new in sizes)
-        rows = None if lifted.rows is None else np.broadcast_to(lifted.rows, shape[:1])
-        return Box(ranges, shape, rows)
-
-    def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        """Boxes intersect in a box."""
-        a, b = Box.of(x), Box.of(y)
-        if ufunc is not np.bitwise_and or a is None or b is None:
-            return None
-        shape = common(a.shape, b.shape)
-        a, b = a.broadcast_to(shape), b.broadcast_to(shape)
-        if not (isinstance(a, Box) and isinstance(b, Box)):
-            return None
-        ranges = []
-        for axis in range(len(shape)):
-            begin = max(a.ranges[axis][0], b.ranges[axis][0])
-            end = min(a.ranges[axis][1], b.ranges[axis][1])
-            if begin >= end:
-                begin = 0
-                end = 0
-            ranges.append((begin, end))
-        if a.rows is None:
-            rows = b.rows
-        elif b.rows is None:
-            rows = a.rows
-        else:
-            rows = a.rows & b.rows
-        return Box(tuple(ranges), shape, rows)
 
 
 def arange(start: int, end: int) -> Affine:
