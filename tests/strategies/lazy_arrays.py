@@ -1,0 +1,190 @@
+"""Expressions of positions as text, for lazy arrays and for stored ones; offsets and masks as numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from mini_triton.codegen.library import lazy
+from mini_triton.codegen.library.lazy import Affine, Box
+from mini_triton.codegen.library.programs import LazyPrograms, Programs
+
+# --- expressions
+
+NAMES = ("pid", "qid", "rows", "columns", "later", "loaded", "each", "n")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """So many programs, from the one with this number on, of a grid that is so wide; so many rows and columns."""
+
+    programs: int = 5
+    first: int = 0
+    width: int = 8
+    rows: int = 4
+    columns: int = 16
+    n: int = 7
+
+    def names(self, lazily: bool) -> dict[str, Any]:
+        """What the names in an expression stand for."""
+        grid, last = (self.width, 3, 10**6), self.first + self.programs
+        programs = (LazyPrograms if lazily else Programs)(grid, self.first, last)
+        arange = lazy.arange if lazily else (lambda start, end: np.arange(start, end, dtype=np.int32))
+        loaded = np.arange(self.programs, dtype=np.int32) * 37 % 11 - 3
+        return {
+            "pid": programs.id(0)[:, None, None],
+            "qid": programs.id(1)[:, None, None],
+            "rows": arange(0, self.rows)[None, :, None],
+            "columns": arange(0, self.columns)[None, None, :],
+            "later": arange(100, 100 + self.columns)[None, None, :],
+            "loaded": loaded[:, None, None],
+            "each": (np.arange(self.rows, dtype=np.int32) * 5 % 7)[None, :, None],
+            "n": np.int32(self.n),
+            "np": np,
+        }
+
+    def value(self, text: str, lazily: bool) -> Any:
+        """The value of an expression."""
+        with np.errstate(all="ignore"):
+            return eval(text, self.names(lazily))
+
+
+_numbers = st.integers(-70, 70).map(str) | st.sampled_from((-1, 0, 1, 2**15, 2**20, 2**31 - 1)).map(
+    "np.int32({})".format
+)
+
+
+def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    operators = st.sampled_from(("+", "-", "*", "+", "-"))
+    return (
+        st.builds("({} {} {})".format, inner, operators, inner)
+        | st.builds("({} {} {})".format, inner, operators, _numbers)
+        | st.builds("({1} {0} {2})".format, operators, _numbers, inner)
+        | st.builds("({} % {})".format, inner, st.integers(1, 100))
+        | st.builds("np.fmod({}, {})".format, inner, st.integers(1, 100))
+        | st.builds("{}.astype(np.{})".format, inner, st.sampled_from(("int8", "int64")))
+    )
+
+
+expressions = st.recursive(st.sampled_from(NAMES), _larger, max_leaves=5)
+_compared = st.builds(
+    "({} {} {})".format, expressions, st.sampled_from(("<", "<=", ">", ">=", "==", "!=")), expressions | _numbers
+)
+masks = st.recursive(
+    _compared, lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from("&&&|"), inner), max_leaves=4
+)
+sizes = st.builds(
+    Sizes,
+    programs=st.sampled_from((1, 2, 5, 13)),
+    first=st.sampled_from((0, 3, 8, 24, 2**20)),
+    width=st.sampled_from((1, 5, 8, 2**21)),
+    rows=st.sampled_from((1, 4)),
+    columns=st.sampled_from((1, 8)),
+    n=st.integers(-3, 20) | st.just(2**31 - 1),
+)
+
+# --- accesses
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of an access: how the offsets go along it, and where the mask begins and ends."""
+
+    size: int
+    stride: int = 1
+    starts: tuple[int, ...] | None = None  # offsets of their own, in place of a stride
+    bounds: tuple[int, int] | None = None  # where a mask is true
+    repeated: bool = False  # the offsets are the same all along, and have size 1 here
+    masked_alike: bool = False  # the mask has size 1 here
+
+
+@dataclass(frozen=True)
+class Access:
+    """Offsets and a mask, as numbers: what `affine` and `mask` are made of."""
+
+    axes: tuple[Axis, ...]
+    start: int = 0
+    masked: bool = True
+    rows: tuple[bool, ...] | None = None  # where the mask is true along the first axis
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(axis.size for axis in self.axes)
+
+    def affine(self) -> Affine:
+        start: Any = self.start
+        for number, axis in enumerate(self.axes):
+            if axis.starts is not None and not axis.repeated:
+                place = [1] * len(self.axes)
+                place[number] = axis.size
+                start = np.reshape(start, np.shape(start) or (1,) * len(self.axes)) + np.reshape(axis.starts, place)
+        own = [axis.starts is not None or axis.repeated for axis in self.axes]
+        strides = tuple(0 if fixed else axis.stride for fixed, axis in zip(own, self.axes, strict=True))
+        shape = tuple(1 if axis.repeated else axis.size for axis in self.axes)
+        return Affine(start, strides, shape, np.int64)
+
+    def offset(self, lane: tuple[int, ...]) -> int:
+        """The meaning of `affine` for one lane of the access."""
+        return self.start + sum(
+            0 if axis.repeated else axis.starts[i] if axis.starts is not None else axis.stride * i
+            for axis, i in zip(self.axes, lane, strict=True)
+        )
+
+    def mask(self) -> Any:
+        """A `Box`; an array if only rows are given; or None."""
+        if self.rows is not None and not self.masked:
+            return np.array(self.rows).reshape(-1, *(1,) * (len(self.axes) - 1))
+        if not self.masked:
+            return None
+        ranges = tuple(
+            (0, 1) if axis.masked_alike else axis.bounds or (0, axis.size) if axis.size else (0, 0)
+            for axis in self.axes
+        )
+        rows = None if self.rows is None else np.array(self.rows)
+        shape = tuple(1 if axis.masked_alike else axis.size for axis in self.axes)
+        return Box(ranges, shape, rows)
+
+    def takes_part(self, lane: tuple[int, ...]) -> bool:
+        """The meaning of `mask` for one lane."""
+        if self.rows is not None and not self.rows[lane[0]]:
+            return False
+        if not self.masked:
+            return True
+        bounds = (axis.bounds for axis in self.axes)
+        alike = (axis.masked_alike for axis in self.axes)
+        return all(b is None or a or b[0] <= i < b[1] for b, a, i in zip(bounds, alike, lane, strict=True))
+
+    def lanes(self) -> list[tuple[int, ...]]:
+        return list(np.ndindex(self.shape))
+
+
+@st.composite
+def accesses(draw: Any, spread: int = 6) -> Access:
+    """Offsets that go about as far as `spread` lanes and strides lead."""
+    axes = []
+    for number in range(draw(st.integers(1, 3))):
+        size = draw(st.sampled_from((1, 2, 3, spread)))
+        own = st.none() | st.lists(st.integers(0, 12), min_size=size, max_size=size).map(tuple)
+        pair = st.tuples(st.integers(0, size), st.integers(0, size)).map(sorted).map(tuple)
+        bounds = pair.map(lambda pair: pair if pair[0] < pair[1] else (0, 0))
+        axes.append(
+            Axis(
+                size,
+                stride=draw(st.sampled_from((1, 1, 2, 6, 0, -1, -2))),
+                starts=draw(own),
+                bounds=draw(st.none() | bounds),
+                repeated=draw(st.integers(0, 5)) == 0,
+                masked_alike=draw(st.integers(0, 5)) == 0 and number > 0,
+            )
+        )
+    rows = st.lists(st.booleans(), min_size=axes[0].size, max_size=axes[0].size).map(tuple)
+    masked = draw(st.booleans())
+    return Access(tuple(axes), draw(st.integers(-3, 20)), masked, draw(st.none() | rows))
+
+
+def elements(shape: tuple[int, ...], first: int = 1) -> np.ndarray:
+    """Numbers one after the other."""
+    return np.arange(first, first + math.prod(shape), dtype=np.float64).reshape(shape)
