@@ -1,0 +1,278 @@
+"""Task 6.6: atomic operations of many programs, and kernels whose programs wait for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.codegen import compile_module
+from mini_triton.codegen.kernel import waits
+from mini_triton.codegen.library import atomics
+from mini_triton.codegen.library.buffers import Buffer
+from mini_triton.codegen.values import Mode
+from mini_triton.ir.parser import parse_module
+
+from tests.checks import described
+from tests.strategies.atomic_kernels import ALIKE, ALL, COUNT, HISTOGRAM, LOCK, PLACES, READS, RING, TURNS, UNUSED, loop
+from tests.strategies.grids import judge, kernel
+from tests.strategies.interleavings import MEANINGS, possible, swap
+from tests.strategies.numpy_backend import run
+
+INTEGERS = ("int32", "int64")
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+KINDS = [(name, dtype) for name in MEANINGS if name != "fadd" for dtype in INTEGERS]
+KINDS += [("fadd", dtype) for dtype in FLOATS] + [("exch", "float32"), ("exch", "float64")]
+kinds = pytest.mark.parametrize(("name", "dtype"), KINDS)
+
+WORDS = (0, 1, 2, 3, 5, 8, -1, -2, -8, 2**31 - 1, -(2**31))
+GUARD = 3  # elements around those of the buffer
+
+
+def array(numbers: Sequence[float], dtype: str) -> np.ndarray:
+    return np.array(numbers).astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+
+
+def numbers_of(dtype: str) -> st.SearchStrategy[float]:
+    """Sums of some of them are exact in every dtype."""
+    return st.sampled_from(WORDS) if dtype in INTEGERS else st.integers(-8, 8).map(float)
+
+
+def judge_order(
+    words: str, step: Any, before: np.ndarray, after: np.ndarray, index: Sequence[int], given: Sequence[Any], read: Any
+) -> None:
+    """For each element there is an order in which its operations can have happened."""
+    __tracebackhide__ = True
+    for element in range(len(before)):
+        lanes = [lane for lane, at in enumerate(index) if at == element]
+        operands, seen = [given[lane] for lane in lanes], [read[lane] for lane in lanes]
+        assert possible(step, before[element], after[element], operands, seen), (
+            f"{words}\n  element {element}, which was {before[element]}, got {operands}\n"
+            f"  expected  what each lane read, and what is left, in some order of the lanes {lanes}\n"
+            f"  got       they read {seen}, and {after[element]} is left"
+        )
+
+
+Lane = tuple[int, float, bool]
+"""An index, a value, and whether it takes part."""
+
+
+def judge_rmw(name: str, dtype: str, memory: list[float], lanes: list[Lane], shape: tuple[int, ...]) -> None:
+    """One call, with a result and without."""
+    __tracebackhide__ = True
+    index, values, mask = zip(*lanes, strict=True) if lanes else ((), (), ())
+    given = array(values, dtype)
+    places = [at if on else -1 for at, on in zip(index, mask, strict=True)]
+    far = np.array([at if on else 10**9 for at, on in zip(index, mask, strict=True)], np.int64)
+    before = array([7] * GUARD + memory + [7] * GUARD, dtype)
+    part = slice(GUARD, GUARD + len(memory))
+
+    def called(result: bool) -> tuple[described, np.ndarray, np.ndarray]:
+        around = before.copy()
+        buffer = Buffer("x", around[part])
+        words = f"atomics.rmw({name!r}, x = {memory} of {dtype}, index {index}, values {values}, mask {mask})"
+        words += "" if result else ", of which nobody wants the result"
+        arguments = (name, buffer, far.reshape(shape), given.reshape(shape), shape, np.array(mask, bool).reshape(shape))
+        call = described(words, atomics.rmw, *arguments, result=result)
+        return call, call.succeeds("no error"), around
+
+    call, got, around = called(True)
+    form = described(f"Dtype and shape of {call}", lambda: (got.dtype.name, got.shape))
+    form.returns((dtype, shape), "the result is what each lane has read")
+    judge_order(repr(call), MEANINGS[name], before[part], around[part], places, list(given), got.ravel())
+    judge_guard(call, before, around)
+    call, _, around = called(False)
+    judge_guard(call, before, around)
+    for element, at in enumerate(range(GUARD, GUARD + len(memory))):
+        used = [value for value, place in zip(given, places, strict=True) if place == element]
+        left = {fold(name, before[at], order).tobytes() for order in orders(name, used)}
+        assert around[at].tobytes() in left, (
+            f"{call}\n  element {element}, which was {before[at]}, got {used}\n"
+            f"  expected  {np.frombuffer(min(left), around.dtype)[0]}\n  got       {around[at]}"
+        )
+
+
+def judge_guard(call: described, before: np.ndarray, around: np.ndarray) -> None:
+    """What is beside the buffer is as it was."""
+    __tracebackhide__ = True
+    for part in (slice(0, GUARD), slice(-GUARD, None)):
+        assert around[part].tobytes() == before[part].tobytes(), f"{call}: memory beside the buffer was written"
+
+
+def fold(name: str, memory: Any, values: Sequence[Any]) -> Any:
+    for value in values:
+        memory = np.asarray(MEANINGS[name](memory, value), memory.dtype)[()]
+    return memory
+
+
+def orders(name: str, values: list[Any]) -> list[list[Any]]:
+    """Orders that may leave different things: only the last exchange counts, and nothing else depends on the order."""
+    return [[value] for value in values] or [[]] if name == "exch" else [values]
+
+
+@given(kind=st.sampled_from(KINDS), data=st.data())
+def test_read_modify_write(kind: tuple[str, str], data: st.DataObject) -> None:
+    """Some lanes, which often have the same element. Those that are masked off lead far away."""
+    name, dtype = kind
+    memory = data.draw(st.lists(numbers_of(dtype), min_size=1, max_size=4), "memory")
+    lane = st.tuples(st.integers(0, len(memory) - 1), numbers_of(dtype), st.integers(0, 3).map(bool))
+    lanes = data.draw(st.lists(lane, max_size=7), "lanes: index, value, mask")
+    judge_rmw(name, dtype, memory, lanes, (len(lanes),))
+
+
+@kinds
+def test_many_lanes_with_one_element(name: str, dtype: str) -> None:
+    """Each sees what those before it have left."""
+    values = [3, 1, 3, 2, 7, 1, 0, 5, 6, 2, 4, 4]
+    judge_rmw(name, dtype, [2, 9], [(0, value, True) for value in values], (3, 4))
+    judge_rmw(name, dtype, [2, 9], [(i % 2, value, i != 5) for i, value in enumerate(values)], (2, 2, 3))
+    judge_rmw(name, dtype, [2, 9], [(1, value, False) for value in values], (12,))
+    judge_rmw(name, dtype, [1, 2, 3, 4, 5], [(i, 1, True) for i in (4, 0, 3, 1, 2)], (5, 1))
+
+
+SPECIAL = (0.0, -0.0, np.nan, 1.5, -np.inf)
+
+
+@given(dtype=st.sampled_from(("int32", "int64", "float32", "float64")), data=st.data())
+def test_compare_and_swap(dtype: str, data: st.DataObject) -> None:
+    """Lanes that write only where they find what they expect; floats are compared by their bits."""
+    numbers = st.sampled_from((0, 1, -1) if dtype in INTEGERS else SPECIAL)
+    memory = data.draw(st.lists(numbers, min_size=1, max_size=3), "memory")
+    lane = st.tuples(st.integers(0, len(memory) - 1), numbers, numbers)
+    lanes = data.draw(st.lists(lane, max_size=6), "lanes: index, expected, new")
+    judge_cas(dtype, memory, lanes)
+
+
+def judge_cas(dtype: str, memory: list[float], lanes: list[tuple[int, float, float]]) -> None:
+    __tracebackhide__ = True
+    index, expected, new = zip(*lanes, strict=True) if lanes else ((), (), ())
+    wanted, values = array(expected, dtype), array(new, dtype)
+    before = array([7] * GUARD + memory + [7] * GUARD, dtype)
+    around, part = before.copy(), slice(GUARD, GUARD + len(memory))
+    words = f"atomics.cas(x = {memory} of {dtype}, index {index}, expected {expected}, new {new})"
+    arguments = (Buffer("x", around[part]), np.array(index, np.int64), wanted, values, (len(lanes),))
+    call = described(words, atomics.cas, *arguments)
+    got = call.succeeds("no error")
+    form = described(f"Dtype and shape of {call}", lambda: (got.dtype.name, got.shape))
+    form.returns((dtype, (len(lanes),)), "the result is what each lane has read")
+    pairs = list(zip(wanted, values, strict=True))
+    judge_order(words, swap, before[part], around[part], index, pairs, got)
+    judge_guard(call, before, around)
+
+
+def test_swaps_by_bits() -> None:
+    """-0.0 is not 0.0, and a NaN is itself."""
+    for dtype in ("float32", "float64"):
+        judge_cas(dtype, [0.0, -0.0, np.nan], [(0, -0.0, 1.0), (1, 0.0, 2.0), (2, np.nan, 3.0)])
+        judge_cas(dtype, [np.nan], [(0, np.nan, 5.0)])
+    judge_cas("int32", [0], [(0, 0, 1), (0, 1, 2), (0, 2, 3), (0, 0, 9), (0, 3, 0)])
+
+
+# --- kernels
+
+modes = pytest.mark.parametrize("mode", ["plain", "batched"])
+
+
+@modes
+@pytest.mark.parametrize("programs", [0, 1, 2, 13])
+def test_every_program_counts(mode: Mode, programs: int) -> None:
+    """No operand differs from program to program, and yet each program adds."""
+    before = [np.array([100], np.int32), np.full(13, -7, np.int32), 3]
+    after = [np.array([100 + 3 * programs], np.int32)]
+    judge(UNUSED, (programs,), [before[0], 3], mode, [*after, 3], "each program adds 3")
+    judge(ALIKE, (programs,), [before[0]], mode, [after[0] + 9 * programs], "four lanes of each program add 3")
+    call = described(f"{programs} programs, in mode {mode}:\n{COUNT}", run, COUNT, (programs,), before, mode=mode)
+    counter, out, _ = call.succeeds()
+    assert counter[0] == after[0][0], f"{call}\n  expected  {after[0][0]} in %counter\n  got       {counter[0]}"
+    read = sorted(out[:programs].tolist())
+    assert read == [100 + 3 * i for i in range(programs)], (
+        f"{call}\n  each program reads another sum\n  got       {read}"
+    )
+
+
+@modes
+def test_swaps_by_programs(mode: Mode) -> None:
+    """Program p makes p + 1 of p, if its turn has come."""
+    call = described(
+        f"5 programs, in mode {mode}:\n{TURNS}", run, TURNS, (5,), [np.zeros(1, np.int32), np.zeros(5, np.int32), 0]
+    )
+    call.options["mode"] = mode
+    counter, out, _ = call.succeeds()
+    steps = [(np.int32(p), np.int32(p + 1)) for p in range(5)]
+    judge_order(repr(call), swap, np.zeros(1, np.int32), counter, [0] * 5, steps, out)
+
+
+@modes
+@pytest.mark.parametrize("count", [0, 1, 8, 29])
+def test_a_histogram(mode: Mode, count: int) -> None:
+    """Where each number is to go in its bin: every place is taken once."""
+    x = (np.arange(32, dtype=np.int32) ** 2 % 7)[:count]
+    arguments = [x, np.zeros(7, np.int32), np.full(count, -7, np.int32), count]
+    call = described(f"{count} numbers in mode {mode}:\n{HISTOGRAM}", run, HISTOGRAM, (4,), arguments, mode=mode)
+    _, bins, out, _ = call.succeeds()
+    assert bins.tolist() == np.bincount(x, minlength=7).tolist(), f"{call}\n  %x = {x}\n  got %bins = {bins}"
+    for number in range(7):
+        places = sorted(out[x == number].tolist())
+        assert places == list(range(len(places))), f"{call}\n  lanes with the number {number} read {places}"
+
+
+# --- waiting
+
+
+def judge_waits(text: str, expected: bool, because: str) -> None:
+    __tracebackhide__ = True
+    (function,) = parse_module(text).body.operations
+    described(f"waits(function) of\n{text}", waits, function).returns(expected, because)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("read", READS)
+def test_a_condition_that_reads_memory_waits(read: str, place: str) -> None:
+    before, after = PLACES[place]
+    text = loop(READS[read], "", before, after)
+    judge_waits(text, True, f"the condition of the loop has {read}: another program may have to write first")
+    got = compile_module(parse_module(text)).mode if place == "alone" else "plain"
+    assert got == "plain", f"{text}\n  expected  mode plain, as nothing else is asked for\n  got       mode {got}"
+
+
+def test_other_loops_do_not_wait() -> None:
+    """They end whatever other programs do."""
+    same = "%y = arith.addi %n, %c0 : i32"
+    stored = "%z = tt.load %x : !tt.ptr<i32>\n%w = arith.addi %z, %k : i32\ntt.store %x, %w : !tt.ptr<i32>"
+    text = loop(same, "")
+    judge_waits(text, False, "the condition computes with what the program has")
+    kernel_of = described(f"compile_module(...).mode of\n{text}", lambda: compile_module(parse_module(text)).mode)
+    kernel_of.returns("fast", "nothing in it waits")
+    because = "what the body of the loop reads is nothing to the condition"
+    judge_waits(loop(same, stored), False, because)
+    judge_waits(loop(same, f"%true = arith.constant true\n%z = tt.{ALL.format('add', '%x', '%k')}"), False, because)
+    loaded = "%y = tt.load %x : !tt.ptr<i32>"
+    judge_waits(loop("", "", loaded), False, "the number is read once, before the loop")
+    straight = kernel("%x: !tt.ptr<i32>, %n: i32", loaded)
+    judge_waits(straight, False, "there is no loop")
+    counted = f"%c0 = arith.constant 0 : i32\nscf.for %i = %c0 to %n step %n : i32 {{\n{loaded}\n}}"
+    judge_waits(kernel("%x: !tt.ptr<i32>, %n: i32", counted), False, "a loop over a range ends by itself")
+
+
+def test_a_lock() -> None:
+    """Only one program has it at a time, and the others spin. Each makes 3t + 1 of the total t."""
+    judge_waits(LOCK, True, "the condition swaps the lock")
+    for programs in (1, 2, 7):
+        arguments = [np.zeros(1, np.int32), np.zeros(1, np.int32), 3]
+        expected = [arguments[0], np.array([(3**programs - 1) // 2], np.int32), 3]
+        judge(LOCK, (programs,), arguments, "plain", expected, "each program adds on its own")
+
+
+def test_a_chain() -> None:
+    """Each program waits for the one before it."""
+    judge_waits(RING, True, "the condition loads a flag")
+    powers = 2 ** np.arange(8, dtype=np.int32)
+    before = np.array([1, *[0] * 7], np.int32)
+    arguments, expected = [before, np.zeros(7, np.int32)], [powers, powers[:7]]
+    call = described(f"compile_module(...).mode of\n{RING}", lambda: compile_module(parse_module(RING)).mode)
+    call.returns("plain", "programs run one after the other, if one may wait for another")
+    judge(RING, (7,), arguments, "plain", expected, "each program hands on what it got, doubled")
