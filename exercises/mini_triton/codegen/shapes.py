@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mini_triton.codegen.axes import NONE, axis_of, order_of
+from mini_triton.codegen.axes import axis_of, order_of
 from mini_triton.codegen.emission import Emission
 from mini_triton.codegen.values import ZERO
 from mini_triton.ir.core import Operation
@@ -14,7 +14,7 @@ class Shapes(Emission):
 
     def tt_splat(self, operation: Operation) -> None:
         (source,), result = operation.operands, operation.result
-        if self.text(source) == ZERO:
+        if self.origins.get(source) is source:
             self.assign(result, ZERO)
             return
         text = self.lifted(self.text(source), self.axes[source], len(shape_of(result.type)))
@@ -28,11 +28,13 @@ class Shapes(Emission):
         self.assign(operation.result, text)
 
     def tt_broadcast(self, operation: Operation) -> None:
-        """Nothing to do, but in mode "plain": what is the same along an axis has size 1 there until it meets others."""
+        """Nothing to do, but for an axis of size 1 that counts as one that the value varies along: it is longer now."""
         (source,), result = operation.operands, operation.result
-        axes = self.axes[result] if self.mode == "plain" else self.axes[source]
-        own = NONE if self.mode == "plain" else axes
-        self.assign(result, self.repeated(self.text(source), result.type, own, axes))
+        sizes = zip(shape_of(source.type), shape_of(result.type), strict=True)
+        longer = {axis for axis, (before, after) in enumerate(sizes) if before != after}
+        self.assign(
+            result, self.repeated(self.text(source), result.type, self.axes[source] - longer, self.axes[result])
+        )
 
     def tt_expand_dims(self, operation: Operation) -> None:
         (source,) = operation.operands

@@ -14,7 +14,7 @@ class Shapes(Emission):
 
     def tt_splat(self, operation: Operation) -> None:
         (source,), result = operation.operands, operation.result
-        if self.text(source) == ZERO:
+        if self.origins.get(source) is source:
             self.assign(result, ZERO)
             return
         text = self.lifted(self.text(source), self.axes[source], len(shape_of(result.type)))
