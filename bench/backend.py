@@ -6,7 +6,7 @@
     python -m bench.backend --keep              the JSON goes to bench/results/, the picture to docs/images/
 
 All get the same inputs, their results must agree, and then they take turns. Ours is launched through `mini_triton.jit`,
-compiled before. The interpreter runs in a process of its own, one launch a turn. Times are medians, by the clock.
+compiled before. The interpreter runs in a process of its own, one launch a turn. Times are medians.
 Memory is what our launch holds at most, with its arguments.
 """
 

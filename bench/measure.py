@@ -11,7 +11,6 @@ import multiprocessing
 import os
 import statistics
 import tempfile
-import time
 import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import by_hand, interpreter
+from bench import by_hand, clock, interpreter
 from bench.workloads import WORKLOADS, Arguments, Workload
 
 TURN = 0.005
@@ -83,10 +82,10 @@ def measure(workload: Workload, other: Interpreter | None, rounds: int, slow_rou
 
 def timed(run: Callable[[], Any], calls: int = 1) -> float:
     """Seconds that a call takes."""
-    start = time.perf_counter()
+    start = clock()
     for _ in range(calls):
         run()
-    return (time.perf_counter() - start) / calls
+    return (clock() - start) / calls
 
 
 def memory(run: Callable[[], Any]) -> int:
