@@ -11,8 +11,6 @@ from mini_triton.codegen.library.lazy import Array, stored
 
 MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}
 """What sums and products of booleans are."""
-SHORT = 128
-"""Up to this length NumPy reduces the last axis slower than it combines two halves of it."""
 
 
 def dot(a: Array, b: Array, c: Array) -> Array:
@@ -46,9 +44,6 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
         (source,) = map(stored, sources)
         if source.dtype == bool:
             combine = MODULO_2.get(combine, combine)
-        while axis == -1 and 1 < source.shape[-1] <= SHORT:
-            half = source.shape[-1] // 2
-            source = combine(source[..., :half], source[..., half:])
         return (combine.reduce(source, axis=axis, dtype=source.dtype),)
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     while arrays[0].shape[-1] > 1:

@@ -46,8 +46,9 @@ class Lazy(NDArrayOperatorsMixin):
 
     def __getitem__(self, key: Any) -> Array:
         keys = key if isinstance(key, tuple) else (key,)
-        if keys.count(slice(None)) == self.ndim and len(keys) == self.ndim + keys.count(None):
-            return self.with_axes([place for place, key in enumerate(keys) if key is None])
+        places = [place for place, key in enumerate(keys) if key is None]
+        if len(keys) == self.ndim + len(places) and all(key is None or _is_whole(key) for key in keys):
+            return self.with_axes(places)
         return stored(self)[key]
 
     def with_axes(self, places: Sequence[int]) -> Lazy:
@@ -63,6 +64,10 @@ class Lazy(NDArrayOperatorsMixin):
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(stored(self), name)
+
+
+def _is_whole(key: Any) -> bool:
+    return isinstance(key, slice) and key == slice(None)  # an array would compare element by element
 
 
 def stored(x: Any) -> Any:
