@@ -10,6 +10,7 @@ shapes.py         operations that move elements
 accesses.py       pointers, loads, stores, atomics
 combining.py      reductions, scans, dot products
 control_flow.py   loops and branches, which programs may take differently
+printing.py       device_print
 numpy_gen.py      the whole function
 kernel.py         running it over a launch grid
 library/          what generated code calls

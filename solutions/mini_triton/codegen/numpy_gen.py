@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from mini_triton.codegen.combining import Combining
 from mini_triton.codegen.control_flow import ControlFlow
+from mini_triton.codegen.printing import Printing
 from mini_triton.codegen.shapes import Shapes
 from mini_triton.ir.core import Operation
 
@@ -19,13 +20,13 @@ import itertools
 import numpy as np
 from ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
 
-from mini_triton.codegen.library import addresses, atomics, combine, exact, lazy, memory
+from mini_triton.codegen.library import addresses, atomics, combine, exact, lazy, memory, printing
 
 
 """
 
 
-class NumpyGenerator(Shapes, Combining, ControlFlow):
+class NumpyGenerator(Shapes, Combining, ControlFlow, Printing):
     """Writes the function for a kernel. If the mode is "plain", the function runs one program."""
 
     def source(self) -> str:

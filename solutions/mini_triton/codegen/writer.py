@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from mini_triton.errors import Loc
 from mini_triton.ir.core import Operation, Value
 
-LIBRARY = "itertools np bfloat16 float8_e4m3fn float8_e5m2 addresses atomics combine exact lazy memory".split()
+LIBRARY = "itertools np bfloat16 float8_e4m3fn float8_e5m2 addresses atomics combine exact lazy memory printing".split()
 LOCALS = ["programs", "P", "range"]
 
 
