@@ -17,7 +17,7 @@ from mini_triton.ir.types import I1, FloatType, IntegerType, PointerType, Type, 
 from tests.strategies import arithmetic
 
 FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
-TERMINATORS = ("scf.yield", "scf.condition", "tt.return")
+TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 
 COMPARISONS = {
     name: getattr(operator, name[-2:])

@@ -64,7 +64,30 @@ class Program(Machine):
                 return [np.take_along_axis(operands[0], operands[1], attributes["axis"])]
             case "tt.unsplat":
                 return [operands[0].reshape(())]
+            case "tt.reduce":
+                return [running[-1] for running in self._running(operation, operands)]
+            case "tt.scan" if attributes["reverse"]:
+                backwards = [np.flip(operand, attributes["axis"]) for operand in operands]
+                return [
+                    np.moveaxis(running[::-1], 0, attributes["axis"]) for running in self._running(operation, backwards)
+                ]
+            case "tt.scan":
+                return [np.moveaxis(running, 0, attributes["axis"]) for running in self._running(operation, operands)]
         return super()._results(operation, operands)
+
+    def _running(self, operation: Operation, operands: list[Any]) -> list[np.ndarray]:
+        """What is left after each step along the axis, which comes first: one element after the other is combined."""
+        axis: Any = operation.attributes["axis"]
+        sources = [np.moveaxis(operand, axis, 0) for operand in operands]
+        results = [source.copy() for source in sources]
+        for at in np.ndindex(sources[0].shape):
+            if at[0]:
+                before = (at[0] - 1, *at[1:])
+                left, right = [result[before] for result in results], [source[at] for source in sources]
+                combined = self.run(operation.regions[0].block, *left, *right)
+                for result, element in zip(results, combined, strict=True):
+                    result[at] = element
+        return results
 
 
 def interpreted(function: Operation, grid: Grid, memory: np.ndarray, arguments: Sequence[Any]) -> Interpretation:

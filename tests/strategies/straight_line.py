@@ -42,32 +42,29 @@ def steps(name: str, numbers: int) -> st.SearchStrategy[Step]:
     return st.tuples(st.just(name), *[_small] * numbers)
 
 
-recipes: st.SearchStrategy[list[Step]] = st.lists(
-    st.one_of(
-        steps("id", 1),
-        steps("elementwise", 3),
-        steps("elementwise", 3),
-        steps("range", 2),
-        steps("splat", 2),
-        steps("count", 1),
-        st.tuples(st.just("number"), st.integers(-(2**31), 2**31 - 1)),
-        st.tuples(st.just("full"), st.integers(-3, 20), _small),
-        steps("expand", 2),
-        steps("broadcast", 2),
-        steps("trans", 2),
-        steps("reshape", 2),
-        steps("join", 2),
-        steps("split", 1),
-        steps("cat", 2),
-        steps("gather", 2),
-        steps("compare", 3),
-        steps("select", 3),
-        steps("load", 1),
-        steps("load_some", 2),
-    ),
-    min_size=1,
-    max_size=10,
+STEPS = (
+    steps("id", 1),
+    steps("elementwise", 3),
+    steps("elementwise", 3),
+    steps("range", 2),
+    steps("splat", 2),
+    steps("count", 1),
+    st.tuples(st.just("number"), st.integers(-(2**31), 2**31 - 1)),
+    st.tuples(st.just("full"), st.integers(-3, 20), _small),
+    steps("expand", 2),
+    steps("broadcast", 2),
+    steps("trans", 2),
+    steps("reshape", 2),
+    steps("join", 2),
+    steps("split", 1),
+    steps("cat", 2),
+    steps("gather", 2),
+    steps("compare", 3),
+    steps("select", 3),
+    steps("load", 1),
+    steps("load_some", 2),
 )
+recipes: st.SearchStrategy[list[Step]] = st.lists(st.one_of(*STEPS), min_size=1, max_size=10)
 numbers = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=MEMORY, max_size=MEMORY)
 
 
@@ -307,9 +304,9 @@ class Recipe:
         return self.pointers(base, f"{name}_", shape)
 
 
-def written(recipe: Sequence[Step], grid: Grid) -> Recipe:
+def written(recipe: Sequence[Step], grid: Grid, kind: type[Recipe] = Recipe) -> Recipe:
     """The kernel that a recipe stands for."""
-    result = Recipe(grid)
+    result = kind(grid)
     for name, *numbers in recipe:
         getattr(result, name)(*numbers)
     result.finish()
@@ -321,10 +318,12 @@ def text_of(recipe: Recipe) -> str:
     return kernel("x: *i32, out: *i32", *recipe.lines)
 
 
-def judge(steps: Sequence[Step], memory: Sequence[int], grid: Grid, run: Runner) -> tuple[Module, Interpretation]:
+def judge(
+    steps: Sequence[Step], memory: Sequence[int], grid: Grid, run: Runner, kind: type[Recipe] = Recipe
+) -> tuple[Module, Interpretation]:
     """Every program stores what the interpreter says. `run` has the arguments after a kernel ran on copies of them."""
     __tracebackhide__ = True
-    recipe = written(steps, grid)
+    recipe = written(steps, grid, kind)
     text = text_of(recipe)
     module = parse_module(text)
     x, out = np.array(memory, np.int32), np.full(recipe.elements, -77, np.int32)
