@@ -105,9 +105,6 @@ class Emission(Values):
     def tt_assert(self, operation: Operation) -> None:
         """Device assertions are off unless one debugs."""
 
-    def tt_print(self, operation: Operation) -> None:
-        """Many programs at once have no order to print in."""
-
     def llvm_intr_assume(self, operation: Operation) -> None:
         """A promise computes nothing."""
 

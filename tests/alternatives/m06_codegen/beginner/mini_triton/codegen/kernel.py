@@ -19,8 +19,9 @@ from mini_triton.codegen.values import Mode
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.types import PointerType, Type, shape_of
 
-CHUNK = 2**17
+CHUNK = 2**19
 """Elements of the largest tile, over all programs that run at once: few enough to stay in a core's cache."""
+np.empty(2**24, np.uint8)  # freed at once: from now on glibc keeps freed blocks of this size instead of returning them
 Line = tuple[str, int]
 """Where in the kernel's source a line comes from, "file:line", and the rank of what it accesses."""
 

@@ -10,8 +10,6 @@ from mini_triton.codegen.library.lazy import Array, stored
 
 MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}
 """What sums and products of booleans are."""
-SHORT = 128
-"""Up to this length NumPy reduces the last axis slower than it combines two halves of it."""
 
 
 def dot(a: Array, b: Array, c: Array) -> Array:

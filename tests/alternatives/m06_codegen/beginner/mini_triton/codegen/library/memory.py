@@ -5,6 +5,9 @@ A pointer is an offset, in elements, from the one that the argument points to.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 from mini_triton.codegen.library.buffers import Buffer
 from mini_triton.codegen.library.lazy import Affine, Array, Box, stored, together
@@ -127,7 +130,8 @@ def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) ->
         chosen = box.chosen()
         if len(chosen):
             offset, box = _in_rows(offset, box, chosen)
-            result[chosen] = load_slice(buffer, offset, box, result[chosen] if together(other) else other)
+            with _naming(chosen):
+                result[chosen] = load_slice(buffer, offset, box, result[chosen] if together(other) else other)
     elif not box.is_empty():
         result[box.slices()] = _sliced(buffer, offset, box)
     return result
@@ -142,7 +146,8 @@ def store_slice(buffer: Buffer, offset: Affine, value: Array, box: Box) -> None:
         chosen = box.chosen()
         if len(chosen):
             offset, box = _in_rows(offset, box, chosen)
-            store_slice(buffer, offset, value[chosen], box)
+            with _naming(chosen):
+                store_slice(buffer, offset, value[chosen], box)
     elif not box.is_empty():
         window, starts, sizes, order = _window(buffer, offset, box)
         value = value if box.is_full() else value[box.slices()]
@@ -157,6 +162,16 @@ def _in_rows(offset: Affine, box: Box, chosen: np.ndarray) -> tuple[Affine, Box]
     """An access by some of the programs."""
     offset = offset.broadcast_to(box.shape).rows(chosen)
     return offset, Box(((0, len(chosen)), *box.ranges[1:]), (len(chosen), *box.shape[1:]))
+
+
+@contextmanager
+def _naming(chosen: np.ndarray) -> Iterator[None]:
+    """An error of an access by some of the programs is to have the lane of the whole access."""
+    try:
+        yield
+    except OutOfBounds as error:
+        error.lane = (int(chosen[error.lane[0]]), *error.lane[1:])
+        raise
 
 
 def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
