@@ -97,11 +97,14 @@ TENSORS_CHOSEN = """
 """
 
 NESTED = """
+    %far = arith.constant 16 : i32
+    %at_round = tt.addptr %at_out, %far : !tt.ptr<i32>, i32
     %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0) -> (i32) : i32 {
       %odd = arith.andi %i, %c1 : i32
       %bit = arith.andi %n, %c1 : i32
       %same = arith.cmpi eq, %odd, %bit : i32
       %t = scf.if %same -> (i32) {
+        tt.store %at_round, %i : !tt.ptr<i32>
         %late = arith.cmpi sgt, %pid, %c1 : i32
         %u = scf.if %late -> (i32) {
           %v = scf.for %j = %i to %n step %c1 iter_args(%w = %s) -> (i32) : i32 {
@@ -140,6 +143,14 @@ LOOPS_IN_LOOPS = """
     %last = arith.addi %sum, %k : i32
 """
 
+INNER_STORES = """
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      scf.for %j = %c0 to %n step %c1 : i32 {
+        tt.store %at_out, %i : !tt.ptr<i32>
+      }
+    }
+"""
+
 DIVIDED = """
     %r:3 = scf.while (%a = %n, %count = %c0) : (i32, i32) -> (i32, i32, i32) {
       %left = arith.subi %a, %c3 : i32
@@ -165,7 +176,7 @@ GUARDED_WHILE = """
       %r = scf.while (%i = %n) : (i32) -> i32 {
         %p = tt.addptr %x, %i : !tt.ptr<i32>, i32
         %y = tt.load %p : !tt.ptr<i32>
-        %more = arith.cmpi ne, %y, %c0 : i32
+        %more = arith.cmpi ne, %y, %k : i32
         scf.condition(%more) %i : i32
       } do {
       ^bb0(%j: i32):
