@@ -90,9 +90,11 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Time the front end beside real Triton's: nox -s bench, or nox -s bench -- --json FILE."""
-    install(session, "triton")
-    session.run(PYTHON, "bench/frontend.py", *session.posargs)
+    """Time front end and back end beside real Triton's: nox -s bench, or nox -s bench -- backend --targets."""
+    install(session, "triton", "torch")
+    names, options = session.posargs[:1] or ["frontend", "backend"], session.posargs[1:]
+    for name in names:
+        session.run(PYTHON, "-m", f"bench.{name}", *options)
 
 
 @nox.session

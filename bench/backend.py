@@ -6,8 +6,8 @@
     python -m bench.backend --keep              the JSON goes to bench/results/, the picture to docs/images/
 
 All get the same inputs, their results must agree, and then they take turns. Ours is launched through `mini_triton.jit`,
-compiled before. The interpreter runs in a process of its own, one launch a turn. Times are medians.
-Memory is what our launch holds at most, with its arguments.
+compiled before. The interpreter runs in a process of its own, one launch a turn. Times are medians. Memory is what our
+launch holds at most, with its arguments.
 """
 
 from __future__ import annotations
@@ -36,9 +36,12 @@ ROUNDS, SLOW_ROUNDS = 15, 3
 LAUNCH, COMPILE = 100e-6, 100e-3  # promised seconds
 LEAST, MEAN = 40, 100  # promised ratios to the interpreter
 SPARE = 256 << 20  # bytes that a launch may take beyond four times its arguments
-RATIOS = {"interpreter / ours": ("interpreter", "ours"), "ours / NumPy": ("ours", "numpy")}
-RATIOS |= {"ours / torch": ("ours", "torch")}
-WHO = {"ours": "ours", "interpreter": "Triton's interpreter", "numpy": "NumPy by hand", "torch": "PyTorch"}
+WHO = {"ours": "ours", "interpreter": "interpreter", "numpy": "NumPy", "torch": "torch"}
+RATIOS = {
+    "interpreter / ours": ("interpreter", "ours"),
+    "ours / NumPy": ("ours", "numpy"),
+    "ours / torch": ("ours", "torch"),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     chosen = [w for w in WORKLOADS if options.only in w.name and (w.target or not options.targets)]
-    console = Console(width=max(132, Console().width))
+    console = Console(width=max(120, Console().width))
     with tempfile.TemporaryDirectory(prefix="kernels-") as folder:
         os.environ["MINI_TRITON_CACHE_DIR"] = folder  # the user's own cache stays as it is
         compiled, launched = measure.cold_compile(), measure.warm_launch()
@@ -74,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def table(results: Sequence[Result]) -> Table:
     """All numbers: a row a workload, those first whose ratios are promised."""
-    columns = ["ms:", *WHO.values(), *RATIOS, "MiB"]
+    columns = ["milliseconds", *WHO.values(), *RATIOS, "MiB"]
     result = Table(*columns, box=None, header_style="bold", padding=(0, 1))
     for column in result.columns:
         column.no_wrap, column.justify = True, "left" if column is result.columns[0] else "right"
@@ -152,7 +155,7 @@ def written(report: dict[str, Any], results: Sequence[Result], keep: bool) -> li
     folder = ROOT / ".kata" / "bench"
     numbers = ROOT / "bench" / "results" / "backend.json" if keep else folder / "backend.json"
     picture = ROOT / "docs" / "images" / "backend.svg" if keep else folder / "backend.svg"
-    rows = {result.workload.name: {WHO[who]: seconds for who, seconds in result.seconds.items()} for result in results}
+    rows = {row.workload.name: {WHO[who]: row.seconds[who] for who in WHO if who in row.seconds} for row in results}
     for path, text in ((numbers, json.dumps(report, indent=1) + "\n"), (picture, chart.dots(rows))):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -1,8 +1,8 @@
 """How fast the front end is beside real Triton's, on the kernels of the corpus.
 
-    python bench/frontend.py                    a table: ours, Triton's, the ratio of the two
-    python bench/frontend.py --json FILE        the same as data
-    python bench/frontend.py --kernels softmax_row matmul_kernel --rounds 50
+    python -m bench.frontend                    a table: ours, Triton's, the ratio of the two
+    python -m bench.frontend --json FILE        the same as data
+    python -m bench.frontend --kernels softmax_row matmul_kernel --rounds 50
 
 What is timed, in one process, in turns: from the text of a kernel, which Python has imported already, to a module of
 raw operations. Ours is `ast_to_ttir` of `mini_triton.frontend.compiler`: parsing, types, operations, calls inlined.
@@ -20,7 +20,6 @@ import gc
 import io
 import json
 import statistics
-import sys
 import tempfile
 import time
 import warnings
@@ -28,19 +27,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "solutions")]
-
-from tests.corpus import CASES  # noqa: E402
-from tests.corpus.cases import Case  # noqa: E402
-from tests.strategies import sources  # noqa: E402
+from tests.corpus import CASES
+from tests.corpus.cases import Case
+from tests.strategies import sources
 
 ROUNDS = 15
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python bench/frontend.py", description="The front end beside real Triton's.")
+    parser = argparse.ArgumentParser(prog="python -m bench.frontend", description="The front end beside real Triton's.")
     parser.add_argument("--kernels", nargs="+", metavar="KERNEL", help="only these")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="the median is that of so many (%(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, too")

@@ -24,6 +24,8 @@ from bench.workloads import WORKLOADS, Arguments, Workload
 
 TURN = 0.005
 """What is faster is called many times in a turn, which takes about so many seconds."""
+PATIENCE = 15.0
+"""The interpreter gets no further turn when its turns have taken so many seconds."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Interpreter:
 
 
 def measure(workload: Workload, other: Interpreter | None, rounds: int, slow_rounds: int) -> Result:
-    """Check that all agree, which warms them up. Then take turns; the interpreter in the first rounds only."""
+    """Check that all agree, which warms them up. Then take turns; the interpreter has fewer."""
     contestants = {"ours": ours(workload), "numpy": numpy(workload)}
     if importlib.util.find_spec("torch"):
         contestants["torch"] = torch(workload)
@@ -70,13 +72,14 @@ def measure(workload: Workload, other: Interpreter | None, rounds: int, slow_rou
         check(f"{workload.name} by {name}", got, results["numpy"], workload.tolerance)
     calls = {name: max(1, round(TURN / timed(run))) for name, run in contestants.items()}
     taken: dict[str, list[float]] = {name: [] for name in contestants}
+    slow: list[float] = []
     gc.collect()
     for number in range(rounds):
         for name, run in contestants.items():
             taken[name].append(timed(run, calls[name]))
-        if other and number < slow_rounds:
-            taken.setdefault("interpreter", []).append(other.ask(interpreter.once, workload.name))
-    seconds = {name: statistics.median(times) for name, times in taken.items()}
+        if other and number < slow_rounds and sum(slow) < PATIENCE:
+            slow.append(other.ask(interpreter.once, workload.name))
+    seconds = {name: statistics.median(times) for name, times in ({"interpreter": slow} | taken).items() if times}
     return Result(workload, seconds, memory(contestants["ours"]), workload.bytes())
 
 
