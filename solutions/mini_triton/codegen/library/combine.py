@@ -60,15 +60,19 @@ def scan(
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
-    # [task 6.4] A ufunc has `accumulate`. Else (Hillis and Steele, 1986): combine each element with the one 1 before
-    # it, of the results each with the one 2 before it, then 4, 8, ... The first ones have none before them and stay.
-    if isinstance(combine, np.ufunc) and arrays[0].dtype != bool:
-        arrays = [combine.accumulate(arrays[0], axis=-1, dtype=arrays[0].dtype)]
+    # [task 6.4] A ufunc has `accumulate`; the dtype, and booleans, are as in `reduce`. Else (Hillis and Steele, 1986):
+    # combine each element with the one 1 before it, of the results each with the one 2 before it, then 4, 8, ... The
+    # first ones have none before them and stay.
+    if isinstance(combine, np.ufunc):
+        (source,) = arrays
+        if source.dtype == bool:
+            combine = MODULO_2.get(combine, combine)
+        arrays = [combine.accumulate(source, axis=-1, dtype=source.dtype)]
     else:
         distance = 1
         while distance < arrays[0].shape[-1]:
             before, after = [array[..., :-distance] for array in arrays], [array[..., distance:] for array in arrays]
-            combined = _tuple(combine(*before, *after))
+            combined = combine(*before, *after)
             heads = (array[..., :distance] for array in arrays)
             arrays = [np.concatenate(pair, axis=-1) for pair in zip(heads, combined, strict=True)]
             distance *= 2
@@ -76,10 +80,6 @@ def scan(
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     return tuple(np.moveaxis(array, -1, axis) for array in arrays)
-
-
-def _tuple(x: Any) -> tuple[Any, ...]:
-    return x if isinstance(x, tuple) else (x,)
 
 
 def histogram(bins: int, values: Array, mask: Array | None = None) -> Array:
