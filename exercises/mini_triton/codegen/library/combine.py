@@ -42,16 +42,13 @@ def scan(
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
-    # Task 6.4: A ufunc has `accumulate`. Else (Hillis and Steele, 1986): combine each element with the one 1 before
-    # it, of the results each with the one 2 before it, then 4, 8, ... The first ones have none before them and stay.
+    # Task 6.4: A ufunc has `accumulate`; the dtype, and booleans, are as in `reduce`. Else (Hillis and Steele, 1986):
+    # combine each element with the one 1 before it, of the results each with the one 2 before it, then 4, 8, ... The
+    # first ones have none before them and stay.
     raise NotImplementedError("Task 6.4: Reductions, scans, dot")
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     return tuple(np.moveaxis(array, -1, axis) for array in arrays)
-
-
-def _tuple(x: Any) -> tuple[Any, ...]:
-    return x if isinstance(x, tuple) else (x,)
 
 
 def histogram(bins: int, values: Array, mask: Array | None = None) -> Array:
