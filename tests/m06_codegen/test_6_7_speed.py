@@ -23,8 +23,9 @@ from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
 from tests.strategies import closeness, lazy_arrays, tiles
-from tests.strategies.lazy_arrays import Access, Axis, Sizes, accesses, elements
+from tests.strategies.lazy_arrays import Access, Sizes, accesses, elements
 from tests.strategies.numpy_backend import run
+from tests.strategies.windows import WINDOWS, judge_load, judge_store, same
 
 # --- positions and masks
 
@@ -117,9 +118,26 @@ def test_masks_stay_lazy(text: str) -> None:
         assert isinstance(got, Box), f"{text}\n  for {sizes}\n  expected  a Box\n  got       {type(got).__name__}"
 
 
+@pytest.mark.parametrize("text", MASKS)
+def test_masks_are_used(text: str) -> None:
+    """What they let through is loaded, also if it is nothing."""
+    for sizes in (Sizes(), Sizes(n=-1), Sizes(n=15)):
+        shape = (sizes.programs, sizes.rows, sizes.columns)
+        offset = Affine(0, (sizes.rows * sizes.columns, sizes.columns, 1), shape, np.int64)
+        buffer, mask = Buffer("x", elements(shape).ravel()), sizes.value(text, True)
+        call = described(f"memory.load of {shape} elements, mask {text}, other -1\n  for {sizes}", memory.load, buffer)
+        call.arguments, call.options = (buffer, offset, mask), {"other": -1.0}
+        expected = np.where(sizes.value(text, False), elements(shape), -1.0)
+        same("the result", call, call.succeeds("an array"), expected)
+
+
 def test_rows_of_programs() -> None:
     """A mask of the programs that take part is stored; joined to a box it is a box in these rows."""
-    for text in ("(loaded > 0) & (columns < n)", "(columns >= 2) & (loaded > 0) & (each < 100 + columns)"):
+    for text in (
+        "(loaded > 0) & (columns < n)",
+        "(columns >= 2) & (loaded > 0) & (each < 100 + columns)",
+        "(loaded > 0) & (columns < n) & (loaded != 5)",
+    ):
         got = judge_expression(text, Sizes())
         assert isinstance(got, Box), f"{text}\n  expected  a Box with rows\n  got       {type(got).__name__}"
 
@@ -163,86 +181,6 @@ def test_bounds_of_large_numbers(strides: tuple[int, int]) -> None:
 # --- accesses
 
 
-def judge_load(access: Access, other: np.ndarray | float | None, count: int, origin: int) -> None:
-    """Load, and compare each element with what memory holds."""
-    __tracebackhide__ = True
-    around = elements((count + 16,), 101)
-    buffer, before = Buffer("x", around[8 : 8 + count], origin), around.copy()
-    options = {} if other is None else {"other": other}
-    call = described(
-        shown("load", access, count, origin, options), memory.load, buffer, access.affine(), access.mask(), **options
-    )
-    if bad := outside(access, count, origin):
-        refused(call, bad[0])
-        return
-    got = call.succeeds("an array")
-    expected = np.broadcast_to(0 if other is None else other, access.shape).astype(np.float64)
-    for lane in access.lanes():
-        if access.takes_part(lane):
-            expected[lane] = before[8 + origin + access.offset(lane)]
-    around[:] = -1.0  # memory may change later
-    same("the result", call, np.broadcast_to(got, access.shape), np.broadcast_to(expected, access.shape))
-
-
-def judge_store(access: Access, value: np.ndarray | float, count: int, origin: int) -> None:
-    """Store; of several writes to one element any may be the last."""
-    __tracebackhide__ = True
-    around = elements((count + 16,), 1001)
-    buffer, before = Buffer("x", around[8 : 8 + count], origin), around.copy()
-    call = described(
-        shown("store", access, count, origin, {"value": value}),
-        memory.store,
-        buffer,
-        access.affine(),
-        value,
-        access.mask(),
-    )
-    if bad := outside(access, count, origin):
-        refused(call, bad[0])
-        same("memory", call, around, before)
-        return
-    call.succeeds("nothing")
-    allowed: dict[int, set[float]] = {}
-    for lane, written in zip(access.lanes(), np.broadcast_to(value, access.shape).flat, strict=True):
-        if access.takes_part(lane):
-            allowed.setdefault(8 + origin + access.offset(lane), set()).add(float(written))
-    expected = before.copy()
-    for place, several in allowed.items():
-        expected[place] = around[place] if around[place] in several else min(several)
-    same("memory", call, around, expected)
-
-
-def outside(access: Access, count: int, origin: int) -> list[int]:
-    """The offsets that are used and lead out of the buffer, in order."""
-    used = [access.offset(lane) for lane in access.lanes() if access.takes_part(lane)]
-    return [offset for offset in used if not 0 <= origin + offset < count]
-
-
-def shown(name: str, access: Access, count: int, origin: int, options: dict[str, Any]) -> str:
-    """A call in words."""
-    words = "".join(f", {key}={np.array(value).tolist()}" for key, value in options.items())
-    mask = access.mask()
-    mask = mask.tolist() if isinstance(mask, np.ndarray) else mask
-    return f"memory.{name}(Buffer of {count} elements, origin {origin}; {access.affine()}, mask={mask}{words})"
-
-
-def refused(call: described, element: int) -> None:
-    """The call raises `OutOfBounds` for this element."""
-    __tracebackhide__ = True
-    call.raises(OutOfBounds)
-    with pytest.raises(OutOfBounds) as raised:
-        call()
-    named = described(f"The element that is named by {call}", getattr, raised.value, "element")
-    named.returns(element, "the first lane that is used and leads outside")
-
-
-def same(what: str, call: described, got: np.ndarray, expected: np.ndarray) -> None:
-    """Element by element."""
-    __tracebackhide__ = True
-    if found := closeness.difference(got, expected):
-        raise AssertionError(f"{call}: {what}\n{found}\n  all that was expected  {expected.tolist()}")
-
-
 COUNTS = st.sampled_from((0, 1, 24, 60, 90))
 
 
@@ -255,23 +193,6 @@ def test_loads(access: Access, other: float | None, count: int, origin: int) -> 
 @given(access=accesses(), alike=st.booleans(), count=COUNTS, origin=st.sampled_from((0, 0, 5, 20)))
 def test_stores(access: Access, alike: bool, count: int, origin: int) -> None:
     judge_store(access, 4.5 if alike else elements(access.shape), count, origin)
-
-
-SHIFTED = Axis(4, 1, None, (1, 3)), Axis(6, 8, None, (2, 6))
-WINDOWS = {
-    "all": Access((Axis(4, 10), Axis(6)), masked=False),
-    "a box": Access(SHIFTED, 4),
-    "backwards": Access((Axis(4, -12, None, (0, 3)), Axis(6, -1)), 50),
-    "starts": Access((Axis(4, 0, (3, 33, 13, 23), (1, 4)), Axis(6, 1, None, (0, 4)))),
-    "starts along both": Access((Axis(4, 0, (0, 1, 2, 30)), Axis(6, 0, (0, 5, 10, 15, 20, 25), (1, 6)))),
-    "rows": Access((Axis(4, 10), Axis(6, 1, None, (0, 5))), rows=(True, False, False, True)),
-    "rows only": Access((Axis(4, 10), Axis(6)), masked=False, rows=(False, True, True, False)),
-    "rows with starts": Access((Axis(4, 0, (3, 999, 13, 999)), Axis(6)), rows=(True, False, True, False)),
-    "nothing": Access((Axis(4, 999, None, (0, 0)), Axis(6))),
-    "no rows": Access((Axis(4, 999), Axis(6)), rows=(False,) * 4),
-    "masked off": Access((Axis(4, -10, None, (0, 2)), Axis(6, 1, None, (0, 6))), 12),
-    "repeated": Access((Axis(4, repeated=True), Axis(6, 2)), 3, masked=False),
-}
 
 
 @pytest.mark.parametrize("origin", [0, 7])
