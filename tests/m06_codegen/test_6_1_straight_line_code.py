@@ -69,8 +69,10 @@ def test_random_kernels(steps: list[Step], memory: list[int], grid: tuple[int, .
     straight_line.judge(steps, memory, grid, doubles.run)
 
 
-STRAIGHT = "add_kernel adam conditions constant_branches_square dropout_low_memory early_exits_3 gather_rows".split()
-STRAIGHT += "messages pairwise rotary shapes transpose ternaries".split()
+STRAIGHT = (
+    "add_kernel adam constant_branches_square dropout_low_memory early_return gather_rows messages pairwise".split()
+)
+STRAIGHT += "rotary shapes transpose".split()
 
 
 @pytest.mark.parametrize("name", STRAIGHT)
