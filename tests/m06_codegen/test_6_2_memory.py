@@ -244,6 +244,14 @@ def test_far_outside(far: int) -> None:
     judge_store(argument, np.int64(far), np.int32(3), np.False_)
 
 
+def test_narrow_offsets() -> None:
+    """Where they and the origin are added up there is room for the sum."""
+    for type, far in ((np.int8, 127), (np.int16, 2**15 - 1), (np.int32, 2**31 - 1)):
+        for offset in (np.array([0, far, -3], type), type(far)):
+            judge_load(Argument("x[::-1]"), offset)
+            judge_store(Argument("x[::-1]"), offset, np.int32(1))
+
+
 def test_the_first_of_many() -> None:
     """Lanes count in the order of the elements in an array."""
     offset = np.array([[0, 1, 2], [3, 77, 4], [99, 5, -1]])
