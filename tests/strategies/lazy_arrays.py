@@ -65,11 +65,19 @@ def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         | st.builds("({1} {0} {2})".format, operators, _numbers, inner)
         | st.builds("({} % {})".format, inner, st.integers(1, 100))
         | st.builds("np.fmod({}, {})".format, inner, st.integers(1, 100))
-        | st.builds("{}.astype(np.{})".format, inner, st.sampled_from(("int8", "int64")))
     )
 
 
-expressions = st.recursive(st.sampled_from(NAMES), _larger, max_leaves=5)
+_of_32_bits = st.recursive(st.sampled_from(NAMES), _larger, max_leaves=5)
+_of_other_dtypes = st.builds(
+    "({1}.astype(np.{0}) {3} {2}.astype(np.{0}))".format,
+    st.sampled_from(("int8", "int64")),
+    _of_32_bits,
+    _of_32_bits,
+    st.sampled_from("+-*"),
+)
+_offsets = st.builds("({}.astype(np.int64) + {})".format, _of_32_bits, _of_32_bits)  # a pointer has 64 bits
+expressions = _of_32_bits | _of_32_bits | _of_other_dtypes | _offsets
 _compared = st.builds(
     "({} {} {})".format, expressions, st.sampled_from(("<", "<=", ">", ">=", "==", "!=")), expressions | _numbers
 )
