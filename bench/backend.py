@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     chosen = [w for w in WORKLOADS if options.only in w.name and (w.target or not options.targets)]
-    console = Console(width=max(120, Console().width))
+    console = Console(width=max(136, Console().width))
     with tempfile.TemporaryDirectory(prefix="kernels-") as folder:
         os.environ["MINI_TRITON_CACHE_DIR"] = folder  # the user's own cache stays as it is
         compiled, launched = measure.cold_compile(), measure.warm_launch()
