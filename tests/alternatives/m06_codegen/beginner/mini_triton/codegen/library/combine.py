@@ -69,7 +69,11 @@ def scan(
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     length = arrays[0].shape[-1]
-    if isinstance(combine, np.ufunc) and arrays[0].dtype != bool:
+    if isinstance(combine, np.ufunc):
+        if arrays[0].dtype == bool and combine is np.add:
+            combine = np.logical_xor
+        elif arrays[0].dtype == bool and combine is np.multiply:
+            combine = np.logical_and
         arrays = [combine.accumulate(arrays[0], axis=-1, dtype=arrays[0].dtype)]
     else:
         # one element after the other: slower, but every step can be seen
@@ -79,17 +83,13 @@ def scan(
         columns = [[part] for part in running]
         for place in range(1, length):
             here = [array[..., place] for array in arrays]
-            running = _tuple(combine(*running, *here))
+            running = combine(*running, *here)
             for column, part in zip(columns, running, strict=True):
                 column.append(part)
         arrays = [np.stack(column, axis=-1) for column in columns]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     return tuple(np.moveaxis(array, -1, axis) for array in arrays)
-
-
-def _tuple(x: Any) -> tuple[Any, ...]:
-    return x if isinstance(x, tuple) else (x,)
 
 
 def histogram(bins: int, values: Array, mask: Array | None = None) -> Array:

@@ -125,14 +125,20 @@ def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) ->
     """`load` of the elements in a box."""
     if box.is_full():
         return _sliced(buffer, offset, box)
-    result = np.full(box.shape, 0 if other is None else stored(other), buffer.data.dtype)
     if box.rows is not None:
         chosen = box.chosen()
         if len(chosen):
-            offset, box = _in_rows(offset, box, chosen)
-            with _naming(chosen):
-                result[chosen] = load_slice(buffer, offset, box, result[chosen] if together(other) else other)
-    elif not box.is_empty():
+            # The others read what the first one of the chosen reads, and it is thrown away: there is less to copy.
+            everyone = np.full(len(box.rows), chosen[0])
+            everyone[chosen] = chosen
+            with _naming(everyone):
+                result = load_slice(buffer, *_in_rows(offset, box, everyone), other)
+            others = np.setdiff1d(np.arange(len(everyone)), chosen)
+            fill = np.zeros((), result.dtype) if other is None else stored(other)
+            result[others] = np.broadcast_to(fill, box.shape)[others]
+            return result
+    result = np.full(box.shape, 0 if other is None else stored(other), buffer.data.dtype)
+    if box.rows is None and not box.is_empty():
         result[box.slices()] = _sliced(buffer, offset, box)
     return result
 

@@ -20,9 +20,10 @@ def dot(a: Array, b: Array, c: Array) -> Array:
     Narrow floats are multiplied and added in fp32, as tensor cores do. Sums of `int8` are exact.
     """
     a, b, c = (np.asarray(stored(x)) for x in (a, b, c))
-    wide = np.float32 if c.dtype.kind not in "i" and c.dtype != np.float64 else np.float64
+    wide = np.float64 if c.dtype in (np.int32, np.float64) else np.float32
     product = np.einsum("...mk,...kn->...mn", a.astype(wide), b.astype(wide), optimize=True)
-    return (product + c.astype(wide)).astype(c.dtype)
+    whole = c.dtype if c.dtype == np.int32 else wide
+    return (product.astype(whole) + c.astype(whole)).astype(c.dtype)
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
@@ -59,11 +60,12 @@ def scan(
             [array[..., part] for array in arrays]
             for part in (slice(None, distance), slice(None, -distance), slice(distance, None))
         )
-        pairs = zip(heads, _tuple(combine(*before, *after)), strict=True)
+        pairs = zip(heads, combine(*before, *after), strict=True)
         return [np.concatenate(pair, axis=-1) for pair in pairs]
 
-    if isinstance(combine, np.ufunc) and arrays[0].dtype != np.bool_:
-        arrays = [combine.accumulate(array, axis=-1, dtype=array.dtype) for array in arrays]
+    if isinstance(combine, np.ufunc):
+        chosen = MODULO_2.get(combine, combine) if arrays[0].dtype == np.bool_ else combine
+        arrays = [chosen.accumulate(array, axis=-1, dtype=array.dtype) for array in arrays]
     else:
         distances = itertools.takewhile(
             lambda distance: distance < arrays[0].shape[-1], (2**power for power in itertools.count())
@@ -72,10 +74,6 @@ def scan(
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     return tuple(np.moveaxis(array, -1, axis) for array in arrays)
-
-
-def _tuple(x: Any) -> tuple[Any, ...]:
-    return x if isinstance(x, tuple) else (x,)
 
 
 def histogram(bins: int, values: Array, mask: Array | None = None) -> Array:

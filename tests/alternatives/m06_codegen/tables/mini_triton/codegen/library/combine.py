@@ -38,7 +38,7 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
         return (ufunc.reduce(source, axis, source.dtype),)
     rounds = [np.moveaxis(stored(source), axis, 0) for source in sources]
     while len(rounds[0]) > 1:
-        pairs = [array.reshape(-1, 2, *array.shape[1:]) for array in rounds]
+        pairs = [array.reshape(len(array) // 2, 2, *array.shape[1:]) for array in rounds]
         rounds = combine(*[pair[:, 0] for pair in pairs], *[pair[:, 1] for pair in pairs])
     return tuple(array[0] for array in rounds)
 
@@ -50,23 +50,19 @@ def scan(
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
-    kind = (isinstance(combine, np.ufunc), arrays[0].dtype == bool)
-    if kind == (True, False):
-        arrays = [combine.accumulate(arrays[0], -1, arrays[0].dtype)]
+    if isinstance(combine, np.ufunc):
+        ufunc = {"b": MODULO_2}.get(arrays[0].dtype.kind, {}).get(combine, combine)
+        arrays = [ufunc.accumulate(arrays[0], -1, arrays[0].dtype)]
     else:
         arrays = [array.copy() for array in arrays]
         length = arrays[0].shape[-1]
         for distance in [1 << bit for bit in range(length.bit_length()) if 1 << bit < length]:
             operands = [array[..., part] for part in (slice(-distance), slice(distance, None)) for array in arrays]
-            for array, new in zip(arrays, _tuple(combine(*operands)), strict=True):
+            for array, new in zip(arrays, combine(*operands), strict=True):
                 array[..., distance:] = new
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     return tuple(np.moveaxis(array, -1, axis) for array in arrays)
-
-
-def _tuple(x: Any) -> tuple[Any, ...]:
-    return x if isinstance(x, tuple) else (x,)
 
 
 def histogram(bins: int, values: Array, mask: Array | None = None) -> Array:

@@ -80,9 +80,14 @@ class Box(Lazy):
         return Box(ranges, shape, rows)
 
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        """Boxes intersect in a box."""
+        """Boxes intersect in a box; one that is all true changes nothing."""
+        if ufunc is not np.bitwise_and:
+            return None
+        for box, other in ((x, y), (y, x)):
+            if isinstance(box, Box) and box.is_full() and common(box.shape, np.shape(other)) == np.shape(other):
+                return other
         a, b = Box.of(x), Box.of(y)
-        if ufunc is not np.bitwise_and or a is None or b is None:
+        if a is None or b is None:
             return None
         shape = common(a.shape, b.shape)
         a, b = a.broadcast_to(shape), b.broadcast_to(shape)
