@@ -13,15 +13,14 @@ from mini_triton.codegen.library.memory import OutOfBounds
 from mini_triton.codegen.values import Mode
 from mini_triton.ir.parser import parse_module
 
-from tests.checks import calling, described
+from tests.checks import calling
 from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
 from tests.strategies import closeness, counted, parting
 from tests.strategies.counted import BEGIN, PARAMETERS, judge_body, number, store
-from tests.strategies.grids import judge, kernel
-from tests.strategies.numpy_backend import run
+from tests.strategies.grids import about, judge, kernel, running
 
 modes = pytest.mark.parametrize("mode", ["plain", "batched"])
 
@@ -220,7 +219,7 @@ def test_the_error_names_the_program(mode: Mode) -> None:
     """
     text = kernel(PARAMETERS, BEGIN + body)
     arguments = [number([-9, 3, -8, 0, 77, 0]), number([1, 2, 3, 4]), np.zeros(6, np.int32), 0]
-    call = described(f"The kernel in mode {mode}:\n{text}", run, text, (6,), arguments, mode=mode)
+    call = running(text, (6,), arguments, mode)
     call.raises(OutOfBounds)
     try:
         call()
@@ -297,7 +296,7 @@ def test_along_which_axes() -> None:
     ):
         text = kernel(PARAMETERS, BEGIN + head.format(bounds) + body + store("%r"))
         (function,) = parse_module(text).body.operations
-        axes = described(f"Varying(function).axes of\n{text}", lambda: Varying(function).axes).succeeds()  # noqa: B023
+        axes = about("Varying(function).axes", text, lambda: Varying(function).axes).succeeds()  # noqa: B023
         (loop,) = [operation for operation in function.walk() if operation.name == "scf.for"]
         variable, carried = loop.regions[0].block.arguments
         got = [PROGRAM in axes[value] for value in (carried, loop.result, variable)]
@@ -327,7 +326,7 @@ def test_kernels_of_the_corpus(case: Case) -> None:
     """Beside what a GPU has computed."""
     text, expected = modules.text(case), values.corpus(case)
     arguments, hidden = inputs(case, values.SEED)
-    call = described(f"{case} in mode batched:\n{text}", run, text, case.grid, arguments, hidden, mode="batched")
+    call = running(text, case.grid, arguments, "batched", hidden)
     got = dict(buffers(case, call.succeeds()))
     for name in expected:
         closeness.check(f"{name} of {case}", got[name], expected[name], closeness.rounding(parse_module(text)))

@@ -19,9 +19,8 @@ from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
 from tests.strategies.atomic_kernels import ALIKE, ALL, COUNT, HISTOGRAM, LOCK, PLACES, READS, RING, TURNS, UNUSED, loop
-from tests.strategies.grids import judge, kernel
+from tests.strategies.grids import Words, about, judge, kernel, running
 from tests.strategies.interleavings import MEANINGS, possible, swap
-from tests.strategies.numpy_backend import run
 
 INTEGERS = ("int32", "int64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -59,6 +58,14 @@ def judge_order(
 
 Lane = tuple[int, float, bool]
 """An index, a value, and whether it takes part."""
+
+
+def modifications(kind: tuple[str, str]) -> st.SearchStrategy[tuple[str, str, list[float], list[Lane]]]:
+    """Memory and lanes for an operation and a dtype."""
+    name, dtype = kind
+    lane = st.tuples(st.integers(0, 3), numbers_of(dtype), st.integers(0, 3).map(bool))
+    memory = st.lists(numbers_of(dtype), min_size=4, max_size=4)
+    return st.tuples(st.just(name), st.just(dtype), memory, st.lists(lane, max_size=7))
 
 
 def judge_rmw(name: str, dtype: str, memory: list[float], lanes: list[Lane], shape: tuple[int, ...]) -> None:
@@ -114,13 +121,10 @@ def orders(name: str, values: list[Any]) -> list[list[Any]]:
     return [[value] for value in values] or [[]] if name == "exch" else [values]
 
 
-@given(kind=st.sampled_from(KINDS), data=st.data())
-def test_read_modify_write(kind: tuple[str, str], data: st.DataObject) -> None:
+@given(case=st.sampled_from(KINDS).flatmap(modifications))
+def test_read_modify_write(case: tuple[str, str, list[float], list[Lane]]) -> None:
     """Some lanes, which often have the same element. Those that are masked off lead far away."""
-    name, dtype = kind
-    memory = data.draw(st.lists(numbers_of(dtype), min_size=1, max_size=4), "memory")
-    lane = st.tuples(st.integers(0, len(memory) - 1), numbers_of(dtype), st.integers(0, 3).map(bool))
-    lanes = data.draw(st.lists(lane, max_size=7), "lanes: index, value, mask")
+    name, dtype, memory, lanes = case
     judge_rmw(name, dtype, memory, lanes, (len(lanes),))
 
 
@@ -137,17 +141,24 @@ def test_many_lanes_with_one_element(name: str, dtype: str) -> None:
 SPECIAL = (0.0, -0.0, np.nan, 1.5, -np.inf)
 
 
-@given(dtype=st.sampled_from(("int32", "int64", "float32", "float64")), data=st.data())
-def test_compare_and_swap(dtype: str, data: st.DataObject) -> None:
-    """Lanes that write only where they find what they expect; floats are compared by their bits."""
+Swap = tuple[int, float, float]
+"""An index, what is expected there, and what is to be written then."""
+
+
+def swaps(dtype: str) -> st.SearchStrategy[tuple[str, list[float], list[Swap]]]:
+    """Memory and lanes for a dtype."""
     numbers = st.sampled_from((0, 1, -1) if dtype in INTEGERS else SPECIAL)
-    memory = data.draw(st.lists(numbers, min_size=1, max_size=3), "memory")
-    lane = st.tuples(st.integers(0, len(memory) - 1), numbers, numbers)
-    lanes = data.draw(st.lists(lane, max_size=6), "lanes: index, expected, new")
-    judge_cas(dtype, memory, lanes)
+    lanes = st.lists(st.tuples(st.integers(0, 1), numbers, numbers), max_size=6)
+    return st.tuples(st.just(dtype), st.lists(numbers, min_size=2, max_size=2), lanes)
 
 
-def judge_cas(dtype: str, memory: list[float], lanes: list[tuple[int, float, float]]) -> None:
+@given(case=st.sampled_from((*INTEGERS, "float32", "float64")).flatmap(swaps))
+def test_compare_and_swap(case: tuple[str, list[float], list[Swap]]) -> None:
+    """Lanes that write only where they find what they expect; floats are compared by their bits."""
+    judge_cas(*case)
+
+
+def judge_cas(dtype: str, memory: list[float], lanes: list[Swap]) -> None:
     __tracebackhide__ = True
     index, expected, new = zip(*lanes, strict=True) if lanes else ((), (), ())
     wanted, values = array(expected, dtype), array(new, dtype)
@@ -185,25 +196,21 @@ def test_every_program_counts(mode: Mode, programs: int) -> None:
     after = [np.array([100 + 3 * programs], np.int32)]
     judge(UNUSED, (programs,), [before[0], 3], mode, [*after, 3], "each program adds 3")
     judge(ALIKE, (programs,), [before[0]], mode, [after[0] + 9 * programs], "four lanes of each program add 3")
-    call = described(f"{programs} programs, in mode {mode}:\n{COUNT}", run, COUNT, (programs,), before, mode=mode)
+    call = running(COUNT, (programs,), before, mode)
     counter, out, _ = call.succeeds()
-    assert counter[0] == after[0][0], f"{call}\n  expected  {after[0][0]} in %counter\n  got       {counter[0]}"
-    read = sorted(out[:programs].tolist())
-    assert read == [100 + 3 * i for i in range(programs)], (
-        f"{call}\n  each program reads another sum\n  got       {read}"
-    )
+    read, sums = sorted(out[:programs].tolist()), [100 + 3 * i for i in range(programs)]
+    if (counter[0], read) != (after[0][0], sums):
+        got = f"{counter[0]} in %counter, and the programs read {read}"
+        call.fail(f"{after[0][0]} in %counter, and the programs read {sums}, each another one", Words(got))
 
 
 @modes
 def test_swaps_by_programs(mode: Mode) -> None:
     """Program p makes p + 1 of p, if its turn has come."""
-    call = described(
-        f"5 programs, in mode {mode}:\n{TURNS}", run, TURNS, (5,), [np.zeros(1, np.int32), np.zeros(5, np.int32), 0]
-    )
-    call.options["mode"] = mode
+    call = running(TURNS, (5,), [np.zeros(1, np.int32), np.zeros(5, np.int32), 0], mode)
     counter, out, _ = call.succeeds()
     steps = [(np.int32(p), np.int32(p + 1)) for p in range(5)]
-    judge_order(repr(call), swap, np.zeros(1, np.int32), counter, [0] * 5, steps, out)
+    judge_order(f"{call}, where\n{TURNS}", swap, np.zeros(1, np.int32), counter, [0] * 5, steps, out)
 
 
 @modes
@@ -212,12 +219,13 @@ def test_a_histogram(mode: Mode, count: int) -> None:
     """Where each number is to go in its bin: every place is taken once."""
     x = (np.arange(32, dtype=np.int32) ** 2 % 7)[:count]
     arguments = [x, np.zeros(7, np.int32), np.full(count, -7, np.int32), count]
-    call = described(f"{count} numbers in mode {mode}:\n{HISTOGRAM}", run, HISTOGRAM, (4,), arguments, mode=mode)
+    call = running(HISTOGRAM, (4,), arguments, mode)
     _, bins, out, _ = call.succeeds()
-    assert bins.tolist() == np.bincount(x, minlength=7).tolist(), f"{call}\n  %x = {x}\n  got %bins = {bins}"
-    for number in range(7):
-        places = sorted(out[x == number].tolist())
-        assert places == list(range(len(places))), f"{call}\n  lanes with the number {number} read {places}"
+    counted, places = np.bincount(x, minlength=7).tolist(), [sorted(out[x == number].tolist()) for number in range(7)]
+    if bins.tolist() != counted:
+        call.fail(f"%bins = {counted}", Words(f"%bins = {bins.tolist()}"), "each number adds 1 to its bin")
+    if places != [list(range(total)) for total in counted]:
+        call.fail(f"places below {counted}, each once", Words(str(places)), "each lane reads how many came before it")
 
 
 # --- waiting
@@ -226,7 +234,7 @@ def test_a_histogram(mode: Mode, count: int) -> None:
 def judge_waits(text: str, expected: bool, because: str) -> None:
     __tracebackhide__ = True
     (function,) = parse_module(text).body.operations
-    described(f"waits(function) of\n{text}", waits, function).returns(expected, because)
+    about("waits(function)", text, waits, function).returns(expected, because)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -235,8 +243,9 @@ def test_a_condition_that_reads_memory_waits(read: str, place: str) -> None:
     before, after = PLACES[place]
     text = loop(READS[read], "", before, after)
     judge_waits(text, True, f"the condition of the loop has {read}: another program may have to write first")
-    got = compile_module(parse_module(text)).mode if place == "alone" else "plain"
-    assert got == "plain", f"{text}\n  expected  mode plain, as nothing else is asked for\n  got       mode {got}"
+    if place == "alone":
+        call = about("compile_module(module).mode", text, lambda: compile_module(parse_module(text)).mode)
+        call.returns("plain", "nobody asked for another mode")
 
 
 def test_other_loops_do_not_wait() -> None:
@@ -245,7 +254,7 @@ def test_other_loops_do_not_wait() -> None:
     stored = "%z = tt.load %x : !tt.ptr<i32>\n%w = arith.addi %z, %k : i32\ntt.store %x, %w : !tt.ptr<i32>"
     text = loop(same, "")
     judge_waits(text, False, "the condition computes with what the program has")
-    kernel_of = described(f"compile_module(...).mode of\n{text}", lambda: compile_module(parse_module(text)).mode)
+    kernel_of = about("compile_module(module).mode", text, lambda: compile_module(parse_module(text)).mode)
     kernel_of.returns("fast", "nothing in it waits")
     because = "what the body of the loop reads is nothing to the condition"
     judge_waits(loop(same, stored), False, because)
@@ -273,6 +282,6 @@ def test_a_chain() -> None:
     powers = 2 ** np.arange(8, dtype=np.int32)
     before = np.array([1, *[0] * 7], np.int32)
     arguments, expected = [before, np.zeros(7, np.int32)], [powers, powers[:7]]
-    call = described(f"compile_module(...).mode of\n{RING}", lambda: compile_module(parse_module(RING)).mode)
+    call = about("compile_module(module).mode", RING, lambda: compile_module(parse_module(RING)).mode)
     call.returns("plain", "programs run one after the other, if one may wait for another")
     judge(RING, (7,), arguments, "plain", expected, "each program hands on what it got, doubled")

@@ -23,8 +23,8 @@ from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
 from tests.strategies import closeness, lazy_arrays, tiles
+from tests.strategies.grids import about, running
 from tests.strategies.lazy_arrays import Access, Sizes, accesses, elements
-from tests.strategies.numpy_backend import run
 from tests.strategies.windows import WINDOWS, judge_load, judge_store, same
 
 # --- positions and masks
@@ -245,9 +245,8 @@ def test_the_error_names_program_and_line() -> None:
     x = np.zeros(count, np.float32)
     arguments = [Buffer.of(name, array) for name, array in (("x", x), ("y", x.copy()), ("out", x.copy()))]
     kernel = compile_module(parse_module(tiles.ADDITION), "fast")
-    call = described(
-        f"%n is {count + 1}, arrays have {count} elements:\n{tiles.ADDITION}", kernel, (1000,), [*arguments, count + 1]
-    )
+    words = f"Over the grid (1000,), %n is {count + 1}, arrays have {count} elements"
+    call = about(words, tiles.ADDITION, kernel, (1000,), [*arguments, count + 1])
     call.raises(OutOfBounds, f"x[{count}]", "(999, 0, 0)", "tiles.py:12")
 
 
@@ -256,7 +255,7 @@ def test_the_error_of_programs_that_a_mask_chooses() -> None:
     x, flags = np.zeros(8, np.float32), np.array([0, 0, 1, 0, 1, 1], np.int32)
     kernel = compile_module(parse_module(tiles.CHOSEN), "fast")
     arguments = [Buffer.of("x", x), Buffer.of("flags", flags)]
-    call = described(f"Flags are {flags.tolist()}, %x has 8 elements:\n{tiles.CHOSEN}", kernel, (6,), arguments)
+    call = about(f"Flags are {flags.tolist()}, %x has 8 elements", tiles.CHOSEN, kernel, (6,), arguments)
     call.raises(OutOfBounds, "x[8]", "(4, 0, 0)")
 
 
@@ -304,7 +303,7 @@ def test_kernels_of_the_corpus(case: Case) -> None:
     """Beside what a GPU has computed."""
     text, expected = modules.text(case), values.corpus(case)
     arguments, hidden = inputs(case, values.SEED)
-    call = described(f"{case} in mode fast:\n{text}", run, text, case.grid, arguments, hidden, mode="fast")
+    call = running(text, case.grid, arguments, "fast", hidden)
     got = dict(buffers(case, call.succeeds()))
     for name in expected:
         closeness.check(f"{name} of {case}", got[name], expected[name], closeness.rounding(parse_module(text)))

@@ -6,8 +6,8 @@ judge(kernel("%x: !tt.ptr<i32>, %out: !tt.ptr<i32>", "%pid = ..."), (5,), [x, ou
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
 
 import numpy as np
 from mini_triton.codegen.values import Mode
@@ -65,6 +65,25 @@ def in_turn(text: str, grid: Sequence[int], arguments: Sequence[Any]) -> list[An
     ]
 
 
+class about(described):
+    """A call that a kernel is given to, or that runs it. A failure shows the kernel's text last, as it may be long."""
+
+    def __init__(self, words: str, text: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+        super().__init__(words, function, *arguments, **options)
+        self.text = text
+
+    def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
+        __tracebackhide__ = True
+        super().fail(expected, got, f"{because or 'that is what the IR means'}; the kernel is\n{self.text}")
+
+
+def running(text: str, grid: Sequence[int], arguments: Sequence[Any], mode: Mode, hidden: Sequence[Any] = ()) -> about:
+    """The back end under test runs a kernel: what are the arguments then?"""
+    shown = ", ".join(map(_shown, arguments))
+    words = f'In mode "{mode}", over the grid {tuple(grid)}, with {shown}'
+    return about(words, text, run, text, grid, arguments, hidden, mode=mode)
+
+
 def judge(
     text: str,
     grid: Sequence[int],
@@ -76,11 +95,7 @@ def judge(
 ) -> None:
     """All buffers are as expected after the kernel ran; as the interpreter leaves them, if nothing else is given."""
     __tracebackhide__ = True
-    shown = ", ".join(map(_shown, arguments))
-    call = described(
-        f'In mode "{mode}", over the grid {tuple(grid)}, with {shown}:\n{text}', run, text, grid, arguments
-    )
-    call.options["mode"] = mode
+    call = running(text, grid, arguments, mode)
     got = call.succeeds("all programs run", because)
     if expected is None:
         expected = in_turn(text, grid, arguments)

@@ -10,10 +10,9 @@ from mini_triton.codegen import compile_module
 from mini_triton.codegen.library.buffers import Buffer
 from mini_triton.ir.parser import parse_module
 
-from tests.checks import described
 from tests.strategies import grids
 from tests.strategies.closeness import difference
-from tests.strategies.grids import kernel
+from tests.strategies.grids import Words, about, kernel
 
 BLOCK = 16
 ROWS, COLUMNS = 4, 8
@@ -206,9 +205,9 @@ def judge_copy(x: np.ndarray, grid: tuple[int, ...]) -> None:
     out = around[4 : 4 + rows * columns].reshape(rows, columns)
     strides = [stride // x.itemsize for stride in x.strides]
     launch = compile_module(parse_module(COPY), "fast")
-    words = f"Over the grid {grid}, %x of the shape {x.shape} with strides {strides}:\n{COPY}"
-    call = described(words, launch, grid, [Buffer.of("x", x), Buffer.of("out", out), rows, columns, *strides])
+    words = f"Over the grid {grid}, %x of the shape {x.shape} with strides {strides}"
+    call = about(words, COPY, launch, grid, [Buffer.of("x", x), Buffer.of("out", out), rows, columns, *strides])
     call.succeeds("all programs run")
     wanted = np.concatenate([np.full(4, -7), expected.ravel(), np.full(4, -7)]).astype(np.float32)
     if found := difference(around, wanted):
-        raise AssertionError(f"{call}: %out, with 4 elements before it and 4 behind it\n{found}")
+        call.fail("%out as it should be, with 4 elements before it and 4 behind it", Words(found))
