@@ -216,6 +216,33 @@ def test_masks_and_others_that_vary_more_than_offsets() -> None:
     assert got.tolist() == expected, f"  expected  {expected}\n  got       {got.tolist()}\n{text}"
 
 
+def test_each_program_chooses_an_array() -> None:
+    """Odd ones read from x, even ones from y: so their pointers are addresses."""
+    text = kernel(
+        "x: *i32, y: *i32, out: *i32",
+        "%pid = tt.get_program_id x : i32",
+        "%one = arith.constant 1 : i32",
+        "%four = arith.constant 4 : i32",
+        "%odd = arith.andi %pid, %one : i32",
+        "%c = arith.cmpi eq, %odd, %one : i32",
+        "%chosen = arith.select %c, %x, %y : !tt.ptr<i32>",
+        "%p = tt.addptr %chosen, %pid : !tt.ptr<i32>, i32",
+        "%r = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>",
+        "%ps = tt.splat %p : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>>",
+        "%pp = tt.addptr %ps, %r : tensor<4x!tt.ptr<i32>>, tensor<4xi32>",
+        "%a = tt.load %pp : tensor<4x!tt.ptr<i32>>",
+        "%start = arith.muli %pid, %four : i32",
+        "%o = tt.addptr %out, %start : !tt.ptr<i32>, i32",
+        "%os = tt.splat %o : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>>",
+        "%op = tt.addptr %os, %r : tensor<4x!tt.ptr<i32>>, tensor<4xi32>",
+        "tt.store %op, %a : tensor<4x!tt.ptr<i32>>",
+    )
+    x = np.arange(8, dtype=np.int32)
+    *_, out = batched(text, (5,), [x, x + 100, np.zeros(20, np.int32)])
+    expected = [pid + i + 100 * (pid % 2 == 0) for pid, i in itertools.product(range(5), range(4))]
+    assert out.tolist() == expected, f"  expected  {expected}\n  got       {out.tolist()}\n{text}"
+
+
 # --- errors
 
 
