@@ -210,7 +210,7 @@ def test_swaps_by_programs(mode: Mode) -> None:
     call = running(TURNS, (5,), [np.zeros(1, np.int32), np.zeros(5, np.int32), 0], mode)
     counter, out, _ = call.succeeds()
     steps = [(np.int32(p), np.int32(p + 1)) for p in range(5)]
-    judge_order(f"{call}, where\n{TURNS}", swap, np.zeros(1, np.int32), counter, [0] * 5, steps, out)
+    judge_order(f"{call}: program p makes p + 1 of p", swap, np.zeros(1, np.int32), counter, [0] * 5, steps, out)
 
 
 @modes
