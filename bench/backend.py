@@ -65,6 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for workload in chosen:
             with console.status(workload.name):
                 results.append(measure.measure(workload, other, options.rounds, options.slow_rounds))
+        if other:
+            other.close()
     report = {"machine": machine(), "rounds": options.rounds, "interpreter_rounds": options.slow_rounds}
     report |= {"compile_seconds": compiled, "launch_seconds": launched, "ratios": summary(results)}
     report |= {"workloads": {result.workload.name: entry(result) for result in results}}

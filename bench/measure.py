@@ -58,6 +58,10 @@ class Interpreter:
         """The answer of a function of `bench.interpreter`."""
         return self.pool.submit(question, *arguments).result()
 
+    def close(self) -> None:
+        """End the process."""
+        self.pool.shutdown()
+
 
 def measure(workload: Workload, other: Interpreter | None, rounds: int, slow_rounds: int) -> Result:
     """Check that all agree, which warms them up. Then take turns; the interpreter has fewer."""
