@@ -86,7 +86,8 @@ class Varying:
         # Task 6.3: Elementwise operations vary along all axes that an operand varies along. Not so: the ids and
         # ranges, where it begins; expand_dims and trans (see `axis_of`, `order_of`), which move axes; reduce, which
         # takes its axis away from those after it, and scan, which varies along it; atomics, which give every program
-        # something else; and those in MIXING. `axes & ALL_PROGRAMS` is what is left without the dimensions.
+        # and every element something else; unsplat, which leaves a scalar; and those in MIXING. `axes & ALL_PROGRAMS`
+        # is what is left without the dimensions.
         raise NotImplementedError("Task 6.3: All programs at once")
 
     def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:

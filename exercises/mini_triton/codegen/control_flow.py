@@ -89,9 +89,9 @@ class ControlFlow(Accesses):
         block = operation.regions[0].block
         variable, *carried = block.arguments
         lower, upper, step = operation.operands[:3]
-        # Task 6.5: Count the rounds; the variable is `lower + rounds * step`. `running` are those programs, out of the
-        # active ones, for which that is below `upper`. Leave when there is none. In the block they are `self.active`,
-        # and only they get new values.
+        # Task 6.5: `trips` says how often each program goes round; `running` are those, out of the active ones, that
+        # have rounds left. Leave when there is none. In the block they are `self.active`, and only they get new values.
+        # The variable is `lower + rounds * step`: it may wrap around in programs that have left, so do not ask for it.
         raise NotImplementedError("Task 6.5: Programs that part")
 
     # --- while

@@ -20,7 +20,7 @@ import itertools
 import numpy as np
 from ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
 
-from mini_triton.codegen.library import addresses, atomics, combine, exact, lazy, memory, printing
+from mini_triton.codegen.library import addresses, atomics, combine, exact, lazy, loops, memory, printing
 
 
 """

@@ -86,7 +86,8 @@ class Varying:
         # [task 6.3] Elementwise operations vary along all axes that an operand varies along. Not so: the ids and
         # ranges, where it begins; expand_dims and trans (see `axis_of`, `order_of`), which move axes; reduce, which
         # takes its axis away from those after it, and scan, which varies along it; atomics, which give every program
-        # something else; and those in MIXING. `axes & ALL_PROGRAMS` is what is left without the dimensions.
+        # and every element something else; unsplat, which leaves a scalar; and those in MIXING. `axes & ALL_PROGRAMS`
+        # is what is left without the dimensions.
         match operation.name:
             case "tt.get_program_id":
                 return ALL_PROGRAMS
@@ -104,7 +105,9 @@ class Varying:
             case "tt.scan":
                 return axes | {axis_of(operation)}
             case "tt.atomic_rmw" | "tt.atomic_cas":
-                return axes | ALL_PROGRAMS
+                return frozenset(range(len(shape_of(operation.result.type)))) | ALL_PROGRAMS
+            case "tt.unsplat":
+                return axes & ALL_PROGRAMS
             case name if name in MIXING and (axes or name not in CONSTANT_STAYS):
                 dimensions = range(len(shape_of(operation.results[0].type)))
                 return frozenset(dimensions) | axes & ALL_PROGRAMS

@@ -94,19 +94,18 @@ class ControlFlow(Accesses):
         block = operation.regions[0].block
         variable, *carried = block.arguments
         lower, upper, step = operation.operands[:3]
-        # [task 6.5] Count the rounds; the variable is `lower + rounds * step`. `running` are those programs, out of the
-        # active ones, for which that is below `upper`. Leave when there is none. In the block they are `self.active`,
-        # and only they get new values.
+        # [task 6.5] `trips` says how often each program goes round; `running` are those, out of the active ones, that
+        # have rounds left. Leave when there is none. In the block they are `self.active`, and only they get new values.
+        # The variable is `lower + rounds * step`: it may wrap around in programs that have left, so do not ask for it.
+        trips, rounds = self.fresh("trips"), self.fresh("rounds")
         outer, self.active = self.active, self.fresh("running")
-        rounds = self.fresh("rounds")
+        self.write(f"{trips} = loops.trips({self.text(lower)}, {self.text(upper)}, {self.text(step)})")
         with self.indented(f"for {rounds} in itertools.count():"):
-            self.write(
-                f"{self.name(variable)} = {self.text(lower)} + {self.dtype(variable)}({rounds}) * {self.text(step)}"
-            )
-            below = f"({self.name(variable)} < {self.text(upper)})"
-            self.write(f"{self.active} = {self.both(outer, below)}")
+            self.write(f"{self.active} = {self.both(outer, f'({rounds} < {trips})')}")
             with self.indented(f"if not {self.active}.any():"):
                 self.write("break")
+            distance = f"{self.dtype(variable)}({rounds}) * {self.text(step)}"
+            self.write(f"{self.name(variable)} = {self.text(lower)} + {distance}")
             self.block(block)
             self.pass_on(carried, end_of(block), only=self.active)
         self.active = outer

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from mini_triton.errors import Loc
 from mini_triton.ir.core import Operation, Value
 
-LIBRARY = "itertools np bfloat16 float8_e4m3fn float8_e5m2 addresses atomics combine exact lazy memory printing".split()
+LIBRARY = "addresses atomics combine exact lazy loops memory printing".split()
+IMPORTED = "bfloat16 float8_e4m3fn float8_e5m2 itertools np".split()
 LOCALS = ["programs", "P", "range"]
 
 
@@ -24,7 +25,7 @@ class Writer:
         self.operation_now: Operation | None = None
         self.depth = 1
         self.names: dict[Value, str] = {}
-        self.taken = {*LIBRARY, *LOCALS, *keyword.kwlist}
+        self.taken = {*LIBRARY, *IMPORTED, *LOCALS, *keyword.kwlist}
         self.commented: tuple[str, int] | None = None
 
     def write(self, line: str) -> None:

@@ -91,11 +91,10 @@ def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) ->
         chosen = box.chosen()
         if len(chosen):
             # The others read what the first one of the chosen reads, and it is thrown away: there is less to copy.
-            everyone = np.full(len(box.rows), chosen[0])
-            everyone[chosen] = chosen
+            everyone, others = np.full(len(box.rows), chosen[0]), np.ones(len(box.rows), bool)
+            everyone[chosen], others[chosen] = chosen, False
             with _naming(everyone):
                 result = load_slice(buffer, *_in_rows(offset, box, everyone), other)
-            others = np.setdiff1d(np.arange(len(everyone)), chosen)
             fill = np.zeros((), result.dtype) if other is None else stored(other)
             result[others] = np.broadcast_to(fill, box.shape)[others]
             return result

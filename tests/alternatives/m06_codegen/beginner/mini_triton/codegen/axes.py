@@ -117,7 +117,11 @@ class Varying:
         if name == "tt.scan":
             return axes | frozenset([axis_of(operation)])
         if name == "tt.atomic_rmw" or name == "tt.atomic_cas":
-            return axes | frozenset([PROGRAM])
+            every = set(range(len(shape_of(operation.result.type))))
+            every.add(PROGRAM)
+            return frozenset(every)
+        if name == "tt.unsplat":
+            return axes & ALL_PROGRAMS
         if name in CONSTANT_STAYS and len(axes) == 0:
             return NONE
         if name in MIXING:

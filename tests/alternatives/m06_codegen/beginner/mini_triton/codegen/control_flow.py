@@ -96,10 +96,13 @@ class ControlFlow(Accesses):
         name = self.name(variable)
         rounds = self.fresh("rounds")
         running = self.fresh("running")
+        trips = self.fresh("trips")
+        bounds = [self.text(lower), self.text(upper), self.text(step)]
+        self.write(trips + " = loops.trips(" + ", ".join(bounds) + ")")
         self.write(rounds + " = " + self.dtype(variable) + "(0)")
         with self.indented("while True:"):
             self.write(name + " = " + self.text(lower) + " + " + rounds + " * " + self.text(step))
-            condition = name + " < " + self.text(upper)
+            condition = rounds + " < " + trips
             if outer != "":
                 condition = outer + " & (" + condition + ")"
             self.write(running + " = " + condition)

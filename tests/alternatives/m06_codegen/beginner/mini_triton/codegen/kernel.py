@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import hashlib
 import linecache
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -24,8 +24,6 @@ CHUNK = 2**19
 np.empty(2**24, np.uint8)  # freed at once: from now on glibc keeps freed blocks of this size instead of returning them
 Line = tuple[str, int]
 """Where in the kernel's source a line comes from, "file:line", and the rank of what it accesses."""
-
-_numbers = itertools.count()
 
 
 def compile_module(module: Module, mode: Mode | None = None) -> NumpyKernel:
@@ -83,7 +81,7 @@ class NumpyKernel:
 
     def __post_init__(self) -> None:
         self.dtypes = [numpy_dtype(type.pointee if isinstance(type, PointerType) else type) for type in self.types]
-        self.file = f"<{self.name} {next(_numbers)}>"
+        self.file = f"<{self.name} {hashlib.sha256(self.source.encode()).hexdigest()[:8]}>"
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
         namespace: dict[str, Any] = {}
         exec(compile(self.source, self.file, "exec"), namespace)

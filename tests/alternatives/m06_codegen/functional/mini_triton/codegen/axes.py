@@ -92,7 +92,9 @@ class Varying:
         if operation.name in ("tt.get_program_id", "tt.make_range"):
             return frozenset({PROGRAM if "program" in operation.name else 0})
         if operation.name.startswith("tt.atomic"):
-            return axes | {PROGRAM}
+            return frozenset(range(-1, len(shape_of(operation.result.type))))
+        if operation.name == "tt.unsplat":
+            return each(lambda axis: None)
         if operation.name == "tt.scan":
             return axes | {axis_of(operation)}
         if operation.name == "tt.reduce":

@@ -93,12 +93,13 @@ class ControlFlow(Accesses):
         block = operation.regions[0].block
         variable, *carried = block.arguments
         lower, upper, step = operation.operands[:3]
-        rounds, running = map(self.fresh, ("rounds", "running"))
+        trips, rounds, running = map(self.fresh, ("trips", "rounds", "running"))
         outer, self.active = self.active, running
         start, end, by, dtype = *map(self.text, (lower, upper, step)), self.dtype(variable)
+        self.write(f"{trips} = loops.trips({start}, {end}, {by})")
         with self.indented(f"for {rounds} in itertools.count():"):
             self.write(f"{self.name(variable)} = {start} + {dtype}({rounds}) * {by}")
-            self.write(f"{running} = {self.both(f'({end} > {self.name(variable)})', outer)}")
+            self.write(f"{running} = {self.both(f'({trips} > {rounds})', outer)}")
             with self.indented(f"if not np.any({running}):"):
                 self.write("break")
             self.block(block)

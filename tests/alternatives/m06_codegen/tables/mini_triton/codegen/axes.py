@@ -90,7 +90,8 @@ class Varying:
             "tt.reduce": lambda at: {axis: axis - (axis > at) for axis in axes if axis != at},
         }
         fixed = {"tt.get_program_id": ALL_PROGRAMS, "tt.make_range": frozenset([0])}
-        fixed |= dict.fromkeys(("tt.atomic_rmw", "tt.atomic_cas"), axes | ALL_PROGRAMS)
+        fixed |= dict.fromkeys(("tt.atomic_rmw", "tt.atomic_cas"), every | ALL_PROGRAMS)
+        fixed["tt.unsplat"] = program
         fixed |= dict.fromkeys(MIXING, every | program)
         if not axes:
             fixed |= dict.fromkeys(CONSTANT_STAYS, NONE)

@@ -92,6 +92,7 @@ class ControlFlow(Accesses):
         variable, *carried = block.arguments
         lower, upper, step = operation.operands[:3]
         names = {
+            "trips": self.fresh("trips"),
             "round": self.fresh("round"),
             "running": self.fresh("running"),
             "variable": self.name(variable),
@@ -101,9 +102,10 @@ class ControlFlow(Accesses):
             "step": self.text(step),
         }
         outer = self.active
+        self.write("{trips} = loops.trips({lower}, {upper}, {step})".format(**names))
         with self.indented("for {round} in itertools.count():".format(**names)):
             self.write("{variable} = {lower} + {type}({round}) * {step}".format(**names))
-            self.write("{running} = {}".format(self.both(outer, "({variable} < {upper})".format(**names)), **names))
+            self.write("{running} = {}".format(self.both(outer, "({round} < {trips})".format(**names)), **names))
             with self.indented("if not {running}.any():".format(**names)):
                 self.write("break")
             self.active = names["running"]

@@ -77,10 +77,11 @@ class Affine(Lazy):
     def broadcast_to(self, shape: Shape) -> Affine:
         if shape == self.shape:
             return self
-        more = len(shape) - len(self.shape)
-        lifted = self.with_axes(range(more)) if more else self
-        strides = tuple(0 if size == 1 else stride for stride, size in zip(lifted.strides, lifted.shape, strict=True))
-        return Affine(lifted.start, strides, common(lifted.shape, shape), self.dtype)
+        start, more = self.start, len(shape) - len(self.shape)
+        if more and isinstance(start, np.ndarray):
+            start = start.reshape((1,) * more + start.shape)
+        strides = tuple([0 if size == 1 else stride for stride, size in zip(self.strides, self.shape, strict=True)])
+        return Affine(start, (0,) * more + strides, common(self.shape, shape), self.dtype)
 
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
         a, b = as_affine(x, self.dtype), as_affine(y, self.dtype)
@@ -129,7 +130,11 @@ class Affine(Lazy):
     def plus(self, other: Affine) -> Affine | None:
         """The sum, or None if it needs an element of its own everywhere."""
         if not other.shape:
-            return Affine(self.start + other.start, self.strides, self.shape, max(self.dtype, other.dtype))
+            result = Affine(self.start + other.start, self.strides, self.shape, max(self.dtype, other.dtype))
+            if self.known_bounds:
+                low, high = self.known_bounds
+                result.known_bounds = low + other.start, high + other.start
+            return result
         shape = common(self.shape, other.shape)
         a, b = self.broadcast_to(shape), other.broadcast_to(shape)
         start = a.start + b.start
