@@ -30,6 +30,9 @@ KNOWN = (
     "%three = tt.reshape %cols : tensor<8x8xi32> -> tensor<4x2x8xi32>",
     "%cube = tt.expand_dims %rows {axis = 0 : i32} : tensor<8x8xi32> -> tensor<1x8x8xi32>",
     "%m = arith.cmpi slt, %pr, %c : tensor<8xi32>",
+    "%zero = tt.make_range {end = 1 : i32, start = 0 : i32} : tensor<1xi32>",
+    "%first = tt.splat %pid : i32 -> tensor<1xi32>",
+    "%single = arith.addi %first, %zero : tensor<1xi32>",
     "%mp = arith.cmpi slt, %pid, %two : i32",
 )
 TO_ROW = "tensor<8xi32> -> tensor<1x8xi32>"
@@ -76,6 +79,7 @@ AXES = {
     "tt.load %xr, %m : tensor<8x!tt.ptr<i32>>": "P0",
     "tt.atomic_rmw add, relaxed, gpu, %x, %n : (!tt.ptr<i32>, i32) -> i32": "P",
     "tt.atomic_rmw add, relaxed, gpu, %xr, %c : (tensor<8x!tt.ptr<i32>>, tensor<8xi32>) -> tensor<8xi32>": "P0",
+    "tt.atomic_rmw add, relaxed, gpu, %xs, %c : (tensor<8x!tt.ptr<i32>>, tensor<8xi32>) -> tensor<8xi32>": "P0",
     "tt.atomic_cas acq_rel, gpu, %x, %n, %two : (!tt.ptr<i32>, i32, i32) -> i32": "P",
     # shapes
     "tt.splat %n : i32 -> tensor<8xi32>": "",
@@ -100,6 +104,8 @@ AXES = {
     "tt.reshape %r : tensor<8xi32> -> tensor<2x4xi32>": "01",
     "tt.reshape %ps : tensor<8xi32> -> tensor<2x4xi32>": "P01",
     "tt.reshape %cols : tensor<8x8xi32> -> tensor<64xi32>": "P0",
+    "tt.unsplat %single : tensor<1xi32>": "P",
+    "tt.unsplat %zero : tensor<1xi32>": "",
     "tt.join %r, %c : tensor<8xi32> -> tensor<8x2xi32>": "01",
     "tt.join %ps, %c : tensor<8xi32> -> tensor<8x2xi32>": "P01",
     "tt.cat %c, %c : tensor<8xi32> -> tensor<16xi32>": "0",

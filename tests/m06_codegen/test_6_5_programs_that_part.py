@@ -60,6 +60,27 @@ def test_the_variable_wraps_around(mode: Mode, bound: str) -> None:
 
 
 @modes
+@pytest.mark.parametrize("step", ["%k", "%step"])
+def test_a_loop_ends_where_numbers_end(mode: Mode, step: str) -> None:
+    """A step beyond the upper bound would be one beyond the largest number. No such element of x exists."""
+    body = f"""
+        %step = arith.addi %n, %c2 : i32
+        %near = arith.constant 2147483640 : i32
+        %last = arith.constant 2147483647 : i32
+        %first = arith.addi %near, %n : i32
+        %sum = scf.for %i = %first to %last step {step} iter_args(%s = %pid) -> (i32) : i32 {{
+          %j = arith.subi %i, %near : i32
+          %p = tt.addptr %x, %j : !tt.ptr<i32>, i32
+          %y = tt.load %p : !tt.ptr<i32>
+          %next = arith.addi %s, %y : i32
+          scf.yield %next : i32
+        }}
+    """
+    because = "a program leaves its loop where it ends, and does not begin again at the smallest number"
+    judge_body(body + store("%sum"), [0, 1, 5, 2], mode, because, x=[1, 2, 4, 8, 16, 32, 64], k=3)
+
+
+@modes
 def test_a_variable_of_64_bits(mode: Mode) -> None:
     body = """
         %first = arith.constant 4294967296 : i64
@@ -160,6 +181,22 @@ def test_loops_in_loops(mode: Mode) -> None:
     judge_body(counted.INNER_STORES, [2, 0, 5, 1], mode, because)
 
 
+@modes
+@pytest.mark.parametrize(
+    ("bounds", "type"),
+    [
+        ("%i = %c0 to %n step %step", "i32"),
+        ("%i = %none to %long_n step %long_step", "i64"),
+        ("%i = %near to %most step %c2", "i32"),
+    ],
+)
+def test_the_variable_wraps_around_after_a_program_has_left(mode: Mode, bounds: str, type: str) -> None:
+    """Others go on with their rounds, in which `first + rounds * step` of this program may be small again."""
+    body = counted.WRAPPING.format(bounds, type) + store("%rounds", "%result")
+    because = "a program that has left a loop does not come back, whatever becomes of its variable"
+    judge_body(body, [10, 100], mode, because, x=[2**29, 1], out=102)
+
+
 # --- memory
 
 
@@ -194,6 +231,23 @@ def test_a_branch_touches_memory_for_its_programs_only(mode: Mode) -> None:
         }
     """
     judge_body(body, [0] * 9, mode, "programs from 3 on neither read nor write", x=[5, 6, 7], out=3)
+
+
+@modes
+def test_branches_and_loops_in_a_branch(mode: Mode) -> None:
+    """What is inside is for programs that are inside all around it, too."""
+    because = "programs whose %n is no more than 1 do nothing"
+    judge_body(counted.BRANCH_IN_BRANCH, [0, 2, 1, 3, 0, 5], mode, because)
+    judge_body(counted.LOOP_IN_BRANCH, [1, 3, 1, 0, 2], mode, because)
+
+
+@modes
+@pytest.mark.parametrize("differ", counted.ALL_IN_ONE_PLACE)
+def test_one_place_for_all(mode: Mode, differ: str) -> None:
+    """The pointer is the same for all programs; what they store there, or whether, is not."""
+    because = "only program 2 stores something"
+    judge_body(counted.ALL_IN_ONE_PLACE[differ], [0, 1, 2, 3, 0], mode, because)
+    judge_body(counted.ALL_IN_ONE_PLACE[differ], [2, 1, 0, 3, 0], mode, "only program 0 is in the branch")
 
 
 @modes
@@ -279,6 +333,13 @@ def test_while_inside() -> None:
     """A while loop that some programs do not reach, and that reads memory with its condition already."""
     because = "a program whose loop is over, or that has none, reads nothing"
     judge_body(counted.GUARDED_WHILE, [1, -100, 3, -5, 0, 2], "batched", because, x=[7, 5, 3, 6, 3])
+
+
+def test_what_a_condition_loads() -> None:
+    """Where is the first element, from the program's own on, that is not below 9? Which one is it?"""
+    because = "a program that has stopped keeps what was forwarded last, also if that was loaded"
+    x = [3, 9, 4, 5, 8, 12, 10]
+    judge_body(counted.SEARCH + store("%both"), [2, 0, 6, 1, 5], "batched", because, x=x, k=9)
 
 
 # --- axes

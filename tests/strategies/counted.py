@@ -186,3 +186,75 @@ GUARDED_WHILE = """
       tt.store %at_out, %r : !tt.ptr<i32>
     }
 """
+
+BRANCH_IN_BRANCH = """
+    %some = arith.cmpi sgt, %n, %c1 : i32
+    scf.if %some {
+      %late = arith.cmpi sgt, %pid, %c1 : i32
+      scf.if %late {
+        tt.store %at_out, %pid : !tt.ptr<i32>
+      } else {
+        tt.store %at_out, %n : !tt.ptr<i32>
+      }
+    }
+"""
+
+LOOP_IN_BRANCH = """
+    %some = arith.cmpi sgt, %n, %c1 : i32
+    scf.if %some {
+      scf.for %i = %c0 to %n step %c1 : i32 {
+        tt.store %at_out, %i : !tt.ptr<i32>
+      }
+    }
+"""
+
+ALL_IN_ONE_PLACE = {
+    "a value": "%is = arith.cmpi eq, %n, %c2 : i32\nscf.if %is {\ntt.store %out, %pid : !tt.ptr<i32>\n}",
+    "a mask": """
+        %is = arith.cmpi eq, %n, %c2 : i32
+        scf.if %is {
+          %late = arith.cmpi sgt, %pid, %c1 : i32
+          tt.store %out, %k, %late : !tt.ptr<i32>
+        }
+    """,
+}
+
+SEARCH = """
+    %r:2 = scf.while (%i = %n) : (i32) -> (i32, i32) {
+      %p = tt.addptr %x, %i : !tt.ptr<i32>, i32
+      %y = tt.load %p : !tt.ptr<i32>
+      %more = arith.cmpi slt, %y, %k : i32
+      scf.condition(%more) %i, %y : i32, i32
+    } do {
+    ^bb0(%j: i32, %z: i32):
+      %next = arith.addi %j, %c1 : i32
+      scf.yield %next : i32
+    }
+    %ten = arith.constant 10 : i32
+    %tens = arith.muli %r#0, %ten : i32
+    %both = arith.addi %tens, %r#1 : i32
+"""
+
+WRAPPING = """
+    %at_step = tt.addptr %x, %pid : !tt.ptr<i32>, i32
+    %step = tt.load %at_step : !tt.ptr<i32>
+    %long = arith.constant 4294967296 : i64
+    %n_ = arith.extsi %n : i32 to i64
+    %step_ = arith.extsi %step : i32 to i64
+    %long_n = arith.muli %n_, %long : i64
+    %long_step = arith.muli %step_, %long : i64
+    %none = arith.constant 0 : i64
+    %most = arith.constant 2147483647 : i32
+    %seven = arith.constant 7 : i32
+    %less = arith.subi %most, %seven : i32
+    %near = arith.addi %less, %pid : i32
+    %rounds = scf.for {} iter_args(%count = %c0) -> (i32) : {} {{
+      %p = tt.addptr %out, %count : !tt.ptr<i32>, i32
+      tt.store %p, %c3 : !tt.ptr<i32>
+      %next = arith.addi %count, %c1 : i32
+      scf.yield %next : i32
+    }}
+    %hundred = arith.constant 100 : i32
+    %behind = arith.addi %pid, %hundred : i32
+    %result = tt.addptr %out, %behind : !tt.ptr<i32>, i32
+"""
