@@ -18,7 +18,20 @@ from mini_triton.codegen.values import Mode
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
-from tests.strategies.atomic_kernels import ALIKE, ALL, COUNT, HISTOGRAM, LOCK, PLACES, READS, RING, TURNS, UNUSED, loop
+from tests.strategies.atomic_kernels import (
+    ALIKE,
+    ALIKE_READ,
+    ALL,
+    COUNT,
+    HISTOGRAM,
+    LOCK,
+    PLACES,
+    READS,
+    RING,
+    TURNS,
+    UNUSED,
+    loop,
+)
 from tests.strategies.grids import Words, about, judge, kernel, running
 from tests.strategies.interleavings import MEANINGS, possible, swap
 
@@ -202,6 +215,17 @@ def test_every_program_counts(mode: Mode, programs: int) -> None:
     if (counter[0], read) != (after[0][0], sums):
         got = f"{counter[0]} in %counter, and the programs read {read}"
         call.fail(f"{after[0][0]} in %counter, and the programs read {sums}, each another one", Words(got))
+
+
+@modes
+def test_every_lane_counts(mode: Mode) -> None:
+    """All lanes of all programs add the same to the same element."""
+    call = running(ALIKE_READ, (3,), [np.array([100], np.int32), np.zeros(12, np.int32), 3], mode)
+    counter, out, _ = call.succeeds()
+    sums, got = [100 + 3 * i for i in range(12)], (int(counter[0]), sorted(out.tolist()))
+    if got != (136, sums):
+        words = f"{got[0]} in %x, and the lanes read {got[1]}"
+        call.fail(f"136 in %x, and the lanes read {sums}, each another one", Words(words))
 
 
 @modes

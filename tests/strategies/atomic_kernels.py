@@ -67,6 +67,23 @@ ALIKE = kernel(
     %old = tt.atomic_rmw add, acq_rel, gpu, %xs, %ones, %true : {FOUR}
     """,
 )
+ALIKE_READ = kernel(
+    "%x: !tt.ptr<i32>, %out: !tt.ptr<i32>, %n: i32",
+    f"""
+    %size = arith.constant 4 : i32
+    %true = arith.constant dense<true> : tensor<4xi1>
+    %xs = tt.splat %x : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>>
+    %ns = tt.splat %n : i32 -> tensor<4xi32>
+    %old = tt.atomic_rmw add, acq_rel, gpu, %xs, %ns, %true : {FOUR}
+    %pid = tt.get_program_id x : i32
+    %start = arith.muli %pid, %size : i32
+    %p = tt.addptr %out, %start : !tt.ptr<i32>, i32
+    %lanes = tt.make_range {{end = 4 : i32, start = 0 : i32}} : tensor<4xi32>
+    %ps = tt.splat %p : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>>
+    %at = tt.addptr %ps, %lanes : tensor<4x!tt.ptr<i32>>, tensor<4xi32>
+    tt.store %at, %old : tensor<4x!tt.ptr<i32>>
+    """,
+)
 LOCK = kernel(
     "%lock: !tt.ptr<i32>, %total: !tt.ptr<i32>, %n: i32",
     f"""
