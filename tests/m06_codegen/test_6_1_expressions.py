@@ -62,12 +62,17 @@ def judge(line: str, operands: Operands, result: str, meaning: Callable[..., Any
         expected = meaning(*case)
         if not same(element, expected):
             types = [type for type, _ in operands]
-            source = compile_module(parse_module(question(line, types, result, size)), "plain").source
+            source = body(question(line, types, result, size))
             raise AssertionError(
                 f"{line.format(t=types[0], r=result)}\n"
                 f"  for {', '.join(f'%{name} = {x}' for name, x in zip('abc', case, strict=False))}\n"
-                f"  expected  {expected}\n  got       {element}\n  because   {because}\n\n{source.partition('def ')[2]}"
+                f"  expected  {expected}\n  got       {element}\n  because   {because}\n{source}"
             )
+
+
+def body(text: str) -> str:
+    """The source that is generated for a kernel, without what it imports."""
+    return "".join(compile_module(parse_module(text), "plain").source.partition("\ndef ")[1:])
 
 
 def numbers(array: np.ndarray) -> list[Any]:
@@ -354,7 +359,10 @@ def test_scalar_accesses() -> None:
     x = np.array([3, 4], np.float32)
     for condition, expected in ((True, [3, 4, 9, 7]), (False, [7, 0, 9, 9])):
         _, out, *_ = doubles.run(text, (1,), [x, np.full(4, 9, np.float32), condition, 7.0])
-        assert out.tolist() == expected, f"c = {condition}: expected {expected}, got {out.tolist()}\n{text}"
+        assert out.tolist() == expected, (
+            f"%out of the kernel\n  for %c = {condition}, %x = [3, 4], %d = 7\n"
+            f"  expected  {expected}\n  got       {out.tolist()}\n{text}{body(text)}"
+        )
 
 
 def test_addresses_have_a_library_of_their_own() -> None:

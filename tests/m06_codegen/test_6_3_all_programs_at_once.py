@@ -158,6 +158,38 @@ def test_scalars_of_each_program() -> None:
     assert out.tolist() == [20, 30, 3, 3, 3, 0, 0], f"out is {out.tolist()}\n{text}"
 
 
+def test_the_only_element() -> None:
+    """`unsplat` makes a number of a tensor with one element: one for each program, or one for all."""
+    text = kernel(
+        "x: *i32, out: *i32",
+        "%pid = tt.get_program_id x : i32",
+        "%zero = tt.make_range {end = 1 : i32, start = 0 : i32} : tensor<1xi32>",
+        "%pids = tt.splat %pid : i32 -> tensor<1xi32>",
+        "%at = arith.addi %pids, %zero : tensor<1xi32>",
+        "%xs = tt.splat %x : !tt.ptr<i32> -> tensor<1x!tt.ptr<i32>>",
+        "%p = tt.addptr %xs, %at : tensor<1x!tt.ptr<i32>>, tensor<1xi32>",
+        "%as = tt.load %p : tensor<1x!tt.ptr<i32>>",
+        "%first = tt.addptr %xs, %zero : tensor<1x!tt.ptr<i32>>, tensor<1xi32>",
+        "%bs = tt.load %first : tensor<1x!tt.ptr<i32>>",
+        "%a = tt.unsplat %as : tensor<1xi32>",
+        "%b = tt.unsplat %bs : tensor<1xi32>",
+        "%sum = arith.addi %a, %b : i32",
+        "%sums = tt.splat %sum : i32 -> tensor<4xi32>",
+        "%lanes = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>",
+        "%all = arith.addi %sums, %lanes : tensor<4xi32>",
+        "%four = arith.constant 4 : i32",
+        "%start = arith.muli %pid, %four : i32",
+        "%q = tt.addptr %out, %start : !tt.ptr<i32>, i32",
+        "%qs = tt.splat %q : !tt.ptr<i32> -> tensor<4x!tt.ptr<i32>>",
+        "%outs = tt.addptr %qs, %lanes : tensor<4x!tt.ptr<i32>>, tensor<4xi32>",
+        "tt.store %outs, %all : tensor<4x!tt.ptr<i32>>",
+    )
+    for x in ([5], [5, 60, 700], [5, 60, 700, 8000]):
+        _, out = batched(text, (len(x),), [np.array(x, np.int32), np.zeros(4 * len(x), np.int32)])
+        expected = [element + 5 + lane for element in x for lane in range(4)]
+        assert out.tolist() == expected, f"x = {x}\n  expected  {expected}\n  got       {out.tolist()}\n{text}"
+
+
 @pytest.mark.parametrize("shape", [(4,), (2, 4), (4, 1), (2, 2, 2)], ids=str)
 def test_a_number_beside_a_tensor(shape: tuple[int, ...]) -> None:
     """The number of each program is the same for all elements of its tensor, also if there are as many programs."""

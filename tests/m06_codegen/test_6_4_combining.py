@@ -226,6 +226,11 @@ PRODUCTS = [("i8", "i32"), ("f16", "f16"), ("f16", "f32"), ("bf16", "f32"), ("bf
 PRODUCTS += [("f64", "f64"), ("f8E5M2", "f32"), ("f8E4M3FN", "f32"), ("f8E5M2", "f16")]
 
 
+def some(array: np.ndarray) -> str:
+    """An array as a failure shows it: only its ends if it is long."""
+    return np.array2string(array, threshold=16, edgeitems=3, separator=", ")
+
+
 def judge_dot(a: np.ndarray, b: np.ndarray, c: Any, type: str) -> None:
     """Every element is c + a sum of products, computed exactly; an integer wraps around, a float is rounded."""
     __tracebackhide__ = True
@@ -246,7 +251,8 @@ def judge_dot(a: np.ndarray, b: np.ndarray, c: Any, type: str) -> None:
         exact = Fraction(float(wide[at])) + sum(Fraction(float(x)) * Fraction(float(y)) for x, y in pairs)
         expected = wrapped(int(exact), type) if type == "i32" else rounded(exact, type)
         if float(got[at]) != expected:
-            call.fail(f"{expected} at {at}", f"{got[at]}", f"that is {wide[at]} + the products of {row} and {column}")
+            terms = f"{wide[at]} + the products of {some(row)} and {some(column)}"
+            call.fail(f"{expected} at {at}", f"{got[at]}", f"that is {terms}")
     for before, after in zip(copies, (a, b, c), strict=True):
         if before.tobytes() != after.tobytes():
             call.fail("operands as they were", "others", "they may be used again")

@@ -137,6 +137,8 @@ def test_rows_of_programs() -> None:
         "(loaded > 0) & (columns < n)",
         "(columns >= 2) & (loaded > 0) & (each < 100 + columns)",
         "(loaded > 0) & (columns < n) & (loaded != 5)",
+        "(loaded > 0) & (columns < n) & (loaded < 5)",
+        "(columns < n) & (loaded < 5)",
     ):
         got = judge_expression(text, Sizes())
         assert isinstance(got, Box), f"{text}\n  expected  a Box with rows\n  got       {type(got).__name__}"

@@ -15,6 +15,7 @@ from mini_triton.codegen import compile_module
 from mini_triton.codegen.library.buffers import Buffer
 from mini_triton.ir.parser import parse_module
 
+from tests.strategies.generated import explained
 from tests.strategies.kernel_text import Grid
 
 
@@ -75,8 +76,10 @@ class Exact:
 def run(text: str, grid: Grid, values: Sequence[Any], **library: Any) -> list[Any]:
     """The arguments after a kernel ran on copies of them, one program after the other, with another library."""
     __tracebackhide__ = True
-    kernel = compile_module(parse_module(text), "plain")
-    kernel.function.__globals__.update({"memory": Memory()} | library)
     after = [value.copy() if isinstance(value, np.ndarray) else value for value in values]
-    kernel(grid, [Buffer.of(f"%{i}", x) if isinstance(x, np.ndarray) else x for i, x in enumerate(after)])
+    given = [Buffer.of(f"%{i}", x) if isinstance(x, np.ndarray) else x for i, x in enumerate(after)]
+    with explained():
+        kernel = compile_module(parse_module(text), "plain")
+        kernel.function.__globals__.update({"memory": Memory()} | library)
+        kernel(grid, given)
     return after

@@ -15,10 +15,12 @@ from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
-from tests.strategies.closeness import EXACT, Rounding, difference
+from tests.strategies.closeness import EXACT, Rounding, wrong
 from tests.strategies.execution import Machine
+from tests.strategies.generated import explained
 from tests.strategies.numpy_backend import parameters, run
 
+SHOWN = 16  # elements of an array, at most, in a failure
 GAP = 8  # elements between two buffers in the memory of the interpreter
 
 
@@ -69,19 +71,25 @@ class about(described):
     """A call that a kernel is given to, or that runs it. A failure shows the kernel's text last, as it may be long."""
 
     def __init__(self, words: str, text: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
-        super().__init__(words, function, *arguments, **options)
-        self.text = text
+        super().__init__(words, explained()(function), *arguments, **options)
+        self.rest = f"the kernel is\n{text}"
 
     def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
         __tracebackhide__ = True
-        super().fail(expected, got, f"{because or 'that is what the IR means'}; the kernel is\n{self.text}")
+        super().fail(expected, got, f"{because or 'that is what the IR means'}\n  {self.rest}")
 
 
 def running(text: str, grid: Sequence[int], arguments: Sequence[Any], mode: Mode, hidden: Sequence[Any] = ()) -> about:
     """The back end under test runs a kernel: what are the arguments then?"""
-    shown = ", ".join(map(_shown, arguments))
-    words = f'In mode "{mode}", over the grid {tuple(grid)}, with {shown}'
-    return about(words, text, run, text, grid, arguments, hidden, mode=mode)
+    call = about(f'In mode "{mode}", over the grid {tuple(grid)}', text, run, text, grid, arguments, hidden, mode=mode)
+    given = "\n            ".join(f"{name} = {_shown(x)}" for name, x in zip(names(text), arguments, strict=True))
+    call.rest = f"launched  {given}\n  {call.rest}"
+    return call
+
+
+def names(text: str) -> list[str]:
+    """Those of a kernel's parameters."""
+    return [f"%{argument.name or number}" for number, argument in enumerate(parameters(parse_module(text)))]
 
 
 def judge(
@@ -99,12 +107,15 @@ def judge(
     got = call.succeeds("all programs run", because)
     if expected is None:
         expected = in_turn(text, grid, arguments)
-    names = [f"%{argument.name or number}" for number, argument in enumerate(parameters(parse_module(text)))]
-    for name, now, wanted in zip(names, got, expected, strict=True):
+    for name, now, wanted in zip(names(text), got, expected, strict=True):
         if not isinstance(wanted, np.ndarray):
             continue
-        if found := difference(now, wanted, rounding):
-            call.fail(f"{name} = {_shown(wanted)}", Words(f"{_shown(now)}: {found}"), because)
+        places = np.flatnonzero(wrong(now, wanted, rounding))
+        if places.size:
+            some = places[:SHOWN]
+            more = f", and {places.size - SHOWN} more elements differ" if places.size > SHOWN else ""
+            words = [f"{name}{some.tolist()} = {array.ravel()[some].tolist()}" for array in (wanted, now)]
+            call.fail(words[0], Words(words[1] + more), because)
 
 
 class Words(str):
@@ -115,4 +126,6 @@ class Words(str):
 
 
 def _shown(value: Any) -> str:
-    return np.array2string(value, threshold=70, separator=", ") if isinstance(value, np.ndarray) else repr(value)
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    return np.array2string(value, threshold=SHOWN, edgeitems=4, separator=", ", max_line_width=10**6)

@@ -17,6 +17,8 @@ from mini_triton.codegen.values import Mode
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 
+from tests.strategies.generated import explained
+
 
 def run(
     module: Module | str,
@@ -39,7 +41,8 @@ def run(
         if isinstance(value, dict):
             addresses = np.array([int(given[other].address(0)) for other in value["addresses"]])
             given[i] = Buffer.of(names[i], addresses)
-    compile_module(module, mode)(tuple(grid), given[: len(arguments)], reachable=given[len(arguments) :])
+    with explained():
+        compile_module(module, mode)(tuple(grid), given[: len(arguments)], reachable=given[len(arguments) :])
     return values
 
 

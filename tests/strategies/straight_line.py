@@ -330,7 +330,7 @@ def judge(
     (function,) = module.body.operations
     right = interpreted(function, grid, np.concatenate([x, out]).astype(np.int32), (0, len(x)))
     got_x, got = run(text, grid, [x, out])
-    assert (got_x == x).all(), f"{text}The kernel only reads x, but after it x is {got_x}, and was {x}"
+    assert (got_x == x).all(), f"The kernel only reads x, but after it x is {got_x}, and was {x}\n{text}"
     expected = right.memory[len(x) :]
     for stored in recipe.stored:
         for number, ids in enumerate(places(grid)):
@@ -338,7 +338,7 @@ def judge(
             here = slice(stored.first + number * size, stored.first + (number + 1) * size)
             mine, its = got[here].reshape(stored.shape), expected[here].reshape(stored.shape)
             assert (mine == its).all(), (
-                f"{text}launched on grid {tuple(grid)}, with x = {x.tolist()}\n"
-                f"{stored.name} of program {ids}\n  expected  {its.tolist()}\n  got       {mine.tolist()}"
+                f"{stored.name} of program {ids}\n  expected  {its.tolist()}\n  got       {mine.tolist()}\n"
+                f"launched on grid {tuple(grid)}, with x = {x.tolist()}\n{text}"
             )
     return module, right

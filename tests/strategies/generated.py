@@ -1,0 +1,54 @@
+"""Errors that come out of generated code, as failures that show its line: a traceback would end in code of the tests.
+
+with explained():
+    kernel(grid, arguments)
+"""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mini_triton.codegen.library.memory import OutOfBounds
+
+from tests.checks import NO_ANSWER
+
+AROUND = 4  # lines of the source that are shown before and after the one that failed
+
+
+class WrongCode(AssertionError):
+    """The code that was generated is no Python, or raises an error."""
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn an error into one that shows the line of generated code it comes from, if it comes from there."""
+    __tracebackhide__ = True
+    try:
+        yield
+    except (*NO_ANSWER, OutOfBounds, WrongCode):
+        raise
+    except Exception as error:
+        if isinstance(error, SyntaxError):
+            file, line = error.filename or "", error.lineno or 1
+        else:
+            places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+            file, line = next((place for place in reversed(places) if _generated(place[0])), ("", 1))
+        if not _generated(file):
+            raise
+        source = linecache.getlines(file)
+        shown = [
+            f"{'>' if number == line else ' '} {number:3} {source[number - 1].rstrip()}"
+            for number in range(max(1, line - AROUND), min(len(source), line + AROUND) + 1)
+        ]
+        reason = error.msg if isinstance(error, SyntaxError) else error
+        head = f"{type(error).__name__}: {reason}\n  in {file}, line {line}: {source[line - 1].strip()}"
+        # The traceback still leads to a function of the library, if that was called.
+        raise WrongCode("\n".join([head, *shown])).with_traceback(error.__traceback__) from None
+
+
+def _generated(file: str) -> bool:
+    """Whether a file is one in name only, and its source known."""
+    return file.startswith("<") and bool(linecache.getlines(file))
