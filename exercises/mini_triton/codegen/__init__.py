@@ -12,6 +12,7 @@ combining.py      reductions, scans, dot products
 control_flow.py   loops and branches, which programs may take differently
 printing.py       device_print
 numpy_gen.py      the whole function
+waiting.py        loops that wait for other programs
 kernel.py         running it over a launch grid
 library/          what generated code calls
 """
