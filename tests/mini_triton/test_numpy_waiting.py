@@ -10,7 +10,8 @@ from tests.corpus import CASES
 from tests.oracles.triton import Source
 from tests.strategies import numpy_backend, sources
 
-HEAD = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel(flags, out):\n    pid = tl.program_id(0)\n"
+HEAD = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel(flags, out):\n"
+FIRST = "    pid = tl.program_id(0)\n"
 SET = "    tl.store(out + pid, seen)\n    tl.store(flags + pid + 1, seen * 2)\n"
 LOOPS = {
     "in the condition": "    while tl.load(flags + pid) == 0:\n        pass\n    seen = tl.load(flags + pid)\n",
@@ -25,7 +26,7 @@ LOOPS = {
 @pytest.mark.parametrize("where", LOOPS)
 def test_a_chain_of_programs(where: str) -> None:
     """Each waits for a number from the one before it, and hands on twice as much."""
-    module = sources.compiled(Source(HEAD + LOOPS[where] + SET, "kernel", {"flags": "*i32", "out": "*i32"}, {}))
+    module = sources.compiled(Source(HEAD + FIRST + LOOPS[where] + SET, "kernel", {"flags": "*i32", "out": "*i32"}, {}))
     assert compile_module(module).mode == "plain"
     flags, out = np.array([1, 0, 0, 0, 0, 0], np.int32), np.zeros(5, np.int32)
     _, out = numpy_backend.run(module, (5,), [flags, out])

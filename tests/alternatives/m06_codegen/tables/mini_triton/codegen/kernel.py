@@ -16,6 +16,7 @@ from mini_triton.codegen.library.memory import OutOfBounds
 from mini_triton.codegen.library.programs import LazyPrograms, OneProgram, Programs
 from mini_triton.codegen.numpy_gen import NumpyGenerator
 from mini_triton.codegen.values import Mode
+from mini_triton.codegen.waiting import hands_on_a_wait
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.types import PointerType, Type, shape_of
 
@@ -30,7 +31,7 @@ def compile_module(module: Module, mode: Mode | None = None) -> NumpyKernel:
     """The kernel of a module, whose calls are inlined. Without a mode: "fast", or "plain" if a program may wait."""
     (function,) = module.body.operations
     if mode is None:
-        mode = "plain" if waits(function) else "fast"
+        mode = "plain" if waits(function) or hands_on_a_wait(function) else "fast"
     generator = NumpyGenerator(function, mode)
     source = generator.source()
     types = [argument.type for argument in function.regions[0].block.arguments]
