@@ -12,8 +12,9 @@ from typing import Any
 from mini_triton.codegen import NumpyKernel
 from mini_triton.codegen.library.memory import Buffer, OutOfBounds
 from mini_triton.runtime.arguments import number
-from mini_triton.runtime.checks import check_devices, check_writable, explained
+from mini_triton.runtime.checks import check_devices, check_writable, explained, lost
 from mini_triton.runtime.options import Options
+from mini_triton.runtime.reach import known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,8 @@ class CompiledKernel:
             Buffer.of(name, memory[name]) if name in memory else number(values[name]) for name in self.parameters
         ]
         try:
-            self.program(grid, arguments)
+            self.program(grid, arguments, known())
         except OutOfBounds as error:
+            if error.buffer.name not in memory:
+                raise lost(self.name, error) from None
             raise explained(self.name, error, tuple(memory[error.buffer.name].shape)) from None

@@ -79,3 +79,12 @@ def source_line(place: str) -> str:
     """The source line at a place, "file:line", without its indentation; "" if there is none. (Given.)"""
     file, _, line = place.rpartition(":")
     return linecache.getline(file, int(line or 0)).strip()
+
+
+def lost(kernel: str, error: OutOfBounds) -> AccessError:
+    """The error for an address that leads nowhere. (Given.)"""
+    return AccessError(
+        f"{kernel}: the address {error.element:#x} is in no argument\n"
+        f"asked for by program {error.program} at {error.place}\n"
+        "what a kernel reaches by addresses only is made known by `with mini_triton.reachable(array):`"
+    )
