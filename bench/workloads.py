@@ -133,7 +133,8 @@ def conv2d(images: int, channels: int, out_channels: int, side: int) -> Workload
         sizes = {"C": channels, "H": side, "W": side, "K": out_channels, "P": side, "Q": side}
         return {"out": out, "x": x, "w": w} | sizes | {"stride": 1, "padding": 1}
 
-    size, grid = f"{images}x{channels}->{out_channels}x{side}x{side}x3x3", (images * out_channels, blocks(side**2, 1024))
+    size = f"{images}x{channels}->{out_channels}x{side}x{side}x3x3"
+    grid = (images * out_channels, blocks(side**2, 1024))
     constants = {"R": 3, "S": 3, "BLOCK": 1024}
     return Workload("conv2d", size, "oracles/kernels", "conv2d_direct", grid, draw, constants)
 

@@ -106,13 +106,16 @@ def test_types_in_a_wrong_kernel_are_no_answer() -> None:
 
 def test_texts_are_forgotten() -> None:
     """A thousand texts leave neither files nor memory behind, beside those of a single context."""
-    server = triton.server()
     texts = [without("value, 2", f"value, {number}") for number in range(600)]
     triton.frontends(texts[:100])
-    before = _memory()
+    before, files = _memory(), _files()
     assert all(triton.frontends(texts[100:]))
     assert _memory() - before < 60e6
-    assert not [name for name in os.listdir(server.cache) if name.startswith("written")]
+    assert _files() <= files  # a server that was stopped, because it took too long, leaves the one it was asked about
+
+
+def _files() -> set[str]:
+    return {name for name in os.listdir(triton.server().cache) if name.startswith("written")}
 
 
 def _memory() -> int:
