@@ -17,7 +17,7 @@ import numpy as np
 from bench import ROOT
 
 Arguments = dict[str, Any]
-HEADS = {"BLOCK_M": 64, "BLOCK_N": 64, "D": 64}
+HEADS = {"BLOCK_M": 64, "BLOCK_N": 32, "D": 64}
 
 
 @dataclass(frozen=True)

@@ -95,8 +95,10 @@ def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) ->
             everyone[chosen], others[chosen] = chosen, False
             with _naming(everyone):
                 result = load_slice(buffer, *_in_rows(offset, box, everyone), other)
-            fill = np.zeros((), result.dtype) if other is None else stored(other)
-            result[others] = np.broadcast_to(fill, box.shape)[others]
+            if not together(other):
+                result[others] = 0 if other is None else other
+            else:
+                result[others] = np.broadcast_to(stored(other), box.shape)[others]
             return result
     result = np.full(box.shape, 0 if other is None else stored(other), buffer.data.dtype)
     if box.rows is None and not box.is_empty():

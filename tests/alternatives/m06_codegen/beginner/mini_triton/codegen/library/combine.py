@@ -10,6 +10,8 @@ from mini_triton.codegen.library.lazy import Array, stored
 
 MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}
 """What sums and products of booleans are."""
+SHORT = (2, 4, 8, 16, 32, 64)
+"""Lengths of rows at which `combined_rows` is faster than NumPy's `reduce`."""
 
 
 def dot(a: Array, b: Array, c: Array) -> Array:
@@ -59,6 +61,14 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     for array in arrays:
         results.append(array[..., 0])
     return tuple(results)
+
+
+def combined_rows(combine: np.ufunc, source: np.ndarray) -> np.ndarray:
+    """`combine.reduce(source, axis=-1)` for short rows: neighbours lie beside each other, whatever row they are in."""
+    flat = np.ascontiguousarray(source).reshape(-1)
+    for _ in range(source.shape[-1].bit_length() - 1):
+        flat = combine(flat[0::2], flat[1::2])
+    return flat.reshape(source.shape[:-1])
 
 
 def scan(

@@ -119,4 +119,8 @@ def where(mask: Array, x: Array, y: Array) -> Array:
         result = np.array(x)
         result[others] = np.broadcast_to(y, shape)[others]
         return result
+    if np.shape(mask) == shape and not np.shape(y):
+        result = np.array(x)
+        result[~stored(mask)] = y  # faster than `np.where`, above all where most of the mask is true
+        return result
     return np.where(mask, x, y)
