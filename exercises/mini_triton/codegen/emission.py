@@ -96,5 +96,3 @@ class Emission(Values):
 
     def gpu_barrier(self, operation: Operation) -> None:
         """Each line is finished for all threads of a program before the next one begins."""
-
-    ttg_barrier = gpu_barrier

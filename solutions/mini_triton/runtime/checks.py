@@ -38,9 +38,7 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
         raise ValueError(f"{kernel} cannot use memory of two devices: {places}")
     for device, name in devices.items():
         if device != "cpu":
-            reason = (
-                "the GPU back end comes with milestone 10" if device.startswith("cuda") else "kernels run on the CPU"
-            )
+            reason = BACK_ENDS.get(device.partition(":")[0], "kernels run on the CPU")
             raise ValueError(f"{kernel} cannot use {name}, which is on {device}: {reason}")
     # [end]
 

@@ -103,8 +103,6 @@ class Emission(Values):
     def gpu_barrier(self, operation: Operation) -> None:
         """Each line is finished for all threads of a program before the next one begins."""
 
-    ttg_barrier = gpu_barrier
-
     def elementwise(self, operation: Operation) -> None:
         """An operation that has a template."""
         match expression(operation, [*map(self.text, operation.operands)]):

@@ -80,7 +80,7 @@ class NumpyKernel:
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
         namespace: dict[str, Any] = {}
         exec(compile(self.source, self.file, "exec"), namespace)
-        self.function: Callable[..., None] = list(namespace.values())[-1]
+        self.function: Callable[..., None] = list(namespace.values())[-1]  # what the text defines last
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
         """Run all programs of a grid with one to three axes. For each parameter there is a `Buffer` or a number.
