@@ -5,19 +5,17 @@ judge(kernel("%x: !tt.ptr<i32>, %out: !tt.ptr<i32>", "%pid = ..."), (5,), [x, ou
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 from mini_triton.codegen.values import Mode
-from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
 from tests.strategies.closeness import EXACT, Rounding, wrong
-from tests.strategies.execution import Machine
 from tests.strategies.generated import explained
+from tests.strategies.kernel_text import interpreted
 from tests.strategies.numpy_backend import parameters, run
 
 SHOWN = 16  # elements of an array, at most, in a failure
@@ -34,20 +32,6 @@ def kernel(parameters: str, body: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-class Program(Machine):
-    """One program of a grid."""
-
-    def __init__(self, memory: Any, place: Sequence[int], grid: Sequence[int]) -> None:
-        super().__init__()
-        self.memory = memory  # shared by all
-        self.ids = {"tt.get_program_id": place, "tt.get_num_programs": grid}
-
-    def _results(self, operation: Operation, operands: list[Any]) -> Sequence[Any]:
-        if operation.name in self.ids:
-            return [self.ids[operation.name]["xyz".index(str(operation.attributes["axis"]))]]
-        return super()._results(operation, operands)
-
-
 def in_turn(text: str, grid: Sequence[int], arguments: Sequence[Any]) -> list[Any]:
     """The arguments after the interpreter ran one program after the other. Arrays are numbers that fp64 holds."""
     module = parse_module(text)
@@ -58,9 +42,7 @@ def in_turn(text: str, grid: Sequence[int], arguments: Sequence[Any]) -> list[An
             places[number] = len(memory)
             memory = np.concatenate([memory, array.ravel().astype(np.float64), np.full(GAP, np.nan)])
     given = [places.get(number, value) for number, value in enumerate(arguments)]
-    grid = (*grid, 1, 1)[:3]
-    for z, y, x in itertools.product(*map(range, reversed(grid))):
-        Program(memory, (x, y, z), grid).run(function.regions[0].block, *given)
+    memory = interpreted(function, grid, memory, given).memory
     return [
         memory[places[number] :][: value.size].astype(value.dtype).reshape(value.shape) if number in places else value
         for number, value in enumerate(arguments)
