@@ -1,0 +1,149 @@
+"""Kernels inside PyTorch: functions with gradients, and modules made of them.
+
+PyTorch records which functions made a tensor, and asks them for gradients in reverse. It cannot look into a kernel, so
+each function says what its gradient is.
+
+Source: PyTorch's notes "Extending PyTorch"; `torch.autograd.Function`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from kernels import dropout, flash_attention, layer_norm
+
+
+class DropoutFunction(torch.autograd.Function):
+    """`dropout`, with its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
+        # [task 8.10] What is no tensor is kept as an attribute of `ctx`. No mask is kept: the seed is the mask.
+        ctx.p, ctx.seed = p, seed
+        return dropout.dropout(x, p, seed)
+        # [end]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        # [task 8.10] One gradient for each argument of `forward`: None for what is no tensor. Dropout is linear in x.
+        (dout,) = gradients
+        return dropout.dropout(dout, ctx.p, ctx.seed), None, None
+        # [end]
+
+
+class LayerNormFunction(torch.autograd.Function):
+    """`layer_norm` over the last axis, with its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
+        # [task 8.10] The kernel wants a contiguous matrix; x has any number of axes, and any strides. Tensors that the
+        # backward pass needs go to `ctx.save_for_backward`.
+        rows = x.reshape(-1, x.shape[-1]).contiguous()
+        out, mean, rstd = layer_norm.layer_norm(rows, weight, bias, eps)
+        ctx.save_for_backward(rows, weight, mean, rstd)
+        return out.view(x.shape)
+        # [end]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        # [task 8.10] They are in `ctx.saved_tensors`. The gradient that comes in may have any strides.
+        (dy,) = gradients
+        rows, weight, mean, rstd = ctx.saved_tensors
+        dy_rows = dy.reshape(rows.shape).contiguous()
+        dx, dweight, dbias = layer_norm.layer_norm_backward(dy_rows, rows, weight, mean, rstd)
+        return dx.view(dy.shape), dweight, dbias, None
+        # [end]
+
+
+class AttentionFunction(torch.autograd.Function):
+    """`attention`, with its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
+        # [task 8.10] As in `LayerNormFunction`.
+        q, k, v = (x.contiguous() for x in (q, k, v))
+        out, logsumexp = flash_attention.attention(q, k, v, causal)
+        ctx.save_for_backward(q, k, v, out, logsumexp)
+        ctx.causal = causal
+        return out
+        # [end]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
+        # [task 8.10]
+        (dout,) = gradients
+        q, k, v, out, logsumexp = ctx.saved_tensors
+        dq, dk, dv = flash_attention.attention_backward(dout.contiguous(), q, k, v, out, logsumexp, ctx.causal)
+        return dq, dk, dv, None
+        # [end]
+
+
+class Dropout(torch.nn.Module):
+    """`torch.nn.Dropout`: drops nothing unless the module is in training. A new seed each time, from torch's generator."""
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self.p = p
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        # [task 8.10] `torch.randint` draws a seed, `.item()` makes it an int. A `Function` is called by its `apply`.
+        if not self.training:
+            return x
+        return DropoutFunction.apply(x, self.p, torch.randint(2**31, ()).item())
+        # [end]
+
+
+class LayerNorm(torch.nn.Module):
+    """`torch.nn.LayerNorm` over the last axis, of so many elements."""
+
+    def __init__(self, size: int, eps: float = 1e-5) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(size))
+        self.bias = torch.nn.Parameter(torch.zeros(size))
+        self.eps = eps
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        # [task 8.10]
+        return LayerNormFunction.apply(x, self.weight, self.bias, self.eps)
+        # [end]
+
+
+class SelfAttention(torch.nn.Module):
+    """Attention of a sequence (batch, length, size) to itself, by several heads of size / heads each."""
+
+    def __init__(self, size: int, heads: int, causal: bool = True) -> None:
+        super().__init__()
+        if size % heads:
+            raise ValueError(f"size ({size}) must be a multiple of heads ({heads})")
+        self.heads, self.causal = heads, causal
+        self.qkv = torch.nn.Linear(size, 3 * size)
+        self.out = torch.nn.Linear(size, size)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        # [task 8.10] `qkv` gives the queries of all heads, then all keys, then all values: make three tensors of shape
+        # (batch, heads, length, size / heads) of it. The results of the heads, one beside the other, go through `out`.
+        batch, length, size = x.shape
+        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, size // self.heads).permute(2, 0, 3, 1, 4)
+        result = AttentionFunction.apply(q, k, v, self.causal)
+        return self.out(result.transpose(1, 2).reshape(batch, length, size))
+        # [end]
+
+
+class TransformerBlock(torch.nn.Module):
+    """A layer of GPT-2: attention, then a network for each element of the sequence, each added to what comes in. (Given.)
+
+    Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019).
+    """
+
+    def __init__(self, size: int, heads: int, p: float = 0.1) -> None:
+        super().__init__()
+        self.attention = torch.nn.Sequential(LayerNorm(size), SelfAttention(size, heads), Dropout(p))
+        up, down = torch.nn.Linear(size, 4 * size), torch.nn.Linear(4 * size, size)
+        self.network = torch.nn.Sequential(LayerNorm(size), up, torch.nn.GELU(), down, Dropout(p))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(batch, length, size) to the same."""
+        x = x + self.attention(x)
+        return x + self.network(x)

@@ -1,0 +1,79 @@
+"""Softmax of rows: `exp(x - max) / sum(exp(x - max))`.
+
+The maximum is subtracted so that no power overflows; it cancels. A row that fits one block is read once. A longer one
+is read twice: once for its maximum and its sum, which are found together ("online"), and once for the result.
+
+Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernels.compiler import tl, triton
+from kernels.host import check, empty_like, on_gpu, size_of, strides_of
+
+
+@triton.jit
+def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
+    """One program a row, which fits one block; rows are so many elements apart."""
+    # [task 8.2] Compute in fp32. What is masked off must change neither the maximum nor the sum.
+    row = tl.program_id(0).to(tl.int64)
+    at = tl.arange(0, BLOCK)
+    inside = at < columns
+    values = tl.load(x + row * x_stride + at, mask=inside, other=-float("inf")).to(tl.float32)
+    powers = tl.exp(values - tl.max(values, axis=0))
+    result = powers / tl.sum(powers, axis=0)
+    tl.store(out + row * out_stride + at, result.to(out.dtype.element_ty), mask=inside)
+    # [end]
+
+
+@triton.jit
+def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
+    """One program a row, of any length."""
+    # [task 8.2] Go through the row in blocks. Where a block has a higher maximum than all before, the sum so far is too
+    # large by a factor of `exp(higher - highest)`. A row may begin with blocks of nothing but -inf, and
+    # -inf - (-inf) is NaN: so long, subtract 0.
+    row = tl.program_id(0).to(tl.int64)
+    highest = -float("inf")
+    total = 0.0
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        values = tl.load(x + row * x_stride + at, mask=at < columns, other=-float("inf")).to(tl.float32)
+        higher = tl.maximum(highest, tl.max(values, axis=0))
+        shift = tl.where(higher == -float("inf"), 0.0, higher)
+        total = total * tl.exp(highest - shift) + tl.sum(tl.exp(values - shift), axis=0)
+        highest = higher
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        values = tl.load(x + row * x_stride + at, mask=at < columns, other=-float("inf")).to(tl.float32)
+        result = tl.exp(values - highest) / total
+        tl.store(out + row * out_stride + at, result.to(out.dtype.element_ty), mask=at < columns)
+    # [end]
+
+
+def softmax(x: Any, block: int | None = None) -> Any:
+    """Softmax along the last axis of a matrix of floats. Rows longer than a block are read block by block.
+
+    Without `block`, it is as large as its device likes, at most.
+    """
+    check("x", x, rank=2)
+    rows, columns = x.shape
+    out = empty_like(x)
+    if size_of(x) == 0:
+        return out
+    stride, step = strides_of(x)
+    if step != 1 and columns > 1:
+        raise ValueError(f"the elements of a row of x must be next to each other, but are {step} apart")
+    largest = block or (32768 if on_gpu(x) else 4096)
+    kernel = softmax_kernel if columns <= largest else online_softmax_kernel
+    size = min(triton.next_power_of_2(columns), largest)
+    warps = min(max(size // 512, 1), 16)
+    kernel[(rows,)](out, x, columns, stride, columns, BLOCK=size, num_warps=warps)
+    return out
+
+
+def plain(x: Any) -> Any:
+    """The same without a kernel, for torch tensors."""
+    powers = (x - x.amax(1, keepdim=True)).exp()
+    return powers / powers.sum(1, keepdim=True)
