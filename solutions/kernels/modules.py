@@ -72,7 +72,7 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.10]
+        # [task 8.10] The kernels give all three gradients at once.
         (dout,) = gradients
         q, k, v, out, logsumexp = ctx.saved_tensors
         dq, dk, dv = flash_attention.attention_backward(dout.contiguous(), q, k, v, out, logsumexp, ctx.causal)
@@ -81,7 +81,7 @@ class AttentionFunction(torch.autograd.Function):
 
 
 class Dropout(torch.nn.Module):
-    """`torch.nn.Dropout`: drops nothing unless the module is in training. A new seed each time, from torch's generator."""
+    """`torch.nn.Dropout`: drops nothing unless in training. Each call has a new seed, from torch's generator."""
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
@@ -105,7 +105,7 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.10]
+        # [task 8.10] As in `Dropout`.
         return LayerNormFunction.apply(x, self.weight, self.bias, self.eps)
         # [end]
 
@@ -132,7 +132,7 @@ class SelfAttention(torch.nn.Module):
 
 
 class TransformerBlock(torch.nn.Module):
-    """A layer of GPT-2: attention, then a network for each element of the sequence, each added to what comes in. (Given.)
+    """A layer of GPT-2: attention, then a network for each element of the sequence, both added to their input. (Given.)
 
     Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019).
     """

@@ -1,0 +1,17 @@
+"""Which compiler the kernels are for: `mini_triton`, or real Triton. (Given.)
+
+Every kernel is written once. With `KERNELS_COMPILER=triton` the very same source is a kernel of real Triton.
+"""
+
+from __future__ import annotations
+
+import os
+
+if os.environ.get("KERNELS_COMPILER", "mini_triton") == "triton":
+    import triton
+    import triton.language as tl
+else:
+    import mini_triton as triton
+    import mini_triton.language as tl
+
+__all__ = ["tl", "triton"]

@@ -1,0 +1,133 @@
+"""Attention without the matrix of scores: `softmax(q @ k.T * scale) @ v`, a block of keys at a time.
+
+The softmax is online (see `softmax.py`): when a block brings a higher maximum, the result so far is scaled down. What
+is kept for the backward pass is one number a row, the logarithm of its sum of powers, from which any block of
+probabilities can be computed again. Powers are of 2, for which a GPU has an instruction: `exp(x) = exp2(x * log2(e))`.
+
+Source: Dao, "FlashAttention-2" (2023); Triton's tutorial 06.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernels.compiler import tl, triton
+from kernels.host import check, check_alike, describe, empty_like, on_gpu
+
+LOG2E: tl.constexpr = tl.constexpr(1.4426950408889634)
+HEAD_SIZES = (16, 32, 64, 128, 256)
+
+
+@triton.jit
+def forward_kernel(
+    q, k, v, out, logsumexp, scale, length,
+    CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
+):  # fmt: skip
+    """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid has the blocks, axis 1 the heads."""
+    # Task 8.7: Go through the keys, BLOCK_N at a time; if CAUSAL, none of these queries sees those after the last of
+    # them. Scores of keys that a query does not see are -inf. Every query sees a key of the first block, so the maximum
+    # is finite from then on.
+    raise NotImplementedError("Task 8.7: Flash attention, forward")
+
+
+@triton.jit
+def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexpr):
+    """delta: for each row the sum of out * dout, which the gradient of the softmax subtracts."""
+    # Task 8.8: The grid is that of the forward pass.
+    raise NotImplementedError("Task 8.8: Flash attention, backward")
+
+
+@triton.jit
+def probabilities(query, key, logsumexp, scale, rows, at, length, CAUSAL: tl.constexpr):
+    """The block of the softmax's results for these queries (rows) and keys (at). (Given.)"""
+    scores = tl.dot(query, tl.trans(key), input_precision="ieee") * (scale * LOG2E)
+    seen = (rows[:, None] < length) & (at[None, :] < length)
+    if CAUSAL:
+        seen = seen & (rows[:, None] >= at[None, :])
+    return tl.where(seen, tl.exp2(scores - logsumexp[:, None]), 0.0)
+
+
+@triton.jit
+def dkdv_kernel(
+    q, k, v, dout, logsumexp, delta, dk, dv, scale, length,
+    CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
+):  # fmt: skip
+    """The gradients of k and v: one program for BLOCK_N keys of one head."""
+    # Task 8.8: Go through the queries that see these keys. With p the probabilities and dp = dout @ v.T:
+    # dv += p.T @ dout, ds = p * (dp - delta), dk += ds.T @ q, times scale in the end.
+    raise NotImplementedError("Task 8.8: Flash attention, backward")
+
+
+@triton.jit
+def dq_kernel(
+    q, k, v, dout, logsumexp, delta, dq, scale, length,
+    CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
+):  # fmt: skip
+    """The gradient of q: one program for BLOCK_M queries of one head."""
+    # Task 8.8: Go through the keys, as in the forward pass: dq += ds @ k, times scale in the end.
+    raise NotImplementedError("Task 8.8: Flash attention, backward")
+
+
+def attention(
+    q: Any, k: Any, v: Any, causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None
+) -> tuple[Any, Any]:
+    """The result, and for each row log2 of its sum of powers of 2, for contiguous (batch, heads, length, D) arrays.
+
+    `scale` is 1 / sqrt(D) if it is left out. `tiles` changes BLOCK_M, BLOCK_N, or an option of the launch.
+    """
+    check_heads(q=q, k=k, v=v)
+    batch, heads, length, size = q.shape
+    out, logsumexp = empty_like(q), empty_like(q, (batch, heads, length), "float32")
+    chosen = tiles_for(q) | (tiles or {})
+    grid = (triton.cdiv(length, chosen["BLOCK_M"]), batch * heads)
+    scale = size**-0.5 if scale is None else float(scale)
+    forward_kernel[grid](q, k, v, out, logsumexp, scale, length, CAUSAL=causal, D=size, **chosen)
+    return out, logsumexp
+
+
+def attention_backward(
+    dout: Any, q: Any, k: Any, v: Any, out: Any, logsumexp: Any,
+    causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """The gradients of q, k and v, from that of the result and what `attention` gave."""
+    check_heads(q=q, k=k, v=v, out=out, dout=dout)
+    batch, heads, length, size = q.shape
+    dq, dk, dv = (empty_like(x) for x in (q, k, v))
+    delta = empty_like(logsumexp)
+    chosen = {"BLOCK_M": 64, "BLOCK_N": 64 if size <= 64 else 32} | (tiles or {})
+    rows = (triton.cdiv(length, chosen["BLOCK_M"]), batch * heads)
+    columns = (triton.cdiv(length, chosen["BLOCK_N"]), batch * heads)
+    scale = size**-0.5 if scale is None else float(scale)
+    given = (q, k, v, dout, logsumexp, delta)
+    delta_kernel[rows](out, dout, delta, length, BLOCK_M=chosen["BLOCK_M"], D=size)
+    dkdv_kernel[columns](*given, dk, dv, scale, length, CAUSAL=causal, D=size, **chosen)
+    dq_kernel[rows](*given, dq, scale, length, CAUSAL=causal, D=size, **chosen)
+    return dq, dk, dv
+
+
+def check_heads(**arrays: Any) -> None:
+    """Raise TypeError or ValueError unless all arrays are alike, and such that the kernels can take them."""
+    q = arrays["q"]
+    for name, x in arrays.items():
+        check(name, x, rank=4, dtypes=("float16", "bfloat16", "float32"), contiguous=True)
+        check_alike(name, x, "q", q)
+        if x.shape != q.shape:
+            raise ValueError(f"{name} is {describe(x)}, q is {describe(q)}: their shapes must be equal")
+    if q.shape[3] not in HEAD_SIZES:
+        raise ValueError(f"the size of a head must be one of {HEAD_SIZES}, but q is {describe(q)}")
+
+
+def tiles_for(q: Any) -> dict[str, int]:
+    """Tiles that suit the device, and the shared memory of a GPU."""
+    if on_gpu(q) and q.itemsize == 2 and q.shape[3] <= 64:
+        return {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8, "num_stages": 3}
+    return {"BLOCK_M": 64, "BLOCK_N": 64 if q.shape[3] <= 64 else 32}
+
+
+def plain(q: Any, k: Any, v: Any, causal: bool = False) -> Any:
+    """The result without a kernel, for torch tensors: with the whole matrix of scores."""
+    scores = q @ k.transpose(2, 3) * q.shape[3] ** -0.5
+    if causal:
+        later = scores.new_ones(scores.shape[2:]).triu(1).bool()
+        scores = scores.masked_fill(later, -float("inf"))
+    return scores.softmax(3) @ v

@@ -1,0 +1,79 @@
+"""What the host's side of kernels shares: checks of arguments, and memory for results. (Given.)
+
+Arrays are torch tensors or NumPy arrays. torch is imported for tensors only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def describe(x: Any) -> str:
+    """`a float32 Tensor of shape (3, 4)`."""
+    return f"a {str(x.dtype).removeprefix('torch.')} {type(x).__name__} of shape {tuple(x.shape)}"
+
+
+def check(name: str, x: Any, rank: int | None = None, dtypes: tuple[str, ...] = (), contiguous: bool = False) -> None:
+    """Raise TypeError or ValueError, in the caller's words, if `x` is no array that a kernel can take.
+
+    `dtypes` are names without `torch.`; without them, any kind of float will do.
+    """
+    if not isinstance(x, np.ndarray) and not is_tensor(x):
+        raise TypeError(f"{name} must be a torch tensor or a NumPy array, not {type(x).__name__}")
+    dtype = str(x.dtype).removeprefix("torch.")
+    if dtypes and dtype not in dtypes:
+        raise TypeError(f"{name} must hold {' or '.join(dtypes)}, but is {describe(x)}")
+    if not dtypes and "float" not in dtype:
+        raise TypeError(f"{name} must hold floats, but is {describe(x)}")
+    if rank is not None and len(x.shape) != rank:
+        raise ValueError(f"{name} must have {rank} dimensions, but is {describe(x)}")
+    if contiguous and not (x.is_contiguous() if is_tensor(x) else x.flags.c_contiguous):
+        raise ValueError(f"{name} must be contiguous, but is {describe(x)} with strides {strides_of(x)}")
+
+
+def check_alike(name: str, x: Any, other: str, like: Any) -> None:
+    """Raise TypeError or ValueError unless two arrays are of one library, one dtype, and on one device."""
+    both = f"{name} is {describe(x)}, {other} is {describe(like)}"
+    if is_tensor(x) != is_tensor(like):
+        raise TypeError(f"{both}: use one library for all")
+    if x.dtype != like.dtype:
+        raise TypeError(f"{both}: their dtypes must be equal")
+    if device_of(x) != device_of(like):
+        raise ValueError(f"{name} is on {x.device}, {other} on {like.device}: they must be on one device")
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a torch tensor."""
+    return hasattr(x, "data_ptr")
+
+
+def device_of(x: Any) -> str:
+    """`cpu`, `cuda:0`, ..."""
+    return str(x.device) if is_tensor(x) else "cpu"
+
+
+def on_gpu(x: Any) -> bool:
+    """Whether `x` is in the memory of a GPU: tiles that suit a GPU are not those that suit a CPU."""
+    return device_of(x).startswith("cuda")
+
+
+def strides_of(x: Any) -> tuple[int, ...]:
+    """How many elements apart neighbours along each axis are."""
+    return tuple(x.stride()) if is_tensor(x) else tuple(stride // x.itemsize for stride in x.strides)
+
+
+def size_of(x: Any) -> int:
+    """How many elements."""
+    return x.numel() if is_tensor(x) else x.size
+
+
+def empty_like(x: Any, shape: tuple[int, ...] | None = None, dtype: str | None = None) -> Any:
+    """A new contiguous array of the same library, on the same device, with nothing in it yet."""
+    shape = tuple(x.shape) if shape is None else shape
+    if not is_tensor(x):
+        return np.empty(shape, dtype or x.dtype)
+    import torch
+
+    return torch.empty(shape, dtype=getattr(torch, dtype) if dtype else x.dtype, device=x.device)

@@ -1,0 +1,57 @@
+"""Softmax of rows: `exp(x - max) / sum(exp(x - max))`.
+
+The maximum is subtracted so that no power overflows; it cancels. A row that fits one block is read once. A longer one
+is read twice: once for its maximum and its sum, which are found together ("online"), and once for the result.
+
+Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernels.compiler import tl, triton
+from kernels.host import check, empty_like, on_gpu, size_of, strides_of
+
+
+@triton.jit
+def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
+    """One program a row, which fits one block; rows are so many elements apart."""
+    # Task 8.2: Compute in fp32. What is masked off must change neither the maximum nor the sum.
+    raise NotImplementedError("Task 8.2: Softmax")
+
+
+@triton.jit
+def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
+    """One program a row, of any length."""
+    # Task 8.2: Go through the row in blocks. Where a block has a higher maximum than all before, the sum so far is too
+    # large by a factor of `exp(higher - highest)`. A row may begin with blocks of nothing but -inf, and
+    # -inf - (-inf) is NaN: so long, subtract 0.
+    raise NotImplementedError("Task 8.2: Softmax")
+
+
+def softmax(x: Any, block: int | None = None) -> Any:
+    """Softmax along the last axis of a matrix of floats. Rows longer than a block are read block by block.
+
+    Without `block`, it is as large as its device likes, at most.
+    """
+    check("x", x, rank=2)
+    rows, columns = x.shape
+    out = empty_like(x)
+    if size_of(x) == 0:
+        return out
+    stride, step = strides_of(x)
+    if step != 1 and columns > 1:
+        raise ValueError(f"the elements of a row of x must be next to each other, but are {step} apart")
+    largest = block or (32768 if on_gpu(x) else 4096)
+    kernel = softmax_kernel if columns <= largest else online_softmax_kernel
+    size = min(triton.next_power_of_2(columns), largest)
+    warps = min(max(size // 512, 1), 16)
+    kernel[(rows,)](out, x, columns, stride, columns, BLOCK=size, num_warps=warps)
+    return out
+
+
+def plain(x: Any) -> Any:
+    """The same without a kernel, for torch tensors."""
+    powers = (x - x.amax(1, keepdim=True)).exp()
+    return powers / powers.sum(1, keepdim=True)

@@ -1,0 +1,38 @@
+"""Vector addition: the smallest kernel that has it all.
+
+Each program adds one block of elements. The last block may reach past the end: its loads and its store are masked.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernels.compiler import tl, triton
+from kernels.host import check, check_alike, describe, empty_like, size_of
+
+NUMBERS = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8")
+
+
+@triton.jit
+def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
+    """out[i] = x[i] + y[i] for all i < n."""
+    # Task 8.1: Program i has the elements from `i * BLOCK` on. Mask those from `n` on.
+    raise NotImplementedError("Task 8.1: Vector add")
+
+
+def add(x: Any, y: Any, block: int = 1024) -> Any:
+    """`x + y`, element by element, for two arrays of one shape and dtype."""
+    check("x", x, dtypes=NUMBERS)
+    check("y", y, dtypes=NUMBERS)
+    check_alike("y", y, "x", x)
+    if x.shape != y.shape:
+        raise ValueError(f"x is {describe(x)}, y is {describe(y)}: their shapes must be equal")
+    out = empty_like(x)
+    n = size_of(x)
+    add_kernel[(triton.cdiv(n, block),)](x.reshape(-1), y.reshape(-1), out.reshape(-1), n, BLOCK=block)
+    return out
+
+
+def plain(x: Any, y: Any) -> Any:
+    """The same without a kernel, for torch tensors."""
+    return x + y
