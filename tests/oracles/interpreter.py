@@ -31,15 +31,19 @@ WRONG_OF_NAN = r"tl\.(maximum|minimum|clamp)\("
 
 def launch_many(launches: Sequence[Launch]) -> list[Launched]:
     """All arguments as they are after each launch of a kernel in a Python text; or why there are none."""
+    insist()
+    return launching.run_many([_server()], launches, SECONDS, "interpret")
+
+
+def insist() -> None:
+    """End the test as unavailable unless the interpreter runs here; remember that it judged."""
     if not triton.available():
         oracles.unavailable("real Triton is not installed")
     if importlib.util.find_spec("torch") is None:
         oracles.unavailable("Triton's interpreter needs PyTorch, which is not installed")
     if triton.version().startswith("3.6") and np.lib.NumpyVersion(np.__version__) >= "2.4.0":
         oracles.unavailable("the interpreter of Triton 3.6 cannot run loops with NumPy 2.4 and later")
-    results = launching.run_many([_server()], launches, SECONDS, "interpret")
     oracles.note("triton", f"interpreter {triton.version()}")
-    return results
 
 
 @functools.cache

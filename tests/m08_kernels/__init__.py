@@ -1,0 +1,1 @@
+"""Task after task of milestone 8."""

@@ -1,0 +1,20 @@
+"""PyTorch as a judge, loaded when it is first asked: `from tests.oracles import pytorch as torch`.
+
+Where it is not installed, the test that asks has the verdict `unavailable`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+from tests import oracles
+
+
+def __getattr__(name: str) -> Any:
+    if importlib.util.find_spec("torch") is None:
+        oracles.unavailable("PyTorch is not installed: pip install torch", "torch")
+    torch = importlib.import_module("torch")
+    oracles.note("torch", f"cpu {torch.__version__}")
+    return getattr(torch, name)

@@ -1,0 +1,207 @@
+"""Calls of host functions that launch kernels: the kernels must do the work, and the result must be near enough.
+
+call = host_call(softmax, x)
+call.gives(torch.softmax(x.double(), 1), allowed)
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import inspect
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from tests.checks import calling
+from tests.oracles import hosts
+
+LARGEST_SHOWN = 8  # elements of an array whose values a failure shows
+# What torch may do for a host function: make memory, and look at it otherwise. By the names of its operators.
+HANDLING = frozenset(
+    "empty empty_strided empty_like new_empty zeros zeros_like new_zeros zero_ fill_ full ones view _unsafe_view "
+    "_reshape_alias reshape as_strided permute transpose t expand unsqueeze squeeze slice select unbind split detach "
+    "alias clone copy_ _to_copy lift_fresh randint random_ _local_scalar_dense".split()
+)
+
+
+class Words(str):
+    """What came instead of a value, in words."""
+
+
+class host_call(calling):
+    """A call of a host function. It launches kernels, leaves its arguments as they are, and computes nothing by torch.
+
+    `besides` names operators of torch that it may use all the same: "addmm".
+    """
+
+    def __init__(self, function: Any, *arguments: Any, besides: Sequence[str] = (), **options: Any) -> None:
+        super().__init__(function, *arguments, **options)
+        self.besides = frozenset(besides) | HANDLING
+
+    def __call__(self) -> Any:
+        __tracebackhide__ = True
+        arrays = [value for value in (*self.arguments, *self.options.values()) if is_array(value)]
+        before = [as_numpy(value).copy() for value in arrays]
+        with watched() as (launched, used):
+            result = super().__call__()
+        if computed := sorted(set(used) - self.besides):
+            names = ", ".join(f"torch's {name}" for name in computed)
+            self.fail("kernels that do the work", Words(f"a result for which {names} worked"))
+        if not launched:
+            self.fail("kernels that do the work", Words("a result, but no kernel was launched"))
+        for value, old in zip(arrays, before, strict=True):
+            if not np.array_equal(as_numpy(value), old, equal_nan=True):
+                self.fail("arguments that are left as they are", Words(f"another value of {self.shown(value)}"))
+        return result
+
+    def shown(self, value: Any) -> str:
+        """Arrays by their dtype and shape; small ones with their values."""
+        if isinstance(value, Words):
+            return str(value)
+        if isinstance(value, tuple):
+            return f"({', '.join(map(self.shown, value))})"
+        if not is_array(value):
+            return repr(value)
+        kind = "array" if isinstance(value, np.ndarray) else "tensor"
+        dtype, shape = str(value.dtype).removeprefix("torch."), tuple(value.shape)
+        values = f" {as_numpy(value).tolist()}" if 0 < as_numpy(value).size <= LARGEST_SHOWN else ""
+        return f"<{dtype} {kind} of shape {shape}{values}>"
+
+    def gives(self, expected: Any, allowed: Any = 0.0, dtype: Any = None, because: str = "") -> Any:
+        """The result is an array of this dtype, no further from `expected` than `allowed`, element by element."""
+        __tracebackhide__ = True
+        result = self()
+        self.compare("the result", result, expected, allowed, dtype, because)
+        return result
+
+    def compare(
+        self, what: str, got: Any, expected: Any, allowed: Any = 0.0, dtype: Any = None, because: str = ""
+    ) -> None:
+        """Fail unless an array that came of the call is near enough. NaN is near NaN, an infinity to itself."""
+        __tracebackhide__ = True
+        if not is_array(got):
+            self.fail(f"{what}: an array", got, because)
+        if dtype is not None and got.dtype != dtype:
+            self.fail(f"{what} of dtype {dtype}", got, because)
+        if tuple(got.shape) != tuple(expected.shape):
+            self.fail(f"{what} of shape {tuple(expected.shape)}", got, because)
+        if difference := different(as_numpy(got), as_numpy(expected), as_numpy(allowed)):
+            right, wrong = difference
+            self.fail(what + right, Words(what + wrong), because)
+
+
+class kernel_call(host_call):
+    """A launch of a kernel, without its host function. What it gives is in its arguments."""
+
+    def __init__(self, kernel: Any, grid: Sequence[int], *arguments: Any, **options: Any) -> None:
+        super().__init__(lambda *given, **chosen: kernel[grid](*given, **chosen), *arguments, **options)
+        self.kernel, self.grid = kernel, grid
+
+    def __call__(self) -> None:
+        __tracebackhide__ = True
+        with watched():
+            calling.__call__(self)
+
+    def __repr__(self) -> str:
+        options = [f"{name}={self.shown(value)}" for name, value in self.options.items()]
+        arguments = ", ".join([*map(self.shown, self.arguments), *options])
+        return f"{self.kernel.fn.__name__}[{self.grid}]({arguments})"
+
+
+class triton_call(host_call):
+    """A call of a host function whose kernels real Triton runs: on the GPU, or by its interpreter.
+
+    Without a GPU, its compiler must take them as well. Before, they run on mini_triton.
+    """
+
+    def __init__(self, device: str, function: Any, *arguments: Any, **options: Any) -> None:
+        super().__init__(function, *arguments, **options)
+        self.device = device
+
+    def __call__(self) -> Any:
+        __tracebackhide__ = True
+        super().__call__()
+        call = hosts.Call(self.function, self.arguments, self.options)
+        (called,) = hosts.call_many([call], self.device)
+        if called.diagnostic:
+            self.fail("kernels that real Triton runs", Words(called.diagnostic))
+        if self.device == "cpu" and (diagnostic := hosts.compile_many([call])[0].diagnostic):
+            self.fail("kernels that real Triton compiles for a GPU", Words(diagnostic))
+        return called.result
+
+    def __repr__(self) -> str:
+        return f"with KERNELS_COMPILER=triton: {super().__repr__()}"
+
+
+def different(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tuple[str, str] | None:
+    """The worst difference in words: what is expected and what there is; or nothing."""
+    if got.dtype.kind in "iu" and expected.dtype.kind in "iu":
+        got, expected = got.astype(object), expected.astype(object)
+    else:
+        got, expected = got.astype(np.float64), expected.astype(np.float64)
+    with np.errstate(all="ignore"):
+        off = abs(got - expected).astype(np.float64)
+        same = (got == expected) | ((got != got) & (expected != expected))
+    wrong = ~(same.astype(bool) | (off <= allowed))  # NaN is not less than anything
+    if not wrong.any():
+        return None
+    with np.errstate(all="ignore"):
+        badness = np.where(wrong, np.nan_to_num(off / np.maximum(allowed, 1e-300), nan=np.inf), -1.0)
+    worst = np.unravel_index(np.argmax(badness), badness.shape)
+    place = f"[{', '.join(map(str, worst))}]"
+    limit = float(np.broadcast_to(allowed, wrong.shape)[worst])
+    much = f" ± {limit:.3g}" if limit else ""
+    count = f"; {wrong.sum()} of {wrong.size} elements are wrong"
+    return f"{place} = {expected[worst]}{much}", f"{place} = {got[worst]}{count}"
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is a NumPy array or a torch tensor."""
+    return isinstance(value, np.ndarray) or hasattr(value, "data_ptr")
+
+
+def as_numpy(value: Any) -> np.ndarray:
+    """An array or a number as a NumPy array; what NumPy has no dtype for as fp64."""
+    if not hasattr(value, "data_ptr"):
+        return np.asarray(value)
+    value = value.detach().cpu()
+    return (value.double() if value.is_floating_point() else value).numpy()
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[tuple[list[str], list[str]]]:
+    """The names of the kernels that are launched meanwhile, and of torch's operators that are used outside of them."""
+    from mini_triton.runtime.jit import JITFunction
+    from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+
+    launched: list[str] = []
+    used: list[str] = []
+    launch = JITFunction.launch
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            used.append(function.__name__.partition(".")[0])
+            return function(*args, **(kwargs or {}))
+
+    def counted(self: JITFunction, *arguments: Any, **keywords: Any) -> Any:
+        launched.append(self.fn.__name__)
+        insist_on_code(self.fn)
+        with _disable_current_modes():
+            return launch(self, *arguments, **keywords)
+
+    with mock.patch.object(JITFunction, "launch", counted), Watch():
+        yield launched, used
+
+
+@functools.cache
+def insist_on_code(kernel: Any) -> None:
+    """Raise what the stub of a kernel raises. A compiler would only say that it cannot compile `raise`."""
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(kernel))).body
+    assert isinstance(definition, ast.FunctionDef)
+    if any(isinstance(statement, ast.Raise) for statement in definition.body):
+        kernel(*[None] * kernel.__code__.co_argcount)
