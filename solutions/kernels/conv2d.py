@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like
+from kernels.host import check, check_alike, describe, empty_like, on_gpu
 
 DTYPES = ("float16", "bfloat16", "float32")
 
@@ -116,7 +116,7 @@ def conv2d(
         grid = (images * filters, triton.cdiv(p_size * q_size, chosen["BLOCK"]))
         direct_kernel[grid](out, x, w, *sizes, R=r_size, S=s_size, **chosen)
     else:
-        chosen = {"BLOCK_M": 64, "BLOCK_N": 32, "BLOCK_K": 32} | (tiles or {})
+        chosen = {"BLOCK_M": 64, "BLOCK_N": 128 if on_gpu(x) else 32, "BLOCK_K": 32} | (tiles or {})
         grid3 = (
             triton.cdiv(images * p_size * q_size, chosen["BLOCK_M"]),
             triton.cdiv(filters // groups, chosen["BLOCK_N"]),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like, on_gpu
+from kernels.host import check, check_alike, describe, empty_like
 
 LOG2E: tl.constexpr = tl.constexpr(1.4426950408889634)
 HEAD_SIZES = (16, 32, 64, 128, 256)
@@ -173,7 +173,7 @@ def attention_backward(
     batch, heads, length, size = q.shape
     dq, dk, dv = (empty_like(x) for x in (q, k, v))
     delta = empty_like(logsumexp)
-    chosen = {"BLOCK_M": 64, "BLOCK_N": 64 if size <= 64 else 32} | (tiles or {})
+    chosen = tiles_for(q) | (tiles or {})
     rows = (triton.cdiv(length, chosen["BLOCK_M"]), batch * heads)
     columns = (triton.cdiv(length, chosen["BLOCK_N"]), batch * heads)
     scale = size**-0.5 if scale is None else float(scale)
@@ -197,9 +197,7 @@ def check_heads(**arrays: Any) -> None:
 
 
 def tiles_for(q: Any) -> dict[str, int]:
-    """Tiles that suit the device, and the shared memory of a GPU."""
-    if on_gpu(q) and q.itemsize == 2 and q.shape[3] <= 64:
-        return {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8, "num_stages": 3}
+    """Tiles that fit the shared memory of a GPU."""
     return {"BLOCK_M": 64, "BLOCK_N": 64 if q.shape[3] <= 64 else 32}
 
 
