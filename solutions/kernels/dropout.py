@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, empty_like, size_of
+from kernels.host import check, empty_like, flat, size_of
 
 
 @triton.jit
@@ -33,7 +33,7 @@ def dropout(x: Any, p: float, seed: int, block: int = 1024) -> Any:
     out = empty_like(x)
     n = size_of(x)
     grid = (triton.cdiv(n, block),)
-    dropout_kernel[grid](out.reshape(-1), x.reshape(-1), n, float(p), seed, BLOCK=block)
+    dropout_kernel[grid](flat(out), flat(x), n, float(p), seed, BLOCK=block)
     return out
 
 

@@ -69,6 +69,12 @@ def size_of(x: Any) -> int:
     return x.numel() if is_tensor(x) else x.size
 
 
+def flat(x: Any) -> Any:
+    """The elements of `x` in one row, next to each other in memory: those of `x` itself, or copies."""
+    row = x.reshape(-1)  # of every other element it still has every other only
+    return row.contiguous() if is_tensor(row) else np.ascontiguousarray(row)
+
+
 def empty_like(x: Any, shape: tuple[int, ...] | None = None, dtype: str | None = None) -> Any:
     """A new contiguous array of the same library, on the same device, with nothing in it yet."""
     shape = tuple(x.shape) if shape is None else shape

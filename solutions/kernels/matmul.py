@@ -24,7 +24,7 @@ def matmul_kernel(
     """c = ACTIVATION(a @ b), one tile of c a program. a is M by K, b K by N; sums are of the dtype TOTAL."""
     # [task 8.3] Find the tile first. Programs go down a group of GROUP rows of tiles, column after column; the last
     # group may be lower. Then walk along K, masked, since K may end within a tile. "leaky_relu" keeps a hundredth of
-    # what is negative.
+    # what is negative; round to c's dtype after it.
     program = tl.program_id(0)
     tiles_m = tl.cdiv(M, BLOCK_M)
     tiles_n = tl.cdiv(N, BLOCK_N)

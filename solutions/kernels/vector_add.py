@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like, size_of
+from kernels.host import check, check_alike, describe, empty_like, flat, size_of
 
 NUMBERS = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8")
 
@@ -33,7 +33,7 @@ def add(x: Any, y: Any, block: int = 1024) -> Any:
         raise ValueError(f"x is {describe(x)}, y is {describe(y)}: their shapes must be equal")
     out = empty_like(x)
     n = size_of(x)
-    add_kernel[(triton.cdiv(n, block),)](x.reshape(-1), y.reshape(-1), out.reshape(-1), n, BLOCK=block)
+    add_kernel[(triton.cdiv(n, block),)](flat(x), flat(y), flat(out), n, BLOCK=block)
     return out
 
 
