@@ -1,0 +1,253 @@
+"""Task 8.3: the product of two matrices, tile by tile, in groups of rows of tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from kernels.matmul import ACTIVATIONS, DTYPES, matmul, matmul_kernel
+
+from tests.oracles import pytorch as torch
+from tests.strategies.host_calls import Words, host_call, kernel_call, triton_call
+from tests.strategies.tensors import SEEDS, U, normal, rounding
+
+INF, NAN = float("inf"), float("nan")
+SIZES = st.one_of(st.sampled_from([1, 2, 16, 17, 31, 63, 64, 65, 129]), st.integers(1, 140))
+DEPTHS = st.one_of(st.sampled_from([0, 1, 16, 31, 32, 33, 64, 65, 300]), st.integers(0, 140))
+TILES = st.fixed_dictionaries(
+    {
+        "BLOCK_M": st.sampled_from([16, 32]),
+        "BLOCK_N": st.sampled_from([16, 64]),
+        "BLOCK_K": st.sampled_from([32, 64]),
+        "GROUP": st.sampled_from([1, 2, 3, 8]),
+    }
+)
+SMALL = {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 32}
+
+
+def integers(shape: tuple[int, int], seed: int, dtype: str, largest: int) -> Any:
+    """A matrix of integers from `-largest` to `largest`."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(-largest, largest + 1, shape, generator=generator).to(getattr(torch, dtype))
+
+
+def activated(c: Any, activation: str) -> Any:
+    """An activation, in fp64."""
+    if activation == "relu":
+        return c.clamp(min=0)
+    return torch.where(c < 0, c * 0.01, c) if activation == "leaky_relu" else c
+
+
+def expected_of(a: Any, b: Any, activation: str = "") -> Any:
+    """The product in fp64; that of int8, whose every sum is exact in fp64, as int32."""
+    c = activated(a.double() @ b.double(), activation)
+    return c.int() if a.dtype == torch.int8 else c
+
+
+def allowed(a: Any, b: Any, expected: Any) -> Any:
+    """A term of a sum is rounded once as a product, and at most once for each further term, in whatever order they are
+    added. Tensor cores do not round but cut off, which costs twice as much. An activation adds a factor of 0.01.
+    """
+    finite = [torch.nan_to_num(x.double(), nan=0.0, posinf=0.0, neginf=0.0).abs() for x in (a, b)]
+    expected = torch.nan_to_num(expected)
+    return 2 * U * (a.shape[1] + 1) * (finite[0] @ finite[1]) + 3 * U * expected.abs() + rounding(expected, name_of(a))
+
+
+def name_of(x: Any) -> str:
+    return str(x.dtype).removeprefix("torch.")
+
+
+def check(a: Any, b: Any, activation: str = "", because: str = "", **options: Any) -> None:
+    expected = expected_of(a, b, activation)
+    if activation:
+        options["activation"] = activation
+    host_call(matmul, a, b, **options).gives(expected, allowed(a, b, expected), a.dtype, because)
+
+
+def check_exactly(a: Any, b: Any, because: str, **options: Any) -> None:
+    expected = expected_of(a, b)
+    dtype = torch.int32 if a.dtype == torch.int8 else a.dtype
+    host_call(matmul, a, b, **options).gives(expected.to(dtype), 0.0, dtype, because)
+
+
+@given(SIZES, SIZES, DEPTHS, SEEDS, st.sampled_from(["float32", "float16", "bfloat16"]), st.sampled_from(ACTIVATIONS))
+@example(1, 1, 1, 0, "float32", "")
+@example(150, 70, 300, 0, "float16", "")
+@example(5, 3, 0, 0, "float32", "leaky_relu")
+@settings(max_examples=25)
+def test_products_and_activations(m: int, n: int, k: int, seed: int, dtype: str, activation: str) -> None:
+    check(normal((m, k), seed, dtype), normal((k, n), seed + 1, dtype), activation)
+
+
+@given(SIZES, SIZES, DEPTHS, SEEDS)
+@example(1, 1, 1100, 0)
+@settings(max_examples=15)
+def test_int8(m: int, n: int, k: int, seed: int) -> None:
+    a, b = integers((m, k), seed, "int8", 127), integers((k, n), seed + 1, "int8", 127)
+    a[0], b[:, 0] = 127, 127  # their sum is as large as can be
+    check_exactly(a, b, "sums of int8 are int32, and exact")
+
+
+@given(SIZES, SIZES, DEPTHS, SEEDS, st.sampled_from(DTYPES), TILES)
+@example(97, 150, 70, 0, "float32", {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 32, "GROUP": 3})
+@example(40, 30, 33, 0, "float16", {"BLOCK_M": 32, "BLOCK_N": 16, "BLOCK_K": 64, "GROUP": 1})
+@settings(max_examples=30)
+def test_any_tiles(m: int, n: int, k: int, seed: int, dtype: str, tiles: dict[str, int]) -> None:
+    a, b = integers((m, k), seed, dtype, 9), integers((k, n), seed + 1, dtype, 9)
+    check_exactly(a, b, "sums of such integers are exact, whatever the tiles are", tiles=tiles)
+
+
+@given(st.integers(1, 20), st.integers(33, 160), SEEDS, st.sampled_from(["float32", "float16", "bfloat16"]))
+@example(4, 160, 0, "float16")
+@settings(max_examples=20)
+def test_sums_are_fp32(m: int, k: int, seed: int, dtype: str) -> None:
+    # Halfway sums are about 60 * 60 * k, too many digits for narrow floats, and too large for fp16. What is left after
+    # the second half has few. Products and sums are integers below 2**24, so fp32 is exact.
+    large, small = integers((m, k), seed, dtype, 8) + 55, integers((m, k), seed + 1, dtype, 1)
+    a = torch.cat([large, small - large], 1)
+    column = integers((k, 3), seed + 2, dtype, 8) + 55
+    b = torch.cat([column, column])
+    because = "sums are of the dtype TOTAL, fp32, until all of K is done; there these are exact"
+    check_exactly(a, b, because, tiles={**SMALL, "GROUP": 1})
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(0, 19), st.integers(0, 19), st.sampled_from([INF, -INF, NAN])),
+        min_size=1,
+        max_size=3,
+    ),
+    SEEDS,
+    st.sampled_from([20, 33]),
+)
+@settings(max_examples=15)
+def test_infinities_and_nan(places: list[tuple[str, int, int, float]], seed: int, k: int) -> None:
+    operands = {"a": normal((20, k), seed), "b": normal((k, 20), seed + 1)}
+    for name, i, j, value in places:
+        operands[name][i, j] = value
+    because = "an infinity or NaN of a is in one row of c, one of b in one column, and in no other"
+    check(operands["a"], operands["b"], because=because)
+
+
+LAYOUTS: dict[str, Any] = {
+    "row after row": lambda x: x.contiguous(),
+    "column after column": lambda x: x.T.contiguous().T,
+    "every second element of every third row": lambda x: spread(x, 3, 2),
+    "every third element of every second column": lambda x: spread(x.T, 2, 3).T,
+}
+
+
+def spread(x: Any, rows: int, columns: int) -> Any:
+    """The same matrix among elements of NaN that are not its own."""
+    wide = x.new_full((x.shape[0] * rows, x.shape[1] * columns), NAN)
+    wide[::rows, ::columns] = x
+    return wide[::rows, ::columns]
+
+
+@pytest.mark.parametrize("layout_a", LAYOUTS)
+@pytest.mark.parametrize("layout_b", LAYOUTS)
+def test_any_strides(layout_a: str, layout_b: str) -> None:
+    # square, so that with strides swapped no pointer leads out of the matrix
+    a, b = LAYOUTS[layout_a](normal((40, 40), 0)), LAYOUTS[layout_b](normal((40, 40), 1))
+    check(a, b, because=f"a lies in memory {layout_a}, b {layout_b}")
+    a, b = LAYOUTS[layout_a](normal((70, 33), 0)), LAYOUTS[layout_b](normal((33, 66), 1))
+    check(a, b, because=f"a lies in memory {layout_a}, b {layout_b}")
+
+
+@pytest.mark.parametrize(("m", "n"), [(0, 5), (5, 0), (0, 0)])
+def test_matrices_of_no_row_or_no_column(m: int, n: int) -> None:
+    check(normal((m, 7), 0), normal((7, n), 1))
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 70), SEEDS, st.booleans())
+@example(17, 17, 33, 0, False)
+@example(17, 17, 33, 0, True)
+@settings(max_examples=20)
+def test_kernels_touch_nothing_else(m: int, n: int, k: int, seed: int, across: bool) -> None:
+    def surrounded(x: Any, filler: float) -> Any:
+        """The same matrix in the corner of a larger one, maybe column after column."""
+        wide = x.new_full((x.shape[0] + 20, x.shape[1] + 30), filler)
+        wide[: x.shape[0], : x.shape[1]] = x
+        return wide.T.contiguous().T if across else wide
+
+    a, b = normal((m, k), seed), normal((k, n), seed + 1)
+    wide_a, wide_b = surrounded(a, NAN), surrounded(b, NAN)
+    c = surrounded(torch.zeros((m, n)), -7.0)
+    call = launch(wide_a, wide_b, c, (m, n, k), GROUP=2)
+    call()
+    expected = expected_of(a, b)
+    call.compare(f"c[:{m}, :{n}], beyond which a and b have NaN,", c[:m, :n], expected, allowed(a, b, expected))
+    c[:m, :n] = -7.0
+    call.compare("c elsewhere", c, torch.full_like(c, -7.0))
+
+
+def launch(
+    a: Any, b: Any, c: Any, sizes: tuple[int, int, int], programs: int | None = None, **options: Any
+) -> kernel_call:
+    """The launch of the kernel on tiles of 16 by 16, by all programs or the first so many."""
+    count = -(-sizes[0] // 16) * -(-sizes[1] // 16) if programs is None else programs
+    strides = (*a.stride(), *b.stride(), *c.stride())
+    options = SMALL | {"ACTIVATION": "", "TOTAL": float32()} | options
+    return kernel_call(matmul_kernel, (count,), a, b, c, *sizes, *strides, **options)
+
+
+def float32() -> Any:
+    import mini_triton.language as tl
+
+    return tl.float32
+
+
+@given(st.integers(1, 5), st.integers(1, 4), st.sampled_from([1, 2, 3, 8]))
+@example(5, 3, 2)
+@example(1, 4, 8)
+@settings(max_examples=12)
+def test_programs_go_down_groups_of_tiles(tiles_m: int, tiles_n: int, group: int) -> None:
+    m, n = tiles_m * 16 - 3, tiles_n * 16 - 5
+    a, b = torch.ones((m, 3)), torch.ones((3, n))
+    order = [
+        (row, column)
+        for first in range(0, tiles_m, group)
+        for column in range(tiles_n)
+        for row in range(first, min(first + group, tiles_m))
+    ]
+    done: list[tuple[int, int]] = []
+    for programs in range(1, len(order) + 1):
+        c = torch.zeros((m, n))
+        call = launch(a, b, c, (m, n, 3), programs, GROUP=group)
+        call()
+        written = [(row, column) for row, column in sorted(order) if c[row * 16, column * 16]]
+        new = [tile for tile in written if tile not in done]
+        if new != [order[programs - 1]]:
+            words = f"{tiles_m} by {tiles_n} tiles of c, GROUP={group}: program {programs - 1} "
+            because = f"the order of tiles (row, column) is {', '.join(map(str, order))}"
+            expected = f"{words}computes tile {order[programs - 1]}"
+            call.fail(expected, Words(f"{words}computes {new or 'none that was not there before'}"), because)
+        done = written
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
+def test_numpy_arrays(dtype: Any) -> None:
+    random = np.random.default_rng(0)
+    a, b = (random.integers(-9, 10, size=shape).astype(dtype) for shape in ((33, 50), (20, 50)))
+    c = a.astype(int) @ b.T.astype(int)
+    result_dtype = np.int32 if dtype is np.int8 else dtype
+    because = "b lies in memory column after column"
+    host_call(matmul, a, b.T).gives(c.astype(result_dtype), dtype=result_dtype, because=because)
+
+
+@settings(max_examples=2)
+@given(SEEDS)
+def test_under_real_triton(device: str, seed: int) -> None:
+    for (m, n, k), dtype, activation in (
+        ((33, 20, 40), "float32", "leaky_relu"),
+        ((20, 33, 70), "float16", "relu"),
+        ((17, 40, 33), "int8", ""),
+    ):
+        a, b = integers((m, k), seed, dtype, 20), integers((n, k), seed + 1, dtype, 20).T
+        expected = expected_of(a, b, activation)
+        limit = 0.0 if dtype == "int8" else allowed(a, b, expected)
+        options: dict[str, Any] = {"activation": activation, "tiles": {**SMALL, "GROUP": 2}}
+        triton_call(device, matmul, a, b, **options).gives(expected, limit)
