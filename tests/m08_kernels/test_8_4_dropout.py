@@ -1,0 +1,165 @@
+"""Task 8.4: dropout, whose random numbers are those of `tl.rand`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from kernels.dropout import dropout, dropout_kernel
+
+from tests.oracles import pytorch as torch
+from tests.strategies.host_calls import host_call, kernel_call, triton_call
+from tests.strategies.philox import rand
+from tests.strategies.tensors import FLOATS, U, normal, rounding
+
+INF, NAN = float("inf"), float("nan")
+BLOCKS = (16, 128, 1024)
+SIZES = st.one_of(st.sampled_from([0, 1, 15, 16, 17, 127, 128, 129, 1023, 1024, 1025, 3001]), st.integers(0, 3000))
+SHARES = st.sampled_from([0.0, 0.1, 0.5, 0.9, 0.999, 1.0])
+SEEDS = st.one_of(st.sampled_from([0, 1, 2, -1, 2**31, 2**40 + 5]), st.integers(-(2**63), 2**63 - 1))
+ON_A_GPU = (0.13389549, 0.72070062, 0.34458476, 0.23751315)  # `tl.rand(123, i)` for i from 0 to 3
+
+UNLIKELY = 1e-15  # chance that honest random numbers fail a test
+
+
+def expected_of(x: Any, p: float, seed: int) -> Any:
+    """In fp64, of the fp32 number that p is for a kernel."""
+    numbers = torch.from_numpy(rand(seed, np.arange(x.numel()))).reshape(x.shape)
+    share = np.float32(p)
+    kept = numbers >= float(share)
+    scale = 1.0 - float(share)
+    return torch.where(kept, x.double() / (scale or 1.0), 0.0)
+
+
+def allowed(expected: Any, dtype: str) -> Any:
+    """1 - p is rounded, then the quotient, which a GPU has right to 2 units; or first 1 / (1 - p), then a product."""
+    expected = torch.nan_to_num(expected, nan=0.0, posinf=0.0, neginf=0.0)
+    return 8 * U * expected.abs() + rounding(expected, dtype)
+
+
+def check(x: Any, p: float, seed: int, because: str = "", **options: Any) -> Any:
+    expected = expected_of(x, p, seed)
+    limit = allowed(expected, str(x.dtype).removeprefix("torch."))
+    return host_call(dropout, x, p, seed, **options).gives(expected, limit, x.dtype, because)
+
+
+@given(SIZES, SHARES, SEEDS, st.sampled_from(FLOATS))
+@example(1, 0.5, 1, "float32")
+@example(3001, 0.5, 16, "float32")
+@settings(max_examples=50)
+def test_what_is_dropped_and_what_is_kept(size: int, p: float, seed: int, dtype: str) -> None:
+    because = f"element i is kept if tl.rand({seed}, i) >= {p}, and divided by the share of those that are kept"
+    check(normal((size,), size, dtype), p, seed, because)
+
+
+@given(SIZES, SEEDS, st.sampled_from(BLOCKS))
+@example(100, 3, 16)
+@settings(max_examples=40)
+def test_a_seed_drops_the_same_whatever_the_block_size(size: int, seed: int, block: int) -> None:
+    because = f"the number of element i is tl.rand({seed}, i), whichever block it is in"
+    check(normal((size,), 0), 0.5, seed, because, block=block)
+
+
+@pytest.mark.parametrize("i", range(len(ON_A_GPU)))
+def test_random_numbers_are_those_of_a_gpu(i: int) -> None:
+    for p, kept in ((ON_A_GPU[i] - 1e-6, True), (ON_A_GPU[i] + 1e-6, False)):
+        call = host_call(dropout, torch.ones(4), p, 123)
+        result = call()[i : i + 1]
+        because = f"tl.rand(123, {i}) is {ON_A_GPU[i]} on a GPU"
+        call.compare(f"of element {i}: kept", result != 0, torch.tensor([kept]), because=because)
+
+
+@given(st.sampled_from([0.05, 0.25, 0.5, 0.8]), SEEDS)
+@settings(max_examples=15)
+def test_the_share_of_the_dropped_is_p(p: float, seed: int) -> None:
+    n = 50_000
+    call = host_call(dropout, torch.ones(n), p, seed)
+    share = (call() == 0).double().mean().reshape(1)
+    # Hoeffding: of n independent draws, a share is further off than this with a chance of UNLIKELY at most.
+    limit = math.sqrt(math.log(2 / UNLIKELY) / (2 * n))
+    call.compare("the share of zeros", share, torch.tensor([p]), limit, because=f"p is {p}")
+
+
+@given(st.sampled_from([0.05, 0.5, 0.9]), SEEDS)
+@settings(max_examples=15)
+def test_the_mean_stays(p: float, seed: int) -> None:
+    n = 50_000
+    call = host_call(dropout, torch.ones(n), p, seed)
+    mean = call().double().mean().reshape(1)
+    # Each is 0 or 1 / (1 - p), so Hoeffding's limit is that much larger.
+    limit = math.sqrt(math.log(2 / UNLIKELY) / (2 * n)) / (1 - p)
+    call.compare("the mean", mean, torch.ones(1), limit, because="what is kept is divided by 1 - p")
+
+
+@given(SEEDS, SEEDS)
+@example(0, 1)
+@example(5, 5 + 2**32)
+@settings(max_examples=15)
+def test_another_seed_drops_others(first: int, second: int) -> None:
+    n = 20_000
+    calls = [host_call(dropout, torch.ones(n), 0.5, seed) for seed in (first, second)]
+    same = (calls[0]() == calls[1]()).double().mean().reshape(1)
+    limit = math.sqrt(math.log(2 / UNLIKELY) / (2 * n))
+    share = 1.0 if first == second else 0.5
+    because = f"the other seed is {first}: of independent choices half are alike"
+    calls[1].compare(
+        "the share of elements that are as with another seed", same, torch.tensor([share]), limit, None, because
+    )
+
+
+@pytest.mark.parametrize("value", [0.0, -3.0, 1e30, INF, -INF, NAN])
+def test_what_is_dropped_is_0(value: float) -> None:
+    check(torch.full((40,), value), 0.5, 7, "also if it was an infinity or NaN")
+    check(torch.full((40,), value), 1.0, 7, "with p = 1 all are dropped: no 0 / 0")
+
+
+@given(st.integers(1, 100), SEEDS, st.sampled_from(FLOATS), st.integers(1, 40))
+@settings(max_examples=40)
+def test_kernels_touch_nothing_else(size: int, seed: int, dtype: str, gap: int) -> None:
+    x, out = torch.cat([normal((size,), 0, dtype), normal((gap,), 1, dtype)]), normal((size + gap,), 2, dtype)
+    behind = out[size:].clone()
+    call = kernel_call(dropout_kernel, (-(-size // 16),), out, x, size, 0.5, seed, BLOCK=16)
+    call()
+    expected = expected_of(x[:size], 0.5, seed)
+    call.compare(f"out[:{size}]", out[:size], expected, allowed(expected, dtype))
+    call.compare(f"out[{size}:], which is not the result's,", out[size:], behind)
+
+
+VIEWS: dict[str, Any] = {
+    "transposed": lambda x: x.T,
+    "every other row": lambda x: x[::2],
+    "every third column": lambda x: x[:, ::3],
+    "three axes": lambda x: x.reshape(5, 2, 12),
+    "no axis": lambda x: x[3, 4],
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_any_shape_and_strides(view: str) -> None:
+    x = VIEWS[view](normal((10, 12), 0))
+    check(x, 0.3, 11, "elements are numbered row by row, wherever they lie in memory")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
+def test_numpy_arrays(dtype: Any) -> None:
+    x = np.random.default_rng(0).normal(size=(7, 30)).astype(dtype)
+    expected = expected_of(torch.from_numpy(x), 0.25, 5)
+    name = "float16" if dtype is np.float16 else "float32"  # computed in fp32
+    host_call(dropout, x, 0.25, 5).gives(expected, allowed(expected, name), x.dtype)
+
+
+@settings(max_examples=3)
+@given(st.integers(0, 2**31 - 1))
+def test_under_real_triton(device: str, seed: int) -> None:
+    for size, p, dtype, block in (
+        (100, 0.5, "float32", 64),
+        (1030, 0.1, "float16", 1024),
+        (16, 1.0, "float32", 16),
+    ):
+        x = normal((size,), seed, dtype)
+        expected = expected_of(x, p, seed)
+        triton_call(device, dropout, x, p, seed, block=block).gives(expected, allowed(expected, dtype), x.dtype)
