@@ -41,3 +41,13 @@ def padded(rows: Any, gap: int, filler: float) -> Any:
     wide = rows.new_full((rows.shape[0], rows.shape[1] + gap), filler)
     wide[:, : rows.shape[1]] = rows
     return wide
+
+
+def guarded(x: Any, filler: float, margin: int = 1024) -> tuple[Any, Any]:
+    """The same contiguous tensor inside a longer one, with `margin` elements of `filler` on either side; and all that
+    longer one.
+    """
+    whole = x.new_full((margin + x.numel() + margin,), filler)
+    inner = whole[margin : margin + x.numel()].view(x.shape)
+    inner.copy_(x)
+    return inner, whole

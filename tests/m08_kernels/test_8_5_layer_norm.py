@@ -1,0 +1,172 @@
+"""Task 8.5: layer normalisation of rows, with each row's mean and rstd."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from kernels.layer_norm import forward_kernel, layer_norm
+
+from tests.oracles import pytorch as torch
+from tests.strategies.host_calls import host_call, kernel_call, triton_call
+from tests.strategies.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, guarded, normal, rounding
+
+SCALES = (1e-3, 1.0, 1e4)
+OFFSETS = (0.0, -7.0, 1e3)  # in the rows' own scale
+EPS = (1e-5, 0.5, 1e-12)
+ROWS = st.integers(1, 5)
+
+
+def dtype_of(x: Any) -> str:
+    return str(x.dtype).removeprefix("torch.")
+
+
+def expected_of(arrays: Any, eps: float) -> dict[str, Any]:
+    x, weight, bias = arrays
+    wide = x.double()
+    out = torch.nn.functional.layer_norm(wide, wide.shape[1:], weight.double(), bias.double(), eps)
+    return {"mean": wide.mean(1), "rstd": (wide.var(1, correction=0) + eps).rsqrt(), "out": out}
+
+
+def allowed(arrays: Any, eps: float, dtype: str) -> dict[str, Any]:
+    """The mean: each term is rounded by each of its additions, then there is the division.
+
+    A mean that is off by `far` makes the average of the squares too large by `far ** 2` and by no more, for the
+    differences from the true mean add up to 0. The rest of the variance is rounded twice for the square, by each
+    addition, by the division and by eps. The root halves a relative error; it and the division are right to 4 U each.
+    """
+    x, weight, bias = arrays
+    mean, rstd, out = expected_of(arrays, eps).values()
+    wide = x.double()
+    far = (ADDITIONS + 5) * U * wide.abs().mean(1)
+    relative = ((ADDITIONS + 10) * U + (far * rstd) ** 2) / 2 + 8 * U
+    normalised = ((wide - mean[:, None]) * rstd[:, None]).abs()
+    moved = (far[:, None] + U * wide.abs()) * rstd[:, None] + normalised * (relative[:, None] + 3 * U)
+    limit = weight.double().abs() * moved + U * (out.abs() + bias.double().abs())
+    return {"mean": far + rounding(mean, "float32"), "rstd": rstd * relative, "out": limit + rounding(out, dtype)}
+
+
+def compare(
+    call: host_call, results: Any, arrays: Any, eps: float = 1e-5, because: str = "", dtype: str | None = None
+) -> None:
+    """All three results are right; the values of `out` are rounded to `dtype`."""
+    out, mean, rstd = results
+    expected = expected_of(arrays, eps)
+    limits = allowed(arrays, eps, dtype or dtype_of(arrays[0]))
+    single = np.dtype(np.float32) if isinstance(out, np.ndarray) else torch.float32
+    for name, got, kind in (("mean", mean, single), ("rstd", rstd, single), ("out", out, call.arguments[0].dtype)):
+        call.compare(name, got, expected[name], limits[name], kind, because)
+
+
+def check(arrays: Any, eps: float = 1e-5, because: str = "") -> None:
+    call = host_call(layer_norm, *arrays, eps=eps)
+    compare(call, call(), arrays, eps, because)
+
+
+def arguments(
+    rows: int, columns: int, seed: int, dtype: str = "float32", scale: float = 1.0, offset: float = 0.0
+) -> Any:
+    x = normal((rows, columns), seed, "float64", scale) + offset * scale
+    weight, bias = (normal((columns,), seed + place, dtype) for place in (1, 2))
+    return x.clamp(-6e4, 6e4).to(weight.dtype), weight, bias
+
+
+@given(ROWS, LENGTHS, SEEDS, st.sampled_from(FLOATS), st.sampled_from(SCALES), st.sampled_from(EPS))
+@example(1, 1, 0, "float32", 1.0, 1e-5)
+@example(3, 1009, 0, "float32", 1.0, 1e-5)
+@example(2, 100, 0, "float32", 1.0, 0.5)
+def test_rows_are_normalised(rows: int, columns: int, seed: int, dtype: str, scale: float, eps: float) -> None:
+    check(arguments(rows, columns, seed, dtype, scale), eps)
+
+
+@given(ROWS, LENGTHS, SEEDS, st.sampled_from(SCALES), st.sampled_from(OFFSETS))
+@example(2, 100, 0, 1.0, 1e3)
+@example(2, 64, 0, 1.0, 1e3)
+def test_rows_far_from_zero(rows: int, columns: int, seed: int, scale: float, offset: float) -> None:
+    check(
+        arguments(rows, columns, seed, scale=scale, offset=offset),
+        because="the mean is subtracted before squaring: the average of the squares minus the square of the mean is a "
+        "small difference of large numbers",
+    )
+
+
+@given(LENGTHS, st.integers(-9, 9), SEEDS, st.sampled_from(FLOATS))
+@example(5, 7, 0, "float32")
+@example(5, 0, 0, "float32")
+def test_a_constant_row_gives_the_bias(columns: int, constant: int, seed: int, dtype: str) -> None:
+    _, weight, bias = arguments(1, columns, seed, dtype)
+    x = torch.full((2, columns), float(constant)).to(weight.dtype)
+    call = host_call(layer_norm, x, weight, bias, eps=0.25)
+    out, mean, rstd = call()
+    far = 2 * U * abs(constant)  # sums of small integers are exact, the division need not be
+    call.compare("mean", mean, torch.full((2,), float(constant)), far)
+    call.compare("rstd", rstd, torch.full((2,), 2.0), 16 * U, because="the variance is 0, so rstd is 1 / sqrt(eps)")
+    right = bias.double().expand(2, columns)
+    limit = 2 * far * weight.double().abs() + rounding(right, dtype) if far else 0.0
+    call.compare("out", out, right, limit, because="what is left of a constant row is 0, times weight")
+
+
+@given(st.integers(2, 300), SEEDS)
+def test_results_have_mean_0_and_variance_1(columns: int, seed: int) -> None:
+    x = normal((3, columns), seed, scale=5.0)
+    weight, bias = torch.ones(columns), torch.zeros(columns)
+    call = host_call(layer_norm, x, weight, bias, eps=0.0)
+    out = call()[0].double()
+    limit = allowed((x, weight, bias), 0.0, "float32")["out"]
+    call.compare("the mean of a row", out.mean(1), torch.zeros(3), limit.mean(1))
+    squares = limit * (2 * out.abs() + limit)  # (out + e) ** 2 is off by so much
+    call.compare("the variance of a row", out.square().mean(1), torch.ones(3), squares.mean(1))
+
+
+@given(LENGTHS, SEEDS, st.sampled_from([0.0, 1e4, math.inf, math.nan]))
+def test_a_row_is_on_its_own(columns: int, seed: int, other: float) -> None:
+    x, weight, bias = arguments(3, columns, seed)
+    before = host_call(layer_norm, x, weight, bias)()
+    x[1] = other
+    call = host_call(layer_norm, x, weight, bias)
+    for name, got, old in zip(("out", "mean", "rstd"), call(), before, strict=True):
+        call.compare(f"{name} of the other rows", got[::2], old[::2], because="only row 1 is another than before")
+
+
+@given(st.integers(1, 40), SEEDS, st.sampled_from([64, 128]))
+def test_the_kernel_touches_nothing_else(columns: int, seed: int, block: int) -> None:
+    parts = arguments(3, columns, seed)
+    x, weight, bias = (guarded(part, math.nan)[0] for part in parts)
+    results = [guarded(torch.zeros(shape), -7.0) for shape in ((3, columns), (3,), (3,))]
+    pointers = [inner for inner, _ in results]
+    call = kernel_call(forward_kernel, (3,), pointers[0], x, weight, bias, *pointers[1:], columns, 1e-5, BLOCK=block)
+    call()
+    compare(call, pointers, parts, because="NaN is around x, weight and bias")
+    for name, (inner, whole) in zip(("out", "mean_out", "rstd_out"), results, strict=True):
+        call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1])
+
+
+def test_no_rows() -> None:
+    check(arguments(1, 5, 0))  # where there are rows, kernels do the work
+    for rows, columns in ((0, 5), (3, 0), (0, 0)):
+        call = host_call(layer_norm, *arguments(rows, columns, 0))
+        results = call.function(*call.arguments)
+        for name, got, shape in zip(("out", "mean", "rstd"), results, ((rows, columns), (rows,), (rows,)), strict=True):
+            call.compare(name, got, torch.empty(shape), math.inf)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
+def test_numpy_arrays(dtype: Any) -> None:
+    arrays = [array.numpy().astype(dtype) for array in arguments(3, 50, 0, "float64")]
+    call = host_call(layer_norm, *arrays)
+    # What is fp64 is computed in fp32 all the same.
+    name = "float32" if dtype is np.float64 else np.dtype(dtype).name
+    compare(call, call(), list(map(torch.from_numpy, arrays)), dtype=name)
+
+
+@settings(max_examples=3)
+@given(SEEDS)
+def test_under_real_triton(device: str, seed: int) -> None:
+    for rows, columns, dtype, offset in ((3, 37, "float32", 0.0), (2, 130, "float16", 0.0), (2, 64, "float32", 1e3)):
+        arrays = arguments(rows, columns, seed, dtype, 1.0, offset)
+        call = triton_call(device, layer_norm, *arrays)
+        compare(call, call(), arrays)

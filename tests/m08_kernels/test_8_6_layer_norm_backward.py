@@ -1,0 +1,195 @@
+"""Task 8.6: the gradient of layer normalisation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from kernels.layer_norm import backward_kernel, layer_norm_backward, sum_parts_kernel
+
+from tests.oracles import pytorch as torch
+from tests.strategies.host_calls import host_call, kernel_call, triton_call
+from tests.strategies.tensors import ADDITIONS, FLOATS, SEEDS, U, guarded, normal, rounding
+
+EPS = 1e-5
+NAMES = ("dx", "dweight", "dbias")
+ROWS = st.one_of(st.integers(1, 9), st.sampled_from([63, 64, 65, 150]))  # on a CPU there are 64 parts
+COLUMNS = st.one_of(st.sampled_from([1, 2, 17, 63, 64, 65]), st.integers(1, 150))
+
+
+def dtype_of(x: Any) -> str:
+    return str(x.dtype).removeprefix("torch.")
+
+
+def arguments(
+    rows: int, columns: int, seed: int, dtype: str = "float32", scale: float = 1.0, offset: float = 0.0
+) -> Any:
+    """dy, x, weight, and each row's mean and rstd, which PyTorch computes."""
+    dy, weight = normal((rows, columns), seed + 1, dtype), normal((columns,), seed + 2, dtype)
+    x = (normal((rows, columns), seed, "float64", scale) + offset * scale).to(dy.dtype)
+    mean = x.double().mean(1)
+    rstd = ((x.double() - mean[:, None]).square().mean(1) + EPS).rsqrt()
+    return dy, x, weight, mean.float(), rstd.float()
+
+
+def normalised(x: Any, weight: Any, bias: Any) -> Any:
+    return torch.nn.functional.layer_norm(x, x.shape[1:], weight, bias, EPS)
+
+
+def expected_of(arrays: Any) -> dict[str, Any]:
+    """The gradients, by PyTorch in fp64."""
+    dy, x, weight, _, _ = arrays
+    inputs = [part.double().requires_grad_() for part in (x, weight, torch.zeros_like(weight))]
+    return dict(zip(NAMES, torch.autograd.grad(normalised(*inputs), inputs, dy.double()), strict=True))
+
+
+def terms(arrays: Any) -> tuple[Any, Any, Any]:
+    """dy, the rows normalised in fp64, and how far they may be off: mean and rstd are rounded, as are two steps."""
+    dy, x, _, mean, rstd = (part.double() for part in arrays)
+    xhat = (x - mean[:, None]) * rstd[:, None]
+    return dy, xhat, U * (mean.abs() * rstd)[:, None] + U * x.abs() * rstd[:, None] + 4 * U * xhat.abs()
+
+
+def allowed(arrays: Any, dtype: str) -> dict[str, Any]:
+    """Sums over a row are of two averages, of g = dy * weight and of g * xhat, where each term is rounded by each of
+    its additions, by its products and by the division. Sums over rows may go in any order: a term takes part in no more
+    additions than there are rows.
+    """
+    expected = expected_of(arrays)
+    dy, xhat, moved = terms(arrays)
+    weight, rstd = arrays[2].double(), arrays[4].double()[:, None]
+    g = (dy * weight).abs()
+    steps = (ADDITIONS + 6) * U
+    first, second = (dy * weight).mean(1, keepdim=True), (dy * weight * xhat).mean(1, keepdim=True)
+    of_first = steps * g.mean(1, keepdim=True)
+    of_second = ((steps + U) * g * xhat.abs() + g * moved).mean(1, keepdim=True)
+    correction = of_first + moved * second.abs() + xhat.abs() * of_second
+    magnitude = g + first.abs() + (xhat * second).abs()
+    dx = rstd * (correction + 5 * U * magnitude)
+    over_rows = dy.shape[0] * U
+    dweight = (dy.abs() * (moved + (over_rows + U) * xhat.abs())).sum(0)
+    dbias = over_rows * dy.abs().sum(0)
+    return {
+        name: limit + rounding(expected[name], dtype) for name, limit in zip(NAMES, (dx, dweight, dbias), strict=True)
+    }
+
+
+def compare(call: host_call, results: Any, arrays: Any, because: str = "", dtype: str | None = None) -> None:
+    """All three gradients are right; their values are rounded to `dtype`."""
+    expected, limits = expected_of(arrays), allowed(arrays, dtype or dtype_of(arrays[0]))
+    for name, got in zip(NAMES, results, strict=True):
+        call.compare(name, got, expected[name], limits[name], call.arguments[0].dtype, because)
+
+
+def check(arrays: Any, because: str = "") -> None:
+    call = host_call(layer_norm_backward, *arrays)
+    compare(call, call(), arrays, because)
+
+
+@given(ROWS, COLUMNS, SEEDS, st.sampled_from(FLOATS))
+@example(1, 1, 0, "float32")
+@example(3, 1009, 0, "float32")
+@example(300, 5, 0, "float16")
+def test_gradients(rows: int, columns: int, seed: int, dtype: str) -> None:
+    check(arguments(rows, columns, seed, dtype))
+
+
+@given(st.integers(1, 9), COLUMNS, SEEDS, st.sampled_from([1e-3, 30.0, 1e4]), st.sampled_from([0.0, -7.0, 100.0]))
+def test_gradients_of_rows_of_other_sizes(rows: int, columns: int, seed: int, scale: float, offset: float) -> None:
+    check(arguments(rows, columns, seed, scale=scale, offset=offset), because="masked-off elements must not count")
+
+
+@given(st.integers(2, 20), st.integers(2, 100), SEEDS)
+def test_dx_does_not_move_a_rows_mean(rows: int, columns: int, seed: int) -> None:
+    arrays = arguments(rows, columns, seed)
+    call = host_call(layer_norm_backward, *arrays)
+    call.compare(
+        "the sum of a row of dx", call()[0].double().sum(1), torch.zeros(rows), allowed(arrays, "float32")["dx"].sum(1),
+        because="the result is the same if a constant is added to a row, so the gradient in that direction is 0",
+    )  # fmt: skip
+
+
+def test_finite_differences() -> None:
+    arrays = arguments(5, 21, 0)
+    dy, x, weight = (part.double() for part in arrays[:3])
+    bias = torch.zeros_like(weight)
+    direction = normal((5, 21), 7).double()
+
+    def slope(step: float) -> Any:
+        further, nearer = (normalised(x + sign * step * direction, weight, bias) for sign in (1, -1))
+        return ((further - nearer) * dy).sum() / (2 * step)
+
+    call = host_call(layer_norm_backward, *arrays)
+    got = (call()[0].double() * direction).sum()
+    limit = (allowed(arrays, "float32")["dx"] * direction.abs()).sum()
+    # Twice the step has four times the error.
+    call.compare("the slope in a direction", got, slope(1e-4), limit + (slope(2e-4) - slope(1e-4)).abs())
+
+
+@given(st.integers(1, 12), st.integers(1, 40), st.integers(1, 14), SEEDS, st.sampled_from([64, 128]))
+@example(7, 20, 1, 0, 64)
+@example(7, 20, 3, 0, 64)
+@example(3, 20, 5, 0, 64)
+def test_each_program_adds_up_its_rows(rows: int, columns: int, programs: int, seed: int, block: int) -> None:
+    arrays = arguments(rows, columns, seed)
+    inputs = [guarded(part, math.nan)[0] for part in arrays]
+    shapes = {"dx": (rows, columns), "dweight_parts": (programs, columns), "dbias_parts": (programs, columns)}
+    results = {name: guarded(torch.zeros(shape), -7.0) for name, shape in shapes.items()}
+    pointers = [inner for inner, _ in results.values()]
+    call = kernel_call(backward_kernel, (programs,), *pointers, *inputs, rows, columns, BLOCK=block)
+    call()
+    dx, dweight, dbias = pointers
+    call.compare("dx", dx, expected_of(arrays)["dx"], allowed(arrays, "float32")["dx"])
+    dy, xhat, moved = terms(arrays)
+    for program in range(programs):
+        mine = slice(program, None, programs)
+        because = f"program {program} has the rows {list(range(rows))[mine]}"
+        limit = (dy.abs() * (moved + (rows + 1) * U * xhat.abs()))[mine].sum(0)
+        call.compare(f"dweight_parts[{program}]", dweight[program], (dy * xhat)[mine].sum(0), limit, because=because)
+        limit = rows * U * dy.abs()[mine].sum(0)
+        call.compare(f"dbias_parts[{program}]", dbias[program], dy[mine].sum(0), limit, because=because)
+    for name, (inner, whole) in results.items():
+        call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1])
+
+
+@given(st.integers(1, 70), st.integers(1, 70), SEEDS, st.sampled_from([(32, 64), (16, 16)]), st.sampled_from(FLOATS))
+@example(31, 70, 0, (32, 64), "float32")
+@example(33, 5, 0, (32, 64), "float16")
+def test_parts_are_added_up(parts: int, columns: int, seed: int, tile: tuple[int, int], dtype: str) -> None:
+    lines, block = tile
+    given_parts = [normal((parts, columns), seed + place) for place in (0, 1)]
+    results = [guarded(torch.zeros(columns).to(getattr(torch, dtype)), -7.0) for _ in range(2)]
+    pointers = [inner for inner, _ in results] + [guarded(part, math.nan)[0] for part in given_parts]
+    grid = (-(-columns // block),)
+    call = kernel_call(sum_parts_kernel, grid, *pointers, parts, columns, BLOCK_P=lines, BLOCK=block)
+    call()
+    for name, part, (inner, whole) in zip(("dweight", "dbias"), given_parts, results, strict=True):
+        right, limit = part.double().sum(0), parts * U * part.double().abs().sum(0)
+        call.compare(name, inner, right, limit + rounding(right, dtype), because=f"each has {parts} lines of parts")
+        call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1])
+
+
+def test_no_rows() -> None:
+    for rows, columns in ((1, 5), (0, 5)):
+        check(arguments(rows, columns, 0), because="sums of nothing are 0")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_numpy_arrays(dtype: Any) -> None:
+    name = np.dtype(dtype).name
+    arrays = arguments(70, 50, 0, name)
+    call = host_call(layer_norm_backward, *(part.numpy() for part in arrays))
+    compare(call, call(), arrays)
+
+
+@settings(max_examples=3)
+@given(SEEDS)
+def test_under_real_triton(device: str, seed: int) -> None:
+    for rows, columns, dtype in ((3, 37, "float32"), (5, 20, "float16"), (70, 5, "float32")):
+        arrays = arguments(rows, columns, seed, dtype)
+        call = triton_call(device, layer_norm_backward, *arrays)
+        compare(call, call(), arrays)
