@@ -16,5 +16,6 @@ def __getattr__(name: str) -> Any:
     if importlib.util.find_spec("torch") is None:
         oracles.unavailable("PyTorch is not installed: pip install torch", "torch")
     torch = importlib.import_module("torch")
+    torch.set_num_threads(1)  # the cases are small: more threads would only wait for each other
     oracles.note("torch", f"cpu {torch.__version__}")
     return getattr(torch, name)
