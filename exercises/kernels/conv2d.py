@@ -22,7 +22,7 @@ def direct_kernel(
     out, x, w, channels, height, width, filters, p_size, q_size, stride, padding, dilation, groups,
     R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One program a block of the pixels of one output channel of one image."""
+    """Program (i, j): BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
     # Task 8.9: Output pixel (p, q) needs the input pixels (p * stride - padding + r * dilation, the same of q and s).
     # Those outside of the image count as 0. The filters of a group see the channels of that group only.
     raise NotImplementedError("Task 8.9: Convolution")
@@ -97,3 +97,9 @@ def plain(x: Any, w: Any, stride: int = 1, padding: int = 0, dilation: int = 1) 
             shifted = padded[:, :, r * dilation :: stride, s * dilation :: stride][:, :, :p_size, :q_size]
             out += torch.einsum("nchw,kc->nkhw", shifted, w[:, :, r, s])
     return out
+
+
+if __name__ == "__main__":
+    from kernels import demo
+
+    demo.run("conv2d")

@@ -129,3 +129,9 @@ def plain(q: Any, k: Any, v: Any, causal: bool = False) -> Any:
         later = scores.new_ones(scores.shape[2:]).triu(1).bool()
         scores = scores.masked_fill(later, -float("inf"))
     return scores.softmax(3) @ v
+
+
+if __name__ == "__main__":
+    from kernels import demo
+
+    demo.run("flash_attention")
