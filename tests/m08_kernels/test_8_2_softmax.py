@@ -57,10 +57,10 @@ def test_rows_in_one_block(rows: int, columns: int, seed: int, scale: float, dty
 @given(ROWS, LENGTHS, SEEDS, st.sampled_from(SCALES), st.sampled_from(FLOATS), st.sampled_from(BLOCKS))
 @example(1, 17, 0, 1.0, "float32", 16)
 @example(2, 5000, 0, 1.0, "float16", 64)
-def test_rows_of_many_blocks(rows: int, columns: int, seed: int, scale: float, dtype: str, block: int) -> None:
-    check(
-        normal((rows, columns), seed, dtype, scale), block, because="rows longer than a block are read block by block"
-    )
+@example(1, 5000, 0, 1.0, "float32", None)
+def test_rows_of_many_blocks(rows: int, columns: int, seed: int, scale: float, dtype: str, block: int | None) -> None:
+    because = "rows longer than a block are read block by block"
+    check(normal((rows, columns), seed, dtype, scale), block, because)
 
 
 @given(
@@ -93,13 +93,14 @@ def test_rows_sum_to_1(columns: int, seed: int, block: int) -> None:
 @given(st.integers(1, 40), SEEDS, st.integers(1, 9), st.sampled_from([False, True]))
 def test_kernels_touch_nothing_else(columns: int, seed: int, gap: int, online: bool) -> None:
     x = normal((3, columns), seed)
-    source, out = padded(x, gap, math.nan), padded(x, gap + 1, -7.0)
+    source, out = padded(x, gap, math.nan), torch.full((3, columns + gap + 1), -7.0)
     kernel, block = (online_softmax_kernel, 16) if online else (softmax_kernel, 64)
-    call = kernel_call(kernel, (3,), out, source, columns + gap + 1, columns + gap, columns, BLOCK=block)
+    call = kernel_call(kernel, (2,), out, source, columns + gap + 1, columns + gap, columns, BLOCK=block)
     call()
-    expected = expected_of(x)
-    call.compare("out", out[:, :columns], expected, allowed(x, expected, block))
-    call.compare("what is behind the rows of out", out[:, columns:], torch.full((3, gap + 1), -7.0))
+    expected = expected_of(x[:2])
+    call.compare("out", out[:2, :columns], expected, allowed(x[:2], expected, block))
+    call.compare("what is behind the rows of out", out[:2, columns:], torch.full((2, gap + 1), -7.0))
+    call.compare("a row of which no program is", out[2], torch.full((columns + gap + 1,), -7.0))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
@@ -122,6 +123,7 @@ def test_under_real_triton(device: str, seed: int) -> None:
         ((3, 130), "float32", {"block": 32}),
     ):
         x = normal(shape, seed, dtype, 5.0)
+        x[1, :34] = -INF
         expected = expected_of(x)
         limit = allowed(x, expected, options.get("block", 4096))
         triton_call(device, softmax, x, **options).gives(expected, limit, x.dtype)

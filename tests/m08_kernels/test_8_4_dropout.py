@@ -66,10 +66,11 @@ def test_a_seed_drops_the_same_whatever_the_block_size(size: int, seed: int, blo
 
 @pytest.mark.parametrize("i", range(len(ON_A_GPU)))
 def test_random_numbers_are_those_of_a_gpu(i: int) -> None:
-    for p, kept in ((ON_A_GPU[i] - 1e-6, True), (ON_A_GPU[i] + 1e-6, False)):
+    number = float(rand(123, np.arange(4))[i])
+    for p, kept in ((number, True), (ON_A_GPU[i] - 1e-6, True), (ON_A_GPU[i] + 1e-6, False)):
         call = host_call(dropout, torch.ones(4), p, 123)
         result = call()[i : i + 1]
-        because = f"tl.rand(123, {i}) is {ON_A_GPU[i]} on a GPU"
+        because = f"tl.rand(123, {i}) is {ON_A_GPU[i]} on a GPU, and what is at least p is kept"
         call.compare(f"of element {i}: kept", result != 0, torch.tensor([kept]), because=because)
 
 
