@@ -165,9 +165,7 @@ def test_numpy_arrays(dtype: Any) -> None:
     compare(call, call(), Attention(arrays, causal=True))
 
 
-@settings(max_examples=2)
-@given(SEEDS)
-def test_under_real_triton(device: str, seed: int) -> None:
+def test_under_real_triton(device: str) -> None:
     cases: list[tuple[str, bool, int, dict[str, int]]] = [
         ("float32", True, 37, {"BLOCK_M": 16, "BLOCK_N": 32}),
         ("float16", True, 37, {"BLOCK_M": 32, "BLOCK_N": 16}),
@@ -176,6 +174,6 @@ def test_under_real_triton(device: str, seed: int) -> None:
     if device == "cuda":  # its interpreter rounds no bf16
         cases += [("bfloat16", True, 130, {}), ("float16", True, 1000, {})]
     for dtype, causal, length, tiles in cases:
-        arrays = arguments((1, 2, length, 16), seed, dtype)
+        arrays = arguments((1, 2, length, 16), 0, dtype)
         call = triton_call(device, attention, *arrays, causal=causal, tiles=tiles)
         compare(call, call(), Attention(arrays, causal))

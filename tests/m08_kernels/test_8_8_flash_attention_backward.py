@@ -1,0 +1,205 @@
+"""Task 8.8: the gradients of attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from kernels.flash_attention import attention_backward, delta_kernel, dkdv_kernel, dq_kernel
+
+from tests.oracles import pytorch as torch
+from tests.strategies.attention import GRADIENTS, LENGTHS, SIZES, TILES, Attention, arguments
+from tests.strategies.host_calls import host_call, kernel_call, triton_call
+from tests.strategies.tensors import FLOATS, SEEDS, guarded, normal
+
+HEADS = st.sampled_from([(1, 1), (2, 1), (1, 3), (2, 2)])  # batch, heads
+LENGTH = st.one_of(st.sampled_from(LENGTHS), st.integers(1, 140))
+SIZE = st.sampled_from(SIZES)
+CAUSAL = st.booleans()
+
+
+def compare(call: host_call, results: Any, right: Attention, dout: Any, because: str = "") -> None:
+    """All three gradients are right. That of v comes first: the others need the same probabilities, and more."""
+    dq, dk, dv = results
+    expected, limits = right.gradients(dout), right.gradient_limits(dout)
+    for name, got in (("dv", dv), ("dk", dk), ("dq", dq)):
+        call.compare(name, got, expected[name], limits[name], call.arguments[0].dtype, because)
+
+
+def check(
+    arrays: Any, causal: bool, scale: float | None = None, exact: bool = False, because: str = "", **options: Any
+) -> None:
+    """The gradients of q, k and v, the first three of the arrays, from dout, the last; PyTorch gives the rest."""
+    *inputs, dout = arrays
+    right = Attention(inputs, causal, scale, exact)
+    call = host_call(attention_backward, dout, *inputs, *right.kept(), causal=causal, scale=scale, **options)
+    compare(call, call(), right, dout, because)
+
+
+@given(HEADS, LENGTH, SIZE, CAUSAL, SEEDS, st.sampled_from(FLOATS))
+@example((1, 1), 16, 16, False, 0, "float32")
+@example((2, 2), 65, 16, False, 0, "float32")
+@example((2, 2), 130, 64, True, 0, "float16")
+def test_gradients(heads: tuple[int, int], length: int, size: int, causal: bool, seed: int, dtype: str) -> None:
+    check(arguments((*heads, length, size), seed, dtype, 4), causal)
+
+
+@pytest.mark.parametrize("size", [128, 256])
+def test_large_heads(size: int) -> None:
+    for dtype, causal in (("float32", False), ("float16", True)):
+        check(arguments((1, 2, 40, size), 0, dtype, 4), causal)
+
+
+@settings(max_examples=50)
+@given(LENGTH, CAUSAL, SEEDS, st.sampled_from(TILES), st.sampled_from(["float32", "float16"]))
+@example(65, True, 0, (16, 64), "float32")
+@example(65, True, 0, (64, 16), "float32")
+@example(128, True, 0, (32, 64), "float32")
+def test_tiles_do_not_change_the_answer(
+    length: int, causal: bool, seed: int, tile: tuple[int, int], dtype: str
+) -> None:
+    tiles = {"BLOCK_M": tile[0], "BLOCK_N": tile[1]}
+    check(arguments((1, 2, length, 16), seed, dtype, 4), causal, tiles=tiles)
+
+
+@settings(max_examples=30)
+@given(LENGTH, CAUSAL, SEEDS, st.sampled_from([0.0, 1.0, 0.01, -0.5]))
+@example(17, False, 0, 1.0)
+def test_the_scale_is_taken(length: int, causal: bool, seed: int, scale: float) -> None:
+    check(arguments((1, 2, length, 16), seed, count=4), causal, scale, because="dq and dk are scaled once more")
+
+
+@settings(max_examples=50)
+@given(LENGTH, CAUSAL, SEEDS, st.sampled_from([1, 64, 4096]))
+def test_scores_far_apart(length: int, causal: bool, seed: int, factor: int) -> None:
+    q, k, v, dout = arguments((1, 2, length, 16), seed, count=4)
+    check(
+        (torch.sign(q) * factor, torch.sign(k), v, dout), causal, scale=1.0, exact=True,
+        because=f"scores are multiples of {factor}: probabilities are from 0 to 1, and nothing overflows",
+    )  # fmt: skip
+
+
+@settings(max_examples=50)
+@given(st.integers(2, 140), CAUSAL, SEEDS)
+def test_what_gradients_add_up_to(length: int, causal: bool, seed: int) -> None:
+    *inputs, dout = arguments((1, 2, length, 16), seed, count=4)
+    right = Attention(inputs, causal)
+    call = host_call(attention_backward, dout, *inputs, *right.kept(), causal=causal)
+    _, dk, dv = (result.double().sum(2) for result in call())
+    limits = {name: limit.sum(2) for name, limit in right.gradient_limits(dout).items()}
+    because = "the result is the same if all keys move alike, for then all scores of a query do"
+    call.compare("the sum of dk", dk, torch.zeros_like(dk), limits["dk"], because=because)
+    because = "the weights of a query have the sum 1, so the gradients of all values have the sum of all of dout"
+    call.compare("the sum of dv", dv, dout.double().sum(2), limits["dv"], because=because)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 100), SEEDS, st.sampled_from(TILES), st.data())
+def test_causal_results_have_no_gradient_of_the_future(
+    length: int, seed: int, tile: tuple[int, int], data: st.DataObject
+) -> None:
+    now = data.draw(st.integers(0, length - 1), label="the one query whose result matters")
+    *inputs, dout = arguments((1, 2, length, 16), seed, count=4)
+    dout[:, :, :now] = 0
+    dout[:, :, now + 1 :] = 0
+    right = Attention(inputs, causal=True)
+    tiles = {"BLOCK_M": tile[0], "BLOCK_N": tile[1]}
+    call = host_call(attention_backward, dout, *inputs, *right.kept(), causal=True, tiles=tiles)
+    dq, dk, dv = call()
+    compare(call, (dq, dk, dv), right, dout)
+    for name, got in (("dk", dk), ("dv", dv)):
+        later = got[:, :, now + 1 :]
+        because = f"dout is 0 but for query {now}, which sees no key after {now}"
+        call.compare(f"{name}[:, :, {now + 1}:]", later, torch.zeros_like(later), because=because)
+
+
+def test_finite_differences() -> None:
+    *inputs, dout = arguments((1, 2, 21, 16), 0, count=4)
+    directions = [normal((1, 2, 21, 16), seed).double() for seed in (7, 8, 9)]
+    right = Attention(inputs, causal=True)
+
+    def slope(step: float) -> Any:
+        further, nearer = (
+            Attention([x.double() + sign * step * way for x, way in zip(inputs, directions, strict=True)], True).out
+            for sign in (1, -1)
+        )
+        return ((further - nearer) * dout.double()).sum() / (2 * step)
+
+    call = host_call(attention_backward, dout, *inputs, *right.kept(), causal=True)
+    got = sum((result.double() * way).sum() for result, way in zip(call(), directions, strict=True))
+    limits = right.gradient_limits(dout)
+    limit = sum((limits[name] * way.abs()).sum() for name, way in zip(GRADIENTS, directions, strict=True))
+    # Twice the step has four times the error.
+    call.compare("the slope in a direction", got, slope(1e-4), limit + (slope(2e-4) - slope(1e-4)).abs())
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 80), SIZE, SEEDS, st.sampled_from([16, 64]), st.sampled_from(FLOATS))
+@example(17, 16, 0, 16, "float32")
+def test_delta(length: int, size: int, seed: int, block: int, dtype: str) -> None:
+    *inputs, dout = arguments((1, 3, length, size), seed, dtype, 4)
+    right = Attention(inputs)
+    sources = [guarded(x, math.nan)[0] for x in (right.kept()[0], dout)]
+    result, whole = guarded(torch.zeros(1, 3, length), -7.0)
+    call = kernel_call(delta_kernel, (-(-length // block), 3), *sources, result, length, BLOCK_M=block, D=size)
+    call()
+    call.compare("delta", result, *right.delta(dout), because="it is computed in fp32")
+    call.compare("what is around delta", whole, guarded(result, -7.0)[1])
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 80), CAUSAL, SEEDS, st.sampled_from(TILES))
+@example(17, False, 0, (16, 64))
+@example(33, True, 0, (64, 16))
+def test_the_kernels_touch_nothing_else(length: int, causal: bool, seed: int, tile: tuple[int, int]) -> None:
+    *inputs, dout = arguments((1, 3, length, 16), seed, count=4)
+    right = Attention(inputs, causal)
+    expected, limits = right.gradients(dout), right.gradient_limits(dout)
+    kept = (*inputs, dout, right.kept()[1], right.delta(dout)[0].float())
+    sources = [guarded(x, math.nan)[0] for x in kept]
+    results = {name: guarded(torch.zeros(1, 3, length, 16), -7.0) for name in GRADIENTS}
+    options = {"CAUSAL": causal, "BLOCK_M": tile[0], "BLOCK_N": tile[1], "D": 16}
+    for kernel, block, names in ((dkdv_kernel, tile[1], ("dk", "dv")), (dq_kernel, tile[0], ("dq",))):
+        pointers = [results[name][0] for name in names]
+        call = kernel_call(kernel, (-(-length // block), 3), *sources, *pointers, 0.25, length, **options)
+        call()
+        for name in names:
+            inner, whole = results[name]
+            call.compare(name, inner, expected[name], limits[name], because="NaN is around all that is given")
+            call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1])
+
+
+def test_nothing_to_do() -> None:
+    for shape in ((0, 2, 5, 16), (2, 0, 5, 16), (1, 2, 0, 16)):
+        q, k, v, dout = arguments(shape, 0, count=4)
+        call = host_call(attention_backward, dout, q, k, v, q, torch.empty(shape[:3]))
+        for name, got in zip(GRADIENTS, call(), strict=True):
+            call.compare(name, got, torch.empty(shape))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_numpy_arrays(dtype: Any) -> None:
+    *inputs, dout = arguments((2, 1, 70, 16), 0, np.dtype(dtype).name, 4)
+    right = Attention(inputs, causal=True)
+    arrays = [x.numpy() for x in (dout, *inputs, *right.kept())]
+    call = host_call(attention_backward, *arrays, causal=True)
+    compare(call, call(), right, dout)
+
+
+def test_under_real_triton(device: str) -> None:
+    cases: list[tuple[str, bool, int, dict[str, int]]] = [
+        ("float32", True, 37, {"BLOCK_M": 16, "BLOCK_N": 32}),
+        ("float16", True, 37, {"BLOCK_M": 32, "BLOCK_N": 16}),
+        ("float16", False, 65, {}),
+    ]
+    if device == "cuda":  # its interpreter rounds no bf16
+        cases += [("bfloat16", True, 130, {}), ("float16", True, 1000, {})]
+    for dtype, causal, length, tiles in cases:
+        *inputs, dout = arguments((1, 2, length, 16), 0, dtype, 4)
+        right = Attention(inputs, causal)
+        call = triton_call(device, attention_backward, dout, *inputs, *right.kept(), causal=causal, tiles=tiles)
+        compare(call, call(), right, dout)
