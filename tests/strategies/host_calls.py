@@ -25,7 +25,8 @@ LARGEST_SHOWN = 8  # elements of an array whose values a failure shows
 HANDLING = frozenset(
     "empty empty_strided empty_like new_empty zeros zeros_like new_zeros zero_ fill_ full ones view _unsafe_view "
     "_reshape_alias reshape as_strided permute transpose t expand unsqueeze squeeze slice select unbind split detach "
-    "alias clone copy_ _to_copy lift_fresh randint random_ _local_scalar_dense".split()
+    "alias clone copy_ _to_copy lift_fresh cat stack split_with_sizes select_backward slice_backward randint random_ "
+    "_local_scalar_dense".split()
 )
 
 
