@@ -13,6 +13,8 @@ from tests import oracles
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("_"):  # pytest asks while it collects
+        raise AttributeError(name)
     if importlib.util.find_spec("torch") is None:
         oracles.unavailable("PyTorch is not installed: pip install torch", "torch")
     torch = importlib.import_module("torch")

@@ -19,6 +19,7 @@ import numpy as np
 
 from tests.checks import calling
 from tests.oracles import hosts
+from tests.oracles import pytorch as torch
 
 LARGEST_SHOWN = 8  # elements of an array whose values a failure shows
 # What torch may do for a host function: make memory, and look at it otherwise. By the names of its operators.
@@ -178,13 +179,13 @@ def as_numpy(value: Any) -> np.ndarray:
 def watched() -> Iterator[tuple[list[str], list[str]]]:
     """The names of the kernels that are launched meanwhile, and of torch's operators that are used outside of them."""
     from mini_triton.runtime.jit import JITFunction
-    from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
+    dispatch: Any = torch.utils._python_dispatch
     launched: list[str] = []
     used: list[str] = []
     launch = JITFunction.launch
 
-    class Watch(TorchDispatchMode):
+    class Watch(dispatch.TorchDispatchMode):  # type: ignore[name-defined]
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             used.append(function.__name__.partition(".")[0])
             return function(*args, **(kwargs or {}))
@@ -192,7 +193,7 @@ def watched() -> Iterator[tuple[list[str], list[str]]]:
     def counted(self: JITFunction, *arguments: Any, **keywords: Any) -> Any:
         launched.append(self.fn.__name__)
         insist_on_code(self.fn)
-        with _disable_current_modes():
+        with dispatch._disable_current_modes():
             return launch(self, *arguments, **keywords)
 
     with mock.patch.object(JITFunction, "launch", counted), Watch():
