@@ -74,7 +74,9 @@ def test_infinities_and_nan(row: list[float], block: int) -> None:
     check(x, block, because="-inf has no share, a row of nothing but -inf is NaN, and so is one with NaN or inf")
 
 
-@given(LENGTHS, SEEDS, st.sampled_from([16, 4096]), st.integers(-64, 64))
+@given(LENGTHS, SEEDS, st.sampled_from([16, 4096]), st.integers(-64, 64) | st.sampled_from([-(2**15), 2**15]))
+@example(20, 0, 16, -(2**15))
+@example(20, 0, 4096, -(2**15))
 def test_a_constant_cancels(columns: int, seed: int, block: int, constant: int) -> None:
     x = torch.round(normal((2, columns), seed, scale=8.0) * 64) / 64  # multiples of 1/64: adding an integer is exact
     before = host_call(softmax, x, block=block)()
