@@ -185,7 +185,7 @@ def watched() -> Iterator[tuple[list[str], list[str]]]:
     used: list[str] = []
     launch = JITFunction.launch
 
-    class Watch(dispatch.TorchDispatchMode):  # type: ignore[name-defined]
+    class Watch(dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             used.append(function.__name__.partition(".")[0])
             return function(*args, **(kwargs or {}))
