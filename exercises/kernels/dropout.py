@@ -15,7 +15,7 @@ from kernels.host import check, empty_like, flat, size_of
 def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
     """out[i] is 0 with probability p, else x[i] / (1 - p)."""
     # Task 8.4: Element i is kept if `tl.rand` gives at least p for i. What is kept is divided by the share that is
-    # kept, so that the sum stays the same on average.
+    # kept, so that the sum stays the same on average. Compute in fp32.
     raise NotImplementedError("Task 8.4: Dropout")
 
 
