@@ -1,0 +1,145 @@
+"""Demos of the kernels: they run, say that all is right, and show what is true."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import mini_triton as triton
+import mini_triton.language as tl
+import pytest
+from kernels import demo
+
+NAMES = ("vector_add", "softmax", "matmul", "dropout", "layer_norm", "flash_attention", "conv2d", "modules")
+Screen = list[str]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "ROUNDS", 1)
+
+
+@pytest.fixture
+def shown(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs a demo, which must find all right; gives the lines that it prints."""
+
+    def run(name: str) -> Screen:
+        demo.run(name)
+        lines = capsys.readouterr().out.splitlines()
+        assert any("✓" in line for line in lines)
+        assert not any("✗" in line for line in lines)
+        return lines
+
+    return run
+
+
+def below(lines: Screen, title: str, count: int) -> list[list[str]]:
+    """The lines after the one with this title, as words."""
+    start = next(number for number, line in enumerate(lines) if title in line)
+    return [line.split() for line in lines[start + 1 : start + 1 + count]]
+
+
+def test_vector_add_shows_blocks_and_the_tail(shown: Any) -> None:
+    lines = shown("vector_add")
+    assert below(lines, "Which program", 1) == [["0" * 8 + "1" * 8 + "2" * 4 + "~" * 4 + "·" * 8]]
+
+
+def test_softmax_shows_that_rows_are_independent(shown: Any) -> None:
+    lines = shown("softmax")
+    for row, (owners, depends) in enumerate(below(lines, "who writes what", 5)):
+        assert owners == str(row) * 40
+        assert depends == ("█" if row == 2 else "·") * 40
+    assert len([line for line in lines if "sum of powers" in line]) == 3
+
+
+def test_matmul_shows_the_grouped_order(shown: Any) -> None:
+    lines = shown("matmul")
+    expected = []
+    for group in (1, 2, 3):
+        order = [
+            (row, column)
+            for first in range(0, 5, group)
+            for column in range(4)
+            for row in range(first, min(first + group, 5))
+        ]
+        expected.append({tile: program for program, tile in enumerate(order)})
+    for row, words in enumerate(below(lines, "GROUP=1", 5)):
+        assert list(map(int, words)) == [tiles[row, column] for tiles in expected for column in range(4)]
+    assert "  GROUP=1: the first 4 programs load strips of a: 1, of b: 4" in lines
+    assert "  GROUP=2: the first 4 programs load strips of a: 2, of b: 2" in lines
+
+
+def test_dropout_shows_that_the_seed_decides(shown: Any) -> None:
+    rows = below(shown("dropout"), "seed 7", 5)
+    assert all(first == again for first, again, _ in rows)
+    assert any(first != other for first, _, other in rows)
+
+
+def test_layer_norm_shows_who_adds_up_which_rows(shown: Any) -> None:
+    for program, (row,) in enumerate(below(shown("layer_norm"), "dweight: which", 6)):
+        assert row == "".join("█" if number % 6 == program else "·" for number in range(20))
+
+
+def test_flash_attention_shows_what_is_computed(shown: Any) -> None:
+    lines = shown("flash_attention")
+    keys = range(0, 64, 4)
+    for query, (by, full, causal) in zip(keys, below(lines, "Queries (down)", 17)[1:], strict=True):
+        assert by == str(query // 32)
+        assert full == "█" * 16
+        end = (query // 32 + 1) * 32
+        assert causal == "".join("█" if key <= query else "░" if key // 16 * 16 < end else "·" for key in keys)
+
+
+def test_conv2d_counts_the_uses_of_pixels(shown: Any) -> None:
+    lines = shown("conv2d")
+    rows = below(lines, "who writes what", 10)
+    assert "".join(owners for owners, *_ in rows) == "".join(str(pixel // 16) for pixel in range(100))
+    for picture, dilation in ((1, 1), (2, 2)):
+        uses: dict[tuple[int, int], int] = {}
+        for pixel in range(48, 64):
+            for r in range(-dilation, dilation + 1, dilation):
+                for s in range(-dilation, dilation + 1, dilation):
+                    place = pixel // 10 + r, pixel % 10 + s
+                    uses[place] = uses.get(place, 0) + 1
+        for h, words in enumerate(rows):
+            assert words[picture] == "".join(str(uses.get((h, v), "·")) for v in range(10))
+
+
+def test_modules_show_that_the_net_learns(shown: Any) -> None:
+    losses = [float(line.split()[2]) for line in shown("modules") if line.startswith("  step")]
+    assert losses[0] > 2 > 0.5 > losses[-1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_module_runs_its_demo(name: str) -> None:
+    file = importlib.import_module(f"kernels.{name}").__file__
+    assert file
+    end = f'if __name__ == "__main__":\n    from kernels import demo\n\n    demo.run("{name}")\n'
+    assert Path(file).read_text(encoding="utf-8").endswith(end)
+
+
+@triton.jit
+def stub_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
+    raise NotImplementedError("Task 8.2: Softmax")
+
+
+def test_a_stub_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("kernels.softmax.softmax_kernel", stub_kernel)
+    with pytest.raises(SystemExit):
+        demo.run("softmax")
+    assert capsys.readouterr().out.splitlines()[1:] == ["Task 8.2: Softmax: not written yet."]
+
+
+def test_a_stub_of_the_compiler_is_told_too() -> None:
+    error = RuntimeError("a launch failed")
+    error.__cause__ = NotImplementedError("Task 7.1: Arguments and parameters")
+    assert demo.unwritten(error) == "Task 7.1: Arguments and parameters"
+    assert not demo.unwritten(ValueError("x must have 2 dimensions"))
+
+
+def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("kernels.vector_add.plain", lambda x, y: x - y)
+    with pytest.raises(SystemExit):
+        demo.run("vector_add")
+    assert "✗ not as plain" in capsys.readouterr().out
