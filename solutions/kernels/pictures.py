@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from functools import partial
 from typing import Any
@@ -202,7 +203,8 @@ def flash_attention(demo: Demo) -> None:
     torchs = torch.nn.functional.scaled_dot_product_attention
     q, k, v = (demo.normal(1, 2, 100, 32) for _ in range(3))
     for causal in (False, True):
-        expected = {"torch": torchs(q, k, v, is_causal=causal), "plain": ours.plain(q, k, v, causal)}
+        exact = torchs(q.double(), k.double(), v.double(), is_causal=causal)
+        expected = {"torch": exact, "plain": ours.plain(q, k, v, causal)}
         demo.check(f"attention(q, k, v, causal={causal})", ours.attention(q, k, v, causal)[0], **expected)
 
     length, step, tiles = 64, 4, {"BLOCK_M": 32, "BLOCK_N": 16}
@@ -242,9 +244,9 @@ def flash_attention(demo: Demo) -> None:
     q, k, v, dout = (demo.normal(1, 2, 100, 32) for _ in range(4))
     for causal in (False, True):
         got = ours.attention_backward(dout, q, k, v, *ours.attention(q, k, v, causal), causal)
-        given = [x.clone().requires_grad_() for x in (q, k, v)]
-        expected = torch.autograd.grad(torchs(*given, is_causal=causal), given, dout)
-        for name, mine, theirs in zip(("dq", "dk", "dv"), got, expected, strict=True):
+        given = [x.double().requires_grad_() for x in (q, k, v)]
+        gradients = torch.autograd.grad(torchs(*given, is_causal=causal), given, dout.double())
+        for name, mine, theirs in zip(("dq", "dk", "dv"), got, gradients, strict=True):
             demo.check(f"{name}, causal={causal}", mine, torch=theirs)
 
 
@@ -316,13 +318,14 @@ def modules(demo: Demo) -> None:
     torch.set_num_threads(1)  # several would wait for each other most of the time: the net is small
     size, length, letters = 32, 16, 8
     block = ours.TransformerBlock(size, heads=2, p=0.0).to(demo.device)
-    x = demo.normal(4, length, size)
-    parameters = list(block.parameters())
-    outs = [function(x) for function in (block, lambda x: by_torch(block, x))]
-    demo.check("TransformerBlock(x)", outs[0], torch=outs[1])
-    mine, theirs = (torch.autograd.grad(out.square().sum(), parameters) for out in outs)
-    flat = [torch.cat([gradient.flatten() for gradient in gradients]) for gradients in (mine, theirs)]
-    demo.check(f"its gradients, {flat[0].numel():,} of them", flat[0], torch=flat[1])
+    x, exact = demo.normal(4, length, size), copy.deepcopy(block).double()
+    mine, theirs = block(x), by_torch(exact, x.double())
+    demo.check("TransformerBlock(x)", mine, torch=theirs)
+    mine, theirs = (
+        torch.cat([gradient.flatten() for gradient in torch.autograd.grad(out.square().sum(), net.parameters())])
+        for out, net in ((mine, block), (theirs, exact))
+    )
+    demo.check(f"its gradients, {mine.numel():,} of them", mine, torch=theirs)
 
     embedding, places = torch.nn.Embedding(letters, size), torch.nn.Embedding(length, size)
     net = torch.nn.ModuleList([embedding, places, block, torch.nn.Linear(size, letters)]).to(demo.device)
