@@ -159,7 +159,7 @@ def test_under_real_triton(device: str, seed: int) -> None:
     for size, p, dtype, block in (
         (100, 0.5, "float32", 64),
         (1030, 0.1, "float16", 1024),
-        (16, 1.0, "float32", 16),
+        (16, 0.9, "float32", 16),
     ):
         x = normal((size,), seed, dtype)
         expected = expected_of(x, p, seed)
