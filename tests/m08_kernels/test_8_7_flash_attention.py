@@ -67,7 +67,7 @@ def test_tiles_do_not_change_the_answer(
 
 
 @settings(max_examples=30)
-@given(LENGTH, CAUSAL, SEEDS, st.sampled_from([0.0, 1.0, 0.01, -0.5]))
+@given(LENGTH, CAUSAL, SEEDS, st.sampled_from([1.0, 0.01, 3.0]))
 @example(17, False, 0, 1.0)
 def test_the_scale_is_taken(length: int, causal: bool, seed: int, scale: float) -> None:
     check(arguments((1, 2, length, 16), seed), causal, scale)

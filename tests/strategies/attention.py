@@ -85,7 +85,7 @@ class Attention:
         return products.sum(3), far + (self.q.shape[3] + 1) * U * products.abs().sum(3)
 
     def gradient_limits(self, dout: Any) -> dict[str, Any]:
-        """p and ds are rounded to the dtype of the arrays before they are multiplied by them."""
+        """p and ds, scaled or not, are rounded to the dtype of the arrays before they are multiplied by them."""
         unit, least = UNIT[self.dtype], SMALLEST[self.dtype] + 2.0**-126
         do = dout.double()
         delta, delta_limit = self.delta(dout)
@@ -97,12 +97,12 @@ class Attention:
         difference = (dp - delta[..., None]).abs()
         in_ds = relative * difference + dp_limit + (delta_limit + 2 * U * delta.abs())[..., None]
         sums = unit + (self.length + 2) * U  # rounding before the product, then its sum
-        ds_limit = self.weights * (in_ds + sums * difference) + least
-        p_limit = self.weights * (relative + sums) + least
         factor = abs(self.scale)
+        ds_limit = factor * self.weights * (in_ds + sums * difference) + max(factor, 1.0) * least
+        p_limit = self.weights * (relative + sums) + least
         limits = {
-            "dq": factor * (ds_limit @ self.k.abs()),
-            "dk": factor * (ds_limit.transpose(2, 3) @ self.q.abs()),
+            "dq": ds_limit @ self.k.abs(),
+            "dk": ds_limit.transpose(2, 3) @ self.q.abs(),
             "dv": p_limit.transpose(2, 3) @ do.abs(),
         }
         return {name: limits[name] + rounding(right, self.dtype) for name, right in self.gradients(dout).items()}
