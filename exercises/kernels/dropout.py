@@ -5,10 +5,11 @@ Source: Triton's tutorial 04, "Low-Memory Dropout"; Salmon et al., "Parallel Ran
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, empty_like, flat, size_of
+from kernels.host import check, check_whole, empty_like, flat, size_of
 
 
 @triton.jit
@@ -22,8 +23,10 @@ def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
 def dropout(x: Any, p: float, seed: int, block: int = 1024) -> Any:
     """`x` with each element zero with probability `p`, else divided by `1 - p`. The same seed drops the same ones."""
     check("x", x)
-    if not 0 <= p <= 1:
-        raise ValueError(f"p is a probability, from 0 to 1, not {p}")
+    if not isinstance(p, Real) or not 0 <= float(p) <= 1:
+        raise ValueError(f"p must be a probability, from 0 to 1, not {p!r}")
+    check_whole("seed", seed)
+    check_whole("block", block, 1)
     out = empty_like(x)
     n = size_of(x)
     grid = (triton.cdiv(n, block),)

@@ -5,6 +5,7 @@ Arrays are torch tensors or NumPy arrays. torch is imported for tensors only.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -33,15 +34,31 @@ def check(name: str, x: Any, rank: int | None = None, dtypes: tuple[str, ...] = 
         raise ValueError(f"{name} must be contiguous, but is {describe(x)} with strides {strides_of(x)}")
 
 
-def check_alike(name: str, x: Any, other: str, like: Any) -> None:
-    """Raise TypeError or ValueError unless two arrays are of one library, one dtype, and on one device."""
+def check_alike(name: str, x: Any, other: str, like: Any, dtype: bool = True) -> None:
+    """Raise TypeError or ValueError unless two arrays are of one library, of one `dtype`, and on one device."""
     both = f"{name} is {describe(x)}, {other} is {describe(like)}"
     if is_tensor(x) != is_tensor(like):
         raise TypeError(f"{both}: use one library for all")
-    if x.dtype != like.dtype:
+    if dtype and x.dtype != like.dtype:
         raise TypeError(f"{both}: their dtypes must be equal")
     if device_of(x) != device_of(like):
         raise ValueError(f"{name} is on {x.device}, {other} on {like.device}: they must be on one device")
+
+
+def check_statistics(name: str, x: Any, shape: tuple[int, ...], other: str, like: Any) -> None:
+    """Raise TypeError or ValueError unless `x` is what a forward pass kept of `like`: contiguous fp32 of this shape."""
+    check(name, x, dtypes=("float32",), contiguous=True)
+    check_alike(name, x, other, like, dtype=False)
+    if tuple(x.shape) != shape:
+        raise ValueError(f"{name} is {describe(x)}, {other} is {describe(like)}: {name} must have the shape {shape}")
+
+
+def check_whole(name: str, number: Any, least: int | None = None) -> None:
+    """Raise TypeError or ValueError unless `number` is an integer, and not below `least`."""
+    if not isinstance(number, Integral):
+        raise TypeError(f"{name} must be an integer, not {number!r}")
+    if least is not None and int(number) < least:
+        raise ValueError(f"{name} must be at least {least}, not {number}")
 
 
 def is_tensor(x: Any) -> bool:

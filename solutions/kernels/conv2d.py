@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like, on_gpu
+from kernels.host import check, check_alike, check_whole, describe, empty_like, on_gpu
 
 DTYPES = ("float16", "bfloat16", "float32")
 
@@ -96,18 +96,16 @@ def conv2d(
     check_alike("w", w, "x", x)
     images, channels, height, width = x.shape
     filters, depth, r_size, s_size = w.shape
-    if padding < 0:
-        raise ValueError(f"padding must be at least 0, not {padding}")
+    check_whole("padding", padding, 0)
     for name, number in {"stride": stride, "dilation": dilation, "groups": groups}.items():
-        if number < 1:
-            raise ValueError(f"{name} must be at least 1, not {number}")
+        check_whole(name, number, 1)
     if channels % groups or filters % groups:
         raise ValueError(f"{groups} groups must divide the {channels} channels of x and the {filters} filters of w")
     if depth != channels // groups:
         raise ValueError(f"w is {describe(w)}, x is {describe(x)}: each filter must have {channels // groups} channels")
     p_size = (height + 2 * padding - dilation * (r_size - 1) - 1) // stride + 1
     q_size = (width + 2 * padding - dilation * (s_size - 1) - 1) // stride + 1
-    if min(p_size, q_size) < 1:
+    if min(p_size, q_size, r_size, s_size) < 1:
         raise ValueError(f"filters of {r_size} by {s_size} do not fit x, {describe(x)}, padded by {padding}")
     out = empty_like(x, (images, filters, p_size, q_size))
     sizes = (channels, height, width, filters, p_size, q_size, stride, padding, dilation, groups)

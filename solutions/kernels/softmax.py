@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, empty_like, on_gpu, size_of, strides_of
+from kernels.host import check, check_whole, empty_like, on_gpu, size_of, strides_of
 
 
 @triton.jit
@@ -65,7 +65,8 @@ def softmax(x: Any, block: int | None = None) -> Any:
     stride, step = strides_of(x)
     if step != 1 and columns > 1:
         raise ValueError(f"the elements of a row of x must be next to each other, but are {step} apart")
-    largest = block or (32768 if on_gpu(x) else 4096)
+    largest = (32768 if on_gpu(x) else 4096) if block is None else block
+    check_whole("block", largest, 1)
     kernel = softmax_kernel if columns <= largest else online_softmax_kernel
     size = min(triton.next_power_of_2(columns), largest)
     warps = min(max(size // 512, 1), 16)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like, flat, size_of
+from kernels.host import check, check_alike, check_whole, describe, empty_like, flat, size_of
 
 NUMBERS = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8")
 
@@ -31,6 +31,7 @@ def add(x: Any, y: Any, block: int = 1024) -> Any:
     check_alike("y", y, "x", x)
     if x.shape != y.shape:
         raise ValueError(f"x is {describe(x)}, y is {describe(y)}: their shapes must be equal")
+    check_whole("block", block, 1)
     out = empty_like(x)
     n = size_of(x)
     add_kernel[(triton.cdiv(n, block),)](flat(x), flat(y), flat(out), n, BLOCK=block)
