@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.layer_norm import forward_kernel, layer_norm
 
@@ -163,10 +163,11 @@ def test_numpy_arrays(dtype: Any) -> None:
     compare(call, call(), list(map(torch.from_numpy, arrays)), dtype=name)
 
 
-@settings(max_examples=3)
-@given(SEEDS)
-def test_under_real_triton(device: str, seed: int) -> None:
-    for rows, columns, dtype, offset in ((3, 37, "float32", 0.0), (2, 130, "float16", 0.0), (2, 64, "float32", 1e3)):
-        arrays = arguments(rows, columns, seed, dtype, 1.0, offset)
+def test_under_real_triton(device: str) -> None:
+    cases = [(3, 37, "float32", 0.0), (2, 130, "float16", 0.0), (2, 64, "float32", 1e3)]
+    if device == "cuda":  # its interpreter rounds no bf16
+        cases += [(5, 4097, "bfloat16", -7.0), (300, 5, "bfloat16", 0.0)]
+    for rows, columns, dtype, offset in cases:
+        arrays = arguments(rows, columns, 0, dtype, 1.0, offset)
         call = triton_call(device, layer_norm, *arrays)
         compare(call, call(), arrays)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.layer_norm import backward_kernel, layer_norm_backward, sum_parts_kernel
 
@@ -186,10 +186,11 @@ def test_numpy_arrays(dtype: Any) -> None:
     compare(call, call(), arrays)
 
 
-@settings(max_examples=3)
-@given(SEEDS)
-def test_under_real_triton(device: str, seed: int) -> None:
-    for rows, columns, dtype in ((3, 37, "float32"), (5, 20, "float16"), (70, 5, "float32")):
-        arrays = arguments(rows, columns, seed, dtype)
+def test_under_real_triton(device: str) -> None:
+    cases = [(3, 37, "float32"), (5, 20, "float16"), (70, 5, "float32")]
+    if device == "cuda":  # its interpreter rounds no bf16
+        cases += [(300, 1025, "bfloat16"), (1000, 5, "float16")]  # on a GPU there are 256 parts
+    for rows, columns, dtype in cases:
+        arrays = arguments(rows, columns, 0, dtype)
         call = triton_call(device, layer_norm_backward, *arrays)
         compare(call, call(), arrays)

@@ -14,7 +14,8 @@ from kernels.flash_attention import attention, forward_kernel
 from tests.oracles import pytorch as torch
 from tests.strategies.attention import LENGTHS, SIZES, TILES, Attention, arguments
 from tests.strategies.host_calls import host_call, kernel_call, triton_call
-from tests.strategies.tensors import FLOATS, SEEDS, U, guarded
+from tests.strategies.precision import insist_on_fp32
+from tests.strategies.tensors import FLOATS, SEEDS, UNIT, guarded
 
 HEADS = st.sampled_from([(1, 1), (2, 1), (1, 3), (2, 2)])  # batch, heads
 LENGTH = st.one_of(st.sampled_from(LENGTHS), st.integers(1, 140))
@@ -77,7 +78,7 @@ def test_the_scale_is_taken(length: int, causal: bool, seed: int, scale: float) 
 def test_the_result_for_one_key_is_its_value(size: int, causal: bool, seed: int, dtype: str) -> None:
     q, k, v = arguments((2, 3, 1, size), seed, dtype)
     call = host_call(attention, q, k, v, causal=causal)
-    call.compare("out", call()[0], v, 2 * U * v.double().abs(), because="its weight is 1")
+    call.compare("out", call()[0], v, 2 * UNIT[dtype] * v.double().abs(), because="its share is all")
 
 
 @given(LENGTH, CAUSAL, SEEDS, st.sampled_from(FLOATS))
@@ -149,6 +150,13 @@ def test_the_kernel_touches_nothing_else(length: int, causal: bool, seed: int, t
     compare(call, pointers, Attention(arrays, causal), because="NaN is around q, k and v")
     for name, (inner, whole) in zip(("out", "logsumexp"), results, strict=True):
         call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1])
+
+
+def test_fp32_is_not_cut_to_tf32() -> None:
+    arrays = arguments((1, 1, 16, 16), 0)
+    results = (torch.zeros(1, 1, 16, 16), torch.zeros(1, 1, 16))
+    options = {"CAUSAL": False, "BLOCK_M": 16, "BLOCK_N": 16, "D": 16}
+    insist_on_fp32(kernel_call(forward_kernel, (1, 1), *arrays, *results, 0.25, 16, **options))
 
 
 def test_nothing_to_do() -> None:

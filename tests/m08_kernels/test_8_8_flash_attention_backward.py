@@ -14,7 +14,8 @@ from kernels.flash_attention import attention_backward, delta_kernel, dkdv_kerne
 from tests.oracles import pytorch as torch
 from tests.strategies.attention import GRADIENTS, LENGTHS, SIZES, TILES, Attention, arguments
 from tests.strategies.host_calls import host_call, kernel_call, triton_call
-from tests.strategies.tensors import FLOATS, SEEDS, guarded, normal
+from tests.strategies.precision import insist_on_fp32
+from tests.strategies.tensors import FLOATS, SEEDS, U, guarded, normal
 
 HEADS = st.sampled_from([(1, 1), (2, 1), (1, 3), (2, 2)])  # batch, heads
 LENGTH = st.one_of(st.sampled_from(LENGTHS), st.integers(1, 140))
@@ -158,13 +159,14 @@ def test_finite_differences() -> None:
 @given(st.integers(1, 80), SIZE, SEEDS, st.sampled_from([16, 64]), st.sampled_from(FLOATS))
 @example(17, 16, 0, 16, "float32")
 def test_delta(length: int, size: int, seed: int, block: int, dtype: str) -> None:
-    *inputs, dout = arguments((1, 3, length, size), seed, dtype, 4)
-    right = Attention(inputs)
-    sources = [guarded(x, math.nan)[0] for x in (right.kept()[0], dout)]
+    out, dout = arguments((1, 3, length, size), seed, dtype, 2)
+    sources = [guarded(x, math.nan)[0] for x in (out, dout)]
     result, whole = guarded(torch.zeros(1, 3, length), -7.0)
     call = kernel_call(delta_kernel, (-(-length // block), 3), *sources, result, length, BLOCK_M=block, D=size)
     call()
-    call.compare("delta", result, *right.delta(dout), because="it is computed in fp32")
+    products = out.double() * dout.double()
+    limit = (size + 1) * U * products.abs().sum(3)
+    call.compare("delta", result, products.sum(3), limit, because="it is computed in fp32, NaN is around the rest")
     call.compare("what is around delta", whole, guarded(result, -7.0)[1])
 
 
@@ -188,6 +190,15 @@ def test_the_kernels_touch_nothing_else(length: int, causal: bool, seed: int, ti
             inner, whole = results[name]
             call.compare(name, inner, expected[name], limits[name], because="NaN is around all that is given")
             call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1])
+
+
+@pytest.mark.parametrize("kernel, results", [(dkdv_kernel, 2), (dq_kernel, 1)])
+def test_fp32_is_not_cut_to_tf32(kernel: Any, results: int) -> None:
+    arrays = arguments((1, 1, 16, 16), 0, count=4)
+    rows = [torch.zeros(1, 1, 16)] * 2
+    pointers = [torch.zeros(1, 1, 16, 16) for _ in range(results)]
+    options = {"CAUSAL": False, "BLOCK_M": 16, "BLOCK_N": 16, "D": 16}
+    insist_on_fp32(kernel_call(kernel, (1, 1), *arrays, *rows, *pointers, 0.25, 16, **options))
 
 
 def test_nothing_to_do() -> None:
