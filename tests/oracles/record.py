@@ -5,6 +5,7 @@ python -m tests.oracles.record --versions PYTHON …     those of the Tritons of
 python -m tests.oracles.record --check                 does the installed Triton still answer so?
 python -m tests.oracles.record --corpus [--check]      the TTIR of real kernels, to be parsed and run
 python -m tests.oracles.record --values [--to FOLDER]  what kernels compute on this machine's GPU
+python -m tests.oracles.record --threads               which threads of this machine's GPU hold which elements
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
     parser.add_argument("--corpus", action="store_true", help="the TTIR of real kernels instead")
     parser.add_argument("--values", action="store_true", help="what kernels compute on a GPU instead")
+    parser.add_argument("--threads", action="store_true", help="which threads of a GPU hold which elements instead")
     parser.add_argument("--to", type=Path, default=records.FOLDER, metavar="FOLDER", help="where the values go")
     parser.add_argument("--versions", nargs="+", metavar="PYTHON", default=[sys.executable])
     options = parser.parse_args(arguments)
@@ -40,6 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from tests.oracles import values
 
         differences = values.write(options.to)
+    elif options.threads:
+        from tests.oracles import threads
+
+        differences = threads.record(options.to)
     elif options.check:
         differences = [difference for python in options.versions for difference in check(python)]
     else:

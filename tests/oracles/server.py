@@ -26,6 +26,7 @@ Answer = dict[str, Any]
 RENEW_CONTEXT_AFTER = 2000  # types and attributes live as long as their context
 
 
+TTIR_PASSES = ("inliner", "canonicalizer", "combine", "reorder_broadcast", "cse", "symbol_dce", "loop_unroll")
 PATIENCE = 600  # seconds: then even a question that hangs in C++ ends, and with it an orphaned process
 
 
@@ -70,6 +71,7 @@ class Server:
             "launch_written": self.launch_written,
             "interpret": self.interpret,
             "call": self.call,
+            "disassemble": self.disassemble,
         }
 
     def answer(self, request: dict[str, Any]) -> Answer:
@@ -106,6 +108,12 @@ class Server:
         target = self.target("cuda", capability, 32)
         kernel = self.triton.compile(self.file, target=target, options=options or {})
         return _compiled(kernel)
+
+    def disassemble(self, cubin: str) -> Answer:
+        """What NVIDIA's disassembler says of a cubin, given as hexadecimal digits."""
+        from triton.tools.disasm import get_sass
+
+        return {"sass": get_sass(bytes.fromhex(cubin))}
 
     def frontend(self, kernel: str, capability: int = 90, lower: bool = False, **arguments: Any) -> Answer:
         """What Triton's own front end makes of a kernel of ours: raw to optimised, PTX on request."""
@@ -153,7 +161,7 @@ class Server:
         """Run a module on this machine's GPU (see `tests.oracles.launch`)."""
         from tests.oracles import launch
 
-        self._write(text)
+        self._write(str(self._after(text, TTIR_PASSES)))  # which a file is taken to be beyond
         launch.run(launch.compiled(self.file, options, signature), **arguments)
         return {}
 
@@ -254,8 +262,10 @@ def _ops(module: Any) -> dict[str, int]:
 def _compiled(kernel: Any) -> Answer:
     return {
         "ttir": kernel.asm["ttir"],
+        "ttgir": kernel.asm["ttgir"],
         "ptx": kernel.asm["ptx"],
         "cubin_size": len(kernel.asm["cubin"]),
+        "cubin": kernel.asm["cubin"].hex(),
         "shared": kernel.metadata.shared,
     }
 

@@ -46,8 +46,10 @@ class Compiled:
 
     ok: bool
     diagnostic: str = ""
+    ttgir: str = ""
     ptx: str = ""
     cubin_size: int = 0
+    cubin: bytes = b""
     shared: int = 0  # bytes of shared memory
 
     def __bool__(self) -> bool:
@@ -197,6 +199,11 @@ def compile_many(texts: Sequence[str], target: str = "sm_90", **options: Any) ->
     return [_compiled(answer) for answer in answers]
 
 
+def disassembled(cubin: bytes) -> str:
+    """A cubin's machine code in words, by NVIDIA's disassembler."""
+    return _insist("compiler", {"do": "disassemble", "cubin": cubin.hex()}, COMPILE_SECONDS)["sass"]
+
+
 def frontend(
     kernel: str,
     signature: dict[str, str],
@@ -313,7 +320,8 @@ def _made(answer: dict[str, Any]) -> Made:
 def _compiled(answer: dict[str, Any]) -> Compiled:
     if not answer["ok"]:
         return Compiled(False, answer["diagnostic"])
-    return Compiled(True, ptx=answer["ptx"], cubin_size=answer["cubin_size"], shared=answer["shared"])
+    cubin, sizes = bytes.fromhex(answer["cubin"]), {name: answer[name] for name in ("cubin_size", "shared")}
+    return Compiled(True, ttgir=answer["ttgir"], ptx=answer["ptx"], cubin=cubin, **sizes)
 
 
 def _typed(answer: Any) -> Typed:

@@ -44,7 +44,7 @@ def compile(
         cache.store(hash, entry)
     metadata = Metadata(name=function.fn.__name__, hash=hash, signature=signature, **dataclasses.asdict(options))
     asm = {stage: entry[stage] for stage in inspection.FILES}
-    return CompiledKernel(metadata, asm, program_of(entry, signature), entry["stored"])
+    return CompiledKernel(metadata, asm, program_of(entry, signature), entry["stored"], entry["located"])
 
 
 def run_stages(
@@ -64,7 +64,7 @@ def run_stages(
     inspection.finished(name, hash, "numpy", program.source)
     texts = {"source": function.source, "ttir": ttir, "numpy": program.source}
     runs = {"name": name, "mode": program.mode, "largest": program.largest, "lines": list(program.lines.items())}
-    return {**texts, **runs, "stored": stored_to(module)}
+    return {**texts, **runs, "stored": stored_to(module), "located": print_module(module, locations=True)}
 
 
 def program_of(entry: cache.Entry, signature: Mapping[str, str]) -> NumpyKernel:

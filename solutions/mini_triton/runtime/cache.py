@@ -20,7 +20,7 @@ from typing import Any
 DIRECTORY = "MINI_TRITON_CACHE_DIR"
 ALWAYS_COMPILE = "MINI_TRITON_ALWAYS_COMPILE"
 
-FORMAT = "1"
+FORMAT = "2"
 """The version of what is in an entry."""
 
 Entry = dict[str, Any]

@@ -6,8 +6,8 @@ Source: `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 from mini_triton.codegen import NumpyKernel
 from mini_triton.codegen.library.memory import Buffer, OutOfBounds
@@ -15,6 +15,10 @@ from mini_triton.runtime.arguments import number
 from mini_triton.runtime.checks import check_devices, check_writable, explained, lost
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.reach import known
+
+if TYPE_CHECKING:
+    from mini_triton.backends.handoff import Lowered
+    from mini_triton.backends.launch import Launcher
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,17 +33,23 @@ class Metadata(Options):
 class CompiledKernel:
     """A kernel for arguments of one specialization.
 
-    `asm` has the text that each stage made: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`.
+    `asm` has the text that each stage made: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`; once it was lowered for a
+    GPU also `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, and `asm["cubin"]`, which is bytes.
     """
 
-    def __init__(self, metadata: Metadata, asm: Mapping[str, str], program: NumpyKernel, stored: list[str]) -> None:
+    def __init__(
+        self, metadata: Metadata, asm: Mapping[str, Any], program: NumpyKernel, stored: list[str], located: str
+    ) -> None:
         self.metadata = metadata
         self.name = metadata.name
         self.hash = metadata.hash
-        self.asm = asm
+        self.asm = dict(asm)
         self.program = program
         self.stored = stored  # the pointer parameters that it may store to
         self.parameters = [name for name, type in metadata.signature.items() if type != "constexpr"]
+        self.located = located  # the TTIR, with a place in the kernel's source for each operation
+        self.lowered: dict[int, Lowered] = {}  # by compute capabilities
+        self.launchers: dict[int, Launcher] = {}  # by the numbers of GPUs
         self.pointers = [name for name in self.parameters if metadata.signature[name].startswith("*")]
 
     def __repr__(self) -> str:
@@ -47,8 +57,15 @@ class CompiledKernel:
         return f"<compiled kernel {self.name}({signature})>"
 
     def launch(self, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
-        """Run it for every program of the grid, with the values of its parameters."""
+        """Run it for every program of the grid, with the values of its parameters, where their memory is."""
         memory = {name: values[name] for name in self.pointers}
+        if any(getattr(value, "is_cuda", False) for value in memory.values()):
+            self.launch_on_gpu(grid, values, memory)
+        else:
+            self.launch_on_cpu(grid, values, memory)
+
+    def launch_on_cpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
+        """Run the generated NumPy code."""
         check_devices(self.name, memory)
         check_writable(self.name, memory, self.stored)
         arguments = [
@@ -60,3 +77,24 @@ class CompiledKernel:
             if error.buffer.name not in memory:
                 raise lost(self.name, error) from None
             raise explained(self.name, error, tuple(memory[error.buffer.name].shape)) from None
+
+    def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
+        """Run the machine code that real Triton makes of the TTIR."""
+        from mini_triton.backends.launch import Launcher, capability_here, gpu_of
+
+        gpu = gpu_of(self.name, memory)
+        if gpu not in self.launchers:
+            self.launchers[gpu] = Launcher(self.lower(f"sm_{capability_here(gpu)}"), gpu)
+        self.launchers[gpu](grid, [number(values[name]) for name in self.parameters])
+
+    def lower(self, target: str = "sm_90") -> Lowered:
+        """What real Triton makes of the TTIR for a GPU, which need not be there. `asm` has it from now on."""
+        from mini_triton.backends.handoff import capability_of, lower
+
+        capability = capability_of(target)
+        if capability not in self.lowered:
+            types = [self.metadata.signature[name] for name in self.parameters]
+            options = {field.name: getattr(self.metadata, field.name) for field in fields(Options)}
+            self.lowered[capability] = lower(self.name, self.located, types, capability, options)
+        self.asm |= self.lowered[capability].asm
+        return self.lowered[capability]

@@ -1,0 +1,68 @@
+"""The launch of machine code on a GPU, with tensors that are there already.
+
+Source: `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from mini_triton.backends.handoff import Lowered
+
+HERE: Any = nullcontext()
+
+
+def gpu_of(kernel: str, memory: Mapping[str, Any]) -> int:
+    """The number of the GPU that all memory of a launch is on.
+
+    Raises `ValueError`, with the kernel's name and those of arguments at fault, if some is elsewhere.
+    """
+    # [task 10.2] `get_device()` of a tensor is the number of its GPU, or -1 if it is on the CPU. NumPy's arrays have no
+    # such method: they are on the CPU, too. Name an argument of each device, and the devices ("cuda:0", "cpu").
+    devices: dict[int, str] = {}
+    for name, value in memory.items():
+        devices.setdefault(value.get_device() if hasattr(value, "get_device") else -1, name)
+    if len(devices) > 1 or -1 in devices:
+        names = {number: "cpu" if number < 0 else f"cuda:{number}" for number in devices}
+        places = " and ".join(f"{name} is on {names[number]}" for number, name in devices.items())
+        raise ValueError(f"{kernel} runs on one GPU, where all of its memory must be: {places}")
+    return next(iter(devices))
+    # [end]
+
+
+class Launcher:
+    """Launches a kernel on one GPU."""
+
+    def __init__(self, lowered: Lowered, gpu: int) -> None:
+        self.lowered = lowered
+        self.gpu = gpu
+
+    def __call__(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
+        """Run it for every program of the grid, on PyTorch's current stream. It may still run when this returns.
+
+        The arguments are those of the module's parameters, in order: tensors and numbers.
+        """
+        # [task 10.2] `self.lowered.kernel.launch(grid, arguments)` runs it on the current GPU. Make `self.gpu` that, by
+        # `selected`. An empty grid, with a 0 in it, is no launch at all.
+        if 0 in grid:
+            return
+        with selected(self.gpu):
+            self.lowered.kernel.launch(grid, arguments)
+        # [end]
+
+
+def selected(gpu: int) -> Any:
+    """A context in which this GPU is the current one. (Given.)"""
+    import torch
+
+    return HERE if torch.cuda.current_device() == gpu else torch.cuda.device(gpu)
+
+
+def capability_here(gpu: int) -> int:
+    """The compute capability of a GPU of this machine: 90 for sm_90. (Given.)"""
+    import torch
+
+    major, minor = torch.cuda.get_device_capability(gpu)
+    return 10 * major + minor

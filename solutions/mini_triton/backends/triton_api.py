@@ -1,0 +1,93 @@
+"""All that is asked of real Triton, versions 3.6 to 3.9: by its public ways, and by private ones where there are none.
+
+(Given.) Public are `triton.compile` and what it returns. Private: running passes on a module that was read from a
+file, and telling a kernel made from a file what types its arguments have.
+
+Source: `compile`, `IRSource` and `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`; `make_ttir` in its
+`third_party/nvidia/backend/compiler.py`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+WARP = 32
+
+
+def insist() -> None:
+    """Raise RuntimeError, which says what to install, if real Triton is not here."""
+    if importlib.util.find_spec("triton") is None:
+        raise RuntimeError("machine code for GPUs is made by real Triton, which is not installed: pip install triton")
+
+
+def target(capability: int) -> Any:
+    """Triton's object for a GPU of a compute capability: 90 for sm_90."""
+    from triton.backends.compiler import GPUTarget
+
+    return GPUTarget("cuda", capability, WARP)
+
+
+def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
+    """The module in a .ttir file after Triton's passes on TTIR: what its own front end makes goes through them.
+
+    `triton.compile` takes a file to be beyond them.
+    """
+    from triton._C.libtriton import ir
+    from triton.compiler.compiler import make_backend
+
+    backend = make_backend(target(capability))
+    context = ir.context()
+    ir.load_dialects(context)
+    backend.load_dialects(context)
+    module = ir.parse_mlir_module(file, context)
+    module.context = context
+    text = str(backend.make_ttir(module, {}, backend.parse_options(dict(options)), capability))
+    return text.replace(file, os.path.basename(file))  # where there is no place in Python: Triton's cache reads it, too
+
+
+def compile(file: str, capability: int, options: Mapping[str, Any], types: Sequence[str]) -> Kernel:
+    """What Triton makes of the module in a .ttir file, whose parameters have these types: "*fp16", "i32", "fp32".
+
+    MLIR's types of numbers do not tell u32 from i32, and Triton's launcher has other names for f16 and f64.
+    """
+    import triton
+
+    kernel = triton.compile(file, target=target(capability), options=dict(options))
+    kernel.src.signature = dict(enumerate(types))
+    return Kernel(kernel)
+
+
+class Kernel:
+    """A kernel that Triton compiled."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+        self.asm = kernel.asm  # the stages by their names: "ttgir", "llir", "ptx", "cubin"
+        self.shared: int = kernel.metadata.shared  # bytes of shared memory that each program needs
+        self.ready: Any = None
+
+    def launch(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
+        """Start it on the current GPU and PyTorch's current stream, with the arguments of the module's parameters.
+
+        This is `kernel[grid](*arguments)`, without what that prepares for profilers, if there are none.
+        """
+        if self.ready is None:
+            self.ready = self.loaded()
+        run, function, metadata, hooks, device, stream_of = self.ready
+        if hooks.launch_enter_hook.calls or hooks.launch_exit_hook.calls:
+            self.kernel[grid](*arguments)
+        else:
+            run(*grid, stream_of(device()), function, metadata, None, None, None, *arguments)
+
+    def loaded(self) -> tuple[Any, ...]:
+        """What a launch needs; the machine code is on the current GPU then."""
+        from triton import knobs
+        from triton.runtime import driver
+
+        active = driver.active
+        run = self.kernel.run  # loads
+        devices = (active.get_current_device, active.get_current_stream)
+        return (run, self.kernel.function, self.kernel.packed_metadata, knobs.runtime, *devices)

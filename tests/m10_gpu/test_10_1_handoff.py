@@ -1,0 +1,152 @@
+"""Task 10.1: TTIR handed to real Triton, for GPUs that need not be there."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from mini_triton.backends import triton_api
+from mini_triton.backends.handoff import STAGES, capability_of, lower
+from mini_triton.ir.printer import print_module
+
+from tests.checks import calling, described
+from tests.corpus import CASES
+from tests.oracles import triton
+from tests.strategies import sources
+
+# What a kernel does with memory and tensor cores. Registers are numbered otherwise from run to run.
+INSTRUCTION = re.compile(r"\b(?:(?:ld|st|red|atom)\.global\S*|cp\.async\.c\S*|(?:wg)?mma\.\S+|bar\.sync)")
+KERNELS = ("add_kernel", "softmax_row", "matmul_kernel", "layer_norm_forward", "attention_forward", "atomic_floats")
+TARGETS = ("sm_80", "sm_90")
+ADD = next(case for case in CASES if str(case) == "add_kernel")
+MATMUL = next(case for case in CASES if str(case) == "matmul_kernel")
+
+
+@functools.cache
+def question(case: Any) -> tuple[str, str, list[str]]:
+    """A kernel's name, its TTIR, and the types of its parameters."""
+    if not triton.available():
+        triton.version()  # ends the test as unavailable
+    source = case.source()
+    types = [type for type in source.signature.values() if type != "constexpr"]
+    return case.kernel, print_module(sources.compiled(source, str(case.path))), types
+
+
+def lowering(case: Any, target: str = "sm_90", **options: Any) -> described:
+    """The call of `lower` for a kernel of the corpus."""
+    name, text, types = question(case)
+    words = f"lower({name!r}, <its TTIR>, {types}, {target[3:]}, {options})"
+    return described(words, lower, name, text, types, int(target[3:]), options)
+
+
+def count(ptx: str) -> dict[str, int]:
+    return dict(Counter(INSTRUCTION.findall(ptx)))
+
+
+@given(st.integers(10, 999))
+@example(90)
+def test_targets(capability: int) -> None:
+    calling(capability_of, f"sm_{capability}").returns(capability)
+
+
+@pytest.mark.parametrize("name", ["90", "sm_", "sm_9", "sm_9000", "sm_90a", "SM_90", " sm_90", "sm_90 ", "sm-90", ""])
+def test_what_is_no_target(name: str) -> None:
+    calling(capability_of, name).raises(ValueError, repr(name), because="targets are spelled like sm_90")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_machine_code_is_what_triton_makes_of_the_source(kernel: str, target: str) -> None:
+    case = next(case for case in CASES if str(case) == kernel)
+    call = lowering(case, target)
+    lowered = call()
+    source = case.source()
+    (made,) = triton.frontends([triton.Source(**vars(source) | {"target": target})], lower=True)
+    if lowered.capability != int(target[3:]):
+        call.fail(f"capability {target[3:]}", lowered.capability)
+    if sorted(lowered.asm) != sorted(STAGES):
+        call.fail(f"asm of the stages {', '.join(STAGES)}", list(lowered.asm))
+    if f".target {target}" not in lowered.asm["ptx"]:
+        call.fail(f"PTX for {target}", re.findall(r"\.target \S+", lowered.asm["ptx"]))
+    ours, theirs = count(lowered.asm["ptx"]), count(made.compiled.ptx)
+    if ours != theirs:
+        call.fail(
+            f"PTX with {theirs}", ours, because="that is what Triton makes of the kernel's source: are its passes run?"
+        )
+    if lowered.kernel.shared != made.compiled.shared:
+        call.fail(f"{made.compiled.shared} bytes of shared memory", lowered.kernel.shared)
+
+
+def test_machine_code_is_machine_code() -> None:
+    call = lowering(ADD)
+    cubin = call().asm["cubin"]
+    if not isinstance(cubin, bytes) or ADD.kernel not in triton.disassembled(cubin):
+        call.fail("a cubin that NVIDIA's disassembler reads", cubin)
+
+
+@pytest.mark.parametrize("warps", [1, 2, 8])
+def test_warps(warps: int) -> None:
+    call = lowering(ADD, num_warps=warps)
+    threads = re.findall(r"\.(?:reqntid|maxntid) (\d+)", call().asm["ptx"])
+    if threads != [str(32 * warps)]:
+        call.fail(f"PTX for {32 * warps} threads a program", threads, because="the options go to Triton, twice")
+
+
+def test_stages_of_loops() -> None:
+    shared = []
+    for stages in (2, 4):
+        call = lowering(MATMUL, num_stages=stages)
+        shared.append(call().kernel.shared)
+    if not shared[0] < shared[1]:
+        call.fail("more shared memory for 4 stages than for 2", shared, because="the options go to Triton, twice")
+
+
+def test_what_goes_from_one_to_the_next() -> None:
+    name, text, types = question(ADD)
+    seen: list[Any] = []
+
+    def simplified(file: str, *rest: Any) -> str:
+        seen.append(("simplified", Path(file).name, Path(file).read_text(), *rest))
+        return "the simplified text"
+
+    def compiled(file: str, *rest: Any) -> Any:
+        seen.append(("compile", Path(file).name, Path(file).read_text(), *rest))
+        return mock.Mock(asm={"ttir": "", "ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d", "sass": ""})
+
+    options = {"num_warps": 2}
+    with mock.patch.object(triton_api, "simplified", simplified), mock.patch.object(triton_api, "compile", compiled):
+        lowered = lower(name, text, types, 86, options)
+    call = described(f"lower({name!r}, <text>, {types}, 86, {options})", lower)
+    calling(lambda: seen).returns(
+        [
+            ("simplified", f"{name}.ttir", text, 86, options),
+            ("compile", f"{name}.ttir", "the simplified text", 86, options, types),
+        ],
+        because="these are the calls, and the file as they find it",
+    )
+    if dict(lowered.asm) != {"ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d"}:
+        call.fail("the stages of the kernel that was compiled", dict(lowered.asm))
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    with mock.patch.object(tempfile, "tempdir", str(tmp_path)):
+        lowering(ADD)()
+        broken = described("lower('k', 'module { nonsense }', [], 90)", lower, "k", "module { nonsense }", [], 90)
+        broken.raises(RuntimeError, because="Triton cannot parse this")
+    left = sorted(path.name for path in tmp_path.rglob("*.ttir"))
+    assert not left, f"lower leaves files behind: {left}\n  expected  a temporary folder that is removed"
+
+
+def test_without_triton() -> None:
+    name, text, types = question(ADD)
+    with mock.patch.object(triton_api.importlib.util, "find_spec", lambda name: None):
+        call = described("lower(...) where Triton is not installed", lower, name, text, types, 90)
+        call.raises(RuntimeError, "pip install triton", because="`triton_api.insist` says what to install")

@@ -1,0 +1,171 @@
+"""Task 10.2: machine code launched on a GPU. Without one, stand-ins tell what is launched."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from mini_triton.backends import launch
+from mini_triton.backends.launch import Launcher, gpu_of
+
+from tests.checks import described
+from tests.oracles import triton
+
+DEVICES = st.integers(-1, 3)
+
+
+class Somewhere:
+    """A tensor on a GPU, or on the CPU, of which only that is known."""
+
+    def __init__(self, device: int) -> None:
+        self.device = device
+
+    def get_device(self) -> int:
+        return self.device
+
+    def __repr__(self) -> str:
+        return "on the CPU" if self.device < 0 else f"on cuda:{self.device}"
+
+
+def spelled(device: int) -> str:
+    return "cpu" if device < 0 else f"cuda:{device}"
+
+
+@given(st.integers(0, 7), st.integers(1, 5))
+def test_all_on_one_gpu(device: int, count: int) -> None:
+    memory = {f"x{i}": Somewhere(device) for i in range(count)}
+    described(f"gpu_of('k', {memory})", gpu_of, "k", memory).returns(device)
+
+
+@given(st.lists(DEVICES, min_size=1, max_size=4), st.booleans())
+@example([0, 1], False)
+@example([-1], False)
+@example([0, -1], True)
+def test_memory_elsewhere(devices: list[int], array: bool) -> None:
+    memory: dict[str, Any] = {f"argument{i}": Somewhere(device) for i, device in enumerate(devices)}
+    if array:
+        memory["array"] = np.zeros(3)
+        devices = [*devices, -1]
+    if set(devices) == {devices[0]} and devices[0] >= 0:
+        return
+    first = {device: name for device, name in reversed(list(zip(devices, memory, strict=True)))}
+    words = [word for device, name in first.items() for word in (name, spelled(device))]
+    call = described(f"gpu_of('my_kernel', {memory})", gpu_of, "my_kernel", memory)
+    call.raises(ValueError, "my_kernel", *words, because="all memory must be on one GPU")
+
+
+class Recorder:
+    """Stands for a compiled kernel: notes what is launched, and on which GPU."""
+
+    def __init__(self) -> None:
+        self.current = 0
+        self.launches: list[Any] = []
+
+    def launch(self, grid: Any, arguments: Any) -> None:
+        self.launches.append((tuple(grid), self.current, list(arguments)))
+
+    @contextlib.contextmanager
+    def selected(self, gpu: int) -> Iterator[None]:
+        before, self.current = self.current, gpu
+        yield
+        self.current = before
+
+
+@given(
+    st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(1, 5)),
+    st.integers(0, 3),
+    st.lists(st.one_of(st.integers(), st.floats(allow_nan=False)), max_size=4),
+)
+@example((0, 1, 1), 0, [])
+@example((2, 3, 4), 2, [1, 2.5])
+def test_what_is_launched(grid: tuple[int, int, int], gpu: int, arguments: list[Any]) -> None:
+    recorder = Recorder()
+    with mock.patch.object(launch, "selected", recorder.selected):
+        Launcher(mock.Mock(kernel=recorder), gpu)(grid, arguments)
+    expected = [] if 0 in grid else [(grid, gpu, arguments)]
+    assert recorder.launches == expected, (
+        f"Launcher(lowered, gpu={gpu})({grid}, {arguments})\n"
+        f"  expected  {expected or 'no launch: the grid is empty'}\n"
+        f"  got       {recorder.launches}\n"
+        "  each is (grid, the GPU that was selected, arguments)"
+    )
+    assert recorder.current == 0, f"afterwards GPU {recorder.current} is selected, before it was 0"
+
+
+class OnGPU:
+    """Stands for a tensor on a GPU, at an address."""
+
+    is_cuda = True
+    shape = (64,)
+
+    def __init__(self, dtype: str, address: int = 4096) -> None:
+        self.dtype = np.dtype(dtype)
+        self.address = address
+
+    def data_ptr(self) -> int:
+        return self.address
+
+    def get_device(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return f"{self.dtype} tensor on cuda:0 at {self.address}"
+
+
+@pytest.mark.parametrize("n, passed", [(1024, [1024]), (1000, [1000]), (1, [])])
+@pytest.mark.parametrize("aligned", [True, False])
+def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligned: bool) -> None:
+    if not triton.available():
+        triton.version()  # ends the test as unavailable
+    from mini_triton.backends import triton_api
+    from mini_triton.runtime import warm
+
+    from tests.strategies.sources import load
+
+    kernel = load(COPY)["copy"]
+    out, x = OnGPU("float32"), OnGPU("float32", 4096 if aligned else 4100)
+    recorder = Recorder()
+    with (
+        mock.patch.object(launch, "selected", recorder.selected),
+        mock.patch.object(launch, "capability_here", lambda gpu: 80),
+        mock.patch.object(triton_api.Kernel, "launch", lambda self, *given: recorder.launch(*given)),
+    ):
+        for _ in range(2):  # the second launch is one like before
+            compiled = kernel[(3, 2)](out, x, n, 2.5, BLOCK=1024)
+    shown = f"copy[(3, 2)]({out}, {x}, n={n}, 2.5, BLOCK=1024)"
+    expected = [((3, 2, 1), 0, [out, x, *passed, 2.5])] * 2
+    assert recorder.launches == expected, (
+        f"{shown}, twice\n  expected  {expected}\n  got       {recorder.launches}\n"
+        "  each is (grid, the GPU that was selected, arguments): 1 is a constant, as BLOCK is"
+    )
+    widths = sorted(set(re.findall(r"ld\.global\.?(v4)?", compiled.asm["ptx"])))
+    wide = aligned and n % 16 == 0
+    assert widths == ["v4" if wide else ""], f"{shown}: loads of {widths} in PTX, 4 at a time if divisible"
+    assert isinstance(kernel.warm, warm.WarmLaunches)
+
+
+COPY = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy(out, x, n, factor, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n) * factor, mask=at < n)
+"""
+
+
+def test_memory_on_the_cpu_and_on_a_gpu() -> None:
+    from tests.strategies.sources import load
+
+    kernel = load(COPY)["copy"]
+    call = described("copy[(1,)](<on cuda:0>, <NumPy array>, 64, 2.5, BLOCK=64)", kernel[(1,)])
+    call.arguments, call.options = (OnGPU("float32"), np.zeros(64, np.float32), 64, 2.5), {"BLOCK": 64}
+    call.raises(ValueError, "copy", "out", "cuda:0", "x", "cpu")

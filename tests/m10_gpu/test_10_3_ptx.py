@@ -1,0 +1,78 @@
+"""Task 10.3: how wide memory is accessed. The judge is NVIDIA's assembler: its machine code has the same accesses."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.backends.ptx import accesses
+
+from tests.checks import described
+from tests.oracles import triton
+
+KERNEL = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy(out, x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n).to(out.dtype.element_ty), mask=at < n)
+"""
+PAIRS = (("fp32", "fp32"), ("fp16", "fp32"), ("fp64", "fp16"), ("i8", "i8"), ("i64", "i64"), ("i16", "bf16"))
+BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}  # of machine code's instructions, else 4
+ACCESS = st.tuples(
+    st.sampled_from(["ld", "st"]), st.sampled_from(["", "v2.", "v4."]), st.sampled_from(["b", "f", "u", "s"]),
+    st.sampled_from([8, 16, 32, 64]), st.sampled_from(["", "L1::evict_last.", "relaxed.gpu."]),
+)  # fmt: skip
+
+
+def by_the_assembler(sass: str) -> Counter[tuple[str, int]]:
+    """Accesses to global memory in machine code: `LDG.E.128` loads 16 bytes."""
+    found: Counter[tuple[str, int]] = Counter()
+    for name, suffixes in re.findall(r"\b(LDG|STG)\b((?:\.\w+)*)", sass):
+        sizes = [BYTES[suffix] for suffix in suffixes.split(".") if suffix in BYTES]
+        found["load" if name == "LDG" else "store", sizes[0] if sizes else 4] += 1
+    return found
+
+
+@pytest.mark.parametrize(
+    "divisible, target",
+    [(("out", "x", "n"), "sm_80"), (("out", "x", "n"), "sm_90"), (("x", "n"), "sm_90"), ((), "sm_80")],
+    ids=str,
+)
+def test_same_accesses_as_machine_code(divisible: tuple[str, ...], target: str) -> None:
+    sources = [
+        triton.Source(KERNEL, "copy", {"out": f"*{out}", "x": f"*{x}", "n": "i32", "BLOCK": "constexpr"},
+                      {"BLOCK": 1024}, divisible, target)
+        for x, out in PAIRS
+    ]  # fmt: skip
+    for source, made in zip(sources, triton.frontends(sources, lower=True), strict=True):
+        assert made, made.diagnostic
+        expected = by_the_assembler(triton.disassembled(made.compiled.cubin))
+        words = f"accesses(PTX of copy, {source.signature['x']} to {source.signature['out']}, {divisible=})"
+        call = described(words, accesses, made.compiled.ptx)
+        call.returns(expected, because="the assembler makes one instruction of each")
+
+
+@given(st.lists(ACCESS, max_size=6))
+def test_each_kind(instructions: list[tuple[str, str, str, int, str]]) -> None:
+    lines, expected = [], Counter[tuple[str, int]]()
+    for name, many, letter, bits, hint in instructions:
+        if many == "v4." and bits == 64:
+            continue  # there is none
+        lines.append(f"\t@%p1 {name}.global.{hint}{many}{letter}{bits} ...;")
+        expected["load" if name == "ld" else "store", {"": 1, "v2.": 2, "v4.": 4}[many] * bits // 8] += 1
+    ptx = "\n".join([".version 8.0", "\tld.param.b64 %rd1, [k_param_0];", *lines, "\tst.shared.v4.b32 [%r1], {};"])
+    described(f"accesses({ptx!r})", accesses, ptx).returns(expected, because="only global memory counts")
+
+
+@given(st.lists(st.sampled_from([("cg", 16, "0x10"), ("ca", 4, "0x4"), ("ca", 8, "8"), ("cg", 16, "16")]), max_size=5))
+def test_copies_to_shared_memory(copies: list[tuple[str, int, str]]) -> None:
+    lines = [f"\tcp.async.{kind}.shared.global [ %r1 + 0 ], [ %rd2 + 0 ], {text};" for kind, _, text in copies]
+    ptx = "\n".join([*lines, "\tcp.async.commit_group;", "\tcp.async.wait_group 0;"])
+    expected = Counter(("copy", size) for _, size, _ in copies)
+    described(f"accesses({ptx!r})", accesses, ptx).returns(expected)

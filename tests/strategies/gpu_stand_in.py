@@ -1,0 +1,85 @@
+"""A GPU for tests of launches: the machine's own, or a stand-in, whose kernels are run by the NumPy back end.
+
+    with a_gpu(device):
+        x = to_gpu(torch.arange(8), device)
+        kernel[(1,)](x, ...)
+        from_gpu(x)
+
+The stand-in has what a launch may ask of a GPU and of its tensors. The TTIR goes through Triton's passes either way,
+and what comes of them is run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from tests import oracles
+from tests.oracles import gpu, triton
+
+
+class OnStandIn:
+    """A tensor on the stand-in, which is in the CPU's memory."""
+
+    is_cuda = True
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = tensor
+        self.dtype, self.shape, self.device = tensor.dtype, tensor.shape, "cuda:0"
+
+    def data_ptr(self) -> int:
+        return self.tensor.data_ptr()
+
+    def get_device(self) -> int:
+        return 0
+
+
+class Kernel:
+    """A kernel of the stand-in."""
+
+    def __init__(self, ttir: str) -> None:
+        self.ttir = ttir
+        self.asm = dict.fromkeys(("ttgir", "llir", "ptx"), "") | {"cubin": b""}
+
+    def launch(self, grid: Sequence[int], arguments: Sequence[Any]) -> None:
+        from mini_triton.codegen import compile_module
+        from mini_triton.codegen.library.memory import Buffer
+        from mini_triton.ir.parser import parse_module
+
+        assert 0 not in grid, f"a GPU refuses the grid {tuple(grid)}"
+        given = [Buffer.of("memory", x.tensor) if isinstance(x, OnStandIn) else x for x in arguments]
+        compile_module(parse_module(self.ttir))(tuple(grid), given)
+
+
+def to_gpu(tensor: Any, device: str) -> Any:
+    """A copy of a tensor there."""
+    return tensor.cuda() if device == "cuda" else OnStandIn(tensor.clone())
+
+
+def from_gpu(tensor: Any) -> Any:
+    """The tensor on the CPU."""
+    return tensor.tensor if isinstance(tensor, OnStandIn) else tensor.cpu()
+
+
+@contextlib.contextmanager
+def a_gpu(device: str) -> Iterator[None]:
+    """Kernels can be launched on a GPU meanwhile: on the machine's own if the device is "cuda"."""
+    from mini_triton.backends import launch, triton_api
+
+    if device == "cuda":
+        if not gpu.available():
+            oracles.unavailable("no CUDA GPU")
+        oracles.note("triton", f"gpu {triton.version()}")
+        yield
+        return
+    if not triton.available():
+        oracles.unavailable("real Triton is not installed")
+    with (
+        mock.patch.object(launch, "selected", lambda gpu: contextlib.nullcontext()),
+        mock.patch.object(launch, "capability_here", lambda gpu: 90),
+        mock.patch.object(triton_api, "compile", lambda file, *rest: Kernel(Path(file).read_text())),
+    ):
+        yield
