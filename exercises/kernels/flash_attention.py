@@ -25,8 +25,8 @@ def forward_kernel(
 ):  # fmt: skip
     """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid has the blocks, axis 1 the heads."""
     # Task 8.7: Go through the keys, BLOCK_N at a time; if CAUSAL, none of these queries sees those after the last of
-    # them. Scores of keys that a query does not see are -inf. Every query sees a key of the first block, so the maximum
-    # is finite from then on.
+    # them. Scale the scores, in fp32: a scaled q would be rounded once more. Scores of keys that a query does not see
+    # are -inf. Every query sees a key of the first block, so the maximum is finite from then on.
     raise NotImplementedError("Task 8.7: Flash attention, forward")
 
 

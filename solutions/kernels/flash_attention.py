@@ -25,8 +25,8 @@ def forward_kernel(
 ):  # fmt: skip
     """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid has the blocks, axis 1 the heads."""
     # [task 8.7] Go through the keys, BLOCK_N at a time; if CAUSAL, none of these queries sees those after the last of
-    # them. Scores of keys that a query does not see are -inf. Every query sees a key of the first block, so the maximum
-    # is finite from then on.
+    # them. Scale the scores, in fp32: a scaled q would be rounded once more. Scores of keys that a query does not see
+    # are -inf. Every query sees a key of the first block, so the maximum is finite from then on.
     head = tl.program_id(1).to(tl.int64) * length * D
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.arange(0, BLOCK_N)
