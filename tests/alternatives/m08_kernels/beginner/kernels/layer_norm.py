@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like, on_gpu, size_of
+from kernels.host import check, check_alike, check_statistics, describe, empty_like, on_gpu, size_of
 
 LONGEST = 65536  # elements of a row, which must fit one block
 
@@ -120,11 +120,15 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> tuple[Any, 
 
 def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> tuple[Any, Any, Any]:
     """The gradients of x, weight and bias, from that of the result and what `layer_norm` kept."""
+    check("x", x, rank=2, contiguous=True)
     check("dy", dy, rank=2, contiguous=True)
     check_alike("dy", dy, "x", x)
     if dy.shape != x.shape:
         raise ValueError(f"dy is {describe(dy)}, x is {describe(x)}: their shapes must be equal")
+    check_vector("weight", weight, x)
     rows, columns = x.shape
+    for name, statistics in {"mean": mean, "rstd": rstd}.items():
+        check_statistics(name, statistics, (rows,), "x", x)
     parts = min(256 if on_gpu(x) else 64, rows)
     dx, dweight, dbias = empty_like(x), empty_like(weight), empty_like(weight)
     dweight_parts, dbias_parts = (empty_like(x, (parts, columns), "float32") for _ in range(2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like
+from kernels.host import check, check_alike, check_statistics, describe, empty_like
 
 LOG2E: tl.constexpr = tl.constexpr(1.4426950408889634)
 HEAD_SIZES = (16, 32, 64, 128, 256)
@@ -196,6 +196,7 @@ def attention_backward(
     """The gradients of q, k and v, from that of the result and what `attention` gave."""
     check_heads(q=q, k=k, v=v, out=out, dout=dout)
     batch, heads, length, size = q.shape
+    check_statistics("logsumexp", logsumexp, (batch, heads, length), "q", q)
     dq, dk, dv = (empty_like(x) for x in (q, k, v))
     delta = empty_like(logsumexp)
     chosen = tiles_for(q) | (tiles or {})
