@@ -74,7 +74,8 @@ def test_kernels_touch_nothing_else(size: int, seed: int, dtype: str, gap: int) 
     call = kernel_call(add_kernel, (-(-size // 16),), x, y, out, size, BLOCK=16)
     call()
     call.compare(f"out[:{size}]", out[:size], expected_of(x, y)[:size])
-    call.compare(f"out[{size}:], which is not the result's,", out[size:], torch.full((gap,), 77, dtype=kind))
+    because = f"elements from {size} on are not the result's"
+    call.compare(f"out[{size}:]", out[size:], torch.full((gap,), 77, dtype=kind), because=because)
 
 
 @given(st.integers(2, 100), SEEDS, st.integers(0, 6))
