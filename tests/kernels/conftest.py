@@ -1,0 +1,7 @@
+"""Kernels are cached for this run only."""
+
+from __future__ import annotations
+
+from tests.strategies.kernel_cache import cache_folder
+
+__all__ = ["cache_folder"]

@@ -1,0 +1,342 @@
+"""The host's side of the kernels: what it refuses, and in which words; what it takes; and how wrappers are watched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from kernels.conv2d import conv2d
+from kernels.dropout import dropout
+from kernels.flash_attention import attention, attention_backward
+from kernels.layer_norm import layer_norm, layer_norm_backward
+from kernels.matmul import matmul
+from kernels.softmax import softmax
+from kernels.vector_add import add
+
+from tests import oracles
+from tests.oracles import pytorch as torch
+from tests.oracles import triton
+from tests.strategies.host_calls import host_call
+
+SOLUTIONS = Path(__file__).parents[2] / "solutions"
+HALF: Any = 0.5
+NOTHING: Any = None
+
+
+def r(*shape: int) -> Any:
+    """Random numbers."""
+    return torch.randn(shape)
+
+
+def n(*shape: int) -> np.ndarray:
+    """Zeros of NumPy."""
+    return np.zeros(shape, np.float32)
+
+
+def ones(*shape: int, dtype: str) -> Any:
+    return torch.ones(shape, dtype=getattr(torch, dtype))
+
+
+def forward(**others: Any) -> Any:
+    """A call of `layer_norm_backward` in which all but `others` is right."""
+    arrays = {"dy": r(3, 4), "x": r(3, 4), "weight": r(4), "mean": r(3), "rstd": r(3)}
+    return layer_norm_backward(**arrays | others)
+
+
+def heads(**others: Any) -> Any:
+    """A call of `attention_backward` in which all but `others` is right."""
+    arrays = {name: r(1, 2, 3, 16) for name in ("dout", "q", "k", "v", "out")}
+    return attention_backward(**arrays | {"logsumexp": r(1, 2, 3)} | others)
+
+
+def images(**others: Any) -> Any:
+    """A call of `conv2d` in which all but `others` is right."""
+    return conv2d(**{"x": r(1, 4, 5, 5), "w": r(6, 4, 3, 3)} | others)
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "add: a list": (lambda: add([1.0], r(1)), TypeError, "x must be a torch tensor or a NumPy array, not list"),
+    "add: a number": (lambda: add(r(1), 1.0), TypeError, "y must be a torch tensor or a NumPy array, not float"),
+    "add: shapes": (
+        lambda: add(r(3), r(4)),
+        ValueError,
+        "x is a float32 Tensor of shape (3,), y is a float32 Tensor of",
+    ),
+    "add: would broadcast": (lambda: add(r(3, 1), r(3, 4)), ValueError, "their shapes must be equal"),
+    "add: dtypes": (lambda: add(r(3), r(3).half()), TypeError, "y is a float16 Tensor of shape (3,), x is a float32 T"),
+    "add: bool": (lambda: add(r(3) > 0, r(3) > 0), TypeError, "but is a bool Tensor of shape (3,)"),
+    "add: two libraries": (lambda: add(r(3), n(3)), TypeError, "use one library for all"),
+    "add: two devices": (lambda: add(r(3), r(3).to("meta")), ValueError, "y is on meta, x on cpu: they must be on one"),
+    "add: no memory": (lambda: add(*[r(3).to("meta")] * 2), ValueError, "which is on meta: kernels run on the CPU"),
+    "add: block": (lambda: add(r(3), r(3), block=0), ValueError, "block must be at least 1, not 0"),
+    "softmax: a vector": (
+        lambda: softmax(r(3)),
+        ValueError,
+        "x must have 2 dimensions, but is a float32 Tensor of shape",
+    ),
+    "softmax: integers": (lambda: softmax(ones(3, 4, dtype="int32")), TypeError, "x must hold floats, but is a int32"),
+    "softmax: columns": (lambda: softmax(r(3, 4).T), ValueError, "must be next to each other, but are 4 apart"),
+    "softmax: block": (lambda: softmax(r(3, 4), block=HALF), TypeError, "block must be an integer, not 0.5"),
+    "matmul: shapes": (lambda: matmul(r(3, 4), r(3, 4)), ValueError, "a must have as many columns as b has rows"),
+    "matmul: a vector": (lambda: matmul(r(3, 4), r(4)), ValueError, "b must have 2 dimensions"),
+    "matmul: fp64": (
+        lambda: matmul(*[r(4, 4).double()] * 2),
+        TypeError,
+        "a must hold float16 or bfloat16 or float32 or",
+    ),
+    "matmul: dtypes": (lambda: matmul(r(3, 4), r(4, 4).half()), TypeError, "their dtypes must be equal"),
+    "matmul: activation": (lambda: matmul(r(3, 4), r(4, 4), "gelu"), ValueError, "'relu', 'leaky_relu', not 'gelu'"),
+    "matmul: int8": (
+        lambda: matmul(*[ones(4, 4, dtype="int8")] * 2, activation="relu"),
+        TypeError,
+        "'relu' is for floats, but a",
+    ),
+    "matmul: tiles": (lambda: matmul(r(3, 4), r(4, 4), tiles={"BLOCKM": 16}), TypeError, "has no parameter BLOCKM"),
+    "dropout: p": (lambda: dropout(r(3), 1.5, 0), ValueError, "p must be a probability, from 0 to 1, not 1.5"),
+    "dropout: NaN": (
+        lambda: dropout(r(3), float("nan"), 0),
+        ValueError,
+        "p must be a probability, from 0 to 1, not nan",
+    ),
+    "dropout: no p": (lambda: dropout(r(3), NOTHING, 0), ValueError, "p must be a probability, from 0 to 1, not None"),
+    "dropout: seed": (lambda: dropout(r(3), 0.5, HALF), TypeError, "seed must be an integer, not 0.5"),
+    "dropout: integers": (
+        lambda: dropout(ones(3, dtype="int64"), 0.5, 0),
+        TypeError,
+        "x must hold floats, but is a int64",
+    ),
+    "layer_norm: a vector": (lambda: layer_norm(r(4), r(4), r(4)), ValueError, "x must have 2 dimensions"),
+    "layer_norm: strides": (lambda: layer_norm(r(3, 4).T, r(3), r(3)), ValueError, "with strides (1, 4)"),
+    "layer_norm: weight": (
+        lambda: layer_norm(r(3, 4), r(3), r(4)),
+        ValueError,
+        "weight is a float32 Tensor of shape (3,)",
+    ),
+    "layer_norm: bias": (
+        lambda: layer_norm(r(3, 4), r(4), r(4).half()),
+        TypeError,
+        "bias is a float16 Tensor of shape",
+    ),
+    "layer_norm: long": (lambda: layer_norm(r(1, 70000), *[r(70000)] * 2), ValueError, "must fit one block of 65536"),
+    "layer_norm_backward: x": (
+        lambda: forward(x=[1.0]),
+        TypeError,
+        "x must be a torch tensor or a NumPy array, not list",
+    ),
+    "layer_norm_backward: dy": (
+        lambda: forward(dy=r(4, 4)),
+        ValueError,
+        "dy is a float32 Tensor of shape (4, 4), x is",
+    ),
+    "layer_norm_backward: weight": (
+        lambda: forward(weight=r(5)),
+        ValueError,
+        "it must have an element for each column",
+    ),
+    "layer_norm_backward: mean": (lambda: forward(mean=r(2)), ValueError, "mean must have the shape (3,)"),
+    "layer_norm_backward: rstd": (
+        lambda: forward(rstd=r(3).double()),
+        TypeError,
+        "rstd must hold float32, but is a float64",
+    ),
+    "layer_norm_backward: strides": (lambda: forward(rstd=r(6)[::2]), ValueError, "rstd must be contiguous"),
+    "layer_norm_backward: NumPy": (
+        lambda: forward(mean=n(3)),
+        TypeError,
+        "mean is a float32 ndarray of shape (3,), x is",
+    ),
+    "attention: 3 axes": (lambda: attention(*[r(2, 3, 16)] * 3), ValueError, "q must have 4 dimensions"),
+    "attention: size": (
+        lambda: attention(*[r(1, 2, 3, 20)] * 3),
+        ValueError,
+        "must be one of (16, 32, 64, 128, 256), but q",
+    ),
+    "attention: fp64": (
+        lambda: attention(*[r(1, 2, 3, 16).double()] * 3),
+        TypeError,
+        "q must hold float16 or bfloat16 or",
+    ),
+    "attention: strides": (lambda: attention(*[r(1, 3, 2, 16).transpose(1, 2)] * 3), ValueError, "with strides (96, "),
+    "attention: keys": (
+        lambda: attention(r(1, 2, 3, 16), *[r(1, 2, 4, 16)] * 2),
+        ValueError,
+        "k is a float32 Tensor of",
+    ),
+    "attention_backward: dout": (
+        lambda: heads(dout=r(1, 2, 4, 16)),
+        ValueError,
+        "dout is a float32 Tensor of shape (1, 2",
+    ),
+    "attention_backward: logsumexp": (
+        lambda: heads(logsumexp=r(1, 2, 4)),
+        ValueError,
+        "logsumexp must have the shape (1, ",
+    ),
+    "attention_backward: a list": (
+        lambda: heads(logsumexp=[1.0]),
+        TypeError,
+        "logsumexp must be a torch tensor or a Num",
+    ),
+    "conv2d: 3 axes": (lambda: images(x=r(4, 5, 5)), ValueError, "x must have 4 dimensions"),
+    "conv2d: channels": (lambda: images(w=r(6, 3, 3, 3)), ValueError, "each filter must have 4 channels"),
+    "conv2d: groups": (
+        lambda: images(groups=3),
+        ValueError,
+        "3 groups must divide the 4 channels of x and the 6 filters",
+    ),
+    "conv2d: large": (
+        lambda: images(w=r(6, 4, 6, 3)),
+        ValueError,
+        "filters of 6 by 3 do not fit x, a float32 Tensor of",
+    ),
+    "conv2d: dilation": (lambda: images(dilation=3), ValueError, "do not fit x"),
+    "conv2d: empty filters": (lambda: images(w=r(6, 4, 0, 3)), ValueError, "filters of 0 by 3 do not fit x"),
+    "conv2d: stride 0": (lambda: images(stride=0), ValueError, "stride must be at least 1, not 0"),
+    "conv2d: two strides": (lambda: images(stride=(1, 2)), TypeError, "stride must be an integer, not (1, 2)"),
+    "conv2d: padding": (lambda: images(padding=-1), ValueError, "padding must be at least 0, not -1"),
+    "conv2d: a word": (lambda: images(padding="same"), TypeError, "padding must be an integer, not 'same'"),
+    "conv2d: strides": (
+        lambda: images(x=r(1, 5, 5, 4).permute(0, 3, 1, 2)),
+        ValueError,
+        "x must be contiguous, but is a",
+    ),
+    "conv2d: fp64": (
+        lambda: images(x=r(1, 4, 5, 5).double()),
+        TypeError,
+        "x must hold float16 or bfloat16 or float32, but",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_wrong_is_said(case: str) -> None:
+    call, error, words = REFUSED[case]
+    with pytest.raises(error) as raised:
+        call()
+    assert words in str(raised.value)
+
+
+TAKEN: dict[str, tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]] = {
+    "add": (add, ((3, 5), (3, 5)), {}),
+    "softmax": (softmax, ((3, 5),), {}),
+    "matmul": (matmul, ((3, 5), (5, 4)), {}),
+    "dropout": (dropout, ((3, 5),), {"p": 0.5, "seed": 3}),
+    "layer_norm": (layer_norm, ((3, 5), (5,), (5,)), {}),
+    "layer_norm_backward": (layer_norm_backward, ((3, 5), (3, 5), (5,), (3,), (3,)), {}),
+    "attention": (attention, ((1, 2, 3, 16),) * 3, {"causal": True}),
+    "attention_backward": (attention_backward, (*((1, 2, 3, 16),) * 5, (1, 2, 3)), {}),
+    "conv2d": (conv2d, ((1, 4, 5, 5), (6, 4, 3, 3)), {"padding": 1}),
+    "conv2d, direct": (conv2d, ((1, 4, 5, 5), (6, 4, 3, 3)), {"direct": True}),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_numpy_and_torch_give_the_same(name: str) -> None:
+    function, shapes, options = TAKEN[name]
+    tensors = [r(*shape) for shape in shapes]
+    of_torch, of_numpy = function(*tensors, **options), function(*(x.numpy() for x in tensors), **options)
+    if not isinstance(of_torch, tuple):
+        of_torch, of_numpy = (of_torch,), (of_numpy,)
+    for x, y in zip(of_torch, of_numpy, strict=True):
+        assert isinstance(x, torch.Tensor) and isinstance(y, np.ndarray)
+        np.testing.assert_array_equal(x.numpy(), y, strict=True)
+
+
+EMPTY: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
+    "add": (add, ((0, 3), (0, 3)), (0, 3)),
+    "softmax: rows": (softmax, ((0, 5),), (0, 5)),
+    "softmax: columns": (softmax, ((5, 0),), (5, 0)),
+    "matmul: M": (matmul, ((0, 5), (5, 4)), (0, 4)),
+    "matmul: N": (matmul, ((3, 5), (5, 0)), (3, 0)),
+    "matmul: K": (matmul, ((3, 0), (0, 4)), (3, 4)),
+    "layer_norm": (layer_norm, ((0, 5), (5,), (5,)), (0, 5)),
+    "layer_norm_backward": (layer_norm_backward, ((0, 5), (0, 5), (5,), (0,), (0,)), (0, 5)),
+    "attention: batch": (attention, ((0, 2, 3, 16),) * 3, (0, 2, 3, 16)),
+    "attention: length": (attention, ((1, 2, 0, 16),) * 3, (1, 2, 0, 16)),
+    "attention_backward": (attention_backward, (*((1, 2, 0, 16),) * 5, (1, 2, 0)), (1, 2, 0, 16)),
+    "conv2d: images": (conv2d, ((0, 4, 5, 5), (6, 4, 3, 3)), (0, 6, 3, 3)),
+    "conv2d: channels": (conv2d, ((1, 0, 5, 5), (6, 0, 3, 3)), (1, 6, 3, 3)),
+    "conv2d: filters": (conv2d, ((1, 4, 5, 5), (0, 4, 3, 3)), (1, 0, 3, 3)),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_arrays_without_elements(name: str) -> None:
+    function, shapes, expected = EMPTY[name]
+    results = function(*(r(*shape) for shape in shapes))
+    first, *others = results if isinstance(results, tuple) else (results,)
+    assert first.shape == expected
+    assert not first.any()  # the sum of nothing is 0
+    if name == "layer_norm_backward":
+        assert not any(gradient.any() for gradient in others)
+
+
+def softmax_by_torch(x: Any) -> Any:
+    return torch.softmax(x, 1)
+
+
+def softmax_beside_a_kernel(x: Any) -> Any:
+    softmax(x)
+    return torch.softmax(x, 1)
+
+
+def softmax_by_numpy(x: Any) -> Any:
+    powers = np.exp(x.numpy())
+    return torch.from_numpy(powers / powers.sum(1, keepdims=True))
+
+
+def softmax_in_place(x: Any) -> Any:
+    return x.copy_(softmax(x))
+
+
+CHEATS: dict[Callable[..., Any], str] = {
+    softmax_by_torch: "a result for which torch's _softmax worked",
+    softmax_beside_a_kernel: "a result for which torch's _softmax worked",
+    softmax_by_numpy: "a result, but no kernel was launched",
+    softmax_in_place: "another value of",
+}
+
+
+@pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.__name__)
+def test_work_that_kernels_should_do_is_noticed(cheat: Callable[..., Any]) -> None:
+    x = r(3, 5)
+    expected = torch.softmax(x, 1)
+    with pytest.raises(AssertionError) as raised:
+        host_call(cheat, x).gives(expected, 1e-6)
+    assert f"got       {CHEATS[cheat]}" in str(raised.value)
+
+
+def test_torch_may_do_what_is_named() -> None:
+    x = r(3, 5)
+    host_call(softmax_beside_a_kernel, x, besides=["_softmax"]).gives(torch.softmax(x, 1))
+
+
+SCRIPT = """
+import numpy as np, torch, triton
+from kernels import compiler, conv2d, flash_attention, softmax
+from triton.runtime.interpreter import InterpretedFunction
+
+assert compiler.triton is triton and isinstance(softmax.softmax_kernel, InterpretedFunction)
+x = torch.randn(3, 37)
+torch.testing.assert_close(softmax.softmax(x), torch.softmax(x, 1))
+x, w = torch.randn(1, 4, 5, 5), torch.randn(6, 4, 3, 3)
+torch.testing.assert_close(conv2d.conv2d(x, w), torch.nn.functional.conv2d(x, w))
+q, k, v = torch.randn(3, 1, 2, 9, 16)
+expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
+torch.testing.assert_close(flash_attention.attention(q, k, v)[0], expected)
+print("right")
+"""
+
+
+def test_the_same_source_is_for_real_triton() -> None:
+    if not triton.available():
+        oracles.unavailable("real Triton is not installed")
+    ours = {"KERNELS_COMPILER": "triton", "TRITON_INTERPRET": "1", "PYTHONPATH": str(SOLUTIONS)}
+    child = subprocess.run([sys.executable, "-c", SCRIPT], env=os.environ | ours, capture_output=True, text=True)
+    assert child.stdout == "right\n", child.stderr
