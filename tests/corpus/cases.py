@@ -26,7 +26,7 @@ from tests.oracles.triton import Source
 TESTS = Path(__file__).parents[1]
 TARGETS = ("sm_80", "sm_90")
 ORDER = "programs add to the same place in any order"
-FOLDED = "Triton adds a product to a sum inside the product, by a pass that a TTIR file comes too late for"
+FOLDED = "Triton adds a product to a sum inside the product, by a pass on TTIR"
 _GROUP = re.compile(
     r"(?P<names>[\w ]+): (?P<type>\*?\w+)(?P<divisible>:16)?(?:\[(?P<length>[^]]+)\])?(?: = (?P<value>.+))?"
 )

@@ -1,0 +1,105 @@
+"""One whole run on a GPU, kept as `docs/gpu_run.md`: verdicts, random kernels, times.
+
+    python3 -m bench.record              needs a CUDA GPU, torch, Triton, pytest, hypothesis, NumPy, rich
+    python3 -m bench.record --to FOLDER  writes gpu_run.md there instead
+
+The reference is graded, and the untouched stubs; random kernels go through both compilers; then come the benchmarks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from bench import ROOT
+
+FUZZ = ("tests/mini_triton/test_numpy_fuzz.py", "-k", "test_same_as_on_a_gpu")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; 1 if a part of it failed."""
+    parser = argparse.ArgumentParser(prog="python -m bench.record", description="A whole run on a GPU, kept as a page.")
+    parser.add_argument("--to", type=Path, default=ROOT / "docs", metavar="FOLDER", help="where the page goes")
+    options = parser.parse_args(arguments)
+    reference, graded = grade("reference")
+    stubs, _ = grade("learner")
+    fuzz, fuzzed = run("-m", "pytest", *FUZZ, "--quiet", "--impl", "reference", "--device", "cuda")
+    handoff, timed = run("-m", "bench.handoff", "--keep")
+    kernels, compared = run("-m", "bench.kernels", "--keep")
+    seconds = (graded, fuzzed, timed, compared)
+    page = "\n\n".join([
+        header(reference),
+        *verdicts(reference, stubs),
+        f"## Random kernels\n\nA thousand, a hundred in each test. Real Triton compiles each from its source and from "
+        f"our TTIR; both run on the GPU, it runs on the NumPy back end, and all must agree.\n\n{fenced(fuzz)}",
+        f"## The same kernels from our TTIR and from real Triton's\n\n{fenced(handoff)}",
+        f"## Kernels beside PyTorch's\n\n{fenced(kernels)}",
+        f"Seconds: {', '.join(f'{part:.0f}' for part in seconds)}.",
+    ])  # fmt: skip
+    (options.to / "gpu_run.md").write_text(page + "\n", encoding="utf-8")
+    print(page)
+    return 0 if reference["score"] == reference["max_score"] and "failed" not in fuzz and "Traceback" not in page else 1
+
+
+def grade(impl: str) -> tuple[dict[str, Any], float]:
+    """The JSON report on all milestones, and how long it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "report.json")
+        seconds = run("-m", "grader", "grade", "all", "--impl", impl, "--device", "cuda", "--json", str(path))[1]
+        return json.loads(path.read_text()), seconds
+
+
+def run(*command: str) -> tuple[str, float]:
+    """What a command of Python's prints, and how long it took."""
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
+    output = done.stdout + (done.stderr[-2000:] if done.returncode not in (0, 1) else "")
+    return output.strip(), time.perf_counter() - start
+
+
+def header(report: dict[str, Any]) -> str:
+    """What it ran on."""
+    import torch
+
+    versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
+    judges = ", ".join(f"{name}: {tier}" for name, tier in report["oracles"].items())
+    return (
+        "# One run on a GPU\n\nWritten by `python3 -m bench.record`.\n\n"
+        f"- {date.today().isoformat()}, {torch.cuda.get_device_name()}\n- {versions}\n- judges: {judges}"
+    )
+
+
+def verdicts(report: dict[str, Any], stubs: dict[str, Any]) -> list[str]:
+    """The score of each milestone; the stubs'."""
+    lines = ["| milestone | points | tests | seconds |", "|---|--:|--:|--:|"]
+    for milestone in report["milestones"]:
+        tests = [test for task in milestone["tasks"] for test in task["tests"]]
+        seconds = sum(test["seconds"] for test in tests)
+        points = f"{milestone['score']} of {milestone['max_score']}"
+        lines.append(f"| {milestone['key']} | {points} | {len(tests)} | {seconds:.0f} |")
+    return [
+        "## Verdicts",
+        f"`python3 -m grader grade all --impl reference --device cuda`: **{report['score']} of {report['max_score']} "
+        f"points** in {report['seconds']:.0f} s. Seconds below are those of the tests, which run side by side.",
+        "\n".join(lines),
+        f"The untouched stubs: {stubs['score']} of {stubs['max_score']} points.",
+    ]
+
+
+def fenced(output: str) -> str:
+    """A command's output as it is, without colours."""
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
+    return f"```text\n{plain}\n```"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
