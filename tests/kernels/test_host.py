@@ -93,7 +93,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "matmul: dtypes": (lambda: matmul(r(3, 4), r(4, 4).half()), TypeError, "their dtypes must be equal"),
     "matmul: activation": (lambda: matmul(r(3, 4), r(4, 4), "gelu"), ValueError, "'relu', 'leaky_relu', not 'gelu'"),
     "matmul: int8": (
-        lambda: matmul(*[ones(4, 4, dtype="int8")] * 2, activation="relu"),
+        lambda: matmul(a=ones(4, 4, dtype="int8"), b=ones(4, 4, dtype="int8"), activation="relu"),
         TypeError,
         "'relu' is for floats, but a",
     ),
