@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from kernels.matmul import ACTIVATIONS, DTYPES, matmul, matmul_kernel
 
 from tests.oracles import pytorch as torch
 from tests.strategies.host_calls import Words, host_call, kernel_call, triton_call
+from tests.strategies.precision import insist_on_fp32
 from tests.strategies.tensors import SEEDS, U, normal, rounding
 
 INF, NAN = float("inf"), float("nan")
@@ -135,12 +135,7 @@ def test_infinities_and_nan(places: list[tuple[str, int, int, float]], seed: int
 
 def test_fp32_is_not_cut_to_tf32() -> None:
     a, b, c = normal((16, 40), 0), normal((40, 16), 1), torch.zeros((16, 16))
-    call = launch(a, b, c, (16, 16, 40), GROUP=1)
-    call()
-    text = call.function(*call.arguments, **call.options).asm["ttir"]
-    if cut := re.search(r"tt\.dot .*inputPrecision = tf32\b", text):
-        because = "TF32, the default, has 11 bits of the 24 of fp32; on a CPU it makes no difference, on a GPU it does"
-        call.fail('products with input_precision="ieee"', Words(cut[0]), because)
+    insist_on_fp32(launch(a, b, c, (16, 16, 40), GROUP=1))
 
 
 LAYOUTS: dict[str, Any] = {
