@@ -29,6 +29,11 @@ class Lowered:
     asm: Mapping[str, Any]  # by the names in `STAGES`
     kernel: triton_api.Kernel  # which can be launched
 
+    @property
+    def sass(self) -> str:
+        """The machine code in words, an instruction a line; "" where there is no disassembler. (Given.)"""
+        return triton_api.disassembled(self.asm["cubin"])
+
 
 def capability_of(name: str) -> int:
     """The compute capability of a target: 90 for "sm_90". Raises `ValueError`, with the name, for anything else."""

@@ -1,7 +1,7 @@
 """All that is asked of real Triton, versions 3.6 to 3.9: by its public ways, and by private ones where there are none.
 
 (Given.) Public are `triton.compile` and what it returns. Private: running passes on a module that was read from a
-file, and telling a kernel made from a file what types its arguments have.
+file, telling a kernel made from a file what types its arguments have, and where NVIDIA's tools are.
 
 Source: `compile`, `IRSource` and `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`; `make_ttir` in its
 `third_party/nvidia/backend/compiler.py`.
@@ -11,7 +11,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
+import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 WARP = 32
@@ -58,6 +62,21 @@ def compile(file: str, capability: int, options: Mapping[str, Any], types: Seque
     kernel = triton.compile(file, target=target(capability), options=dict(options))
     kernel.src.signature = dict(enumerate(types))
     return Kernel(kernel)
+
+
+def disassembled(cubin: bytes) -> str:
+    """The machine code in words, an instruction a line, by NVIDIA's disassembler; "" where Triton came without it."""
+    from triton import knobs
+
+    with tempfile.TemporaryDirectory(prefix="mini-triton-") as folder:
+        file = Path(folder, "kernel.cubin")
+        file.write_bytes(cubin)
+        try:
+            tool = knobs.nvidia.cuobjdump.path
+            done = subprocess.run([tool, "-sass", str(file)], capture_output=True, text=True, check=True)
+        except (OSError, RuntimeError, subprocess.CalledProcessError):
+            return ""
+    return "\n".join(re.findall(r"/\*[0-9a-f]{4,}\*/ +(.*?) *;", done.stdout))
 
 
 class Kernel:

@@ -1,0 +1,144 @@
+"""What became of a kernel, on one page: how large each stage is, which thread has what, how memory is accessed.
+
+    print(explained(softmax_kernel.warmup(np.float16, np.float16, 1024, 1024, 1000, BLOCK=1024).lower("sm_90")))
+
+(Given.)
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from mini_triton.backends.handoff import Lowered
+from mini_triton.backends.layouts import WARP, Blocked, layouts
+from mini_triton.backends.ptx import Access, accesses, matrix_products
+
+ROWS, COLUMNS = 8, 16
+"""Of a layout, so many pieces are shown."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """How to count what is in the text of a stage, and what the stage has that those before have not."""
+
+    line: str  # a regular expression of a line that counts
+    unit: str
+    adds: str
+
+    def size(self, text: str) -> int:
+        return len(re.findall(self.line, text, re.MULTILINE))
+
+
+STAGES = {
+    "ttir": Stage(r"^ +(?:%\S+ = )?(?:tt|arith|math|scf)\.", "operations", "tensors, and what is done with all of one"),
+    "ttgir": Stage(
+        r"^ +(?:%\S+ = )?(?:tt|arith|math|scf|gpu|ttn?g)\.", "operations", "which thread has which element; pipelines"
+    ),
+    "llir": Stage(r"^  (?!\])\S", "instructions", "what one thread does with its elements, one by one"),
+    "ptx": Stage(r"^\t(?:@!?%p\d+ )?[a-z].*;", "instructions", "NVIDIA's instructions, for registers without end"),
+    "sass": Stage(r"^(?!NOP)\S", "instructions", "machine code: the registers that there are, and their timing"),
+}
+
+SASS_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}  # else 4 bytes
+SASS_KINDS = {"LDG": "load", "STG": "store", "LDGSTS": "copy"}
+
+
+def explained(lowered: Lowered) -> str:
+    """The page."""
+    ptx, ttgir, sass = lowered.asm["ptx"], lowered.asm["ttgir"], lowered.sass
+    texts = {"ttir": lowered.kernel.asm.get("ttir", ""), **lowered.asm, "sass": sass}
+    warps = attribute(ttgir, "ttg.num-warps", 1)
+    program = f"a program has {counted(warps, 'warp')} of {WARP} threads"
+    lines = [f"{name_of(ptx)} for sm_{lowered.capability}: {program}", ""]
+    lines += sizes({name: texts[name] for name in STAGES if texts[name]})
+    for name, layout in layouts(ttgir).items():
+        for shape in shapes(ttgir, name)[:1]:
+            lines += ["", *picture(name, layout, shape)]
+    lines += ["", "global memory, bytes that a thread moves with one instruction"]
+    lines += [f"  PTX   {accessed(accesses(ptx))}"]
+    lines += [f"  SASS  {accessed(sass_accesses(sass))}"] * bool(sass)
+    lines += ["", f"shared memory    {lowered.kernel.shared} bytes a program"]
+    lines += [f"tensor cores     {counted(matrix_products(ptx), 'instruction')}"]
+    return "\n".join(lines) + "\n"
+
+
+def name_of(ptx: str) -> str:
+    """The kernel's name."""
+    found = re.search(r"\.entry (\w+)", ptx)
+    return found[1] if found else "a kernel"
+
+
+def attribute(ttgir: str, name: str, default: int) -> int:
+    """A number that the module has as an attribute."""
+    found = re.search(rf'"?{re.escape(name)}"? = (\d+)', ttgir)
+    return int(found[1]) if found else default
+
+
+def counted(number: int, what: str) -> str:
+    """`1 warp`, `4 warps`."""
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def sizes(texts: Mapping[str, str]) -> Iterator[str]:
+    """A line for each stage."""
+    for name, text in texts.items():
+        stage = STAGES[name]
+        yield f"{name:6}{stage.size(text):6} {stage.unit:13} {stage.adds}"
+
+
+def shapes(ttgir: str, layout: str) -> list[tuple[int, ...]]:
+    """The shapes of tensors with a layout, the largest first."""
+    found = re.findall(rf"tensor<((?:\d+x)+)[^,#]*, {layout}>", ttgir)
+    every = {tuple(map(int, sizes.rstrip("x").split("x"))) for sizes in found}
+    return sorted(every, key=lambda shape: (math.prod(shape), shape), reverse=True)
+
+
+def picture(name: str, layout: Blocked, shape: tuple[int, ...]) -> Iterator[str]:
+    """Which thread has which piece of a tensor; of the first rows and columns of it, along its last two axes."""
+    size = layout.size_per_thread
+    yield f"{name}, {by(shape)} elements: pieces of {by(size)}, {shares(layout, shape)}"
+    columns = list(range(0, shape[-1], size[-1]))
+    rows = list(range(0, shape[-2], size[-2])) if len(shape) > 1 else [0]
+    many = " …" * (len(columns) > COLUMNS)
+    yield "  column   " + "".join(f"{column:5}" for column in columns[:COLUMNS]) + many
+    for row in rows[:ROWS]:
+        index = (*[0] * (len(shape) - 2), row)[: len(shape) - 1]
+        threads = [layout.owner(*index, column) for column in columns[:COLUMNS]]
+        yield (f"  row {row:<4} " if len(shape) > 1 else "  thread   ") + "".join(f"{t:5}" for t in threads) + many
+    if len(rows) > ROWS:
+        yield "  …"
+
+
+def by(shape: tuple[int, ...]) -> str:
+    """`64x32`; `1024` of a single axis."""
+    return "x".join(map(str, shape))
+
+
+def shares(layout: Blocked, shape: tuple[int, ...]) -> str:
+    """How many pieces of a tensor a thread has; or, if there are too few, how many threads have the same."""
+    pieces, copies = 1, 1
+    parts = zip(shape, layout.size_per_thread, layout.threads_per_warp, layout.warps_per_cta, strict=True)
+    for size, each, lanes, warps in parts:
+        pattern = each * lanes * warps
+        pieces *= max(1, size // pattern)
+        copies *= max(1, pattern // max(size, each))
+    return f"{pieces} a thread" + f", the same in {copies} threads" * (copies > 1)
+
+
+def accessed(found: Counter[Access]) -> str:
+    """`4 loads of 16, 2 stores of 16`."""
+    parts = [f"{counted(many, kind)} of {size}" for (kind, size), many in sorted(found.items())]
+    return ", ".join(part.replace("copys", "copies") for part in parts) or "none"
+
+
+def sass_accesses(sass: str) -> Counter[Access]:
+    """Accesses to global memory in machine code, as `accesses` has them: `LDG.E.128` loads 16 bytes."""
+    found: Counter[Access] = Counter()
+    for name, suffixes in re.findall(r"\b(LDGSTS|LDG|STG)\b((?:\.\w+)*)", sass):
+        widths = [SASS_WIDTHS[suffix] for suffix in suffixes.split(".") if suffix in SASS_WIDTHS]
+        found[SASS_KINDS[name], widths[0] if widths else 4] += 1
+    return found

@@ -1,0 +1,110 @@
+"""The page about a kernel's stages: it is what the texts say."""
+
+from __future__ import annotations
+
+import functools
+import re
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from mini_triton.backends import triton_api
+from mini_triton.backends.handoff import Lowered
+from mini_triton.backends.layouts import Blocked
+from mini_triton.backends.ptx import accesses
+from mini_triton.backends.stages import explained, picture, sass_accesses, shapes, shares
+
+from tests.oracles import triton
+
+
+@functools.cache
+def product(target: str) -> Lowered:
+    """The matrix product of milestone 8, lowered."""
+    from kernels.compiler import tl
+    from kernels.matmul import matmul_kernel
+
+    if not triton.available():
+        triton.version()  # ends the test as unavailable
+    halves, strides = [np.float16] * 3, [1024, 1] * 3
+    tiles = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}
+    constants = {"ACTIVATION": "", "TOTAL": tl.float32, "num_warps": 8}
+    kernel: Any = matmul_kernel.warmup(*halves, 1024, 1024, 1024, *strides, **tiles, **constants)
+    lowered: Lowered = kernel.lower(target)
+    return lowered
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_a_page_of_a_kernel(target: str) -> None:
+    lowered = product(target)
+    page = explained(lowered)
+    assert page.startswith(f"matmul_kernel for {target}: a program has 8 warps of 32 threads\n")
+    assert re.findall(r"^(\w+) +\d+ (?:operations|instructions) ", page, re.M) == [
+        "ttir",
+        "ttgir",
+        "llir",
+        "ptx",
+        "sass",
+    ]
+    copies = accesses(lowered.asm["ptx"])["copy", 16]
+    assert f"PTX   {copies} copies of 16" in page and f"SASS  {copies} copies of 16" in page
+    assert f"{lowered.kernel.shared} bytes a program" in page
+    assert "#blocked, 64x64 elements: pieces of 1x8" in page
+    assert max(map(len, page.splitlines())) <= 100
+
+
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_machine_code_has_the_accesses_of_ptx(target: str) -> None:
+    lowered = product(target)
+    assert sass_accesses(lowered.sass) == accesses(lowered.asm["ptx"])
+
+
+def test_without_a_disassembler() -> None:
+    lowered = product("sm_90")
+    with mock.patch.object(triton_api.subprocess, "run", side_effect=OSError):
+        assert lowered.sass == ""
+        page = explained(lowered)
+    assert not re.search("sass", page, re.I) and "PTX" in page
+
+
+def test_a_page_of_next_to_nothing() -> None:
+    asm = {"ttgir": "module {}", "llir": "", "ptx": "", "cubin": b""}
+    kernel: Any = SimpleNamespace(asm={}, shared=0)
+    with mock.patch.object(triton_api, "disassembled", lambda cubin: ""):
+        page = explained(Lowered(80, asm, kernel))
+    assert "PTX   none" in page and "1 warp of 32 threads" in page
+
+
+def test_pictures() -> None:
+    layout = Blocked((1, 2), (4, 8), (2, 1), (1, 0))
+    first, columns, *rows = picture("#blocked", layout, (16, 4))
+    assert first == "#blocked, 16x4 elements: pieces of 1x2, 2 a thread, the same in 4 threads"
+    assert columns.split() == ["column", "0", "2"]
+    assert [row.split() for row in rows[:5]] == [
+        ["row", str(row), str(8 * row), str(8 * row + 1)] for row in range(4)
+    ] + [["row", "4", "32", "33"]]
+    assert rows[-1].strip() == "…" and len(rows) == 9
+
+
+def test_pictures_of_one_axis_and_of_three() -> None:
+    lines = list(picture("#blocked", Blocked((4,), (32,), (1,), (0,)), (128,)))
+    assert lines[1].split() == ["column", *map(str, range(0, 64, 4)), "…"]
+    assert lines[2].split() == ["thread", *map(str, range(16)), "…"]
+    lines = list(picture("#blocked", Blocked((1, 1, 2), (2, 4, 4), (1, 1, 1), (2, 1, 0)), (2, 4, 8)))
+    assert lines[2].split() == ["row", "0", "0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    "shape, words",
+    [((1024,), "2 a thread"), ((512,), "1 a thread"), ((64,), "1 a thread, the same in 8 threads")],
+)
+def test_shares(shape: tuple[int, ...], words: str) -> None:
+    assert shares(Blocked((4,), (32,), (4,), (0,)), shape) == words
+
+
+def test_shapes() -> None:
+    text = """tensor<64x!tt.ptr<f16>, #blocked> tensor<1x8xf32, #blocked1> tensor<32x64xi1, #blocked>
+    tensor<4096xi32, #ttg.slice<{dim = 0, parent = #blocked}>> tensor<64xf32, #blocked>"""
+    assert shapes(text, "#blocked") == [(32, 64), (64,)]
+    assert shapes(text, "#blocked1") == [(1, 8)] and shapes(text, "#blocked2") == []
