@@ -211,8 +211,10 @@ def _mistakes(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import alternatives
+    from grader import alternatives, together
 
+    if options.together:
+        return OK if together.run() else LOST
     return OK if alternatives.run(options.target or ["all"]) else LOST
 
 
@@ -355,6 +357,8 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, description=text)
         command.set_defaults(run=run)
         command.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+        if name == "alternatives":
+            command.add_argument("--together", action="store_true", help="whole courses in one style instead")
         if name == "mistakes":
             command.add_argument("--each", type=_positive, metavar="N", help="only the first N of each task")
     return parser

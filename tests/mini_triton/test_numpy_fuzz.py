@@ -1,7 +1,7 @@
 """Random kernels: what the NumPy back end makes of them is what real Triton does.
 
-`pytest --examples 2000` draws that many, beside Triton's interpreter. With `--device cuda` there are 1000 more, compiled
-by real Triton and run on the GPU, from its own modules and from ours.
+`pytest --examples 2000` draws that many, beside Triton's interpreter. With `--device cuda` there are 1000 more, which
+real Triton compiles and runs on the GPU, from its own modules and from ours.
 """
 
 from __future__ import annotations

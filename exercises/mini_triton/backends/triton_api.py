@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 WARP = 32
+PASSED_AS = {"i8": "i16"}
+"""Types of numbers that the launcher is told to pass as others: 3.6 refuses an i8 below 0. Its byte is the lower one."""
 
 
 def insist() -> None:
@@ -60,7 +62,7 @@ def compile(file: str, capability: int, options: Mapping[str, Any], types: Seque
     import triton
 
     kernel = triton.compile(file, target=target(capability), options=dict(options))
-    kernel.src.signature = dict(enumerate(types))
+    kernel.src.signature = {i: PASSED_AS.get(type, type) for i, type in enumerate(types)}
     return Kernel(kernel)
 
 

@@ -1,0 +1,58 @@
+"""The whole course from one tree: every milestone is the learner's, and stands on the learner's earlier ones.
+
+Graded are a copy of the reference, and trees in which all milestones are in other styles (`tests/alternatives/`).
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import zip_longest
+from pathlib import Path
+
+from grader.alternatives import Alternative, catalog
+from grader.curriculum import Curriculum, load
+from grader.grading import Grading, Settings
+from grader.runner import run_all
+from grader.verdicts import Verdict
+
+
+def run() -> bool:
+    """Print what each tree's points are, and what fails; True if nothing does."""
+    curriculum = load()
+    return all([graded(curriculum, name, styles) for name, styles in trees(curriculum)])
+
+
+def trees(curriculum: Curriculum) -> list[tuple[str, Sequence[Alternative]]]:
+    """The names of trees, and the styles in them: the first of each milestone, the second of each, ..."""
+    styles = catalog(curriculum)
+    columns = zip_longest(*([s for s in styles if s.milestone == milestone] for milestone in curriculum.milestones))
+    chosen = [[style for style in column if style] for column in columns]
+    return [("the reference", ()), *((", ".join(style.name for style in column), column) for column in chosen)]
+
+
+def graded(curriculum: Curriculum, name: str, styles: Sequence[Alternative]) -> bool:
+    """Grade all milestones from a tree; True if nothing fails."""
+    with tree(curriculum, styles) as root:
+        settings = Settings(learner_root=root, fill="learner")
+        gradings = [Grading(curriculum, list(milestone.tasks), settings) for milestone in curriculum.milestones]
+        run_all(gradings)
+    results = [result for grading in gradings for result in grading.results.values()]
+    wrong = [result for result in results if result.verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)]
+    for result in wrong:
+        print(f"{name}: {result.name}: {result.verdict}: {result.message} {result.location}")
+    unjudged = sum(result.verdict is Verdict.UNAVAILABLE for result in results)
+    judges = f", {unjudged} without a judge on this machine" if unjudged else ""
+    print(f"{name}: {len(results) - len(wrong) - unjudged} of {len(results)} tests pass{judges}.")
+    return not wrong
+
+
+@contextmanager
+def tree(curriculum: Curriculum, styles: Sequence[Alternative]) -> Iterator[Path]:
+    """A learner's tree with the modules of these styles, and the reference's where they bring none."""
+    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+        for source in (curriculum.solutions, *(style.path for style in styles)):
+            shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        yield Path(folder)
