@@ -113,12 +113,12 @@ def test_what_goes_from_one_to_the_next() -> None:
     name, text, types = question(ADD)
     seen: list[Any] = []
 
-    def simplified(file: str, *rest: Any) -> str:
-        seen.append(("simplified", Path(file).name, Path(file).read_text(), *rest))
+    def simplified(file: str, capability: int, options: Any) -> str:
+        seen.append(("simplified", Path(file).name, Path(file).read_text(), capability, dict(options)))
         return "the simplified text"
 
-    def compiled(file: str, *rest: Any) -> Any:
-        seen.append(("compile", Path(file).name, Path(file).read_text(), *rest))
+    def compiled(file: str, capability: int, options: Any, types: Any) -> Any:
+        seen.append(("compile", Path(file).name, Path(file).read_text(), capability, dict(options), list(types)))
         return mock.Mock(asm={"ttir": "", "ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d", "sass": ""})
 
     options = {"num_warps": 2}

@@ -45,9 +45,7 @@ def test_vectors(device: str, size: int, dtype: str, shift: int, seed: int) -> N
         for _ in range(2):  # the second launch is one like before
             add_kernel[(-(-size // 256),)](x, y, out, size, BLOCK=256)
     expected = torch.cat([values[0][shift:] + values[1][shift:], torch.full((1,), -7.0).to(values[0].dtype)])
-    assert torch.equal(from_gpu(out), expected), (
-        f"x + y of {size} elements of {dtype}, {shift} after an aligned one"
-    )
+    assert torch.equal(from_gpu(out), expected), f"x + y of {size} elements of {dtype}, {shift} after an aligned one"
 
 
 class Shifted:

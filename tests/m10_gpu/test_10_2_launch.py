@@ -135,7 +135,7 @@ def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligne
     with (
         mock.patch.object(launch, "selected", recorder.selected),
         mock.patch.object(launch, "capability_here", lambda gpu: 80),
-        mock.patch.object(triton_api.Kernel, "launch", lambda self, *given: recorder.launch(*given)),
+        mock.patch.object(triton_api.Kernel, "launch", lambda self, grid, arguments: recorder.launch(grid, arguments)),
     ):
         for _ in range(2):  # the second launch is one like before
             compiled = kernel[(3, 2)](out, x, n, 2.5, BLOCK=1024)

@@ -80,6 +80,8 @@ def a_gpu(device: str) -> Iterator[None]:
     with (
         mock.patch.object(launch, "selected", lambda gpu: contextlib.nullcontext()),
         mock.patch.object(launch, "capability_here", lambda gpu: 90),
-        mock.patch.object(triton_api, "compile", lambda file, *rest: Kernel(Path(file).read_text())),
+        mock.patch.object(
+            triton_api, "compile", lambda file, capability, options, types: Kernel(Path(file).read_text())
+        ),
     ):
         yield
