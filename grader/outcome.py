@@ -64,6 +64,8 @@ def of_test(error: BaseException, plan: Plan, phase: str = "call", is_own: IsOwn
 
 def of_import(error: BaseException, what: str, plan: Plan) -> Outcome:
     """The outcome for everything that needs `what`, a module or a file that could not be imported."""
+    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
+        return Outcome(Verdict.UNAVAILABLE, f"{what} needs PyTorch, which is not installed: pip install torch")
     result = _general(error, plan) or Outcome(Verdict.ERROR, describe(error), location(error, plan))
     if isinstance(error, Unimportable) or is_stub(error):
         return result

@@ -21,6 +21,7 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals"
         ("def add(:\n", Verdict.ERROR, "SyntaxError", 1),
         ("x = 1\nraise ValueError('no')\n", Verdict.ERROR, "ValueError: no", 2),
         ("import nowhere\n", Verdict.ERROR, "No module named 'nowhere'", 1),
+        ("raise ModuleNotFoundError('no torch', name='torch')\n", Verdict.UNAVAILABLE, "needs PyTorch", None),
         ("import sys\nsys.exit(0)\n", Verdict.ERROR, "sys.exit(0)", 2),
         ("import os\nos._exit(0)\n", Verdict.ERROR, "exit code 0 while importing tiny.number", None),
         ("import pytest\n", Verdict.ERROR, "imports pytest, which is refused", 1),
