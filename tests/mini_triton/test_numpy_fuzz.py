@@ -34,6 +34,8 @@ REFUSED = 3  # of a batch, at most: some kernels real Triton's own compiler give
 GIVEN_UP = "Failures have been detected while processing an MLIR pass pipeline"
 MAGNIFYING = ("tl.sin", "tl.cos", "math.sin", "math.cos", "%")
 """Of large numbers, whose last unit is a period or more; `%` of floats is also wrong on a GPU, by one divisor."""
+ROUNDING_UP = ("tl.ceil", "tl.floor")
+"""Of a subnormal number, which only a bitcast makes: where LLVM knows it, it takes it for 0."""
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -97,7 +99,9 @@ def judge_on_gpu(
     assert ours, f"{kernel}\nreal Triton cannot run our module: {ours.diagnostic}"
     compare(kernel, seed, "real Triton's, of our module on the GPU,", ours.values, theirs.values, rounding)
     got = in_all_modes(kernel, module, asked)
-    if rounding == closeness.EXACT or not any(name in kernel.source for name in MAGNIFYING):
+    subnormal = "bitcast" in kernel.source and any(name in kernel.source for name in ROUNDING_UP)
+    magnified = rounding != closeness.EXACT and any(name in kernel.source for name in MAGNIFYING)
+    if not subnormal and not magnified:
         compare(kernel, seed, "real Triton's", got, theirs.values, rounding)
 
 

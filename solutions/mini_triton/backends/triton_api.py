@@ -20,7 +20,7 @@ from typing import Any
 
 WARP = 32
 PASSED_AS = {"i8": "i16"}
-"""Types of numbers that the launcher is told to pass as others: 3.6 refuses an i8 below 0. Its byte is the lower one."""
+"""Types of numbers that are passed as others: 3.6 refuses an i8 below 0. The lower byte of an i16 is the same."""
 
 
 def insist() -> None:
