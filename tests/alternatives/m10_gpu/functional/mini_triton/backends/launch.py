@@ -37,7 +37,8 @@ def gpu_of(kernel: str, memory: Mapping[str, Any]) -> int:
             return gpu
         case places:
             spelled = {device: f"cuda:{device}" if device >= 0 else "cpu" for device, _ in places}
-            where = ", ".join(f"{name}: {spelled[device]}" for device, name in places)
+            last = {value: name for name, value in placed}  # any argument of a device will do
+            where = ", ".join(f"{last[device]}: {spelled[device]}" for device, _ in places)
             raise ValueError(f"memory of {kernel} that is not on the same GPU as all other: {where}")
 
 
