@@ -53,8 +53,8 @@ def lower(
     `options` are a launch's: num_warps, num_stages, ... Raises `RuntimeError` if Triton is not installed, or refuses.
     """
     # [task 10.1] `triton_api.insist()` comes first. Triton reads files only, whose names end in ".ttir": write the text
-    # to one in a temporary folder, and name it after the kernel. What `triton_api.simplified` makes of it takes its
-    # place; `triton_api.compile` that one. The stages are in the `asm` of the kernel that it returns.
+    # to one in a temporary folder, named after the kernel. Replace it by what `triton_api.simplified` makes of the
+    # file, then `triton_api.compile` that. It returns a kernel, whose `asm` has the stages, and more than those.
     triton_api.insist()
     options = options or {}
     with tempfile.TemporaryDirectory(prefix="mini-triton-") as folder:
