@@ -24,9 +24,10 @@ def forward_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid has the blocks, axis 1 the heads."""
-    # Task 8.7: Go through the keys, BLOCK_N at a time; if CAUSAL, none of these queries sees those after the last of
-    # them. Scale the scores, in fp32: a scaled q would be rounded once more. Scores of keys that a query does not see
-    # are -inf. Every query sees a key of the first block, so the maximum is finite from then on.
+    # Task 8.7: Go through the keys, BLOCK_N at a time; if CAUSAL, no further than the last of these queries, since none
+    # of them sees later keys. Scale the scores, in fp32: a scaled q would be rounded once more. Scores of keys that a
+    # query does not see are -inf; values that are masked off must be 0, because 0 * NaN is NaN. Every query sees a key
+    # of the first block, so the maximum is finite from then on. `input_precision="ieee"` keeps fp32 products exact.
     raise NotImplementedError("Task 8.7: Flash attention, forward")
 
 
@@ -53,7 +54,8 @@ def dkdv_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """The gradients of k and v: one program for BLOCK_N keys of one head."""
-    # Task 8.8: Go through the queries that see these keys. With p the probabilities and dp = dout @ v.T:
+    # Task 8.8: Go through the queries; if CAUSAL, from the block of the first that sees one of these keys. With p the
+    # probabilities and dp = dout @ v.T:
     # dv += p.T @ dout, ds = p * (dp - delta), dk += ds.T @ q, times scale in the end.
     raise NotImplementedError("Task 8.8: Flash attention, backward")
 

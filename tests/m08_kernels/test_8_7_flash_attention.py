@@ -107,6 +107,22 @@ def test_causal_results_do_not_depend_on_the_future(
         call.compare(f"{name}[:, :, :{now}]", got[:, :, :now], old[:, :, :now], because=because)
 
 
+@settings(max_examples=20)
+@given(st.integers(2, 140), SEEDS, st.sampled_from(TILES), st.integers(0, 4))
+@example(64, 0, (16, 16), 0)
+def test_what_no_query_of_a_block_sees_is_not_loaded(length: int, seed: int, tile: tuple[int, int], block: int) -> None:
+    tiles = {"BLOCK_M": tile[0], "BLOCK_N": tile[1]}
+    q, k, v = arguments((1, 2, length, 16), seed)
+    before = host_call(attention, q, k, v, causal=True, tiles=tiles)()
+    rows = (block + 1) * tile[0]  # of these blocks of queries
+    later = -(-rows // tile[1]) * tile[1]  # keys of whole blocks behind the last one of them
+    k[:, :, later:] = v[:, :, later:] = math.nan
+    call = host_call(attention, q, k, v, causal=True, tiles=tiles)
+    for name, got, old in zip(("out", "logsumexp"), call(), before, strict=True):
+        because = f"the loop ends with the last key that the block sees: k and v are NaN from {later} on"
+        call.compare(f"{name}[:, :, :{rows}]", got[:, :, :rows], old[:, :, :rows], because=because)
+
+
 @given(LENGTH, CAUSAL, SEEDS, st.sampled_from([1, 64, 4096]), st.sampled_from(FLOATS))
 @example(17, True, 0, 4096, "float16")
 def test_scores_far_apart(length: int, causal: bool, seed: int, factor: int, dtype: str) -> None:

@@ -136,6 +136,32 @@ def test_causal_results_have_no_gradient_of_the_future(
         call.compare(f"{name}[:, :, {now + 1}:]", later, torch.zeros_like(later), because=because)
 
 
+@settings(max_examples=20)
+@given(st.integers(2, 100), SEEDS, st.sampled_from(TILES), st.integers(0, 3))
+@example(64, 0, (16, 16), 1)
+def test_what_a_block_has_nothing_to_do_with_is_not_loaded(
+    length: int, seed: int, tile: tuple[int, int], block: int
+) -> None:
+    tiles = {"BLOCK_M": tile[0], "BLOCK_N": tile[1]}
+    *inputs, dout = arguments((1, 2, length, 16), seed, count=4)
+    right = Attention(inputs, causal=True)
+    before = host_call(attention_backward, dout, *inputs, *right.kept(), causal=True, tiles=tiles)()
+    q, k, v = (x.clone() for x in inputs)
+    rows = (block + 1) * tile[0]
+    later = -(-rows // tile[1]) * tile[1]
+    k[:, :, later:] = v[:, :, later:] = math.nan
+    call = host_call(attention_backward, dout, *inputs[:1], k, v, *right.kept(), causal=True, tiles=tiles)
+    because = f"the loop ends with the last key that the block sees: k and v are NaN from {later} on"
+    call.compare(f"dq[:, :, :{rows}]", call()[0][:, :, :rows], before[0][:, :, :rows], because=because)
+    first = block * tile[1]
+    earlier = first // tile[0] * tile[0]
+    q[:, :, :earlier] = math.nan
+    call = host_call(attention_backward, dout, q, *inputs[1:], *right.kept(), causal=True, tiles=tiles)
+    because = f"the loop begins with the first block of queries that sees these keys: q is NaN before {earlier}"
+    for name, got, old in zip(("dk", "dv"), call()[1:], before[1:], strict=True):
+        call.compare(f"{name}[:, :, {first}:]", got[:, :, first:], old[:, :, first:], because=because)
+
+
 def test_finite_differences() -> None:
     *inputs, dout = arguments((1, 2, 21, 16), 0, count=4)
     directions = [normal((1, 2, 21, 16), seed).double() for seed in (7, 8, 9)]

@@ -177,7 +177,11 @@ def as_numpy(value: Any) -> np.ndarray:
 
 @contextlib.contextmanager
 def watched() -> Iterator[tuple[list[str], list[str]]]:
-    """The names of the kernels that are launched meanwhile, and of torch's operators that are used outside of them."""
+    """The names of the kernels that are launched meanwhile, and of torch's operators that are used outside of them.
+
+    What a load without `other` gives where it is masked off is undefined: meanwhile it is NaN, or 77.
+    """
+    from mini_triton.codegen.library import memory
     from mini_triton.runtime.jit import JITFunction
 
     dispatch: Any = torch.utils._python_dispatch
@@ -196,7 +200,16 @@ def watched() -> Iterator[tuple[list[str], list[str]]]:
         with dispatch._disable_current_modes():
             return launch(self, *arguments, **keywords)
 
-    with mock.patch.object(JITFunction, "launch", counted), Watch():
+    load = memory.load
+
+    def undefined(buffer: Any, offset: Any, mask: Any = None, other: Any = None) -> Any:
+        if mask is not None and other is None:
+            kind = buffer.data.dtype
+            other = np.array(77 if kind.kind in "iub" else np.nan).astype(kind)
+        return load(buffer, offset, mask, other)
+
+    patches = (mock.patch.object(JITFunction, "launch", counted), mock.patch.object(memory, "load", undefined))
+    with patches[0], patches[1], Watch():
         yield launched, used
 
 
