@@ -13,6 +13,7 @@ from kernels.conv2d import conv2d, direct_kernel, implicit_gemm_kernel
 
 from tests.oracles import pytorch as torch
 from tests.strategies.host_calls import host_call, kernel_call, triton_call
+from tests.strategies.precision import insist_on_fp32
 from tests.strategies.tensors import FLOATS, SEEDS, U, guarded, normal, rounding
 
 WAYS = pytest.mark.parametrize("direct", [True, False], ids=["direct", "implicit"])
@@ -181,6 +182,12 @@ def launch(out: Any, x: Any, w: Any, options: dict[str, Any], direct: bool, prog
     grid = (math.ceil(images * p_size * q_size / 16), math.ceil(filters // groups / 16))
     groups = groups if programs is None else programs
     return kernel_call(implicit_gemm_kernel, (*grid, groups), *arrays, *sizes, **constants)
+
+
+def test_fp32_is_not_cut_to_tf32() -> None:
+    x, w, options = operands((1, 2, 3, 3, 3), (2, 2), (1, 0, 1), 1, 0)
+    out = torch.zeros(expected_of(x, w, options).shape)
+    insist_on_fp32(launch(out, x, w, options, direct=False))
 
 
 @WAYS

@@ -106,8 +106,10 @@ class kernel_call(host_call):
 
     def __call__(self) -> None:
         __tracebackhide__ = True
-        with watched():
+        with watched() as (launched, _):
             calling.__call__(self)
+        if not launched:
+            self.fail("a kernel that mini_triton compiles", Words("something else that can be called so"))
 
     def __repr__(self) -> str:
         options = [f"{name}={self.shown(value)}" for name, value in self.options.items()]
