@@ -32,8 +32,8 @@ BATCH = 100  # kernels compiled, run and forgotten
 SHOWN = 3  # of those that differ
 REFUSED = 3  # of a batch, at most: some kernels real Triton's own compiler gives up
 GIVEN_UP = "Failures have been detected while processing an MLIR pass pipeline"
-MAGNIFYING = ("tl.sin", "tl.cos", "math.sin", "math.cos", "%")
-"""Of large numbers, whose last unit is a period or more; `%` of floats is also wrong on a GPU, by one divisor."""
+MAGNIFYING = ("tl.sin", "tl.cos", "math.sin", "math.cos", "exp(", "exp2(", "%")
+"""Of large numbers, whose last unit is a period or more, or a factor; `%` of floats is also wrong on a GPU."""
 ROUNDING_UP = ("tl.ceil", "tl.floor")
 """Of a subnormal number, which only a bitcast makes: where LLVM knows it, it takes it for 0."""
 
