@@ -24,10 +24,11 @@ def forward_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid has the blocks, axis 1 the heads."""
-    # Task 8.7: Go through the keys, BLOCK_N at a time; if CAUSAL, no further than the last of these queries, since none
-    # of them sees later keys. Scale the scores, in fp32: a scaled q would be rounded once more. Scores of keys that a
-    # query does not see are -inf; values that are masked off must be 0, because 0 * NaN is NaN. Every query sees a key
-    # of the first block, so the maximum is finite from then on. `input_precision="ieee"` keeps fp32 products exact.
+    # Task 8.7: Go through the keys, BLOCK_N at a time; if CAUSAL, no further than the last of these queries, since
+    # none of them sees later keys. Scale the scores, in fp32: a scaled q would be rounded once more. Scores of keys
+    # that a query does not see are -inf; values that are masked off must be 0, because 0 * NaN is NaN. Every query sees
+    # a key of the first block, so the maximum is finite from then on. With `input_precision="ieee"` fp32 is not cut to
+    # TF32.
     raise NotImplementedError("Task 8.7: Flash attention, forward")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, check_statistics, describe, empty_like, on_gpu, size_of
+from kernels.host import check, check_alike, check_statistics, describe, empty_like, on_gpu
 
 LONGEST = 65536  # elements of a row, which must fit one block
 
@@ -87,39 +87,42 @@ def sum_parts_kernel(
 
 def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> tuple[Any, Any, Any]:
     """The normalised rows of a contiguous (rows, columns) matrix, and each row's mean and rstd, which are fp32."""
-    check("x", x, rank=2, contiguous=True)
-    rows, columns = x.shape
+    rows, columns = check_rows(x)
     check_vector("weight", weight, x)
     check_vector("bias", bias, x)
-    if columns > LONGEST:
-        raise ValueError(f"a row must fit one block of {LONGEST} elements, but x is {describe(x)}")
     out = empty_like(x)
     mean, rstd = (empty_like(x, (rows,), "float32") for _ in range(2))
-    if size_of(x):
-        forward_kernel[(rows,)](out, x, weight, bias, mean, rstd, columns, float(eps), **block_for(columns))
+    forward_kernel[(rows,)](out, x, weight, bias, mean, rstd, columns, float(eps), **block_for(columns))
     return out, mean, rstd
 
 
 def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> tuple[Any, Any, Any]:
     """The gradients of x, weight and bias, from that of the result and what `layer_norm` kept."""
-    check("x", x, rank=2, contiguous=True)
+    rows, columns = check_rows(x)
     check("dy", dy, rank=2, contiguous=True)
     check_alike("dy", dy, "x", x)
     if dy.shape != x.shape:
         raise ValueError(f"dy is {describe(dy)}, x is {describe(x)}: their shapes must be equal")
     check_vector("weight", weight, x)
-    rows, columns = x.shape
     for name, statistics in {"mean": mean, "rstd": rstd}.items():
         check_statistics(name, statistics, (rows,), "x", x)
     parts = min(256 if on_gpu(x) else 64, rows)
     dx, dweight, dbias = empty_like(x), empty_like(weight), empty_like(weight)
     dweight_parts, dbias_parts = (empty_like(x, (parts, columns), "float32") for _ in range(2))
     arrays = (dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd)
-    if columns:
-        backward_kernel[(parts,)](*arrays, rows, columns, **block_for(columns))
-        grid = (triton.cdiv(columns, 64),)
-        sum_parts_kernel[grid](dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P=32, BLOCK=64)
+    backward_kernel[(parts,)](*arrays, rows, columns, **block_for(columns))
+    grid = (triton.cdiv(columns, 64),)
+    sum_parts_kernel[grid](dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P=32, BLOCK=64)
     return dx, dweight, dbias
+
+
+def check_rows(x: Any) -> tuple[int, int]:
+    """The shape of `x`. Raise TypeError or ValueError unless it is a contiguous matrix whose rows fit a block."""
+    check("x", x, rank=2, contiguous=True)
+    rows, columns = x.shape
+    if not 0 < columns <= LONGEST:
+        raise ValueError(f"a row must fit one block of {LONGEST} elements, and not be empty, but x is {describe(x)}")
+    return rows, columns
 
 
 def check_vector(name: str, vector: Any, x: Any) -> None:

@@ -124,6 +124,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         "bias is a float16 Tensor of shape",
     ),
     "layer_norm: long": (lambda: layer_norm(r(1, 70000), *[r(70000)] * 2), ValueError, "must fit one block of 65536"),
+    "layer_norm: empty rows": (lambda: layer_norm(r(3, 0), r(0), r(0)), ValueError, "not be empty"),
     "layer_norm_backward: x": (
         lambda: forward(x=[1.0]),
         TypeError,
@@ -275,6 +276,18 @@ def test_arrays_without_elements(name: str) -> None:
     assert not first.any()  # the sum of nothing is 0
     if name == "layer_norm_backward":
         assert not any(gradient.any() for gradient in others)
+
+
+@pytest.mark.parametrize("name", ["DropoutFunction", "LayerNormFunction", "AttentionFunction"])
+def test_gradients_have_no_gradients(name: str) -> None:
+    from kernels import modules
+
+    x = r(1, 1, 4, 16).requires_grad_()
+    others = {"DropoutFunction": (0.5, 1), "LayerNormFunction": (r(16), r(16), 1e-5), "AttentionFunction": (x, x, True)}
+    result = getattr(modules, name).apply(x, *others[name])
+    (gradient,) = torch.autograd.grad(result.square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="differentiate twice"):
+        gradient.sum().backward()
 
 
 def softmax_by_torch(x: Any) -> Any:

@@ -102,7 +102,7 @@ def test_a_constant_row_gives_the_bias(columns: int, constant: int, seed: int, d
     x = torch.full((2, columns), float(constant)).to(weight.dtype)
     call = host_call(layer_norm, x, weight, bias, eps=0.25)
     out, mean, rstd = call()
-    far = 2 * U * abs(constant)  # sums of small integers are exact, the division need not be
+    far = (ADDITIONS + 5) * U * abs(constant)  # such a sum is exact; not so if each term is divided before
     call.compare("mean", mean, torch.full((2,), float(constant)), far)
     call.compare("rstd", rstd, torch.full((2,), 2.0), 16 * U, because="the variance is 0, so rstd is 1 / sqrt(eps)")
     right = bias.double().expand(2, columns)
@@ -146,12 +146,8 @@ def test_the_kernel_touches_nothing_else(columns: int, seed: int, block: int) ->
 
 
 def test_no_rows() -> None:
-    check(arguments(1, 5, 0))  # where there are rows, kernels do the work
-    for rows, columns in ((0, 5), (3, 0), (0, 0)):
-        call = host_call(layer_norm, *arguments(rows, columns, 0))
-        results = call.function(*call.arguments)
-        for name, got, shape in zip(("out", "mean", "rstd"), results, ((rows, columns), (rows,), (rows,)), strict=True):
-            call.compare(name, got, torch.empty(shape), math.inf)
+    for rows in (1, 0):
+        check(arguments(rows, 5, 0))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])

@@ -131,3 +131,15 @@ def test_launches_one_after_the_other(device: str) -> None:
             kernel[lambda meta: (-(-meta["n"] // meta["BLOCK"]),)](out, x, 100, float(step), BLOCK=32)
             expected = ((values + step) * step).to(from_gpu(out).dtype)
             assert torch.equal(from_gpu(out), expected), f"launch {step} of 6"
+
+
+def test_on_a_gpu_and_on_the_cpu_by_turns(device: str) -> None:
+    kernel = load(TEXT.replace("{annotation}", ""))["scale"]
+    x = torch.arange(100, dtype=torch.float32)
+    with a_gpu(device):
+        for there in (True, True, False, False, True):
+            source, out = x.clone(), torch.full((100,), -7.0)
+            if there:
+                source, out = to_gpu(source, device), to_gpu(out, device)
+            kernel[(4,)](out, source, 100, 2.5, BLOCK=32)
+            assert torch.equal(from_gpu(out), x * 2.5), "a kernel runs where its arguments are"

@@ -57,6 +57,8 @@ class WarmLaunches:
         except TypeError:
             return
         (gpu,) = {value.get_device() for value in values if hasattr(value, "get_device")}
+        if gpu not in kernel.launchers:  # this time it ran on the CPU
+            return
         places = [self.names.index(name) for name in kernel.parameters]
         passed = operator.itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
         self.known[noted] = kernel, kernel.launchers[gpu], passed
