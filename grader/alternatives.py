@@ -1,18 +1,27 @@
 """Right solutions written differently from the reference: the tests must accept them all.
 
-`tests/alternatives/m01_types/<style>/` holds whole modules that stand in for the reference's of that milestone.
+`tests/alternatives/m01_types/<style>/` holds what a learner writes, and nothing that is given: each file is merged with
+the reference's module (see `merging`) into a tree that is graded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader import merging, stubs
 from grader.curriculum import Curriculum, Milestone, load
 from grader.grading import Grading, Settings
+from grader.markers import MarkerError
+from grader.merging import MergeError
+from grader.problems import Problem
 from grader.runner import run_all
-from grader.verdicts import Verdict
+from grader.verdicts import TestResult, Verdict
+
+_GOOD = (Verdict.PASS, Verdict.UNAVAILABLE)
 
 
 @dataclass(frozen=True)
@@ -26,9 +35,40 @@ class Alternative:
     def name(self) -> str:
         return f"{self.milestone.directory}/{self.path.name}"
 
+    def files(self) -> list[Path]:
+        """Its files, as paths relative to it."""
+        return sorted(file.relative_to(self.path) for file in self.path.rglob("*.py"))
+
     def modules(self, curriculum: Curriculum) -> set[str]:
-        """The declared modules that it brings."""
-        return {module for module in self.milestone.modules if (self.path / curriculum.file_of(module)).exists()}
+        """The declared modules that it writes."""
+        return {module for module in self.milestone.modules if curriculum.file_of(module) in self.files()}
+
+    def text(self, file: Path, curriculum: Curriculum) -> str:
+        """A whole module in its style. Raises `MergeError`."""
+        own, reference = stubs.read(self.path / file), curriculum.solutions / file
+        if "from __future__ import" in own:
+            return own  # still a whole module
+        return merging.merged(stubs.read(reference), own) if reference.exists() else own
+
+    def write(self, root: Path, curriculum: Curriculum) -> None:
+        """Write its whole modules into a tree."""
+        for file in self.files():
+            (root / file).parent.mkdir(parents=True, exist_ok=True)
+            (root / file).write_text(self.text(file, curriculum), encoding="utf-8")
+
+    def problems(self, curriculum: Curriculum) -> Iterator[Problem]:
+        """What it holds that is not its to write."""
+        if not self.modules(curriculum):
+            yield Problem(self.path, 0, f"has no module of {self.milestone.id}")
+        for file in self.files():
+            reference = stubs.read(curriculum.solutions / file)
+            try:
+                if ast.dump(ast.parse(self.text(file, curriculum))) == ast.dump(ast.parse(reference)):
+                    yield Problem(self.path / file, 0, "is written as the reference is")
+            except MergeError as error:
+                yield Problem(self.path / file, error.line, str(error))
+            except (MarkerError, SyntaxError) as error:
+                yield Problem(self.path / file, 0, f"cannot be merged with the reference: {error}")
 
 
 def catalog(curriculum: Curriculum) -> list[Alternative]:
@@ -46,14 +86,18 @@ def run(targets: Sequence[str]) -> bool:
     curriculum = load()
     wanted = {task.milestone for task in curriculum.resolve(targets)}
     found = [alternative for alternative in catalog(curriculum) if alternative.milestone.number in wanted]
-    gradings = [_grading(alternative, curriculum) for alternative in found]
-    run_all(gradings)
+    if not are_sound(found, curriculum):
+        return False
     passed = 0
-    for alternative, grading in zip(found, gradings, strict=True):
-        wrong = [r for r in grading.results.values() if r.verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)]
-        passed += not wrong
-        for result in wrong:
-            print(f"{alternative.name}: {result.name}: {result.verdict}: {result.message} {result.location}")
+    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+        roots = [Path(folder, alternative.name).resolve() for alternative in found]
+        gradings = [_grading(*pair, curriculum) for pair in zip(found, roots, strict=True)]
+        run_all(gradings)
+        for alternative, root, grading in zip(found, roots, gradings, strict=True):
+            lines = failures(grading, root)
+            passed += not lines
+            for line in lines:
+                print(f"{alternative.name}: {line}")
     results = [result for grading in gradings for result in grading.results.values()]
     if unjudged := sum(result.verdict is Verdict.UNAVAILABLE for result in results):
         print(f"Not judged, for want of a judge on this machine: {unjudged} of {len(results)} tests.")
@@ -61,7 +105,37 @@ def run(targets: Sequence[str]) -> bool:
     return passed == len(found)
 
 
-def _grading(alternative: Alternative, curriculum: Curriculum) -> Grading:
+def are_sound(found: Sequence[Alternative], curriculum: Curriculum) -> bool:
+    """Print what alternatives hold that is not theirs to write; True if there is nothing."""
+    problems = [problem for alternative in found for problem in alternative.problems(curriculum)]
+    for problem in problems:
+        print(problem)
+    return not problems
+
+
+def failures(grading: Grading, root: Path) -> list[str]:
+    """A line for each task that fails: how many of its tests, and what the first of them says of the tree `root`."""
+    lines = []
+    for task in grading.milestone_result().tasks:
+        if wrong := [result for result in task.tests if result.verdict not in _GOOD]:
+            first = wrong[0]
+            message, _, _ = first.message.partition("\n")
+            text = f"{first.name}: {first.verdict}: {message} {_place(first, root)}"
+            lines.append(f"task {task.id}: {len(wrong)} of {len(task.tests)} tests: {text}")
+    return lines
+
+
+def _place(result: TestResult, root: Path) -> str:
+    """Where it failed, as a line's text: the tree does not stay, and an alternative's lines have other numbers."""
+    path, _, line = result.location.rpartition(":")
+    if not Path(path).is_relative_to(root) or not line.isdigit():
+        return result.location
+    lines = stubs.read(Path(path)).splitlines()
+    return f"{Path(path).relative_to(root)}: {lines[int(line) - 1].strip()}"
+
+
+def _grading(alternative: Alternative, root: Path, curriculum: Curriculum) -> Grading:
+    alternative.write(root, curriculum)
     others = set(alternative.milestone.modules) - alternative.modules(curriculum)
-    settings = Settings(learner_root=alternative.path, from_reference=frozenset(others))
+    settings = Settings(learner_root=root, from_reference=frozenset(others))
     return Grading(curriculum, list(alternative.milestone.tasks), settings)

@@ -166,11 +166,10 @@ def _mistake(mistake: Mistake, curriculum: Curriculum) -> str:
 
 
 def _alternatives(curriculum: Curriculum) -> Iterator[Problem]:
-    """Every milestone has right solutions in several styles."""
+    """Every milestone has right solutions in several styles, of which each holds what a learner writes."""
     listed = alternatives.catalog(curriculum)
     for alternative in listed:
-        if not alternative.modules(curriculum):
-            yield Problem(alternative.path, 0, f"has no module of {alternative.milestone.id}")
+        yield from alternative.problems(curriculum)
     counts = Counter(alternative.milestone.number for alternative in listed)
     for milestone in curriculum.milestones:
         if counts[milestone.number] < ALTERNATIVES:

@@ -107,12 +107,13 @@ def check(source: str, path: Path, module: str, curriculum: Curriculum) -> list[
 
 def function_of(region: Region, tree: ast.Module) -> _Function | None:
     """The innermost function whose code `region` marks."""
-    around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, _Function) and node.lineno < region.start <= (node.end_lineno or 0)
-    ]
+    around = [node for node in ast.walk(tree) if isinstance(node, _Function) and holds(node, region)]
     return max(around, key=lambda node: node.lineno, default=None)
+
+
+def holds(function: _Function, region: Region) -> bool:
+    """Whether `region` is in the function, or in one inside it."""
+    return function.lineno < region.start <= (function.end_lineno or 0)
 
 
 def _place_in_curriculum(region: Region, module: str, curriculum: Curriculum) -> str:

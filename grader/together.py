@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
 
-from grader.alternatives import Alternative, catalog
+from grader.alternatives import Alternative, are_sound, catalog, failures
 from grader.curriculum import Curriculum, load
 from grader.grading import Grading, Settings
 from grader.runner import run_all
@@ -22,6 +22,8 @@ from grader.verdicts import Verdict
 def run() -> bool:
     """Print what each tree's points are, and what fails; True if nothing does."""
     curriculum = load()
+    if not are_sound(catalog(curriculum), curriculum):
+        return False
     return all([graded(curriculum, name, styles) for name, styles in trees(curriculum)])
 
 
@@ -39,13 +41,13 @@ def graded(curriculum: Curriculum, name: str, styles: Sequence[Alternative]) -> 
         settings = Settings(learner_root=root, fill="learner")
         gradings = [Grading(curriculum, list(milestone.tasks), settings) for milestone in curriculum.milestones]
         run_all(gradings)
-    results = [result for grading in gradings for result in grading.results.values()]
-    wrong = [result for result in results if result.verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)]
-    for result in wrong:
-        print(f"{name}: {result.name}: {result.verdict}: {result.message} {result.location}")
-    unjudged = sum(result.verdict is Verdict.UNAVAILABLE for result in results)
+        wrong = [line for grading in gradings for line in failures(grading, root)]
+    verdicts = [result.verdict for grading in gradings for result in grading.results.values()]
+    unjudged = verdicts.count(Verdict.UNAVAILABLE)
     judges = f", {unjudged} without a judge on this machine" if unjudged else ""
-    print(f"{name}: {len(results) - len(wrong) - unjudged} of {len(results)} tests pass{judges}.")
+    print(f"{name}: {verdicts.count(Verdict.PASS)} of {len(verdicts)} tests pass{judges}.")
+    for line in wrong:
+        print(f"  {line}")
     return not wrong
 
 
@@ -53,6 +55,8 @@ def graded(curriculum: Curriculum, name: str, styles: Sequence[Alternative]) -> 
 def tree(curriculum: Curriculum, styles: Sequence[Alternative]) -> Iterator[Path]:
     """A learner's tree with the modules of these styles, and the reference's where they bring none."""
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
-        for source in (curriculum.solutions, *(style.path for style in styles)):
-            shutil.copytree(source, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
-        yield Path(folder)
+        root = Path(folder).resolve()
+        shutil.copytree(curriculum.solutions, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+        for style in styles:
+            style.write(root, curriculum)
+        yield root

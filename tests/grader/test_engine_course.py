@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import alternatives, blame, check, mistakes, runner, stubs
+from grader import alternatives, blame, check, mistakes, runner, stubs, together
 from grader.curriculum import CurriculumError, UnknownTarget, load, task_id
 from grader.grading import Grading, Settings
 from grader.session import Answer
@@ -79,12 +79,14 @@ def sound(solved: Course) -> Course:
             for name in "123"
         ),
     )
-    for number, module in ((1, "text"), (2, "chain")):
-        directory = solved.curriculum.milestone(number).directory
-        solved.write(f"docs/{directory}.md", "# Chapter\n")
+    others = {
+        "tiny/text.py": 'MARK = "!"\n\n\ndef shout(text: str) -> str:\n    return text.upper() + MARK\n',
+        "tiny/chain.py": "def total(numbers: list[int]) -> int:\n    result = 0\n    return result + sum(numbers)\n",
+    }
+    for milestone, (file, text) in zip(solved.curriculum.milestones, others.items(), strict=True):
+        solved.write(f"docs/{milestone.directory}.md", "# Chapter\n")
         for style in "abc":
-            text = (solved.root / f"solutions/tiny/{module}.py").read_text()
-            solved.write(f"tests/alternatives/{directory}/{style}/tiny/{module}.py", text)
+            solved.write(f"tests/alternatives/{milestone.directory}/{style}/{file}", text)
     for path in (solved.root / "exercises").rglob("*.py"):
         path.unlink()
     stubs.write(solved.curriculum)
@@ -121,6 +123,9 @@ def test_a_sound_course_has_no_problems(sound: Course) -> None:
         ("tests/mistakes/m01_numbers.toml", 'task = "1.1"', 'task = "1.7"', "there is no task 1.7"),
         ("tests/mistakes/m01_numbers.toml", 'task = "1.1"', 'task = "1.2"', "task 1.1 has 2 wrong solutions"),
         ("tests/mistakes/m01_numbers.toml", '"tiny.number"', '"tiny.chain"', "is no module of task 1.1"),
+        ("tests/alternatives/m01_numbers/b/tiny/text.py", "MARK = ", "MARK = (", "text.py:1: '(' was never closed"),
+        ("tests/alternatives/m01_numbers/b/tiny/text.py", "(text: str)", "(words: str)", "text.py:4: shout has other"),
+        ("tests/alternatives/m02_chains/c/tiny/chain.py", "def total", "add = 1\ndef total", "py:1: add is given"),
     ],
 )  # fmt: skip
 def test_broken_rules(sound: Course, file: str, old: str, new: str, problem: str) -> None:
@@ -142,6 +147,12 @@ def test_missing_files(sound: Course, path: str) -> None:
 def test_tests_without_a_task(sound: Course, path: str) -> None:
     sound.write(path, "def test_x(): pass\n")
     assert [problem.path.as_posix() in path for problem in check.check(sound.curriculum)] == [True]
+
+
+def test_an_alternative_that_is_none(sound: Course) -> None:
+    file = "tests/alternatives/m01_numbers/b/tiny/text.py"
+    sound.write(file, 'def shout(text):\n    return text.upper() + "!"\n')
+    assert [str(problem) for problem in check.check(sound.curriculum)] == [f"{file}: is written as the reference is"]
 
 
 def test_mistakes(sound: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -173,7 +184,47 @@ def test_alternatives(sound: Course, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert capsys.readouterr().out == "Right solutions accepted: 6 of 6.\n"
     sound.edit("chain.py", "result = 0", "result = 1", tree="tests/alternatives/m02_chains/b/tiny")
     assert not alternatives.run(["m2"])
-    assert "m02_chains/b: tests/m02_chains/test_2_1_total.py::test_total: fail" in capsys.readouterr().out
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("m02_chains/b: task 2.1: 2 of 2 tests: tests/m02_chains/test_2_1_total.py::test_total: ")
+    assert last == "Right solutions accepted: 2 of 3."
+
+
+def test_an_alternative_that_fails_is_told_with_its_line(
+    sound: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(alternatives, "load", lambda: sound.curriculum)
+    sound.edit("text.py", "upper()", "upper().mark", tree="tests/alternatives/m01_numbers/c/tiny")
+    assert not alternatives.run(["m1"])
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("m01_numbers/c: task 1.3: 1 of 1 tests: tests/m01_numbers/test_1_3_shout.py::test_shout")
+    assert first.endswith("tiny/text.py: return text.upper().mark + MARK")
+
+
+def test_alternatives_that_are_unsound_are_not_graded(
+    sound: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(alternatives, "load", lambda: sound.curriculum)
+    sound.edit("text.py", "def shout", "@print\ndef shout", tree="tests/alternatives/m01_numbers/c/tiny")
+    assert not alternatives.run(["m1"])
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.endswith("m01_numbers/c/tiny/text.py:5: shout has the reference's decorators: leave them out")
+
+
+def test_the_whole_course_from_one_tree(
+    sound: Course, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(together, "load", lambda: sound.curriculum)
+    assert together.run()
+    assert capsys.readouterr().out.splitlines() == [
+        "the reference: 7 of 7 tests pass.",
+        *(f"m01_numbers/{style}, m02_chains/{style}: 7 of 7 tests pass." for style in "abc"),
+    ]
+    sound.edit("chain.py", "result = 0", "result = 1", tree="tests/alternatives/m02_chains/b/tiny")
+    assert not together.run()
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "m01_numbers/b, m02_chains/b: 5 of 7 tests pass."
+    assert lines[3].startswith("  task 2.1: 2 of 2 tests: tests/m02_chains/test_2_1_total.py::test_total: fail")
+    assert len(lines) == 5
 
 
 def test_blame(solved: Course) -> None:

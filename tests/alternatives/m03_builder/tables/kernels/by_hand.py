@@ -1,31 +1,8 @@
-"""Two kernels without a front end: what milestone 5 will make from Python, operation by operation.
-
-Each docstring has the kernel's source. Building these by hand shows what a front end has to decide: where a scalar
-becomes a tensor, what a mask broadcasts to, what a loop carries.
-"""
-
-from __future__ import annotations
-
-from mini_triton.ir.builder import Builder
-from mini_triton.ir.core import Module, Value
-from mini_triton.ir.scopes import for_, function, yield_
-from mini_triton.ir.types import F16, F32, I32, FloatType, PointerType, TensorType, Type
+from mini_triton.ir.core import Value
 from mini_triton.language.dtypes import float16
-
-ALIGNMENT = 16  # bytes for pointers, elements for sizes: lets real Triton load 16 bytes at a time
 
 
 def vector_add(block: int, element: FloatType = F32) -> Module:
-    """out = x + y, one block of elements a program:
-
-        def vector_add(x, y, out, n):
-            offsets = program_id(0) * BLOCK + arange(0, BLOCK)
-            inside = offsets < n
-            total = load(x + offsets, mask=inside) + load(y + offsets, mask=inside)
-            store(out + offsets, total, mask=inside)
-
-    The function is named `vector_add`; every argument is a multiple of `ALIGNMENT`; `n` is an i32.
-    """
     module, b = Module(), Builder()
     pointer = PointerType(element)
     inputs: dict[str, Type] = dict.fromkeys(("x", "y", "out"), pointer) | {"n": I32}
@@ -39,28 +16,6 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
 
 
 def matmul(block_m: int, block_n: int, block_k: int) -> Module:
-    """c = a @ b for row-major fp16 matrices of any size, one tile of c a program, summed in fp32 along K:
-
-        def matmul(a, b, c, M, N, K, stride_a, stride_b, stride_c):
-            rows = program_id(0) * BLOCK_M + arange(0, BLOCK_M)
-            columns = program_id(1) * BLOCK_N + arange(0, BLOCK_N)
-            inner = arange(0, BLOCK_K)
-            a_tile = a + rows[:, None] * stride_a + inner[None, :]
-            b_tile = b + inner[:, None] * stride_b + columns[None, :]
-            total = zeros((BLOCK_M, BLOCK_N), float32)
-            for k in range(0, cdiv(K, BLOCK_K)):
-                left = K - k * BLOCK_K
-                x = load(a_tile, mask=(rows[:, None] < M) & (inner[None, :] < left), other=0.0)
-                y = load(b_tile, mask=(inner[:, None] < left) & (columns[None, :] < N), other=0.0)
-                total = dot(x, y, total)
-                a_tile += BLOCK_K
-                b_tile += BLOCK_K * stride_b
-            c_tile = c + rows[:, None] * stride_c + columns[None, :]
-            store(c_tile, total.to(float16), mask=(rows[:, None] < M) & (columns[None, :] < N))
-
-    `a` is (M, K), `b` is (K, N), `c` is (M, N); a stride is the distance between rows, in elements, as an i32.
-    The function is named `matmul`; every argument is a multiple of `ALIGNMENT`.
-    """
     module, b = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))
     integers = dict.fromkeys(("M", "N", "K", "stride_a", "stride_b", "stride_c"), I32)

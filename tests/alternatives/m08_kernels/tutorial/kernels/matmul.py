@@ -1,19 +1,3 @@
-"""Matrix product in tiles, grouped so that tiles which are computed together share their operands in the cache.
-
-Source: Triton's tutorial 03, "Matrix Multiplication".
-"""
-
-from __future__ import annotations
-
-from typing import Any
-
-from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like, on_gpu, strides_of
-
-ACTIVATIONS = ("", "relu", "leaky_relu")
-DTYPES = ("float16", "bfloat16", "float32", "int8")
-
-
 @triton.jit
 def activate(x, ACTIVATION: tl.constexpr):
     """An activation of numbers of any shape."""
@@ -24,14 +8,12 @@ def activate(x, ACTIVATION: tl.constexpr):
     return x
 
 
-@triton.jit
 def matmul_kernel(
     a, b, c, M, N, K,
     stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
     ACTIVATION: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
-    """c = ACTIVATION(a @ b), one tile of c a program. a is M by K, b K by N; sums are of the dtype TOTAL."""
     pid = tl.program_id(axis=0)
     tiles_n = tl.cdiv(N, BLOCK_N)
     pid_m, pid_n = tl.swizzle2d(pid // tiles_n, pid % tiles_n, tl.cdiv(M, BLOCK_M), tiles_n, GROUP)
@@ -52,51 +34,3 @@ def matmul_kernel(
     accumulator = activate(accumulator, ACTIVATION)
     c_tile = c + rows[:, None] * stride_cm + columns[None, :] * stride_cn
     tl.store(c_tile, accumulator.to(c.dtype.element_ty), mask=in_m & in_n)
-
-
-def matmul(a: Any, b: Any, activation: str = "", tiles: dict[str, int] | None = None) -> Any:
-    """`activation(a @ b)` of an (M, K) and a (K, N) matrix of fp16, bf16, fp32 or int8, whose result is int32.
-
-    `tiles` changes BLOCK_M, BLOCK_N, BLOCK_K, GROUP, or an option of the launch.
-    """
-    check("a", a, rank=2, dtypes=DTYPES)
-    check("b", b, rank=2, dtypes=DTYPES)
-    check_alike("b", b, "a", a)
-    if a.shape[1] != b.shape[0]:
-        raise ValueError(f"a is {describe(a)}, b is {describe(b)}: a must have as many columns as b has rows")
-    if activation not in ACTIVATIONS:
-        raise ValueError(f"activation must be one of {', '.join(map(repr, ACTIVATIONS))}, not {activation!r}")
-    integers = "int8" in str(a.dtype)
-    if integers and activation:
-        raise TypeError(f"{activation!r} is for floats, but a is {describe(a)}")
-    (m, k), n = a.shape, b.shape[1]
-    c = empty_like(a, (m, n), "int32" if integers else None)
-    chosen = tiles_for(a) | (tiles or {})
-    grid = (triton.cdiv(m, chosen["BLOCK_M"]) * triton.cdiv(n, chosen["BLOCK_N"]),)
-    matmul_kernel[grid](
-        a, b, c, m, n, k, *strides_of(a), *strides_of(b), *strides_of(c),
-        ACTIVATION=activation, TOTAL=tl.int32 if integers else tl.float32, **chosen,
-    )  # fmt: skip
-    return c
-
-
-def tiles_for(a: Any) -> dict[str, int]:
-    """Tiles that suit the device. Three stages of those for tensor cores nearly fill the shared memory of a GPU."""
-    if on_gpu(a) and a.itemsize <= 2:
-        return {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP": 8, "num_warps": 8, "num_stages": 3}
-    return {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}
-
-
-def plain(a: Any, b: Any, activation: str = "") -> Any:
-    """The same without a kernel, for torch tensors: one element at a time would be sums of products, too."""
-    wide = a.int() if "int8" in str(a.dtype) else a.float()
-    c = (wide[:, :, None] * b[None, :, :]).sum(1, dtype=wide.dtype)
-    if activation:
-        c = c.clamp(min=0) + (0.01 * c.clamp(max=0) if activation == "leaky_relu" else 0)
-    return c if "int8" in str(a.dtype) else c.to(a.dtype)
-
-
-if __name__ == "__main__":
-    from kernels import demo
-
-    demo.run("matmul")

@@ -1,48 +1,7 @@
-"""Vector addition: the smallest kernel that has it all.
-
-Each program adds one block of elements. The last block may reach past the end: its loads and its store are masked.
-"""
-
-from __future__ import annotations
-
-from typing import Any
-
-from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like, flat, size_of
-
-NUMBERS = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8")
-
-
-@triton.jit
 def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
-    """out[i] = x[i] + y[i] for all i < n."""
     pid = tl.program_id(axis=0)
     offsets = pid * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n
     x_block = tl.load(x + offsets, mask=mask)
     y_block = tl.load(y + offsets, mask=mask)
     tl.store(out + offsets, x_block + y_block, mask=mask)
-
-
-def add(x: Any, y: Any, block: int = 1024) -> Any:
-    """`x + y`, element by element, for two arrays of one shape and dtype."""
-    check("x", x, dtypes=NUMBERS)
-    check("y", y, dtypes=NUMBERS)
-    check_alike("y", y, "x", x)
-    if x.shape != y.shape:
-        raise ValueError(f"x is {describe(x)}, y is {describe(y)}: their shapes must be equal")
-    out = empty_like(x)
-    n = size_of(x)
-    add_kernel[(triton.cdiv(n, block),)](flat(x), flat(y), flat(out), n, BLOCK=block)
-    return out
-
-
-def plain(x: Any, y: Any) -> Any:
-    """The same without a kernel, for torch tensors."""
-    return x + y
-
-
-if __name__ == "__main__":
-    from kernels import demo
-
-    demo.run("vector_add")

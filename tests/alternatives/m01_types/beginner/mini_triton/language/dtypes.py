@@ -1,113 +1,7 @@
 """The language's dtypes, with one `if` for every case."""
 
-from __future__ import annotations
-
-import enum
-from dataclasses import dataclass
-
-from mini_triton.ir import types as ir
-
-
-class Kind(enum.IntEnum):
-    """Kinds in promotion order: bool < int < float."""
-
-    BOOL = 0
-    INT = 1
-    FLOAT = 2
-
-
-@dataclass(frozen=True, repr=False)
-class dtype:
-    """A scalar of the language, such as `fp32` or `uint8`."""
-
-    name: str
-    kind: Kind
-    ir_type: ir.IntegerType | ir.FloatType
-    signed: bool = False  # of integers; int1 counts as the narrowest unsigned integer
-
-    @property
-    def width(self) -> int:
-        """Size in bits."""
-        return self.ir_type.width
-
-    def is_ptr(self) -> bool:
-        return False
-
-    def is_bool(self) -> bool:
-        return self.kind is Kind.BOOL
-
-    def is_int(self) -> bool:
-        """Integers, booleans included."""
-        return self.kind is not Kind.FLOAT
-
-    def is_floating(self) -> bool:
-        return self.kind is Kind.FLOAT
-
-    def is_fp8(self) -> bool:
-        return self.is_floating() and self.width == 8
-
-    def int_range(self) -> tuple[int, int]:
-        """Smallest and largest value of an integer dtype."""
-        if self.signed:
-            return -(2 ** (self.width - 1)), 2 ** (self.width - 1) - 1
-        return 0, 2**self.width - 1
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-@dataclass(frozen=True, repr=False)
-class pointer_type:
-    """A pointer to `element_ty`; a `const` one refuses stores."""
-
-    element_ty: dtype
-    const: bool = False
-
-    @property
-    def ir_type(self) -> ir.PointerType:
-        return ir.PointerType(self.element_ty.ir_type)
-
-    def is_ptr(self) -> bool:
-        return True
-
-    def __repr__(self) -> str:
-        return f"pointer<{self.element_ty}>"
-
-
-int1 = dtype("int1", Kind.BOOL, ir.I1)
-int8 = dtype("int8", Kind.INT, ir.I8, signed=True)
-int16 = dtype("int16", Kind.INT, ir.I16, signed=True)
-int32 = dtype("int32", Kind.INT, ir.I32, signed=True)
-int64 = dtype("int64", Kind.INT, ir.I64, signed=True)
-uint8 = dtype("uint8", Kind.INT, ir.I8)
-uint16 = dtype("uint16", Kind.INT, ir.I16)
-uint32 = dtype("uint32", Kind.INT, ir.I32)
-uint64 = dtype("uint64", Kind.INT, ir.I64)
-float8e5 = dtype("fp8e5", Kind.FLOAT, ir.F8E5M2)
-float8e4nv = dtype("fp8e4nv", Kind.FLOAT, ir.F8E4M3FN)
-float16 = dtype("fp16", Kind.FLOAT, ir.F16)
-bfloat16 = dtype("bf16", Kind.FLOAT, ir.BF16)
-float32 = dtype("fp32", Kind.FLOAT, ir.F32)
-float64 = dtype("fp64", Kind.FLOAT, ir.F64)
-
-DTYPES = {
-    d.name: d
-    for d in (int1, int8, int16, int32, int64, uint8, uint16, uint32, uint64)
-    + (float8e5, float8e4nv, float16, bfloat16, float32, float64)
-}
-
-SMALLEST_NORMAL_FP32 = 2.0**-126
-LARGEST_FP32 = (2 - 2.0**-23) * 2.0**127
-
 
 def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
-    """The dtype in which `lhs op rhs` is computed, for two tensors.
-
-    `div_or_mod` is true for `/`, `//` and `%`. They have no 16-bit float instructions, so fp16 and bf16 become
-    fp32, and for integers they refuse to mix signedness, because the answer would depend on it.
-
-    Raises `TypeError`, naming both, for fp8 with an integer and, if `div_or_mod`, for integers of different signedness.
-    """
     if lhs == float64 or rhs == float64:
         return float64
     if lhs == float32 or rhs == float32:
@@ -153,11 +47,6 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
 
 
 def literal_dtype(value: bool | int | float) -> dtype:
-    """The dtype of a Python number that has no tensor beside it.
-
-    An int takes the first of int32, uint32, int64, uint64 that holds it. A float is fp32 if it is zero, infinite,
-    NaN or within fp32's normal range, else fp64. Raises `ValueError`, naming the value, for an int that no dtype holds.
-    """
     if value is True or value is False:
         return int1
     if type(value) is int:
@@ -187,12 +76,6 @@ def literal_dtype(value: bool | int | float) -> dtype:
 
 
 def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool = False) -> dtype:
-    """The dtype in which a tensor and a Python number are computed, in either order.
-
-    The number is *weak*: if its kind (bool < int < float) is not above the tensor's, the tensor's dtype stays.
-    Otherwise the number takes part with its own dtype. Raises `ValueError` if the result is an integer dtype that
-    does not hold `value`, and what `promote` raises.
-    """
     own = literal_dtype(value)
     if own.kind <= tensor.kind:
         result = tensor
@@ -212,15 +95,7 @@ def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool =
     return result
 
 
-CastStep = tuple[str, dtype | pointer_type]
-
-
 def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[CastStep]:
-    """The operations that take a value from `src` to `dst`, each with the dtype it results in.
-
-    Nothing needs doing when only the signedness differs: the bits stay. A cast to `int1` compares with zero
-    (`arith.cmpi` or `arith.cmpf`, "not equal"). Raises `TypeError`, naming both, when there is no such cast.
-    """
     if src == dst:
         return []
     if src.is_ptr() or dst.is_ptr():
@@ -269,16 +144,3 @@ def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[Cas
             else:
                 steps.append(("arith.extui", dst))
     return steps
-
-
-def _pointer_cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[CastStep]:
-    """Casts with a pointer on one side: to and from 64-bit integers, to another pointer, to "is it null?"."""
-    if src.is_ptr() and dst.is_ptr():
-        return [("tt.bitcast", dst)]
-    if src.is_ptr() and dst == int1:
-        return [("tt.ptr_to_int", int64), ("arith.cmpi", int1)]
-    if src.is_ptr() and dst in (int64, uint64):
-        return [("tt.ptr_to_int", dst)]
-    if src in (int64, uint64):
-        return [("tt.int_to_ptr", dst)]
-    raise TypeError(f"cannot cast {src} to {dst}")

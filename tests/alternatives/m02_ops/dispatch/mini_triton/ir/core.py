@@ -1,85 +1,17 @@
 """The IR's skeleton; small helpers keep the one invariant."""
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
-
-from mini_triton.errors import Loc
-from mini_triton.ir.types import FunctionType, Type
-
-Attribute = bool | int | float | str | tuple[int, ...] | FunctionType
-"""What an attribute may be: a constant known when the operation is made."""
-
-
-class Use(NamedTuple):
-    """One place where a value is used: operand `number` of `user`."""
-
-    user: Operation
-    number: int
 
 
 class Value:
-    """Something an operation can use, defined exactly once (static single assignment, SSA).
-
-    `uses` lists every operand that is this value. `name` is only a wish for the printed text.
-    """
-
-    def __init__(self, type: Type, name: str = "") -> None:
-        self.type = type
-        self.name = name
-        self.uses: list[Use] = []
-
-    @property
-    def parent_block(self) -> Block | None:
-        """The block in which this value is defined, if it is in one."""
-        raise NotImplementedError
-
     def replace_all_uses_with(self, other: Value) -> None:
-        """Make every user of this value use `other` instead."""
         uses, self.uses = self.uses, []
         for user, number in uses:
             user._operands[number] = other
         other.uses.extend(uses)
 
 
-class OpResult(Value):
-    """Result number `index` of operation `owner`."""
-
-    def __init__(self, type: Type, owner: Operation, index: int) -> None:
-        super().__init__(type)
-        self.owner = owner
-        self.index = index
-
-    @property
-    def parent_block(self) -> Block | None:
-        return self.owner.parent
-
-
-class BlockArgument(Value):
-    """Argument number `index` of block `owner`: a function's parameter, a loop's induction variable.
-
-    `attributes` is what is known of a function's parameter: `tt.divisibility = 16` of an aligned pointer.
-    """
-
-    def __init__(self, type: Type, owner: Block, index: int, name: str = "") -> None:
-        super().__init__(type, name)
-        self.owner = owner
-        self.index = index
-        self.attributes: dict[str, Attribute] = {}
-
-    @property
-    def parent_block(self) -> Block:
-        return self.owner
-
-
 class Operation:
-    """One operation, such as `%sum = arith.addi %x, %y : i32`.
-
-    `parent` is the block that holds it. Operands change only through `set_operand`, which keeps uses in step.
-    """
-
     def __init__(
         self,
         name: str,
@@ -101,20 +33,7 @@ class Operation:
         for use, operand in _uses_of(self):
             operand.uses.append(use)
 
-    @property
-    def operands(self) -> tuple[Value, ...]:
-        return tuple(self._operands)
-
-    @property
-    def result(self) -> OpResult:
-        """The only result; raises `ValueError` unless there is exactly one."""
-        if len(self.results) != 1:
-            raise ValueError(f"{self.name} has {len(self.results)} results, not one")
-        return self.results[0]
-
-    @property
     def parent_op(self) -> Operation | None:
-        """The operation around this one: its block's region's holder."""
         match self.parent:
             case Block(parent=Region(parent=Operation() as holder)):
                 return holder
@@ -122,17 +41,12 @@ class Operation:
                 return None
 
     def set_operand(self, index: int, value: Value) -> None:
-        """Use `value` as operand `index`, and no longer what was there."""
         use = Use(self, index)
         _forget(use, self._operands[index])
         value.uses.append(use)
         self._operands[index] = value
 
     def walk(self) -> Iterator[Operation]:
-        """This operation and all inside it, each before its contents, in textual order.
-
-        Operations may be erased while walking: a block's list is copied before it is visited.
-        """
         pending = [self]
         while pending:
             operation = pending.pop()
@@ -141,10 +55,6 @@ class Operation:
             pending.extend(reversed(list(itertools.chain(*inside))))
 
     def erase(self) -> None:
-        """Take this operation out of its block, if it is in one, and let go of its operands and those of all inside.
-
-        Raises `ValueError`, and changes nothing, if a result is still used.
-        """
         used = next((result for result in self.results if result.uses), None)
         if used is not None:
             raise ValueError(f"cannot erase {self.name}: its result {used.index} still has {len(used.uses)} uses")
@@ -156,74 +66,6 @@ class Operation:
             case Block(operations=operations):
                 operations[:] = [operation for operation in operations if operation is not self]
                 self.parent = None
-
-
-class Block:
-    """Operations in order, the last one a terminator, with arguments as values of its own."""
-
-    def __init__(self, argument_types: Sequence[Type] = (), names: Sequence[str] = ()) -> None:
-        self.arguments: list[BlockArgument] = []
-        self.operations: list[Operation] = []
-        self.parent: Region | None = None
-        for i, type in enumerate(argument_types):
-            self.add_argument(type, names[i] if names else "")
-
-    def add_argument(self, type: Type, name: str = "") -> BlockArgument:
-        argument = BlockArgument(type, self, len(self.arguments), name)
-        self.arguments.append(argument)
-        return argument
-
-    @property
-    def terminator(self) -> Operation | None:
-        """The last operation, if there is one."""
-        return self.operations[-1] if self.operations else None
-
-    def append(self, operation: Operation) -> Operation:
-        """Put `operation` at the end and return it."""
-        return self.insert(len(self.operations), operation)
-
-    def insert(self, index: int, operation: Operation) -> Operation:
-        """Put `operation` before the one at `index`. Raises `ValueError` if it is in a block already."""
-        if operation.parent is not None:
-            raise ValueError(f"{operation.name} is in a block already")
-        self.operations.insert(index, operation)
-        operation.parent = self
-        return operation
-
-
-class Region:
-    """Blocks inside an operation; those of Triton's structured operations have one block each."""
-
-    def __init__(self, blocks: Iterable[Block] = ()) -> None:
-        self.blocks: list[Block] = []
-        self.parent: Operation | None = None
-        for block in blocks:
-            self.append(block)
-
-    def append(self, block: Block) -> Block:
-        block.parent = self
-        self.blocks.append(block)
-        return block
-
-    @property
-    def block(self) -> Block:
-        """The only block; raises `ValueError` unless there is exactly one."""
-        if len(self.blocks) != 1:
-            raise ValueError(f"the region has {len(self.blocks)} blocks, not one")
-        return self.blocks[0]
-
-
-class Module(Operation):
-    """The outermost operation, `builtin.module`; its block holds the functions."""
-
-    def __init__(self, functions: Iterable[Operation] = ()) -> None:
-        super().__init__("builtin.module", regions=[Region([Block()])])
-        for function in functions:
-            self.body.append(function)
-
-    @property
-    def body(self) -> Block:
-        return self.regions[0].block
 
 
 def _uses_of(operation: Operation) -> list[tuple[Use, Value]]:

@@ -1,48 +1,9 @@
 """The printer, by matching."""
 
-from __future__ import annotations
-
 import itertools
-import math
-import re
-from typing import Any, get_args
-
-from mini_triton.ir import assembly
-from mini_triton.ir.attributes import Keyword
-from mini_triton.ir.core import Attribute, Block, BlockArgument, Operation, OpResult, Region, Value
-from mini_triton.ir.ops.definition import definition
-from mini_triton.ir.types import I1, FloatType, FunctionType, TensorType, Type, element_type
-
-INFINITY_AND_NAN = {
-    "f8E5M2": (0x7C, 0x7E),
-    "f8E4M3FN": (None, 0x7F),
-    "f16": (0x7C00, 0x7E00),
-    "bf16": (0x7F80, 0x7FC0),
-    "f32": (0x7F800000, 0x7FC00000),
-    "f64": (0x7FF0000000000000, 0x7FF8000000000000),
-}
-"""The bits of +inf and of NaN: MLIR has no words for them. The sign is the topmost bit."""
-
-INDENT = "  "
-
-
-def print_module(module: Operation, *, generic: bool = False, locations: bool = False) -> str:
-    """The text of a module (or of any operation), in pretty or generic form, with source locations if asked."""
-    return Printer(generic, locations).operation(module, "") + "\n"
-
-
-def quoted(text: str) -> str:
-    """`text` as an MLIR string literal: quotes, backslashes and what is not plain ASCII as two hex digits a byte."""
-    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
-    return f'"{"".join(plain)}"'
 
 
 def number(value: bool | int | float, type: Type) -> str:
-    """One number as MLIR writes it for an element of `type`, without the type.
-
-    Integers and booleans (`true`, `false`) are words of Python's, in lower case. Floats always have a decimal
-    point, also before an exponent. Infinity and NaN are written as bits, in hex, all digits of the type's width.
-    """
     match value:
         case bool() | int():
             return f"{value}".lower()
@@ -59,32 +20,7 @@ def number(value: bool | int | float, type: Type) -> str:
 
 
 class Printer:
-    """Prints operations; remembers the names it has given to values."""
-
-    def __init__(self, generic: bool = False, locations: bool = False) -> None:
-        self.generic = generic
-        self.locations = locations
-        self._names: dict[Value, str] = {}
-        self._taken: set[str] = set()
-        self._next_number = 0
-
-    # --- names
-
-    def name(self, value: Value) -> str:
-        """How `value` is written where it is used: `%x`, or `%x#1` for one of several results.
-
-        All results of an operation share one name, from the first result's wish.
-        """
-        if isinstance(value, OpResult) and len(value.owner.results) > 1:
-            return f"{self._name(value.owner.results[0])}#{value.index}"
-        return self._name(value)
-
     def _name(self, value: Value) -> str:
-        """A name that no other value has: the value's wish if it is legal, with a suffix if need be, or else a number.
-
-        The same value always gets the same name. A legal wish is an ASCII letter or `_`, then such letters,
-        digits or `_`.
-        """
         match self._names.get(value):
             case None:
                 name = self._fresh(value.name)
@@ -102,7 +38,6 @@ class Printer:
         return next(name for name in names if name not in self._taken)
 
     def results(self, operation: Operation) -> str:
-        """The left-hand side: nothing, `%x = ` or `%x:2 = `."""
         match operation.results:
             case ():
                 return ""
@@ -112,10 +47,7 @@ class Printer:
                 return f"{self._name(first)}:{len(several)} = "
         raise AssertionError
 
-    # --- attributes
-
     def attribute(self, value: Attribute, hint: Any = None) -> str:
-        """An attribute's value; `hint` is its annotation in the type rule, None for a discardable attribute."""
         extra = get_args(hint)[1] if len(get_args(hint)) > 1 else None
         if isinstance(extra, Keyword):
             return f"{extra.numbers[str(value)]} : i{extra.width}"
@@ -139,7 +71,6 @@ class Printer:
                 return f"{value}"
 
     def constant(self, operation: Operation) -> str:
-        """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but just `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
         match type:
@@ -150,33 +81,7 @@ class Printer:
             case _:
                 return f"{number(value, type)} : {type}"
 
-    def attributes(self, operation: Operation, leave_out: tuple[str, ...] = ()) -> dict[str, str]:
-        """The text of each attribute by name, in alphabetical order; "" for a unit attribute, which is just there."""
-        declared = definition(operation.name)
-        texts = {}
-        for name, value in sorted(operation.attributes.items()):
-            hint = declared.hint(name) if declared else None
-            unit = value is True and (hint is None or "unit" in get_args(hint))
-            if name not in leave_out:
-                texts[name] = "" if unit else self.attribute(value, hint)
-        return texts
-
-    def attribute_dict(self, texts: dict[str, str]) -> str:
-        """`{axis = 0 : i32, tt.flatten}`."""
-        return "{" + ", ".join(f"{name} = {text}" if text else name for name, text in texts.items()) + "}"
-
-    # --- operations
-
-    def operation(self, operation: Operation, indent: str) -> str:
-        """One operation with all it contains, without a line break at its end; inner lines start with `indent`."""
-        declared = definition(operation.name)
-        form = declared.assembly if declared and not self.generic else None
-        text = assembly.pretty(form, operation, self, indent) if form else self.generic_form(operation, indent)
-        loc = operation.loc if self.locations else None
-        return f"{text} loc({quoted(loc.file)}:{loc.line}:{loc.column})" if loc else text
-
     def generic_form(self, operation: Operation, indent: str) -> str:
-        """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
         head = f'{self.results(operation)}"{operation.name}"({", ".join(map(self.name, operation.operands))})'
         regions = ", ".join(self.region(region, indent) for region in operation.regions)
@@ -184,7 +89,6 @@ class Printer:
         return " ".join(filter(None, [*parts, ":", signature(operation)]))
 
     def region(self, region: Region, indent: str) -> str:
-        """`{`, the blocks, each operation on a line of its own, one level further in, `}`."""
         def block_lines(i: int, block: Block) -> list[str]:
             inner = indent + INDENT
             label = [indent + self.label(block, i)] if i or block.arguments else []
@@ -192,38 +96,3 @@ class Printer:
 
         blocks = ["\n".join(block_lines(i, block)) for i, block in enumerate(region.blocks)]
         return "\n".join(["{", *filter(None, blocks), indent + "}"])
-
-    def label(self, block: Block, index: int) -> str:
-        """`^bb0(%x: f32, %y: f32):`."""
-        arguments = ", ".join(f"{self.name(argument)}: {argument.type}" for argument in block.arguments)
-        return f"^bb{index}({arguments}):" if arguments else f"^bb{index}:"
-
-    def argument(self, argument: BlockArgument) -> str:
-        """A function's parameter: `%x: !tt.ptr<f32> {tt.divisibility = 16 : i32}`."""
-        attributes = {name: self.attribute(value) for name, value in sorted(argument.attributes.items())}
-        text = f"{self.name(argument)}: {argument.type}"
-        return f"{text} {self.attribute_dict(attributes)}" if attributes else text
-
-    def _generic_attributes(self, operation: Operation) -> dict[str, str]:
-        """All attributes, also those that a pretty form leaves out or writes elsewhere."""
-        texts = self.attributes(operation)
-        declared = definition(operation.name)
-        if operation.name == "arith.constant":
-            texts["value"] = self.constant(operation)
-        if declared and len(declared.optional) > 1:
-            present = len(operation.operands)
-            sizes = [int(i < present) for i in range(len(declared.operand_names))]
-            texts["operandSegmentSizes"] = f"array<i32: {', '.join(map(str, sizes))}>"
-        if operation.name == "llvm.intr.assume":
-            texts["op_bundle_sizes"] = "array<i32>"
-        if operation.name == "tt.func":
-            arguments = operation.regions[0].block.arguments
-            dicts = [{name: self.attribute(value) for name, value in a.attributes.items()} for a in arguments]
-            texts["arg_attrs"] = f"[{', '.join(map(self.attribute_dict, dicts))}]"
-        return texts
-
-
-def signature(operation: Operation) -> str:
-    """The operation's type as a function: `(f32, f32) -> f32`."""
-    operands = tuple(operand.type for operand in operation.operands)
-    return str(FunctionType(operands, tuple(result.type for result in operation.results)))

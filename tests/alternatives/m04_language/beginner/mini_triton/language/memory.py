@@ -1,64 +1,4 @@
-"""Loads and stores.
-
-A kernel reads and writes through pointers: one scalar, or a tensor of them, each with an element of its own. A mask
-says which of them are followed.
-
-Source: `load` and `store` in Triton's `python/triton/language/semantic.py`.
-"""
-
-from __future__ import annotations
-
-from typing import Any
-
-from mini_triton.ir.types import broadcast_shapes
-from mini_triton.language.block_pointer import block_pointer
-from mini_triton.language.context import builtin, current
-from mini_triton.language.dtypes import int1, int8, pointer_type
-from mini_triton.language.tensor import broadcast_together, build, convert, member, tensor, to_tensor
-
-__all__ = ["load", "store"]
-
-LOAD_CACHES = ("", None, ".ca", ".cg", ".cv")
-STORE_CACHES = ("", None, ".wb", ".cg", ".cs", ".wt")
-EVICTION_POLICIES = ("", None, "evict_first", "evict_last")
-
-
-def _check_hints(cache_modifier: Any, caches: tuple[Any, ...], eviction_policy: Any) -> None:
-    """What a load or store says about caches has to be right, and is then left out of the IR. (Given.)"""
-    if cache_modifier not in caches:
-        raise ValueError(f"Cache modifier {cache_modifier} not supported")
-    if eviction_policy not in EVICTION_POLICIES:
-        raise ValueError(f"Eviction policy {eviction_policy} not supported")
-
-
-def _check_pointer(pointer: Any, name: str, boundary_check: Any = (), padding_option: Any = "") -> None:
-    """Pointers, and nothing that is for block pointers only. (Given.)"""
-    if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
-        raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)} in `tl.{name}`")
-    if boundary_check or padding_option:
-        raise ValueError(
-            "`padding_option` or `boundary_check` argument is not supported for a tensor of pointers or a scalar: "
-            "use block pointers (defined by `make_block_ptr`) instead"
-        )
-
-
-def _check_operand(what: str, operand: tensor, pointer: tensor) -> None:
-    """Nothing beside a scalar pointer may be larger than it. (Given.)"""
-    if operand.shape and not pointer.shape:
-        raise ValueError(f"{what} argument cannot be block type if pointer argument is not a block")
-
-
-def checked_mask(mask: Any, pointer: tensor) -> tensor:
-    """A mask as a tensor. Raises `ValueError` unless it is boolean. (Given.)"""
-    mask = to_tensor(mask)
-    _check_operand("Mask", mask, pointer)
-    if mask.dtype != int1:
-        raise ValueError(f"Mask must have boolean scalar type, not {mask.dtype}")
-    return mask
-
-
 def as_bytes(pointer: tensor) -> tensor:
-    """A boolean is a byte in memory: pointers to int1 are turned into pointers to int8, others stay."""
     if pointer.dtype.element_ty != int1:
         return pointer
     if pointer.dtype.const:
@@ -66,7 +6,6 @@ def as_bytes(pointer: tensor) -> tensor:
     return convert(pointer, pointer_type(int8))
 
 
-@builtin
 def load(
     pointer: Any,
     mask: Any = None,
@@ -77,12 +16,6 @@ def load(
     eviction_policy: str = "",
     volatile: bool = False,
 ) -> tensor:
-    """Read through `pointer` where `mask` holds. Elsewhere the result is `other`, or undefined without it.
-
-    Pointer and mask are broadcast together, and `other` to their shape. The result has the dtype pointed to.
-    Raises `ValueError` for what is no pointer, for a mask that is not boolean or does not fit, and for `other` without
-    a mask.
-    """
     _check_hints(cache_modifier, LOAD_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
@@ -111,16 +44,6 @@ def load(
     return result
 
 
-def broadcast_like(x: tensor, pointer: tensor) -> tensor:
-    """`x` in the shape of the pointers, which does not change. Raises `ValueError` if it does not fit. (Given.)"""
-    shape = broadcast_shapes(x.shape, pointer.shape)
-    if shape != pointer.shape:
-        raise ValueError(f"Expected pointer argument to have shape {list(shape)} but got {list(pointer.shape)}")
-    return broadcast_together(x, pointer)[0]
-
-
-@member
-@builtin
 def store(
     pointer: Any,
     value: Any,
@@ -129,11 +52,6 @@ def store(
     cache_modifier: str = "",
     eviction_policy: str = "",
 ) -> None:
-    """Write `value`, converted to the dtype pointed to, through `pointer` where `mask` holds.
-
-    Value and mask are broadcast to the pointer's shape. Raises `ValueError` for what is no pointer, for one to constant
-    memory, for a mask that is not boolean, and for a value or mask that does not fit.
-    """
     _check_hints(cache_modifier, STORE_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
@@ -155,23 +73,3 @@ def store(
         current().operation("tt.store", pointer.handle, value.handle)
     else:
         current().operation("tt.store", pointer.handle, value.handle, mask.handle)
-
-
-def _load_block(pointer: block_pointer, mask: Any, other: Any, boundary_check: Any, padding_option: str) -> tensor:
-    """Read what a block pointer is at. (Given.)"""
-    if mask is not None or other is not None:
-        raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
-    inside, padding = pointer.mask(boundary_check), pointer.padding(padding_option)
-    return load(pointer.pointers(), inside, None if inside is None else padding)
-
-
-def _store_block(pointer: block_pointer, value: Any, mask: Any, boundary_check: Any) -> None:
-    """Write to where a block pointer is at. (Given.)"""
-    if mask is not None:
-        raise ValueError("`mask` argument cannot be specified for storing through block pointers")
-    value = to_tensor(value)
-    if value.shape and value.shape != pointer.block_shape:
-        raise ValueError(f"Block shape({pointer.block_shape}) and value shape({value.shape}) mismatch")
-    if value.dtype != pointer.dtype:
-        raise TypeError(f"Block element type({pointer.dtype}) and value element type({value.dtype}) mismatch")
-    store(pointer.pointers(), value, pointer.mask(boundary_check))

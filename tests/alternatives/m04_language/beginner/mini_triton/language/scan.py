@@ -1,29 +1,4 @@
-"""Scans: running reductions. Element i of the result combines all elements up to i; the shape stays.
-
-Source: Triton's `python/triton/language/core.py` (`associative_scan`) and `standard.py` (`cumsum`, `cumprod`).
-"""
-
-from __future__ import annotations
-
-from typing import Any
-
-from mini_triton.language.context import builtin, current
-from mini_triton.language.dtypes import dtype
-from mini_triton.language.math import without_bfloat16
-from mini_triton.language.reduction import Combine, as_sources, combine_region, of_numbers, sum_dtype, wrap_axis
-from mini_triton.language.tensor import add, convert, member, mul, tensor
-
-__all__ = ["associative_scan", "cumsum", "cumprod"]
-
-
-@member
-@builtin
 def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool = False) -> Any:
-    """Running combinations along `axis`, of one tensor or of a tuple of tensors in step; `reverse` starts at the end.
-
-    `combine_fn` is as for `reduce`, and `axis` may count from the end, but is needed. The result is a tensor for a
-    tensor, and a tuple for a tuple.
-    """
     sources = as_sources(input, "scan")
     rank = len(sources[0].shape)
     number = wrap_axis(axis, rank)
@@ -44,19 +19,9 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
     return tuple(results)
 
 
-@member
-@builtin
 def cumsum(input: tensor, axis: int = 0, reverse: bool = False, dtype: dtype | None = None) -> tensor:
-    """The running sum along `axis`, in the given dtype or else in `sum_dtype`; bf16 is added as fp32."""
     input = without_bfloat16(of_numbers(input, "cumsum"))
     if dtype is None:
         dtype = sum_dtype(input.dtype)
     input = convert(input, dtype)
     return associative_scan(input, axis, add, reverse)
-
-
-@member
-@builtin
-def cumprod(input: tensor, axis: int = 0, reverse: bool = False) -> tensor:
-    """The running product along `axis`. bf16 is multiplied as fp32; all other dtypes stay, small integers too."""
-    return associative_scan(without_bfloat16(of_numbers(input, "cumprod")), axis, mul, reverse)

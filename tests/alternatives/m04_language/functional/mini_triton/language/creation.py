@@ -1,47 +1,16 @@
-"""Where tensors come from: program ids, ranges, constants.
-
-Source: Triton's `python/triton/language/semantic.py` (`program_id`, `arange`, `full`) and `standard.py` (`cdiv`).
-"""
-
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
-from typing import Any
-
-from mini_triton.language.context import builtin, current
-from mini_triton.language.dtypes import dtype, int32, int64, uint64
-from mini_triton.language.tensor import Number, build, constant, convert, is_number, member, tensor
-
-__all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like", "cdiv"]
+from collections.abc import Iterator
 
 
-@builtin
 def program_id(axis: int) -> tensor:
-    """Which program this is, along axis 0, 1 or 2 of the launch grid. An int32 scalar."""
     (name,) = ["xyz"[i] for i in range(3) if i == axis] or [_axis(axis)]
     return build("tt.get_program_id", axis=name, dtype=int32)
 
 
-@builtin
 def num_programs(axis: int) -> tensor:
-    """How many programs the launch grid has along axis 0, 1 or 2. An int32 scalar."""
     return build("tt.get_num_programs", dtype=int32, axis=_axis(axis))
 
 
-def _axis(axis: int) -> str:
-    """The name of an axis of the grid. (Given.)"""
-    if axis not in (0, 1, 2):
-        raise ValueError(f"the axis of a grid is 0, 1 or 2, not {axis!r}")
-    return "xyz"[axis]
-
-
-@builtin
 def arange(start: int, end: int) -> tensor:
-    """The integers from `start` up to, but without, `end`, as int32. How many they are is a power of two.
-
-    Raises `ValueError` for bounds that are not known to the compiler, not in order, or too far apart.
-    """
-
     def problems() -> Iterator[str]:
         if not all(isinstance(bound, int) for bound in (start, end)):
             yield "arange's arguments must be of type tl.constexpr"
@@ -57,56 +26,13 @@ def arange(start: int, end: int) -> tensor:
     return build("tt.make_range", start=start, end=end, dtype=int32)
 
 
-@builtin
 def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
-    """`value` in every element of a tensor of `shape`; `()` is a scalar. `value` may be a scalar of the kernel.
-
-    Integer dtypes wrap a number around, and raise `TypeError` for one that they do not take.
-    """
     return splat(constant(wrapped(value, dtype), dtype) if is_number(value) else convert(value, dtype), shape)
 
 
-def wrapped(value: Number, dtype: dtype) -> Number:
-    """What a dtype keeps of a number: an integer its lowest bits, int1 whether it is zero. Floats keep it. (Given.)
-
-    Raises `TypeError` if an integer dtype shall take a float that is not zero, or a number that is out of the range of
-    64-bit integers with its signedness: unsigned ones take no negative number.
-    """
-    if dtype.is_floating():
-        return value
-    if dtype.is_bool() or value == 0:
-        return value != 0
-    low, high = (int64 if dtype.signed else uint64).int_range()
-    if isinstance(value, float) or not low <= value <= high:
-        raise TypeError(f"{value} cannot become {dtype}")
-    return value % 2**dtype.width
-
-
-def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
-    """A scalar in every element of a tensor. Raises `ValueError` if it is none, `TypeError` for sizes that are unknown
-    at compile time. (Given.)"""
-    for i, size in enumerate(shape):
-        if isinstance(size, tensor):
-            raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got {size!r}")
-    if scalar.shape:
-        raise ValueError(f"cannot fill a tensor with {scalar!r}: only with a scalar")
-    return tensor(current().broadcast_to(scalar.handle, shape), scalar.dtype)
-
-
-@builtin
 def zeros(shape: Sequence[int], dtype: dtype) -> tensor:
-    """A tensor of zeros."""
     return full(dtype=dtype, value=False, shape=shape)
 
 
-@builtin
-def zeros_like(x: tensor) -> tensor:
-    """Zeros in the shape and dtype of `x`."""
-    return full(x.shape, 0, x.dtype)
-
-
-@member
-@builtin
 def cdiv(x: Any, div: Any) -> tensor:
-    """`x / div` rounded up, for integers that are not negative: how many blocks of `div` cover `x`."""
     return (lambda rounded: rounded // div)(x + (div - 1))

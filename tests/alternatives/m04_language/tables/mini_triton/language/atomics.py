@@ -1,30 +1,5 @@
-"""Atomic operations: read, change and write memory in one step, whichever programs do so at the same time.
-
-Source: the atomics in Triton's `python/triton/language/semantic.py`.
-"""
-
-from __future__ import annotations
-
-from typing import Any
-
-from mini_triton.ir.types import with_element
-from mini_triton.language.casts import reinterpret
-from mini_triton.language.context import builtin
-from mini_triton.language.creation import full
-from mini_triton.language.dtypes import DTYPES, bfloat16, float16, int1, pointer_type
-from mini_triton.language.memory import checked_mask
-from mini_triton.language.shape import broadcast_to
-from mini_triton.language.tensor import build, convert, member, tensor, to_tensor
-
-__all__ = [
-    *("atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor", "atomic_xchg", "atomic_cas")
-]
-
-SEMANTICS = ("relaxed", "acquire", "release", "acq_rel")
-SCOPES = ("gpu", "cta", "sys")
-
-
 FAMILIES = {"atomic_max": ("max", "umax", ("max", "umin")), "atomic_min": ("min", "umin", ("min", "umax"))}
+
 """For signed integers, for unsigned ones, and the pair for floats."""
 
 
@@ -37,37 +12,7 @@ def _extreme(name: str, pointer: Any, val: Any, mask: Any, order: dict[str, str]
     return _rmw(signed if value.dtype.signed else unsigned, pointer, value, mask, order)
 
 
-def _order(sem: str | None, scope: str | None) -> dict[str, str]:
-    """What other accesses an atomic one orders, and for whom: the attributes for it. (Given.)"""
-    if sem not in (None, "", *SEMANTICS):
-        raise ValueError(f"Memory semantic {sem} not supported, only {', '.join(SEMANTICS)}")
-    if scope not in (None, "", *SCOPES):
-        raise ValueError(f"Memory scope {scope} not supported, only {', '.join(SCOPES)}")
-    return {"sem": sem or "acq_rel", "scope": scope or "gpu"}
-
-
-def _check_is_pointer(pointer: Any, name: str) -> None:
-    """Raises `ValueError` for what is no pointer. (Given.)"""
-    if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
-        raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)} in `tl.{name}`")
-
-
-def _check_pointer(pointer: Any, name: str) -> None:
-    """Pointers that may be written through, to elements that the hardware has this operation for. (Given.)"""
-    _check_is_pointer(pointer, name)
-    if pointer.dtype.const:
-        raise ValueError("Cannot store to a constant pointer")
-    element = pointer.dtype.element_ty
-    half = element in (float16, bfloat16)
-    if (half and name != "atomic_add") or (element.width < 32 and not half):
-        raise ValueError(f"{name} does not support {element}")
-
-
 def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, tensor, tensor]:
-    """The operands of `tt.atomic_rmw`, made to fit one another.
-
-    Raises `ValueError` for pointers that cannot be used so, and for a value or mask of another shape.
-    """
     _check_pointer(pointer, name)
     mask = full((), True, int1) if mask is None else checked_mask(mask, pointer)
     operands = {"Value": to_tensor(value), "Mask": mask}
@@ -78,42 +23,22 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
     return pointer, convert(operands["Value"], pointer.dtype.element_ty), operands["Mask"]
 
 
-def _rmw(operation: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]) -> tensor:
-    """Read, combine with `value`, write back, where `mask` holds. The result is what memory held before. (Given.)"""
-    return build("tt.atomic_rmw", pointer, value, mask, atomic_rmw_op=operation, dtype=value.dtype, **order)
-
-
-@member
-@builtin
 def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Add `val`, floats or integers, to what memory holds; the result is what it held before."""
     pointer, value, mask = _operands("atomic_add", pointer, val, mask)
     return _rmw({True: "fadd", False: "add"}[value.dtype.is_floating()], pointer, value, mask, _order(sem, scope))
 
 
-@member
-@builtin
 def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Let memory hold the larger of `val` and what it held; the result is what it held before."""
     return _extreme("atomic_max", pointer, val, mask, _order(sem, scope))
 
 
-@member
-@builtin
 def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Let memory hold the smaller of `val` and what it held; the result is what it held before."""
     return _extreme("atomic_min", pointer, val, mask, _order(sem, scope))
 
 
 def _by_bits(
     operation: str, mirrored: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]
 ) -> tensor:
-    """The larger or smaller of floats, by their bits: the hardware compares integers only.
-
-    Floats without a sign are in the order of their bits. Those with one are in the opposite order, and as unsigned
-    integers above all others. So there are two operations, of which only one takes place: `operation` on signed
-    integers where `value` has no sign, `mirrored` on unsigned ones where it has one.
-    """
     signed, unsigned = {32: ("int32", "uint32"), 64: ("int64", "uint64")}[value.dtype.width]
     sign = reinterpret(value, DTYPES[unsigned]) >> (value.dtype.width - 1)
     negative = convert(sign, int1)
@@ -124,50 +49,7 @@ def _by_bits(
     return reinterpret(build("arith.select", ~negative, *old, dtype=DTYPES[signed]), value.dtype)
 
 
-@member
-@builtin
-def atomic_and(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Let memory hold only the bits that `val` has as well; the result is what it held before."""
-    return _rmw("and", *_integers("atomic_and", pointer, val, mask), _order(sem, scope))
-
-
-@member
-@builtin
-def atomic_or(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Set the bits of `val` in memory; the result is what it held before."""
-    return _rmw("or", *_integers("atomic_or", pointer, val, mask), _order(sem, scope))
-
-
-@member
-@builtin
-def atomic_xor(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Turn the bits of `val` over in memory; the result is what it held before."""
-    return _rmw("xor", *_integers("atomic_xor", pointer, val, mask), _order(sem, scope))
-
-
-def _integers(name: str, pointer: Any, val: Any, mask: Any) -> tuple[tensor, tensor, tensor]:
-    """`_operands` with integers only. (Given.)"""
-    pointer, value, mask = _operands(name, pointer, val, mask)
-    if not value.dtype.is_int():
-        raise TypeError(f"{name} does not support {value.dtype}")
-    return pointer, value, mask
-
-
-@member
-@builtin
-def atomic_xchg(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Write `val`; the result is what memory held before."""
-    return _rmw("exch", *_operands("atomic_xchg", pointer, val, mask), _order(sem, scope))
-
-
-@member
-@builtin
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Compare and swap: write `val` where memory holds `cmp`; the result is what it held before.
-
-    Nothing is converted or broadcast. Raises `ValueError` for elements that are not of 16, 32 or 64 bits, `TypeError`
-    for operands that do not fit, naming their types.
-    """
     _check_is_pointer(pointer, "atomic_cas")
     element = pointer.dtype.element_ty
     if element.width not in {16, 32, 64}:

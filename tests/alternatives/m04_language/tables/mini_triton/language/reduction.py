@@ -1,31 +1,9 @@
-"""Reductions: many elements along an axis become one.
-
-One operation, `tt.reduce`, does them all. What makes it a sum or a maximum is its region: a little function from two
-groups of values to one, built by calling the kernel's `combine_fn` with the region's arguments as tensors.
-
-Source: Triton's `python/triton/language/standard.py` (`sum`, `max`, `argmax`) and `core.py` (`reduce`).
-"""
-
-from __future__ import annotations
-
-import operator
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from mini_triton.ir.core import Block, Region
-from mini_triton.ir.types import I32, TensorType
-from mini_triton.language.context import builtin, current
-from mini_triton.language.dtypes import Kind, dtype, float32, int1, int32, pointer_type, uint32
-from mini_triton.language.math import maximum, minimum, where, without_bfloat16
-from mini_triton.language.tensor import add, build, convert, member, tensor, to_tensor
-
-__all__ = ["reduce", "sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce_or", "histogram"]
-
-Combine = Callable[..., Any]
-
+from mini_triton.language.dtypes import Kind
 
 SUMMED_IN = {"int1": uint32, "uint8": uint32, "uint16": uint32, "int8": int32, "int16": int32}
+
 BETTER = {"gt": operator.gt, "lt": operator.lt}
+
 WIDENED = {
     (Kind.BOOL, 1): int32,
     (Kind.INT, 8): int32,
@@ -35,15 +13,7 @@ WIDENED = {
 }
 
 
-# --- with any function
-
-
 def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine) -> Region:
-    """The region of a reduction or of a scan: `combine`, built into a block of its own.
-
-    `combine` takes N values from the left and N from the right, all scalars, and returns the N combined ones: a tensor,
-    or a tuple of tensors. Raises `TypeError` if their IR types are not those of the elements of the N sources.
-    """
     dtypes = [source.dtype for source in sources]
     block = Block([dtype.ir_type for dtype in (*dtypes, *dtypes)])
     values = [tensor(argument, dtypes[i % len(dtypes)]) for i, argument in enumerate(block.arguments)]
@@ -55,59 +25,7 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     return Region([block])
 
 
-def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
-    """Raise `TypeError` unless these are scalars of these dtypes. Signs do not matter. (Given.)"""
-    expected = ", ".join(map(repr, dtypes))
-    if not isinstance(results, tuple | list) or not all(isinstance(result, tensor) for result in results):
-        raise TypeError(f"the combine function must return {expected}, not {results!r}")
-    if [result.handle.type for result in results] != [dtype.ir_type for dtype in dtypes]:
-        returned = ", ".join(repr(result.type) for result in results)
-        raise TypeError(f"the combine function must return {expected}, not {returned}")
-
-
-def wrap_axis(axis: int, rank: int) -> int:
-    """An axis that may count from the end, as one that does not. (Given.)"""
-    if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
-    return axis % rank
-
-
-def as_sources(input: Any, what: str) -> tuple[tensor, ...]:
-    """What is reduced or scanned, one tensor or several, as a tuple of tensors with one shape. (Given.)"""
-    sources = (input,) if isinstance(input, tensor) else tuple(input) if isinstance(input, tuple | list) else ()
-    if not sources or not all(isinstance(source, tensor) for source in sources):
-        raise TypeError(f"a {what} takes a tensor or a tuple of tensors, not {input!r}")
-    if any(source.shape != sources[0].shape for source in sources):
-        raise ValueError(f"all {what} inputs must have the same shape")
-    if not sources[0].shape:
-        raise ValueError(f"a {what} takes tensors with a shape, not scalars")
-    return sources
-
-
-def flatten(x: tensor) -> tensor:
-    """All elements in one dimension, in any order. (Given.)"""
-    count = x.numel
-    handle = current().create("tt.reshape", x.handle, allow_reorder=True, result=TensorType((count,), x.dtype.ir_type))
-    return tensor(handle, x.dtype)
-
-
-def with_axes(x: tensor, axes: Sequence[int]) -> tensor:
-    """`x` with dimensions of size 1 put in at these places, one after the other. (Given.)"""
-    handle = x.handle
-    for axis in axes:
-        builder = current()
-        handle = builder.expand_dims(handle, axis) if tensor(handle, x.dtype).shape else builder.splat(handle, (1,))
-    return tensor(handle, x.dtype)
-
-
-@member
-@builtin
 def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = False) -> Any:
-    """Combine all elements along `axis` into one, of one tensor or of a tuple of tensors in step. The dtypes stay.
-
-    `axis` may count from the end; None stands for all elements of all axes. With `keep_dims` what was reduced stays as
-    a dimension of size 1. The result is a tensor for a tensor, and a tuple for a tuple.
-    """
     sources = as_sources(input, "reduction")
     rank = len(sources[0].shape)
     prepare, at, kept = {
@@ -126,63 +44,16 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     return results[0] if isinstance(input, tensor) else tuple(results)
 
 
-# --- sums
-
-
-def of_numbers(input: Any, what: str) -> tensor:
-    """`input`, which has to be a tensor of numbers. Raises `TypeError` for others. (Given.)"""
-    if not isinstance(input, tensor) or input.dtype.is_ptr():
-        raise TypeError(f"{what} takes a tensor of numbers, not {input!r}")
-    return input
-
-
 def sum_dtype(dtype: dtype) -> dtype:
-    """The dtype in which elements are added up, if the kernel does not say."""
     return SUMMED_IN.get(dtype.name, dtype)
 
 
-@member
-@builtin
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
-    """The sum along `axis`, in the given dtype or else in `sum_dtype`."""
     input = of_numbers(input, "sum")
     return reduce(convert(input, sum_dtype(input.dtype) if dtype is None else dtype), axis, add, keep_dims)
 
 
-@member
-@builtin
-def xor_sum(input: tensor, axis: int | None = None, keep_dims: bool = False) -> tensor:
-    """The exclusive or of all elements along `axis`. Integers only: `TypeError` for floats."""
-    return reduce(_integers(input, "xor_sum"), axis, operator.xor, keep_dims)
-
-
-@member
-@builtin
-def reduce_or(input: tensor, axis: int | None, keep_dims: bool = False) -> tensor:
-    """The bitwise or of all elements along `axis`. Integers only: `TypeError` for floats."""
-    return reduce(_integers(input, "reduce_or"), axis, operator.or_, keep_dims)
-
-
-def _integers(input: Any, what: str) -> tensor:
-    if not of_numbers(input, what).dtype.is_int():
-        raise TypeError(f"{what} only supported for integers, not for {input.dtype}")
-    return input
-
-
-# --- the largest and the smallest
-
-
-def positions(shape: Sequence[int], axis: int) -> tensor:
-    """For each element of a tensor of this shape where along `axis` it is, as int32. (Given.)"""
-    axis = wrap_axis(axis, len(shape))
-    count = build("tt.make_range", start=0, end=shape[axis], dtype=int32)
-    column = with_axes(count, [other for other in range(len(shape)) if other != axis])
-    return tensor(current().broadcast_to(column.handle, shape), int32)
-
-
 def keeping_index(better: str, tie_break_left: bool) -> Combine:
-    """The combine function of `argmax` ("gt") and `argmin` ("lt"): chooses between two pairs of value and index."""
-
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
         wins = BETTER[better](left, right)
         if tie_break_left:
@@ -195,7 +66,6 @@ def keeping_index(better: str, tie_break_left: bool) -> Combine:
 def best(
     better: str, pick: Combine, input: Any, axis: int | None, with_index: bool, tie_break_left: bool, keep_dims: bool
 ) -> Any:
-    """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
     if with_index and axis is None:
         raise ValueError("an index needs an axis")
@@ -203,63 +73,3 @@ def best(
         return reduce((input, positions(input.shape, axis)), axis, keeping_index(better, tie_break_left), keep_dims)
     wide = WIDENED.get((input.dtype.kind, input.dtype.width), input.dtype)
     return reduce(convert(input, wide), axis, pick, keep_dims)
-
-
-@member
-@builtin
-def max(
-    input: tensor,
-    axis: int | None = None,
-    return_indices: bool = False,
-    return_indices_tie_break_left: bool = True,
-    keep_dims: bool = False,
-) -> Any:
-    """The largest element along `axis`; with `return_indices` a pair of it and its index."""
-    return best("gt", maximum, input, axis, return_indices, return_indices_tie_break_left, keep_dims)
-
-
-@member
-@builtin
-def min(
-    input: tensor,
-    axis: int | None = None,
-    return_indices: bool = False,
-    return_indices_tie_break_left: bool = True,
-    keep_dims: bool = False,
-) -> Any:
-    """The smallest element along `axis`; with `return_indices` a pair of it and its index."""
-    return best("lt", minimum, input, axis, return_indices, return_indices_tie_break_left, keep_dims)
-
-
-@member
-@builtin
-def argmax(input: tensor, axis: int, tie_break_left: bool = True, keep_dims: bool = False) -> tensor:
-    """Where along `axis` the largest element is. Of equal ones it is the first, if `tie_break_left`."""
-    return max(input, axis, True, tie_break_left, keep_dims)[1]
-
-
-@member
-@builtin
-def argmin(input: tensor, axis: int, tie_break_left: bool = True, keep_dims: bool = False) -> tensor:
-    """Where along `axis` the smallest element is. Of equal ones it is the first, if `tie_break_left`."""
-    return min(input, axis, True, tie_break_left, keep_dims)[1]
-
-
-# --- counting
-
-
-@member
-@builtin
-def histogram(input: tensor, num_bins: int, mask: Any = None) -> tensor:
-    """How often each of 0, 1, … `num_bins` - 1 occurs in a 1-D tensor of integers, where the mask holds. (Given.)"""
-    input = _integers(input, "histogram")
-    if len(input.shape) != 1:
-        raise ValueError("histogram only supports 1D input")
-    operands = [input.handle]
-    if mask is not None:
-        mask = to_tensor(mask)
-        if mask.dtype != int1:
-            raise ValueError("Mask must have boolean scalar type")
-        operands.append(current().broadcast_to(mask.handle, input.shape))
-    handle = current().create("tt.histogram", *operands, result=TensorType((num_bins,), I32))
-    return tensor(handle, int32)

@@ -1,31 +1,5 @@
-"""Statements: assignments, returns, and blocks of them.
-
-Source: `visit_Assign`, `visit_AnnAssign` and `visit_Return` in Triton's `code_generator.py`.
-"""
-
-from __future__ import annotations
-
-import ast
-from collections.abc import Sequence
-from typing import Any
-
-import mini_triton.language as tl
-from mini_triton.errors import UnsupportedLanguageConstruct
-from mini_triton.frontend.calls import NOTHING
-from mini_triton.frontend.loops import Loops
-from mini_triton.frontend.values import can_be_named, run_time
-from mini_triton.language.constexpr import constexpr, unwrap
-from mini_triton.language.tensor import tensor
-
-
-class Statements(Loops):
-    """Visits statements: with all that is below it, a whole function."""
-
+class Statements:
     def run(self, statements: Sequence[ast.stmt]) -> Any:
-        """Visit statements one by one. The value that they return if they do, or `NOTHING`.
-
-        What comes after an `if` depends on it, so `visit_If` gets the rest and returns what that returns.
-        """
         remaining = iter(range(1, len(statements) + 1))
         for statement, following in zip(statements, remaining, strict=True):
             match statement:
@@ -50,11 +24,6 @@ class Statements(Loops):
         self.assign(target, self.visit(node.value))
 
     def assign(self, target: ast.expr, value: Any) -> None:
-        """Bind a name, or several to the elements of a tuple, however nested.
-
-        A number that is given a name is no literal any more but a tensor, also in a tuple. Texts and functions get no
-        names.
-        """
         refused = {
             ast.Subscript: "__setitem__ is not supported",
             ast.Attribute: "Attribute assignment is not supported",
@@ -79,7 +48,6 @@ class Statements(Loops):
                 self.assign(element, part)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
         if node.value and "constexpr" not in ast.unparse(node.annotation):
             self.assign(node.target, self.visit(node.value))
         elif node.value:
@@ -99,7 +67,6 @@ class Statements(Loops):
             )
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        """`x += y`"""
         if not isinstance(node.target, ast.Name):
             raise self.error(node.target, f"{ast.unparse(node.target)} cannot be updated")
         old = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
@@ -107,15 +74,3 @@ class Statements(Loops):
             ast.Assign([node.target], ast.copy_location(ast.BinOp(old, node.op, node.value), node)), node
         )
         self.visit_Assign(new)
-
-    def visit_Expr(self, node: ast.Expr) -> None:
-        """A call for its effect, or a docstring. (Given.)"""
-        self.visit(node.value)
-
-    def visit_Pass(self, node: ast.Pass) -> None:
-        """(Given.)"""
-
-    def visit_Assert(self, node: ast.Assert) -> None:
-        """`assert condition, "message"` is a `tl.device_assert`. (Given.)"""
-        message = self.visit(node.msg) if node.msg else constexpr("")
-        self.evaluate(node, tl.device_assert, self.visit(node.test), message)

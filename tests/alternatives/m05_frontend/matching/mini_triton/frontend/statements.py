@@ -1,31 +1,5 @@
-"""Statements: assignments, returns, and blocks of them.
-
-Source: `visit_Assign`, `visit_AnnAssign` and `visit_Return` in Triton's `code_generator.py`.
-"""
-
-from __future__ import annotations
-
-import ast
-from collections.abc import Sequence
-from typing import Any
-
-import mini_triton.language as tl
-from mini_triton.errors import UnsupportedLanguageConstruct
-from mini_triton.frontend.calls import NOTHING
-from mini_triton.frontend.loops import Loops
-from mini_triton.frontend.values import can_be_named, run_time
-from mini_triton.language.constexpr import constexpr, unwrap
-from mini_triton.language.tensor import tensor
-
-
-class Statements(Loops):
-    """Visits statements: with all that is below it, a whole function."""
-
+class Statements:
     def run(self, statements: Sequence[ast.stmt]) -> Any:
-        """Visit statements one by one. The value that they return if they do, or `NOTHING`.
-
-        What comes after an `if` depends on it, so `visit_If` gets the rest and returns what that returns.
-        """
         match statements:
             case []:
                 return NOTHING
@@ -56,11 +30,6 @@ class Statements(Loops):
                 raise self.error(node, "simultaneous multiple assignment is not supported")
 
     def assign(self, target: ast.expr, value: Any) -> None:
-        """Bind a name, or several to the elements of a tuple, however nested.
-
-        A number that is given a name is no literal any more but a tensor, also in a tuple. Texts and functions get no
-        names.
-        """
         match target, value:
             case ast.Name(id=name), _:
                 value = self.evaluate(target, run_time, value)
@@ -82,7 +51,6 @@ class Statements(Loops):
                 raise self.unsupported(target, target)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
         if node.value is None:
             return
         value = self.visit(node.value)
@@ -101,7 +69,6 @@ class Statements(Loops):
                 raise self.error(target, "only a name can be constexpr")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        """`x += y`"""
         match node:
             case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
                 read = ast.copy_location(ast.Name(name, ast.Load()), target)
@@ -110,15 +77,3 @@ class Statements(Loops):
                 )
             case _:
                 raise self.error(node.target, "only a name can be updated")
-
-    def visit_Expr(self, node: ast.Expr) -> None:
-        """A call for its effect, or a docstring. (Given.)"""
-        self.visit(node.value)
-
-    def visit_Pass(self, node: ast.Pass) -> None:
-        """(Given.)"""
-
-    def visit_Assert(self, node: ast.Assert) -> None:
-        """`assert condition, "message"` is a `tl.device_assert`. (Given.)"""
-        message = self.visit(node.msg) if node.msg else constexpr("")
-        self.evaluate(node, tl.device_assert, self.visit(node.test), message)

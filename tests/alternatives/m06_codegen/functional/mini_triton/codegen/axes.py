@@ -1,88 +1,9 @@
-"""Along which axes a value varies.
-
-A program is one of many, and all of them run at once. What depends on the program's id gets a leading *program axis*;
-what does not is computed once for all. The same question is asked of a tensor's own dimensions: a splat is the same all
-along, so one element will do, and NumPy's broadcasting does the rest.
-
-So an IR value of shape (M, N) is held in an array of shape (M, N), or (P, M, N) if it varies from program to program,
-with 1 in place of every dimension along which it is constant. A value that varies along none is a scalar.
-
-Source: divergence analysis (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", 2012).
-"""
-
-from __future__ import annotations
-
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-
-from mini_triton.ir.core import Operation, Value
-from mini_triton.ir.types import shape_of
-
-PROGRAM = -1
-Axes = frozenset[int]
-"""Dimensions of a value, and `PROGRAM`."""
-
-NONE: Axes = frozenset()
-ALL_PROGRAMS: Axes = frozenset({PROGRAM})
-
-CONSTANT_STAYS = ("tt.reshape", "tt.split")
-MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt.dot")
-"""Operations whose elements move: the result varies along all of its dimensions, but a constant stays one in some."""
-
-
-def axis_of(operation: Operation) -> int:
-    """The attribute "axis" of a reduction, a scan, a gather, or of expand_dims."""
-    axis = operation.attributes["axis"]
-    assert isinstance(axis, int)
-    return axis
-
-
-def order_of(operation: Operation) -> tuple[int, ...]:
-    """The attribute "order" of a trans: which axis of the operand each axis of the result is."""
-    order = operation.attributes["order"]
-    assert isinstance(order, tuple)
-    return order
+from collections.abc import Callable
 
 
 class Varying:
-    """Finds the axes of every value in a `tt.func`, from the operands to the results, until nothing changes."""
-
-    def __init__(self, function: Operation) -> None:
-        self.axes: dict[Value, Axes] = {}
-        for operation in function.walk():
-            for region in operation.regions:
-                for block in region.blocks:
-                    self.axes.update(dict.fromkeys(block.arguments, NONE))
-        before: dict[Value, Axes] | None = None
-        while self.axes != before:  # what a loop carries depends on what its body makes of it
-            before = dict(self.axes)
-            for operation in function.walk():
-                for value, axes in self.step(operation):
-                    self.axes[value] = self.axes.get(value, NONE) | axes
-
-    def of(self, *values: Value) -> Axes:
-        """All axes along which any of these values varies, as far as is known."""
-        return NONE.union(*(self.axes.get(value, NONE) for value in values))
-
-    def step(self, operation: Operation) -> Iterable[tuple[Value, Axes]]:
-        """What an operation says about the axes of its results, and of the arguments of its regions."""
-        match operation.name:
-            case "scf.for":
-                return self.for_loop(operation)
-            case "scf.while":
-                return self.while_loop(operation)
-            case "scf.if":
-                regions = [region for region in operation.regions if region.blocks]
-                yields = zip(*(region.block.terminator.operands for region in regions), strict=True)  # type: ignore[union-attr]
-                return [
-                    (r, self.of(operation.operands[0], *pair))
-                    for r, pair in zip(operation.results, yields, strict=False)
-                ]
-        axes = self.result_axes(operation)
-        return [(result, axes) for result in operation.results]
-
     def result_axes(self, operation: Operation) -> Axes:
-        """The axes of the results of an operation without control flow."""
         axes = self.of(*operation.operands)
 
         def each(move: Callable[[int], int | None]) -> Axes:
@@ -119,25 +40,3 @@ class Varying:
         found = [trips | self.of(*pair) for pair in zip(inits, block.terminator.operands, strict=True)]
         carries = (zip(values, found, strict=True) for values in (carried, operation.results))
         yield from itertools.chain([(variable, self.of(step, lower))], *carries)
-
-    def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
-        before, after = (region.block for region in operation.regions)
-        assert before.terminator is not None and after.terminator is not None
-        condition, *forwarded = before.terminator.operands
-        trips = self.of(condition)
-        for argument, init, following in zip(
-            before.arguments, operation.operands, after.terminator.operands, strict=True
-        ):
-            yield argument, self.of(init, following) | trips
-        for argument, result, value in zip(after.arguments, operation.results, forwarded, strict=True):
-            axes = self.of(value) | trips
-            yield argument, axes
-            yield result, axes
-
-
-def own_axes(function: Operation) -> dict[Value, Axes]:
-    """As if every value varied along all of its dimensions, and not from program to program: for one program alone."""
-    values = {value for operation in function.walk() for value in (*operation.operands, *operation.results)}
-    blocks = [block for operation in function.walk() for region in operation.regions for block in region.blocks]
-    values.update(argument for block in blocks for argument in block.arguments)
-    return {value: frozenset(range(len(shape_of(value.type)))) for value in values}

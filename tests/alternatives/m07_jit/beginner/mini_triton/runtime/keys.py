@@ -1,61 +1,4 @@
-"""What a compiled kernel depends on: two launches that agree in all of it may share the kernel, and no others.
-
-The arguments are not enough. A kernel's code is its own source, that of every function it calls, and the values of the
-names that all of them read from outside.
-
-Source: `DependenciesFinder` and `cache_key` in Triton's `python/triton/runtime/jit.py`; `triton_key` in its
-`compiler.py`.
-"""
-
-from __future__ import annotations
-
-import ast
-import functools
-import hashlib
-import importlib
-import platform
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
-from typing import Any
-
-import ml_dtypes
-import numpy as np
-from mini_triton.frontend.function import ConstexprFunction, JITFunction
-from mini_triton.frontend.names import written
-from mini_triton.language.constexpr import unwrap
-from mini_triton.runtime.cache import FORMAT
-from mini_triton.runtime.options import Options
-from mini_triton.runtime.specialization import Specialized
-
-MISSING = object()
-"""The value of a name that has none."""
-
-COMPILER = ("mini_triton.ir", "mini_triton.language", "mini_triton.frontend", "mini_triton.codegen")
-"""The packages that decide what a kernel becomes."""
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A name that a function reads from outside, and what it stood for when the function was first compiled."""
-
-    function: JITFunction
-    path: str  # "BLOCK", or with the modules that lead there: "settings.BLOCK"
-    value: Any
-
-    def has_changed(self) -> bool:
-        """Whether the name stands for something else by now. (Given.)"""
-        now = resolve(self.function.globals, self.path)
-        return now is not self.value and described(now) != described(self.value)
-
-
 def paths(tree: ast.FunctionDef) -> list[str]:
-    """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside, each once.
-
-    Of `settings.sizes.BLOCK` also the beginnings, `settings` and `settings.sizes`, are there. Parameters, and names
-    that the body gives a value, are the function's own.
-    """
     own = []
     for argument in ast.walk(tree.args):
         if isinstance(argument, ast.arg):
@@ -75,48 +18,7 @@ def paths(tree: ast.FunctionDef) -> list[str]:
     return found
 
 
-def dotted(node: ast.AST) -> str:
-    """`a.b.c` for a node that is such a name; "" for any other. (Given.)"""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute) and (owner := dotted(node.value)):
-        return f"{owner}.{node.attr}"
-    return ""
-
-
-def resolve(names: Mapping[str, Any], path: str) -> Any:
-    """What a dotted name stands for; `MISSING` if it leads nowhere, or through anything but modules. (Given.)
-
-    Modules of this package are not looked into: nobody changes `tl.float32`.
-    """
-    name, *attributes = path.split(".")
-    value = names.get(name, MISSING)
-    for attribute in attributes:
-        if not isinstance(value, ModuleType) or value.__name__.startswith("mini_triton"):
-            return MISSING
-        value = getattr(value, attribute, MISSING)
-    return value
-
-
-def as_function(value: Any) -> JITFunction | None:
-    """A function that kernels may call, as one whose source can be read; None for everything else. (Given.)"""
-    value = unwrap(value)
-    if isinstance(value, ConstexprFunction) and not value.__module__.startswith("mini_triton"):
-        return JITFunction(value.fn)
-    return value if isinstance(value, JITFunction) else None
-
-
-def matters(value: Any) -> bool:
-    """Whether a kernel depends on a value that it reads: on data, and on functions for kernels. (Given.)"""
-    is_other = value is MISSING or isinstance(value, ModuleType) or callable(value)
-    return as_function(value) is not None or not is_other
-
-
 def references(*functions: JITFunction) -> list[Reference]:
-    """What functions read from outside and what `matters`: their own references, then those of the functions they call.
-
-    Each function is visited once, in the order in which they are found.
-    """
     found = []
     waiting = list(functions)
     done = []
@@ -135,24 +37,7 @@ def references(*functions: JITFunction) -> list[Reference]:
     return found
 
 
-def described(value: Any) -> str:
-    """The value of a reference as a text, the same in every process. (Given.)
-
-    A function is described by where it is and its source; what is Python's own, or the language's, by its name.
-    """
-    if function := as_function(value):
-        place = f"{function.file}:{function.fn.__code__.co_firstlineno}"
-        return f"{place} {function.fn.__defaults__} {function.source}"
-    if callable(value):
-        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value).__qualname__)}"
-    return f"{type(value).__qualname__} {value!r}"
-
-
 def key(function: JITFunction, arguments: Mapping[str, Specialized], options: Options) -> str:
-    """A text, the same in every process, that two compiled kernels have in common only if they are the same.
-
-    It is made of the function's source, everything that it refers to, its arguments, the options, and the `versions`.
-    """
     texts = []
     texts.append(described(function))
     for version in versions():
@@ -171,32 +56,3 @@ def key(function: JITFunction, arguments: Mapping[str, Specialized], options: Op
         texts.append(str(arguments[name].divisible))
         texts.append(spelled(arguments[name].value))
     return digest(texts)
-
-
-def functions_in(value: Any) -> list[JITFunction]:
-    """The functions in a frozen compile-time value. (Given.)"""
-    if isinstance(value, tuple | list):
-        return [function for element in value for function in functions_in(element)]
-    function = as_function(value)
-    return [function] if function else []
-
-
-def spelled(value: Any) -> str:
-    """A frozen compile-time value as a text. (Given.)"""
-    return f"({', '.join(map(spelled, value))})" if isinstance(value, tuple) else described(value)
-
-
-def digest(texts: list[str]) -> str:
-    """A short text for many: SHA-256, in hexadecimal digits. (Given.)"""
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
-
-
-@functools.cache
-def versions() -> tuple[str, ...]:
-    """Of everything that a kernel goes through; our compiler's version is its source, which you change. (Given.)"""
-    sources = [path.read_text(encoding="utf-8") for package in COMPILER for path in sorted(_files(package))]
-    return FORMAT, platform.python_version(), np.__version__, ml_dtypes.__version__, digest(sources)
-
-
-def _files(package: str) -> Iterator[Path]:
-    return Path(str(importlib.import_module(package).__file__)).parent.rglob("*.py")

@@ -1,94 +1,12 @@
-"""`@jit` and `kernel[grid](...)`: a launch binds its arguments, specializes, finds or compiles the kernel, and runs it.
-
-Source: `JITFunction` in Triton's `python/triton/runtime/jit.py`.
-"""
-
-from __future__ import annotations
-
-import functools
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
-
-from mini_triton.errors import CompilationError
-from mini_triton.frontend import function as frontend
-from mini_triton.frontend.compiler import without_internals
-from mini_triton.runtime.arguments import mocked
-from mini_triton.runtime.binding import bind, parameters_of
-from mini_triton.runtime.checks import AccessError
-from mini_triton.runtime.grids import grid_of
-from mini_triton.runtime.keys import Reference, functions_in, references, resolve
-from mini_triton.runtime.options import DEFAULTS, Options
-from mini_triton.runtime.specialization import Specialized, specialize
-
-if TYPE_CHECKING:
-    from mini_triton.runtime.compiled import CompiledKernel
-
-Key = tuple[tuple[Specialized, ...], Options]
-
-COMPILE_ONLY = object()
-"""Instead of a grid."""
-
-
-class JITFunction(frontend.JITFunction):
-    """A function that kernels can call and Python can launch."""
-
-    def __init__(
-        self,
-        fn: Callable[..., Any],
-        noinline: bool = False,
-        do_not_specialize: Collection[int | str] = (),
-        do_not_specialize_on_alignment: Collection[int | str] = (),
-    ) -> None:
-        super().__init__(fn, noinline)
-        self.parameters = parameters_of(self.signature, do_not_specialize, do_not_specialize_on_alignment)
-        self.kernels: dict[Key, CompiledKernel] = {}  # those compiled in this process
-        self.references: dict[tuple[Any, str], Reference] = {}  # what they were compiled with
-
-    def __getitem__(self, grid: Any) -> Callable[..., CompiledKernel]:
-        """What launches a grid: `kernel[grid](x, y, BLOCK=64)`. It returns the compiled kernel."""
-        return functools.partial(self.launch, grid)
-
-    def launch(self, grid: Any, /, *arguments: Any, **keywords: Any) -> CompiledKernel:
-        """Bind the arguments, compile if nothing is compiled for them yet, and run. (Given.)
-
-        Errors of the kernel say where it is wrong, and nothing of their way through compiler and runtime.
-        """
-        try:
-            values, kernel = self.prepared(arguments, keywords)
-            if grid is not COMPILE_ONLY:
-                kernel.launch(grid_of(self.fn.__name__, grid, values), values)
-        except CompilationError as error:
-            raise without_internals(error) from error.__cause__
-        except AccessError as error:
-            raise error.with_traceback(None) from None
-        return kernel
-
-    def run(self, *arguments: Any, grid: Any, warmup: bool = False, **keywords: Any) -> CompiledKernel:
-        """The same as a method; with `warmup`, only compile. (Given.)"""
-        return self.launch(COMPILE_ONLY if warmup else grid, *arguments, **keywords)
-
+class JITFunction:
     def warmup(self, *arguments: Any, grid: Any = None, **keywords: Any) -> CompiledKernel:
-        """Compile for such arguments, and run nothing: `kernel.warmup(np.float32, 1024, BLOCK=64, grid=(16,))`.
-
-        A dtype stands for an aligned array of it.
-        """
         make = functools.partial(self.run, grid=grid, warmup=True)
         return make(
             *[mocked(argument) for argument in arguments],
             **dict(zip(keywords, map(mocked, keywords.values()), strict=True)),
         )
 
-    def prepared(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[dict[str, Any], CompiledKernel]:
-        """The value of each parameter, and the kernel that is compiled for such. (Given.)"""
-        values, options = bind(self.fn.__name__, self.parameters, arguments, keywords)
-        return values, self.compiled(values, Options(**options) if options else DEFAULTS)
-
     def compiled(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
-        """The kernel for arguments with these values: the one there is, or a new one.
-
-        Raises `RuntimeError`, with its name, if something that the kernel reads from outside has changed since it was
-        first compiled. In real Triton this is an error as well: nobody could say which value a kernel has.
-        """
         names = [parameter.name for parameter in self.parameters]
         found = [specialize(self.fn.__name__, parameter, values[parameter.name]) for parameter in self.parameters]
         for reference in filter(Reference.has_changed, self.references.values()):
@@ -102,53 +20,3 @@ class JITFunction(frontend.JITFunction):
         return self.kernels.setdefault(
             (tuple(found), options), self.new(dict(zip(names, found, strict=True)), values, options)
         )
-
-    def new(self, arguments: Mapping[str, Specialized], values: Mapping[str, Any], options: Options) -> CompiledKernel:
-        """Compile, or find on disk. (Given.)"""
-        from mini_triton.runtime.compiler import compile  # not earlier: kernels can be defined without a back end
-
-        return compile(self, arguments, values, options)
-
-
-def changed(kernel: str, reference: Reference) -> str:
-    """The message for a reference that has changed. (Given.)"""
-    now = resolve(reference.function.globals, reference.path)
-    return f"Global variable {reference.path} has changed since {kernel} was compiled, from {reference.value} to {now}"
-
-
-@overload
-def jit(fn: Callable[..., Any]) -> JITFunction: ...
-@overload
-def jit(
-    *,
-    noinline: bool | None = None,
-    do_not_specialize: Collection[int | str] | None = None,
-    do_not_specialize_on_alignment: Collection[int | str] | None = None,
-    debug: bool | None = None,
-    version: Any = None,
-    repr: Callable[..., str] | None = None,
-    launch_metadata: Callable[..., Any] | None = None,
-) -> Callable[[Callable[..., Any]], JITFunction]: ...
-def jit(
-    fn: Callable[..., Any] | None = None,
-    *,
-    noinline: bool | None = None,
-    do_not_specialize: Collection[int | str] | None = None,
-    do_not_specialize_on_alignment: Collection[int | str] | None = None,
-    debug: bool | None = None,
-    version: Any = None,
-    repr: Callable[..., str] | None = None,
-    launch_metadata: Callable[..., Any] | None = None,
-) -> Any:
-    """Mark a function as a kernel, or as one that kernels call: `@jit` or `@jit(do_not_specialize=["n"])`. (Given.)
-
-    `debug`, `version`, `repr` and `launch_metadata` are for GPUs and their tools; here they have no effect.
-    """
-    if fn is None:
-        return functools.partial(
-            JITFunction,
-            noinline=bool(noinline),
-            do_not_specialize=do_not_specialize or (),
-            do_not_specialize_on_alignment=do_not_specialize_on_alignment or (),
-        )
-    return JITFunction(fn)

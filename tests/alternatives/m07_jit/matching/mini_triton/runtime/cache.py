@@ -1,41 +1,4 @@
-"""Compiled kernels on disk, for the next process.
-
-A file per kernel, named by its key. Several processes may read and write the same files at any time, be killed in the
-middle of it, or find a disk full. So a file is written under another name and renamed, which happens at once or not
-at all; and what is read is believed only if its checksum fits.
-
-Source: `FileCacheManager` in Triton's `python/triton/runtime/cache.py`.
-"""
-
-from __future__ import annotations
-
-import hashlib
-import json
-import os
-import tempfile
-import warnings
-from pathlib import Path
-from typing import Any
-
-DIRECTORY = "MINI_TRITON_CACHE_DIR"
-ALWAYS_COMPILE = "MINI_TRITON_ALWAYS_COMPILE"
-
-FORMAT = "1"
-"""The version of what is in an entry."""
-
-Entry = dict[str, Any]
-"""What is kept of a kernel, by name: texts, lists of texts, numbers."""
-
-
-def directory() -> Path:
-    """Where compiled kernels are kept: `MINI_TRITON_CACHE_DIR`, or a folder in the user's cache. (Given.)"""
-    if chosen := os.environ.get(DIRECTORY):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mini_triton")
-
-
 def store(key: str, entry: Entry) -> None:
-    """Keep an entry under a key, in place of what may be there. Warns if that is not possible."""
     target = path_of(key)
     scratch: Path | None = None
     try:
@@ -53,7 +16,6 @@ def store(key: str, entry: Entry) -> None:
 
 
 def load(key: str) -> Entry | None:
-    """The entry with this key, or None if there is none. Warns of a file that is damaged, and takes it for none."""
     try:
         return unpack(path_of(key).read_bytes())
     except (OSError, ValueError) as error:
@@ -65,22 +27,7 @@ def load(key: str) -> Entry | None:
                 return None
 
 
-def path_of(key: str) -> Path:
-    """The file of a key. (Given.)"""
-    return directory() / f"{key}.json"
-
-
-def pack(entry: Entry) -> bytes:
-    """An entry as the content of a file: a checksum in the first line, JSON in the second. (Given.)"""
-    content = json.dumps(entry).encode()
-    return hashlib.sha256(content).hexdigest().encode() + b"\n" + content
-
-
 def unpack(content: bytes) -> Entry:
-    """The entry that a file's content was made from. Raises `ValueError` if not every byte is as it was.
-
-    A damaged file can be empty, end early, or be anything else.
-    """
     match content.split(b"\n", 1):
         case [checksum, entry] if checksum.decode(errors="replace") == hashlib.sha256(entry).hexdigest():
             return json.loads(entry)

@@ -1,32 +1,4 @@
-"""Launches that cannot work, and accesses out of bounds, said in the words of who wrote the launch.
-
-A GPU says "illegal memory access", some time later, about some kernel. Here memory is never touched outside of the
-arguments, and what goes wrong has a name, a number and a line.
-"""
-
-from __future__ import annotations
-
-import linecache
-import math
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from mini_triton.runtime.arguments import device_of
-
-if TYPE_CHECKING:
-    from mini_triton.codegen.library.memory import OutOfBounds
-
-BACK_ENDS = {"cuda": "the GPU back end comes with milestone 10"}
-"""Kinds of devices, and why kernels cannot use their memory."""
-
-
-class AccessError(IndexError):
-    """A running kernel accessed memory outside of its arguments."""
-
-
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
-    """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
     match list({device_of(value): name for name, value in memory.items()}.items()):
         case [] | [("cpu", _)]:
             return
@@ -38,7 +10,6 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
-    """Raise `ValueError`, with its name and the kernel's, for a read-only array among those that are stored to."""
     for name, value in memory.items():
         match value:
             case np.ndarray(flags=flags) if name in stored and not flags.writeable:
@@ -46,14 +17,6 @@ def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[st
 
 
 def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
-    """The error for whoever launched the kernel: what was accessed, by which program, and the kernel's source line.
-
-        add: x[1024] is out of bounds, x has 1000 elements, shape (1000,)
-        accessed by program (7, 0, 0) at add.py:7
-            values = tl.load(x + offsets)
-
-    `shape` is that of the argument.
-    """
     match error.buffer.name, error.element, error.program, error.place:
         case name, element, program, place:
             return AccessError(
@@ -61,18 +24,3 @@ def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> Access
                 f"of {math.prod(shape)}, shape {shape}"
             )
     raise AssertionError
-
-
-def source_line(place: str) -> str:
-    """The source line at a place, "file:line", without its indentation; "" if there is none. (Given.)"""
-    file, _, line = place.rpartition(":")
-    return linecache.getline(file, int(line or 0)).strip()
-
-
-def lost(kernel: str, error: OutOfBounds) -> AccessError:
-    """The error for an address that leads nowhere. (Given.)"""
-    return AccessError(
-        f"{kernel}: the address {error.element:#x} is in no argument\n"
-        f"asked for by program {error.program} at {error.place}\n"
-        "what a kernel reaches by addresses only is made known by `with mini_triton.reachable(array):`"
-    )

@@ -1,21 +1,7 @@
 """Structured control flow, one question at a time."""
 
-from __future__ import annotations
-
-from mini_triton.ir.core import Block, Operation, Region
-from mini_triton.ir.ops.definition import op
-from mini_triton.ir.types import I1, IntegerType, Type
-
-Types = tuple[Type, ...]
-
-
-def argument_types(block: Block) -> Types:
-    """The types of a block's arguments."""
-    return tuple(argument.type for argument in block.arguments)
-
 
 def end_of(region: Region, terminator: str) -> Operation:
-    """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`."""
     if len(region.blocks) == 0:
         raise TypeError("a region must have a block")
     if len(region.blocks) > 1:
@@ -29,17 +15,7 @@ def end_of(region: Region, terminator: str) -> Operation:
     return last
 
 
-def operand_types(operation: Operation) -> Types:
-    """The types of an operation's operands."""
-    return tuple(operand.type for operand in operation.operands)
-
-
-@op("scf.for", assembly="custom")
 def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Region]) -> Types:
-    """`for i in range(lower, upper, step)` with carried values: `inits` before the first iteration.
-
-    The block's arguments are the induction variable and the carried values; `scf.yield` gives the next ones.
-    """
     if not isinstance(lower, IntegerType):
         raise TypeError(f"its bounds must be integers, not {lower}")
     if lower.width == 1:
@@ -66,12 +42,7 @@ def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Regio
     return inits
 
 
-@op("scf.if", assembly="custom")
 def if_(condition: Type, *, regions: list[Region]) -> Types:
-    """Run the first region or the second. The results are what that region yields.
-
-    Without results, the second region may have no block: there is no `else` then.
-    """
     if condition != I1:
         raise TypeError(f"its condition must be a scalar i1, not {condition}")
     if len(regions) != 2:
@@ -92,11 +63,7 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
     return then_types
 
 
-@op("scf.while", assembly="custom")
 def while_(*inits: Type, regions: list[Region]) -> Types:
-    """A loop in two regions. *Before* computes the condition and hands it, with values, to `scf.condition`;
-    while it holds, *after* receives those values, and yields what *before* gets next. They are the results in the end.
-    """
     if len(regions) != 2:
         raise TypeError("it needs two regions")
     before_end = end_of(regions[0], "scf.condition")
@@ -114,13 +81,6 @@ def while_(*inits: Type, regions: list[Region]) -> Types:
     return results
 
 
-@op("scf.yield", assembly="attr-dict ($values : type($values))?", terminator=True)
-def yield_(*values: Type) -> None:
-    """Ends a region of `scf.for`, `scf.if` or the second of `scf.while`: what the region results in."""
-
-
-@op("scf.condition", assembly="( $condition ) attr-dict ($values : type($values))?", terminator=True)
 def condition(condition: Type, *values: Type) -> None:
-    """Ends the first region of `scf.while`: go on, or stop, with these values."""
     if condition != I1:
         raise TypeError("its condition must be a scalar i1, not " + str(condition))

@@ -1,44 +1,7 @@
 """Dot, reduce and scan, one question at a time."""
 
-from __future__ import annotations
 
-from mini_triton.ir.attributes import InputPrecision
-from mini_triton.ir.core import Region
-from mini_triton.ir.ops.definition import op
-from mini_triton.ir.ops.shape import tensor
-from mini_triton.ir.types import (
-    BF16,
-    F8E4M3FN,
-    F8E5M2,
-    F16,
-    F32,
-    F64,
-    I8,
-    I32,
-    TensorType,
-    Type,
-    element_type,
-)
-
-ACCUMULATORS = {
-    I8: (I32,),
-    F8E5M2: (F32, F16),
-    F8E4M3FN: (F32, F16),
-    F16: (F32, F16),
-    BF16: (F32,),
-    F32: (F32,),
-    F64: (F64,),
-}
-"""For an operand's element, the elements in which its products may be summed."""
-
-
-@op(
-    "tt.dot",
-    assembly="$a , $b , $c (, inputPrecision = #inputPrecision)? attr-dict : type($a) * type($b) -> type(result)",
-    pure=True,
-)
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
-    """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
     left = tensor(a)
     right = tensor(b)
     total = tensor(c)
@@ -66,8 +29,6 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
 
 
 def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: str) -> None:
-    """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
-    ending in `terminator`, which returns N combined elements."""
     if len(regions) != 1:
         raise TypeError("it needs one region")
     if len(regions[0].blocks) != 1:
@@ -94,9 +55,7 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
             raise TypeError(f"returned element {i} must be {element_type(sources[i])}")
 
 
-@op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
-    """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
     if len(sources) == 0:
         raise TypeError("there is nothing to reduce")
     first = tensor(sources[0])
@@ -119,9 +78,7 @@ def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]
     return tuple(results)
 
 
-@op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
-    """Running combinations along `axis`: element i combines all up to i (from i on, if `reverse`). Shapes stay."""
     if len(sources) == 0:
         raise TypeError("there is nothing to scan")
     first = tensor(sources[0])
@@ -132,13 +89,3 @@ def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tup
         raise TypeError(f"axis {axis} is out of range for {first}")
     combine_types(sources, regions, "tt.scan.return")
     return sources
-
-
-@op("tt.reduce.return", assembly="$values attr-dict : type($values)", terminator=True)
-def reduce_return(*values: Type) -> None:
-    """Ends the region of a `tt.reduce`."""
-
-
-@op("tt.scan.return", assembly="$values attr-dict : type($values)", terminator=True)
-def scan_return(*values: Type) -> None:
-    """Ends the region of a `tt.scan`."""

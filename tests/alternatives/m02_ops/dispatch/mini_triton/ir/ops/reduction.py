@@ -1,44 +1,9 @@
 """Dot, reduce and scan; rules by matching."""
 
-from __future__ import annotations
-
-from mini_triton.ir.attributes import InputPrecision
-from mini_triton.ir.core import Operation, Region
-from mini_triton.ir.ops.definition import op, spelled
-from mini_triton.ir.ops.shape import tensor
-from mini_triton.ir.types import (
-    BF16,
-    F8E4M3FN,
-    F8E5M2,
-    F16,
-    F32,
-    F64,
-    I8,
-    I32,
-    TensorType,
-    Type,
-    element_type,
-)
-
-ACCUMULATORS = {
-    I8: (I32,),
-    F8E5M2: (F32, F16),
-    F8E4M3FN: (F32, F16),
-    F16: (F32, F16),
-    BF16: (F32,),
-    F32: (F32,),
-    F64: (F64,),
-}
-"""For an operand's element, the elements in which its products may be summed."""
+from mini_triton.ir.core import Operation
 
 
-@op(
-    "tt.dot",
-    assembly="$a , $b , $c (, inputPrecision = #inputPrecision)? attr-dict : type($a) * type($b) -> type(result)",
-    pure=True,
-)
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
-    """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
     match (tensor(a).shape, tensor(b).shape, tensor(c).shape):
         case ((m, k), (k2, n), (m2, n2)) if (k, m, n) == (k2, m2, n2):
             pass
@@ -55,8 +20,6 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
 
 
 def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: str) -> None:
-    """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
-    ending in `terminator`, which returns N combined elements."""
     elements = tuple(map(element_type, sources))
     match [region.blocks for region in regions]:
         case [[block]]:
@@ -73,9 +36,7 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
             raise TypeError(f"the region must {what} {spelled(wanted)}")
 
 
-@op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
-    """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
     shape = _common_shape(sources, axis)
     combine_types(sources, regions, "tt.reduce.return")
     match [size for i, size in enumerate(shape) if i != axis]:
@@ -85,22 +46,10 @@ def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]
             return tuple(TensorType(tuple(rest), element_type(source)) for source in sources)
 
 
-@op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
-    """Running combinations along `axis`: element i combines all up to i (from i on, if `reverse`). Shapes stay."""
     _common_shape(sources, axis)
     combine_types(sources, regions, "tt.scan.return")
     return tuple(sources)
-
-
-@op("tt.reduce.return", assembly="$values attr-dict : type($values)", terminator=True)
-def reduce_return(*values: Type) -> None:
-    """Ends the region of a `tt.reduce`."""
-
-
-@op("tt.scan.return", assembly="$values attr-dict : type($values)", terminator=True)
-def scan_return(*values: Type) -> None:
-    """Ends the region of a `tt.scan`."""
 
 
 def _common_shape(sources: tuple[Type, ...], axis: int) -> tuple[int, ...]:

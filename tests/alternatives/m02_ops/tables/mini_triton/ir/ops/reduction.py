@@ -1,44 +1,7 @@
 """Dot, reduce and scan; shapes by name."""
 
-from __future__ import annotations
 
-from mini_triton.ir.attributes import InputPrecision
-from mini_triton.ir.core import Region
-from mini_triton.ir.ops.definition import op, require, spelled
-from mini_triton.ir.ops.shape import tensor
-from mini_triton.ir.types import (
-    BF16,
-    F8E4M3FN,
-    F8E5M2,
-    F16,
-    F32,
-    F64,
-    I8,
-    I32,
-    TensorType,
-    Type,
-    element_type,
-)
-
-ACCUMULATORS = {
-    I8: (I32,),
-    F8E5M2: (F32, F16),
-    F8E4M3FN: (F32, F16),
-    F16: (F32, F16),
-    BF16: (F32,),
-    F32: (F32,),
-    F64: (F64,),
-}
-"""For an operand's element, the elements in which its products may be summed."""
-
-
-@op(
-    "tt.dot",
-    assembly="$a , $b , $c (, inputPrecision = #inputPrecision)? attr-dict : type($a) * type($b) -> type(result)",
-    pure=True,
-)
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
-    """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
     names = ["smk", "skn", "smn"] if tensor(a).rank == 3 else ["mk", "kn", "mn"]
     sizes: dict[str, set[int]] = {}
     for letters, type in zip(names, (a, b, c), strict=True):
@@ -53,8 +16,6 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
 
 
 def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: str) -> None:
-    """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
-    ending in `terminator`, which returns N combined elements."""
     blocks = [block for region in regions for block in region.blocks]
     require(len(blocks) == len(regions) == 1, "one region of one block is needed")
     ends = [op for op in blocks[0].operations[-1:] if op.name == terminator]
@@ -64,9 +25,7 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
         require([value.type for value in values] == wanted * count, f"{spelled(wanted * count)} is wanted")
 
 
-@op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
-    """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
     sizes = dict(enumerate(_shape(sources, axis)))
     combine_types(sources, regions, "tt.reduce.return")
     rest = tuple(size for i, size in sizes.items() if i != axis)
@@ -74,22 +33,10 @@ def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]
     return tuple(map(types[bool(rest)], map(element_type, sources)))
 
 
-@op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
-    """Running combinations along `axis`: element i combines all up to i (from i on, if `reverse`). Shapes stay."""
     require(bool(_shape(sources, axis)), "there is nothing to scan")
     combine_types(sources, regions, "tt.scan.return")
     return sources
-
-
-@op("tt.reduce.return", assembly="$values attr-dict : type($values)", terminator=True)
-def reduce_return(*values: Type) -> None:
-    """Ends the region of a `tt.reduce`."""
-
-
-@op("tt.scan.return", assembly="$values attr-dict : type($values)", terminator=True)
-def scan_return(*values: Type) -> None:
-    """Ends the region of a `tt.scan`."""
 
 
 def _shape(sources: tuple[Type, ...], axis: int) -> tuple[int, ...]:

@@ -1,68 +1,27 @@
 """Shape operations; shapes by comprehensions."""
 
-from __future__ import annotations
-
 import itertools
 
-from mini_triton.ir.attributes import Axis, Unit
-from mini_triton.ir.ops.definition import op, require
-from mini_triton.ir.ops.elementwise import CONVERT, is_integer
-from mini_triton.ir.types import I1, I32, TensorType, Type, element_type, with_element
 
-
-def tensor(type: Type) -> TensorType:
-    """`type` itself, which must be a tensor."""
-    if not isinstance(type, TensorType):
-        raise TypeError(f"it works on tensors, not on {type}")
-    return type
-
-
-@op("tt.get_program_id", assembly="#axis attr-dict : type(result)", pure=True)
-def get_program_id(*, axis: Axis) -> Type:
-    """Which program of the launch grid this is, along one axis."""
-    return I32
-
-
-@op("tt.get_num_programs", assembly="#axis attr-dict : type(result)", pure=True)
-def get_num_programs(*, axis: Axis) -> Type:
-    """How many programs the launch grid has along one axis."""
-    return I32
-
-
-@op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
-    """The integers from `start` up to, but without, `end`."""
     numbers = range(start, end)
     require(bool(numbers), f"{numbers} is empty")
     return TensorType((len(numbers),), I32)
 
 
-@op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
-    """A scalar in every element of a tensor."""
     require(result != src and element_type(result) == src, f"a splat of {src} is no {result}")
     return tensor(result)
 
 
-@op("tt.unsplat", assembly="$src attr-dict : type($src)", pure=True)
-def unsplat(src: Type) -> Type:
-    """The only element of a tensor that has one."""
-    require(tensor(src).numel == 1, f"it takes a tensor of one element, not {src}")
-    return element_type(src)
-
-
-@op("tt.expand_dims", assembly=CONVERT.replace("input", "src"), pure=True)
 def expand_dims(src: Type, *, axis: int) -> Type:
-    """A new dimension of size 1 at position `axis` of the result; `axis` counts from 0 and is never negative."""
     sizes = dict(enumerate(tensor(src).shape))
     require(axis in {*sizes, len(sizes)}, f"there is no axis {axis} to put into {src}")
     moved = {i + (i >= axis): size for i, size in sizes.items()}
     return TensorType(tuple(moved.get(i, 1) for i in range(len(sizes) + 1)), src.element)
 
 
-@op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
-    """Repeat along dimensions of size 1. The rank stays: `tt.expand_dims` comes first."""
     grows = {(old, new) for old, new in itertools.zip_longest(tensor(src).shape, tensor(result).shape) if old != new}
     require({old for old, _ in grows} <= {1}, f"{src} does not grow to {result}")
     require(tensor(src).rank == tensor(result).rank, f"{src} has not the rank of {result}")
@@ -70,64 +29,25 @@ def broadcast(src: Type, *, result: Type) -> Type:
     return result
 
 
-@op(
-    "tt.reshape",
-    assembly=CONVERT.replace("input", "src").replace("attr-dict", "flag(allow_reorder) attr-dict"),
-    pure=True,
-)
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
-    """The same elements in row-major order under another shape; in any order if `allow_reorder`."""
     old, new = ((type.element, type.numel) for type in map(tensor, (src, result)))
     require(old == new, f"{src} has not the elements of {result}")
     return result
 
 
-@op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
-    """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
     places = {axis: i for i, axis in enumerate(order)}
     shape = tensor(src).shape
     require(len(order) == len(shape) and {*places} == {*range(len(shape))}, f"{order} does not order {src}")
     return TensorType(tuple(map(dict(enumerate(shape)).get, order)), element_type(src))
 
 
-@op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
-    """Two tensors side by side in a new last dimension of size 2."""
     require({tensor(lhs)} == {tensor(rhs)}, f"{lhs} is not {rhs}")
     return TensorType((*lhs.shape, len((lhs, rhs))), lhs.element)
 
 
-@op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
-    """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
     *rest, last = tensor(src).shape
     require(bool(rest) and last == 2, f"{src} has no two halves")
     return tuple(TensorType(tuple(rest), element_type(src)) for _ in range(last))
-
-
-@op("tt.cat", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)")
-def cat(lhs: Type, rhs: Type, *, result: Type) -> Type:
-    """The elements of both, in an order of the compiler's choosing."""
-    require(tensor(lhs).element == tensor(rhs).element == tensor(result).element, "elements differ")
-    require(tensor(lhs).numel + tensor(rhs).numel == tensor(result).numel, "the sizes do not add up")
-    return result
-
-
-@op("tt.gather", assembly="$src [ $indices ] attr-dict : functional-type", pure=True)
-def gather(src: Type, indices: Type, *, axis: int) -> Type:
-    """`src` read along `axis` at the given indices."""
-    require(is_integer(indices), f"indices are integers, not {indices}")
-    require(tensor(src).rank == tensor(indices).rank > axis >= 0, f"axis or ranks do not fit: {src}, {indices}")
-    for i, (size, wanted) in enumerate(zip(tensor(src).shape, tensor(indices).shape, strict=True)):
-        require(i == axis or size == wanted, f"dimension {i} differs: {src} and {indices}")
-    return with_element(indices, element_type(src))
-
-
-@op("tt.histogram", assembly="$src (, $mask)? attr-dict : type($src) -> type(result)", pure=True)
-def histogram(src: Type, mask: Type | None = None, *, result: Type) -> Type:
-    """How often each of the numbers 0, 1, 2, … occurs."""
-    require(tensor(src).rank == tensor(result).rank == 1 and is_integer(src), f"it counts 1-D integers, not {src}")
-    require(mask is None or mask == with_element(src, I1), f"its mask must be {with_element(src, I1)}, got {mask}")
-    require(element_type(result) == I32, f"it counts in i32, not in {result}")
-    return result

@@ -1,26 +1,9 @@
-"""Elements that are combined along an axis: dot products, reductions, scans."""
-
-from __future__ import annotations
-
 import functools
 import itertools
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-from mini_triton.codegen.library.lazy import Array, stored
-
-MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}
-"""What sums and products of booleans are."""
-SHORT = (2, 4, 8, 16, 32, 64)
-"""Lengths of rows at which `combined_rows` is faster than NumPy's `reduce`."""
+from collections.abc import Sequence
 
 
 def dot(a: Array, b: Array, c: Array) -> Array:
-    """`c + a @ b`, of all programs at once: (P, M, K) and (P, K, N) to (P, M, N).
-
-    Narrow floats are multiplied and added in fp32, as tensor cores do. Sums of `int8` are exact.
-    """
     a, b, c = (np.asarray(stored(x)) for x in (a, b, c))
     wide = np.float64 if c.dtype in (np.int32, np.float64) else np.float32
     product = np.einsum("...mk,...kn->...mn", a.astype(wide), b.astype(wide), optimize=True)
@@ -29,11 +12,6 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
-    """All elements along an axis combined into one. `axis` is negative: -1 is the last.
-
-    `combine` is a ufunc, which takes two elements and gives one; or a function, which takes those of all sources, first
-    the left ones, then the right ones, and gives a tuple.
-    """
     if isinstance(combine, np.ufunc):
         source = stored(*sources)
         chosen = MODULO_2.get(combine, combine) if source.dtype == np.bool_ else combine
@@ -49,18 +27,9 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     return play(tuple(map(stored, sources)))
 
 
-def combined_rows(combine: np.ufunc, source: np.ndarray) -> np.ndarray:
-    """`combine.reduce(source, axis=-1)` for short rows: neighbours lie beside each other, whatever row they are in."""
-    flat = np.ascontiguousarray(source).reshape(-1)
-    for _ in range(source.shape[-1].bit_length() - 1):
-        flat = combine(flat[0::2], flat[1::2])
-    return flat.reshape(source.shape[:-1])
-
-
 def scan(
     combine: Callable[..., Any], sources: tuple[Array, ...], axis: int, reverse: bool = False
 ) -> tuple[Array, ...]:
-    """Every element combined with all before it along an axis; with all after it if `reverse`. See `reduce`."""
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
@@ -84,11 +53,3 @@ def scan(
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     return tuple(np.moveaxis(array, -1, axis) for array in arrays)
-
-
-def histogram(bins: int, values: Array, mask: Array | None = None) -> Array:
-    """How often each number from 0 up to, not including, `bins` occurs along the last axis. (Given.)"""
-    counted = stored(values)[..., None] == np.arange(bins, dtype=values.dtype)
-    if mask is not None:
-        counted &= stored(mask)[..., None]
-    return counted.sum(axis=-2, dtype=np.int32)

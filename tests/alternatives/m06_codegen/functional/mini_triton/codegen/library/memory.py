@@ -1,45 +1,8 @@
-"""Reading and writing memory through many pointers at once, never outside of what an argument points to.
-
-A pointer is an offset, in elements, from the one that the argument points to.
-"""
-
-from __future__ import annotations
-
 import functools
 import operator
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-import numpy as np
-from mini_triton.codegen.library.buffers import Buffer
-from mini_triton.codegen.library.lazy import Affine, Array, Box, stored, together
-
-
-class OutOfBounds(IndexError):
-    """An access to what is not the argument's: to which element, and by which lane of the access.
-
-    `program` and `place` ("file:line") are found by whoever runs the kernel.
-    """
-
-    def __init__(self, buffer: Buffer, element: int, lane: tuple[int, ...]) -> None:
-        super().__init__(buffer, element, lane)
-        self.buffer, self.element, self.lane = buffer, element, lane
-        self.program: tuple[int, int, int] | None = None
-        self.place = ""
-
-    def __str__(self) -> str:
-        name, count = self.buffer.name, self.buffer.data.size
-        inside = 0 <= self.element + self.buffer.origin < count
-        owned = "an element between those of the slice" if inside else f"outside of its {count} elements"
-        where = f" by program {self.program}" if self.program else ""
-        return f"{name}[{self.element}] is {owned}: accessed{where}" + (f" at {self.place}" if self.place else "")
 
 
 def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
-    """The elements at these offsets. Where the mask is false nothing is read, and the result is `other`, or 0.
-
-    Raises `OutOfBounds`.
-    """
     box = box_of(buffer, offset, mask, other)
     if box is not None:
         return load_slice(buffer, offset, box, other)
@@ -53,10 +16,6 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
 
 
 def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
-    """Write to the elements at these offsets where the mask is true. Of several writes to one element one counts.
-
-    Raises `OutOfBounds`, and then nothing has been written.
-    """
     box = box_of(buffer, offset, mask, value)
     if box is not None:
         return store_slice(buffer, offset, value, box)
@@ -67,11 +26,6 @@ def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None
 
 
 def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
-    """The indices into `buffer.data`, of the shape of `offset` and `mask` together; 0 where the mask is false.
-
-    Raises `OutOfBounds` for the first index that is used but is not the buffer's.
-    """
-
     def belongs(index: np.ndarray) -> np.ndarray:
         inside = (0 <= index) & (index < buffer.data.size)
         if buffer.gaps is None or not inside.any():
@@ -88,93 +42,7 @@ def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
     return np.where(used, index, np.int64(0))
 
 
-# --- lazy offsets: slices
-
-
-def box_of(buffer: Buffer, offset: Array, mask: Array | None, other: Array | None) -> Box | None:
-    """The box of an access that slices of the memory can do; None if they cannot."""
-    if not isinstance(offset, Affine) or buffer.gaps is not None:
-        return None
-    shape = together(offset, mask, other)
-    box = Box.full(shape) if mask is None else Box.of(mask)
-    wide = None if box is None else box.broadcast_to(shape)
-    return wide if isinstance(wide, Box) else None
-
-
-def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) -> Array:
-    """`load` of the elements in a box."""
-    if box.is_full():
-        return _sliced(buffer, offset, box)
-    if box.rows is not None:
-        chosen = box.chosen()
-        if len(chosen):
-            # The others read what the first one of the chosen reads, and it is thrown away: there is less to copy.
-            everyone, others = np.full(len(box.rows), chosen[0]), np.ones(len(box.rows), bool)
-            everyone[chosen], others[chosen] = chosen, False
-            with _naming(everyone):
-                result = load_slice(buffer, *_in_rows(offset, box, everyone), other)
-            if not together(other):
-                result[others] = 0 if other is None else other
-            else:
-                result[others] = np.broadcast_to(stored(other), box.shape)[others]
-            return result
-    result = np.full(box.shape, 0 if other is None else stored(other), buffer.data.dtype)
-    if box.rows is None and not box.is_empty():
-        result[box.slices()] = _sliced(buffer, offset, box)
-    return result
-
-
-def store_slice(buffer: Buffer, offset: Affine, value: Array, box: Box) -> None:
-    """`store` to the elements in a box."""
-    value = stored(value)
-    if np.shape(value) != box.shape:
-        value = np.broadcast_to(value, box.shape)
-    if box.rows is not None:
-        chosen = box.chosen()
-        if len(chosen):
-            offset, box = _in_rows(offset, box, chosen)
-            with _naming(chosen):
-                store_slice(buffer, offset, value[chosen], box)
-    elif not box.is_empty():
-        window, starts, sizes, order = _window(buffer, offset, box)
-        value = value if box.is_full() else value[box.slices()]
-        if starts is None:
-            window[...] = value
-        else:
-            pairs = (n for size, start in zip(sizes, starts.shape, strict=True) for n in (start, size // start))
-            window[starts] = value.reshape(tuple(pairs)).transpose(order)
-
-
-def _in_rows(offset: Affine, box: Box, chosen: np.ndarray) -> tuple[Affine, Box]:
-    """An access by some of the programs."""
-    offset = offset.broadcast_to(box.shape).rows(chosen)
-    return offset, Box(((0, len(chosen)), *box.ranges[1:]), (len(chosen), *box.shape[1:]))
-
-
-@contextmanager
-def _naming(chosen: np.ndarray) -> Iterator[None]:
-    """An error of an access by some of the programs is to have the lane of the whole access."""
-    try:
-        yield
-    except OutOfBounds as error:
-        error.lane = (int(chosen[error.lane[0]]), *error.lane[1:])
-        raise
-
-
-def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
-    """A copy of the elements in the box."""
-    window, starts, sizes, order = _window(buffer, offset, box)
-    if starts is None:
-        return window.copy()
-    return window[starts].transpose(np.argsort(order)).reshape(sizes)
-
-
 def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.ndarray | None, list[int], list[int]]:
-    """The elements in the box as a view of memory, if all start at one place.
-
-    If not, the view has one more axis: where to start. Then there is also the array of starts, and how the axes of
-    `view[starts]` follow from those of the result: each is a pair of one of starts and one of strides.
-    """
     offset = offset.broadcast_to(box.shape)
 
     def cut(start: np.ndarray, at: tuple[int, tuple[int, int]]) -> np.ndarray:

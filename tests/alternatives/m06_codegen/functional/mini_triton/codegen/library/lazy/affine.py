@@ -1,133 +1,13 @@
-"""Integers that lie at equal distances along each axis."""
-
-from __future__ import annotations
-
 import bisect
-import operator
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, stored, with_ones
-from mini_triton.codegen.library.lazy.box import Box
-
-COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
-    np.less: operator.lt,
-    np.less_equal: operator.le,
-    np.greater: operator.gt,
-    np.greater_equal: operator.ge,
-}
-LIMIT = 2**61  # sums of two numbers below this one fit in int64
 
 
-class Affine(Lazy):
-    """The integers `start + stride[0] * i + stride[1] * j + ...` at index (i, j, ...).
-
-    `start` is a Python integer, or an array of `int64` that has all the axes, but most of them with size 1. Along an
-    axis of the array that is longer there is no stride.
-    """
-
-    def __init__(self, start: Any, strides: Shape, shape: Shape, dtype: Any) -> None:
-        self.start, self.strides, self.shape, self.dtype = start, strides, shape, np.dtype(dtype)
-        self.known_bounds: tuple[int, int] | None = None
-
-    def __repr__(self) -> str:
-        return f"Affine(start={self.start}, strides={self.strides}, shape={self.shape}, dtype={self.dtype})"
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        result = np.asarray(self.start, np.int64)
-        for axis, (stride, size) in enumerate(zip(self.strides, self.shape, strict=True)):
-            if stride:
-                steps = stride * np.arange(size, dtype=np.int64)
-                result = result + steps.reshape(*(-1 if other == axis else 1 for other in range(self.ndim)))
-        return np.broadcast_to(result, self.shape).astype(dtype or self.dtype)
-
-    @property
-    def bounds(self) -> tuple[int, int]:
-        """The smallest and the largest element."""
-        if self.known_bounds is None:
-            self.known_bounds = self.corners()
-        return self.known_bounds
-
+class Affine:
     def corners(self) -> tuple[int, int]:
-        """The smallest and the largest element, computed: both are at corners."""
         ends = [sorted((0, stride * (size - 1))) for stride, size in zip(self.strides, self.shape, strict=True)]
         first = [int(extreme(self.start)) for extreme in (np.min, np.max)]
         return tuple(map(sum, zip(first, *ends, strict=True)))
 
-    def fits(self) -> bool:
-        """Whether its dtype can hold every element, so that none has wrapped around."""
-        low, high = self.bounds
-        limit = 1 << 8 * self.dtype.itemsize - 1
-        return -limit <= low and high < limit
-
-    def astype(self, dtype: Any, copy: bool = True) -> Array:
-        """The same integers in another dtype, if they fit; else as NumPy casts."""
-        other = Affine(self.start, self.strides, self.shape, dtype)
-        other.known_bounds = self.known_bounds
-        return other if other.dtype.kind == "i" and other.fits() else stored(self).astype(dtype)
-
-    def with_axes(self, places: Sequence[int]) -> Affine:
-        start = self.start
-        if isinstance(start, np.ndarray):
-            start = start.reshape(with_ones(start.shape, places, 1))
-        return Affine(start, with_ones(self.strides, places, 0), with_ones(self.shape, places, 1), self.dtype)
-
-    def broadcast_to(self, shape: Shape) -> Affine:
-        if shape == self.shape:
-            return self
-        start, more = self.start, len(shape) - len(self.shape)
-        if more and isinstance(start, np.ndarray):
-            start = start.reshape((1,) * more + start.shape)
-        strides = tuple([0 if size == 1 else stride for stride, size in zip(self.strides, self.shape, strict=True)])
-        return Affine(start, (0,) * more + strides, common(self.shape, shape), self.dtype)
-
-    def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        a, b = as_affine(x, self.dtype), as_affine(y, self.dtype)
-        if a is None or b is None:
-            return None
-        if ufunc in COMPARISONS:
-            return compared(COMPARISONS[ufunc], a, b)
-        result = None
-        if ufunc is np.add:
-            result = a.plus(b)
-        elif ufunc is np.subtract:
-            result = a.minus(b)
-        elif ufunc is np.multiply and b.is_number():
-            result = a.broadcast_to(common(a.shape, b.shape)).times(b.start)
-        elif ufunc is np.multiply and a.is_number():
-            result = b.broadcast_to(common(a.shape, b.shape)).times(a.start)
-        elif ufunc in (np.remainder, np.fmod) and b.is_number():
-            low, high = a.bounds
-            result = a if 0 <= low and high < b.start else None
-        return result if result is not None and result.fits() else None
-
-    def rows(self, chosen: np.ndarray) -> Affine:
-        """Only what is at these places of the first axis."""
-        start = self.start
-        if isinstance(start, np.ndarray) and start.shape[0] > 1:
-            start = start[chosen]
-        elif self.strides[0]:
-            start = start + (self.strides[0] * chosen).reshape(-1, *(1,) * (self.ndim - 1))
-        return Affine(start, (0, *self.strides[1:]), (len(chosen), *self.shape[1:]), self.dtype)
-
-    def is_number(self) -> bool:
-        """Whether all elements are one number."""
-        return not isinstance(self.start, np.ndarray) and not any(self.strides)
-
-    def times(self, factor: int) -> Affine | None:
-        """Every element times a number, or None if that could overflow."""
-        if isinstance(self.start, np.ndarray) and max(map(abs, self.bounds)) * abs(factor) >= 2 * LIMIT:
-            return None
-        return Affine(self.start * factor, tuple(factor * s for s in self.strides), self.shape, self.dtype)
-
-    def minus(self, other: Affine) -> Affine | None:
-        """The difference, or None if it needs an element of its own everywhere."""
-        negative = other.times(-1)
-        return None if negative is None else self.plus(negative)
-
     def plus(self, other: Affine) -> Affine | None:
-        """The sum, or None if it needs an element of its own everywhere."""
         if not other.shape:
             result = Affine(self.start + other.start, self.strides, self.shape, max(self.dtype, other.dtype))
             if self.known_bounds:
@@ -143,29 +23,7 @@ class Affine(Lazy):
         return Affine(start, strides, shape, max(a.dtype, b.dtype))
 
 
-def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
-    """An integer (of this dtype, if it is Python's), or an array of some, as an `Affine` without strides.
-
-    None for anything else, and if sums of such numbers may overflow.
-    """
-    if not isinstance(x, Lazy | np.ndarray | np.generic):
-        x = dtype.type(x) if isinstance(x, int) else np.asarray(x)
-    if isinstance(x, Affine):
-        result = x
-    elif isinstance(x, Lazy) or x.dtype.kind != "i":
-        return None
-    elif not x.shape:
-        result = Affine(int(x), (), (), x.dtype)
-    else:
-        result = Affine(x.astype(np.int64), (0,) * x.ndim, x.shape, x.dtype)
-    if result.dtype.itemsize < 8:
-        return result
-    low, high = result.bounds
-    return result if -LIMIT < low and high < LIMIT else None
-
-
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
-    """Where `compare(a, b)` is true, or None if that is no box."""
     difference = a.minus(b)
     if difference is None:
         return None
@@ -183,8 +41,3 @@ def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | 
     )
     found = (0, crossing) if rising else (crossing, shape[axis])
     return Box(tuple(found if other == axis else (0, size) for other, size in enumerate(shape)), shape)
-
-
-def arange(start: int, end: int) -> Affine:
-    """The integers from `start` up to, not including, `end`."""
-    return Affine(start, (1,), (end - start,), np.int32)

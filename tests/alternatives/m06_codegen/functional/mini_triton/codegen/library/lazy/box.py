@@ -1,87 +1,8 @@
-"""Masks that are true in a box of the array."""
-
-from __future__ import annotations
-
 import functools
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, stored, with_ones
 
 
-class Box(Lazy):
-    """A mask that is true in a box: from `ranges[axis][0]` up to, not including, `ranges[axis][1]` along each axis.
-
-    If `rows` is an array, that is so at those places of the first axis where it is true; elsewhere the mask is false.
-    """
-
-    dtype = np.dtype(bool)
-
-    def __init__(self, ranges: tuple[tuple[int, int], ...], shape: Shape, rows: np.ndarray | None = None) -> None:
-        self.ranges, self.shape, self.rows = ranges, shape, rows
-
-    def __repr__(self) -> str:
-        return f"Box(ranges={self.ranges}, shape={self.shape}, rows={self.rows})"
-
-    @staticmethod
-    def full(shape: Shape, rows: np.ndarray | None = None) -> Box:
-        """A mask that is true everywhere, or in these rows."""
-        return Box(tuple((0, size) for size in shape), shape, rows)
-
-    @staticmethod
-    def of(mask: Any) -> Box | None:
-        """A mask as a box, if it is one, or differs along its first axis only."""
-        if isinstance(mask, Box):
-            return mask
-        if isinstance(mask, np.ndarray) and mask.ndim and mask.size == mask.shape[0]:
-            return Box.full(mask.shape, mask.ravel())
-        return None
-
-    def slices(self) -> tuple[slice, ...]:
-        """What selects the box from an array of the same shape."""
-        return tuple(slice(*bounds) for bounds in self.ranges)
-
-    def chosen(self) -> np.ndarray:
-        """The places of the first axis that have something in the box, if there are `rows`."""
-        first, end = self.ranges[0]
-        assert self.rows is not None
-        return first + np.flatnonzero(self.rows[first:end])
-
-    def is_full(self) -> bool:
-        """Whether it is true everywhere."""
-        return self.rows is None and all(r == (0, size) for r, size in zip(self.ranges, self.shape, strict=True))
-
-    def is_empty(self) -> bool:
-        """Whether the box, in any row, holds nothing."""
-        return any(start == end for start, end in self.ranges)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        result = np.zeros(self.shape, bool)
-        result[self.slices()] = True
-        if self.rows is not None:
-            result[~self.rows] = False
-        return result.astype(dtype or bool, copy=False)
-
-    def with_axes(self, places: Sequence[int]) -> Lazy:
-        if self.rows is not None and 0 in places:
-            return stored(self)[tuple(None if i in places else slice(None) for i in range(self.ndim + len(places)))]
-        return Box(with_ones(self.ranges, places, (0, 1)), with_ones(self.shape, places, 1), self.rows)
-
-    def broadcast_to(self, shape: Shape) -> Any:
-        if shape == self.shape:
-            return self
-        lifted = self.with_axes(range(len(shape) - self.ndim))
-        if not isinstance(lifted, Box):
-            return np.broadcast_to(lifted, shape)
-        shape = common(lifted.shape, shape)
-        sizes = zip(lifted.ranges, lifted.shape, shape, strict=True)
-        ranges = tuple(r if old == new else (0, new * r[1]) for r, old, new in sizes)
-        rows = None if lifted.rows is None else np.broadcast_to(lifted.rows, shape[:1])
-        return Box(ranges, shape, rows)
-
+class Box:
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        """Boxes intersect in a box; one that is all true changes nothing."""
         if ufunc is not np.bitwise_and:
             return None
         for box, other in ((x, y), (y, x)):
@@ -103,24 +24,3 @@ class Box(Lazy):
             lambda x, y: y if x is None else x if y is None else x & y, (box.rows for box in (a, b)), None
         )
         return Box(tuple(map(meet, a.ranges, b.ranges)), shape, rows)
-
-
-def where(mask: Array, x: Array, y: Array) -> Array:
-    """`np.where`, with little work for a box that is all true, or a mask that differs along the first axis only."""
-    shape = np.shape(x)
-    if common(common(shape, np.shape(mask)), np.shape(y)) != shape or not shape:
-        return np.where(mask, x, y)
-    if isinstance(mask, Box) and mask.is_full():
-        return x
-    if isinstance(mask, np.ndarray) and mask.ndim == len(shape) and mask.size == mask.shape[0] == shape[0]:
-        others = np.flatnonzero(~mask.ravel())
-        if not others.size:
-            return x
-        result = np.array(x)
-        result[others] = np.broadcast_to(y, shape)[others]
-        return result
-    if np.shape(mask) == shape and not np.shape(y):
-        result = np.array(x)
-        result[~stored(mask)] = y  # faster than `np.where`, above all where most of the mask is true
-        return result
-    return np.where(mask, x, y)

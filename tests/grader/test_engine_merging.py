@@ -1,0 +1,231 @@
+"""An alternative is merged with the reference: only what a learner writes comes from it."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import pytest
+
+from grader import markers
+from grader.merging import MergeError, merged
+
+REFERENCE = '''
+    """Shapes."""
+
+    from __future__ import annotations
+
+    import functools
+    from math import (
+        pi,
+    )
+
+    UNIT = 1
+
+
+    def scaled(factor: float):
+        """A decorator: what it decorates is called at once."""
+        # [task 1.1] Multiply.
+        def decorate(function):
+            return factor * function()
+        return decorate
+        # [end]
+
+
+    @scaled(2)
+    def TWICE() -> float:
+        return UNIT
+
+
+    class Shape:
+        """Given."""
+
+        corners = 4
+
+        @functools.cached_property
+        def area(self) -> float:
+            # [task 1.2] The area.
+            # It is kept.
+            return self.width * self.height
+            # [end]
+
+        # The longer one.
+        @property
+        def width(self) -> float: return 2.0
+
+        @property
+        def height(self) -> float:
+            """Of this shape."""
+            # [task 1.3] How high.
+            return 3.0
+            # [end]
+
+
+    def circle(radius: float = 1) -> float:
+        """The area."""
+        given = radius * radius
+        # [task 1.4] Use `given`.
+        return given * pi
+        # [end]
+    '''
+
+
+def merge(alternative: str) -> str:
+    return merged(textwrap.dedent(REFERENCE), textwrap.dedent(alternative))
+
+
+def run(alternative: str) -> dict[str, Any]:
+    """What the merged module defines."""
+    names: dict[str, Any] = {"__name__": "shapes"}
+    exec(compile(merge(alternative), "shapes.py", "exec"), names)
+    return names
+
+
+def test_nothing_changes_nothing() -> None:
+    assert merge('"""In no style."""\n').rstrip() == textwrap.dedent(REFERENCE).rstrip()
+
+
+def test_a_body_is_replaced_and_nothing_else() -> None:
+    text = merge(
+        """
+        def circle(radius=5):
+            # Twice as long.
+            given = radius**2
+
+            return pi * given
+        """
+    )
+    before, _, _ = textwrap.dedent(REFERENCE).partition("    given = radius")
+    assert text == before + "    # Twice as long.\n    given = radius**2\n\n    return pi * given\n"
+
+
+def test_methods_keep_their_decorators_and_docstrings() -> None:
+    shape = run(
+        """
+        class Shape:
+            def height(self):
+                return 4.0
+
+            def area(self):
+                print("once")
+                return self.height * self.width
+        """
+    )["Shape"]
+    assert shape.height.__doc__ == "Of this shape."
+    assert shape.height.fget.__annotations__ == {"return": "float"}
+    assert shape().area == 8.0
+    assert shape.corners == 4
+
+
+def test_a_function_with_functions_inside() -> None:
+    names = run(
+        """
+        def scaled(factor):
+            def decorate(function):
+                def called():
+                    return function()
+                return called() * 2 * factor
+            return decorate
+        """
+    )
+    assert names["TWICE"] == 4
+
+
+def test_helpers_can_be_used_when_the_module_is_imported() -> None:
+    names = run(
+        """
+        import math as m
+        from functools import reduce
+
+        # Of all numbers.
+        START: int = 1
+        TABLE = {}
+        for number in (10, 20):
+            TABLE[number] = m.floor(number)
+
+        def times(a, b):
+            return a * b
+
+        def scaled(factor):
+            return lambda function: reduce(times, (factor, function(), TABLE[10]), START)
+
+        HALF = TWICE / 2
+
+        class Shape:
+            def _low(self):
+                return HALF
+
+            def height(self):
+                return self._low()
+
+            def _last(self):
+                return Half.half
+
+        class Half:
+            half = HALF
+        """
+    )
+    assert names["TWICE"] == 20
+    assert names["Shape"]().height == names["Shape"]()._last() == 10
+
+
+def test_helpers_stand_between_the_same_neighbours() -> None:
+    text = merge(
+        """
+        def scaled(factor):
+            return lambda function: factor
+
+        # How large.
+        SIZE = 3
+
+        class Shape:
+            def _first(self): ...
+
+            def area(self):
+                return SIZE
+
+            def _last(self): ...
+
+        def end(): ...
+        """
+    )
+    order = ["return lambda", "def TWICE", "# How large.\nSIZE = 3", "class Shape", "corners", "def _first", "def area"]
+    order += ["def height", "def _last", "def circle", "def end"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+
+
+def test_imports_follow_the_references() -> None:
+    assert "    pi,\n)\nimport re\n" in merge("import re\n")
+    assert merged('"""A module."""\n\nX = 1\n', "import re\n") == '"""A module."""\nimport re\n\nX = 1\n'
+    assert merged("X = 1\n", "import re\n") == "import re\nX = 1\n"
+
+
+def test_no_marker_is_left_of_what_is_replaced() -> None:
+    text = merge("class Shape:\n    def area(self):\n        return 1.0\n")
+    assert [region.task for region in markers.regions(text)] == ["1.1", "1.3", "1.4"]
+
+
+@pytest.mark.parametrize(
+    "alternative, line, text",
+    [
+        ("\ndef TWICE():\n    return 3\n", 2, "TWICE is given: no task asks for it"),
+        ("class Shape:\n    def width(self): return 1\n", 2, "Shape.width is given: no task asks for it"),
+        ("UNIT = 2\n", 1, "UNIT is given"),
+        ("a, (UNIT, b) = 2, (3, 4)\n", 1, "UNIT is given"),
+        ("def Shape(): ...\n", 1, "Shape is given"),
+        ("class Shape:\n    corners = 3\n", 2, "Shape is given: it gets no more than methods"),
+        ("class Shape:\n    sides = 3\n", 2, "Shape is given: it gets no more than methods"),
+        ("class Shape(int):\n    f = 1\n", 1, "Shape is given: write no more than `class Shape:` and methods"),
+        ("def circle(r): return 3\n", 1, "circle has other parameters than the reference's"),
+        ("@functools.cache\ndef circle(radius): ...\n", 2, "circle has the reference's decorators: leave them out"),
+        ("import re, functools\n", 1, "functools: the reference has this name already"),
+        ("from __future__ import annotations\n", 1, "annotations: the reference has this name already"),
+        ("from math import tau as UNIT\n", 1, "UNIT: the reference has this name already"),
+        ("def circle(radius):\n", 1, "expected an indented block after function definition on line 1"),
+    ],
+)
+def test_what_is_given_is_refused(alternative: str, line: int, text: str) -> None:
+    with pytest.raises(MergeError) as refusal:
+        merge(alternative)
+    assert (refusal.value.line, str(refusal.value)) == (line, text)
