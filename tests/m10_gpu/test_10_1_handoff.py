@@ -112,7 +112,8 @@ def test_stages_of_loops() -> None:
         call.fail("more shared memory for 4 stages than for 2", shared, because="the options go to Triton, twice")
 
 
-def test_what_goes_from_one_to_the_next() -> None:
+@pytest.mark.parametrize("options", [{"num_warps": 2}, {}, None])
+def test_what_goes_from_one_to_the_next(options: dict[str, int] | None) -> None:
     name, text, types = question(ADD)
     seen: list[Any] = []
 
@@ -124,14 +125,13 @@ def test_what_goes_from_one_to_the_next() -> None:
         seen.append(("compile", Path(file).name, Path(file).read_text(), capability, dict(options), list(types)))
         return mock.Mock(asm={"ttir": "", "ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d", "sass": ""})
 
-    options = {"num_warps": 2}
     with mock.patch.object(triton_api, "simplified", simplified), mock.patch.object(triton_api, "compile", compiled):
         lowered = lower(name, text, types, 86, options)
     call = described(f"lower({name!r}, <text>, {types}, 86, {options})", lower)
     calling(lambda: seen).returns(
         [
-            ("simplified", f"{name}.ttir", text, 86, options),
-            ("compile", f"{name}.ttir", "the simplified text", 86, options, types),
+            ("simplified", f"{name}.ttir", text, 86, options or {}),
+            ("compile", f"{name}.ttir", "the simplified text", 86, options or {}, types),
         ],
         because="these are the calls, and the file as they find it",
     )
