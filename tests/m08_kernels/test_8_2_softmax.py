@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernels.softmax import online_softmax_kernel, softmax, softmax_kernel
 
 from tests.oracles import pytorch as torch
-from tests.strategies.host_calls import host_call, kernel_call, triton_call
+from tests.strategies.host_calls import host_call, is_array, kernel_call, triton_call
 from tests.strategies.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, normal, padded, rounding
 
 INF = math.inf
@@ -44,10 +44,23 @@ def dtype_of(x: Any) -> str:
     return str(x.dtype).removeprefix("torch.")
 
 
-def check(x: Any, block: int | None = None, because: str = "") -> Any:
+def check(x: Any, block: int | None = None, because: str = "") -> None:
     options: dict[str, Any] = {} if block is None else {"block": block}
     expected = expected_of(x)
-    return host_call(softmax, x, **options).gives(expected, allowed(x, expected, block or 4096), x.dtype, because)
+    call = host_call(softmax, x, **options)
+    result = call()
+    because = "; ".join(filter(None, [because, wrong_sum(result, expected)]))
+    call.compare("the result", result, expected, allowed(x, expected, block or 4096), x.dtype, because)
+
+
+def wrong_sum(result: Any, expected: Any) -> str:
+    """Which row does not sum to 1, in words: the one that is furthest off."""
+    if not is_array(result) or result.shape != expected.shape:
+        return ""
+    sums = result.double().sum(1)
+    off = (sums - 1).abs().nan_to_num(0.0) * expected.isfinite().all(1)
+    row = int(off.argmax())
+    return f"row {row} of the result sums to {float(sums[row]):.3g}, not 1" if off[row] > 0.01 else ""
 
 
 @given(ROWS, LENGTHS, SEEDS, st.sampled_from(SCALES), st.sampled_from(FLOATS))
@@ -58,6 +71,7 @@ def test_rows_in_one_block(rows: int, columns: int, seed: int, scale: float, dty
 
 
 @given(ROWS, LENGTHS, SEEDS, st.sampled_from(SCALES), st.sampled_from(FLOATS), st.sampled_from(BLOCKS))
+@example(1, 24, 77, 1.0, "float32", 16)  # the second block has the maximum, by far
 @example(1, 17, 0, 1.0, "float32", 16)
 @example(2, 5000, 0, 1.0, "float16", 64)
 @example(1, 5000, 0, 1.0, "float32", None)

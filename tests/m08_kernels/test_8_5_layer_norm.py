@@ -76,11 +76,14 @@ def arguments(
 
 
 @given(ROWS, LENGTHS, SEEDS, st.sampled_from(FLOATS), st.sampled_from(SCALES), st.sampled_from(EPS))
+@example(1, 3, 88, "float32", 1.0, 1e-5)  # a mean far from 0, and a block with one element more
 @example(1, 1, 0, "float32", 1.0, 1e-5)
 @example(3, 1009, 0, "float32", 1.0, 1e-5)
 @example(2, 100, 0, "float32", 1.0, 0.5)
 def test_rows_are_normalised(rows: int, columns: int, seed: int, dtype: str, scale: float, eps: float) -> None:
-    check(arguments(rows, columns, seed, dtype, scale), eps)
+    beyond = columns & (columns - 1)  # unless it is a power of 2
+    because = f"the block is longer than the row: what is beyond the {columns} elements has no part in mean and rstd"
+    check(arguments(rows, columns, seed, dtype, scale), eps, because if beyond else "")
 
 
 @given(ROWS, LENGTHS, SEEDS, st.sampled_from(SCALES), st.sampled_from(OFFSETS))

@@ -161,7 +161,8 @@ def different(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tup
     limit = float(np.broadcast_to(allowed, wrong.shape)[worst])
     much = f" ± {limit:.3g}" if limit else ""
     count = f"; {wrong.sum()} of {wrong.size} elements are wrong"
-    return f"{place} = {expected[worst]}{much}", f"{place} = {got[worst]}{count}"
+    perhaps = " (perhaps nothing was written there, or what was masked off was used)" * bool(got[worst] != got[worst])
+    return f"{place} = {expected[worst]}{much}", f"{place} = {got[worst]}{perhaps}{count}"
 
 
 def is_array(value: Any) -> bool:
