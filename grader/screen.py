@@ -36,10 +36,10 @@ def report_lines(
     for milestone in report.milestones:
         yield from _milestone(milestone, folded=len(report.milestones) > 1 and not verbose, opened=opened)
     if verbose:
+        yield from _modules(report)
         for task in _tasks(report):
             if task.verdict is not Verdict.PASS:
                 yield from _opened(task, verbose)
-        yield from _modules(report)
     elif opened:
         yield from _opened(opened, verbose)
     yield line()
@@ -223,8 +223,9 @@ def _labelled(label: str, text: str, style: str = "") -> Iterator[Line]:
 def _modules(report: Report) -> Iterator[Line]:
     yield line()
     yield line("Modules", "bold")
+    width = max((len(module.name) for module in report.modules), default=0)
     for module in report.modules:
-        yield line(f"    {module.name:<34}{module.origin:<10} {module.sha256[:12]}  {module.path}", "dim")
+        yield line(f"    {module.name:<{width}}  {module.origin:<10} {module.sha256[:12]}  {module.path}", "dim")
 
 
 def _next(

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from grader import screen, terminal, wording
-from grader.verdicts import Report, TestResult, Verdict
+from grader.verdicts import ModuleOrigin, Report, TestResult, Verdict
 from tests.grader.ui_samples import report, result
 
 WRONG = result(
@@ -118,6 +118,15 @@ def test_only_the_first_failing_task_is_opened() -> None:
     assert "the first message" in shown(whole) and "the second message" not in shown(whole)
     assert "the second message" in shown(whole, verbose=True)
     assert "exercises/mini_triton/numbers.py" in shown(whole, verbose=True), "provenance"
+
+
+def test_modules_are_listed_before_what_is_wrong() -> None:
+    whole = report(("1.1", [result("1.1", Verdict.FAIL, "the message")]))
+    whole.modules.append(ModuleOrigin("mini_triton.a_name_of_fifty_letters_that_nobody_would_choose", "stub", "", "00"))
+    text = shown(whole, verbose=True)
+    first, second = (text.splitlines()[text.splitlines().index("Modules") + place] for place in (1, 2))
+    assert first.index("  learner  ") == second.index("  stub  "), "columns line up"
+    assert text.index("Modules") < text.index("the message")
 
 
 def test_what_was_tried_is_opened_before_what_was_not() -> None:
