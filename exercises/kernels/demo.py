@@ -22,19 +22,24 @@ SYMBOLS = {-2: "~", -1: "·"} | dict(enumerate("0123456789abcdefghijklmnopqrstuv
 NEAR = 1e-5  # in fp32, how far off a result may be, relative to the largest element
 ROUNDS, PATIENCE = 9, 1.0  # turns that are timed on the CPU, and after how many seconds there are no more
 BAR = 30  # characters
+OF_KERNELS = {"AccessError", "CompilationError"}  # errors that say all that is to say; real Triton's has the same name
 
 
 def run(name: str) -> None:
-    """The demo of a module; or one line, if its task is not written yet."""
+    """The demo of a module; or a few words, if its task is not written yet, or its kernel is refused."""
     from kernels import pictures
 
     demo = Demo()
     try:
         getattr(pictures, name)(demo)
     except Exception as error:
-        if not (task := unwritten(error)):
+        if task := unwritten(error):
+            words = f"{task}: not written yet."
+        elif OF_KERNELS & {kind.__name__ for kind in type(error).__mro__}:
+            words = f"{type(error).__name__}: {error}"
+        else:
             raise
-        demo.console.print(f"{task}: not written yet.")
+        demo.console.print(words, markup=False, soft_wrap=True)
         raise SystemExit(1) from None
     if not demo.right:
         raise SystemExit(1)
@@ -43,7 +48,7 @@ def run(name: str) -> None:
 def unwritten(error: BaseException | None) -> str:
     """`Task 8.2: Softmax`, if an error came of a stub: either raised by it, or by a compiler that met its `raise`."""
     while error:
-        if found := re.search(r"Task \d+\.\d+: [^\"\n]+", str(error)):
+        if found := re.search(r"Task \d+\.\d+: [^\"'\n]+", str(error)):
             return found.group()
         error = error.__cause__ or error.__context__
     return ""

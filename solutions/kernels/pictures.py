@@ -7,7 +7,7 @@ import itertools
 from functools import partial
 from typing import Any
 
-from kernels.demo import Demo, lines, reached, writers
+from kernels.demo import SYMBOLS, Demo, lines, reached, writers
 
 BLOCKS = "·░█"  # of numbers from 0 to 2
 
@@ -16,7 +16,7 @@ def vector_add(demo: Demo) -> None:
     """Blocks, and the tail that is masked off."""
     from kernels import vector_add as ours
 
-    x, y = demo.normal(1000), demo.normal(1000)
+    x, y = demo.normal(3000), demo.normal(3000)  # of several programs
     demo.check("add(x, y)", ours.add(x, y), torch=x + y, plain=ours.plain(x, y))
 
     def blocks(n: int) -> Any:
@@ -99,13 +99,14 @@ def matmul(demo: Demo) -> None:
     panels, told = [], []
     for group in (1, 2, 3):
         owners = writers(partial(launch, group=group), programs, a @ b)
-        panels.append((f"GROUP={group}", lines(owners[::16, ::16], "{:3}".format)))
+        panels.append((f"GROUP={group}", lines(owners[::16, ::16], lambda n: f"{n if n >= 0 else SYMBOLS[n]:>3}")))
         of_a, of_b = (
             strips(group, a, [(i, 0) for i in range(0, 70, 16)]),
             strips(group, b, [(0, i) for i in range(0, 64, 16)]),
         )
         told.append(f"GROUP={group}: the first 4 programs load strips of a: {of_a}, of b: {of_b}")
     demo.picture("Which program has which tile of c?", *panels)
+    demo.say("· no program's")
     for line in told:
         demo.say(line)
 
@@ -126,7 +127,9 @@ def dropout(demo: Demo) -> None:
 
     x = demo.normal(1000)
     kept = (ours.dropout(torch.ones_like(x), 0.3, 7) > 0).float()
-    demo.check("dropout(x, 0.3, seed=7)", ours.dropout(x, 0.3, 7), plain=ours.plain(x, 0.3, kept))
+    expected = ours.plain(x, 0.3, kept)
+    demo.check("dropout(x, 0.3, seed=7)", ours.dropout(x, 0.3, 7), plain=expected)
+    demo.check("dropout(x, 0.3, seed=7, block=64)", ours.dropout(x, 0.3, 7, block=64), plain=expected)
     ones = torch.ones(1_000_000, device=demo.device)
     result = ours.dropout(ones, 0.3, 7)
     demo.say(f"of {ones.numel():,} elements {float((result > 0).float().mean()):.2%} are kept")
