@@ -59,7 +59,8 @@ def needs_torch(targets: list[str]) -> bool:
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
     install(session, "triton", "torch", "parallel")
-    session.run(PYTHON, "-m", "pytest", "tests", "-n", "auto", "--dist", "loadfile", "--impl", "reference", *session.posargs)
+    cores = ("-n", "auto", "--dist", "loadfile")
+    session.run(PYTHON, "-m", "pytest", "tests", *cores, "--impl", "reference", *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check")
     session.run(PYTHON, "-m", "grader", "check")
     session.run(PYTHON, "-m", "grader", "alternatives")
