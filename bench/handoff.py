@@ -73,10 +73,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def of_compiler(compiler: str, torch: Any) -> list[Workload]:
     """The workloads, with the kernels compiled by one of both."""
+    switch(compiler)
+    return [workload for make in (adding, softmaxes, layer_norms, products, attentions) for workload in make(torch)]
+
+
+def switch(compiler: str) -> None:
+    """The kernels' modules that are imported from now on are for this compiler."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "kernels"]:
         del sys.modules[name]
     os.environ["KERNELS_COMPILER"] = compiler
-    return [workload for make in (adding, softmaxes, layer_norms, products, attentions) for workload in make(torch)]
 
 
 def compared(mine: Workload, other: Workload) -> dict[str, Any]:
@@ -125,7 +130,7 @@ def counted(ptx: str) -> Counter[str]:
 
 def warm_launch(compiler: str, torch: Any, turns: int = 30, calls: int = 500) -> float:
     """Microseconds of the host for a launch of one program that adds 1024 numbers, of a kernel launched before."""
-    of_compiler(compiler, torch)
+    switch(compiler)
     from kernels.vector_add import add_kernel
 
     x, y, out = (torch.zeros(1024, device="cuda") for _ in range(3))
