@@ -163,7 +163,7 @@ def attention(
     chosen = tiles_for(q) | (tiles or {})
     grid = (triton.cdiv(length, chosen["BLOCK_M"]), batch * heads)
     scale = size**-0.5 if scale is None else float(scale)
-    forward_kernel[grid](q, k, v, out, logsumexp, scale, length, CAUSAL=causal, D=size, **chosen)
+    forward_kernel[grid](q, k, v, out, logsumexp, scale, length, CAUSAL=bool(causal), D=size, **chosen)
     return out, logsumexp
 
 
@@ -183,8 +183,8 @@ def attention_backward(
     scale = size**-0.5 if scale is None else float(scale)
     given = (q, k, v, dout, logsumexp, delta)
     delta_kernel[rows](out, dout, delta, length, BLOCK_M=chosen["BLOCK_M"], D=size)
-    dkdv_kernel[columns](*given, dk, dv, scale, length, CAUSAL=causal, D=size, **chosen)
-    dq_kernel[rows](*given, dq, scale, length, CAUSAL=causal, D=size, **chosen)
+    dkdv_kernel[columns](*given, dk, dv, scale, length, CAUSAL=bool(causal), D=size, **chosen)
+    dq_kernel[rows](*given, dq, scale, length, CAUSAL=bool(causal), D=size, **chosen)
     return dq, dk, dv
 
 
