@@ -49,7 +49,7 @@ class Alternative:
         return merging.merged(stubs.read(reference), own) if reference.exists() else own
 
     def write(self, root: Path, curriculum: Curriculum) -> None:
-        """Write its whole modules into a tree."""
+        """Write its modules, merged, into a tree."""
         for file in self.files():
             (root / file).parent.mkdir(parents=True, exist_ok=True)
             (root / file).write_text(self.text(file, curriculum), encoding="utf-8")
