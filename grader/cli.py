@@ -215,7 +215,7 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     if options.together:
         return OK if together.run() else LOST
-    return OK if alternatives.run(options.target or ["all"]) else LOST
+    return OK if alternatives.run(options.target or ["all"], options.each) else LOST
 
 
 def _problems(problems: Sequence[object], none: str) -> int:
@@ -359,8 +359,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
         if name == "alternatives":
             command.add_argument("--together", action="store_true", help="whole courses in one style instead")
-        if name == "mistakes":
-            command.add_argument("--each", type=_positive, metavar="N", help="only the first N of each task")
+        of = {"mistakes": "task", "alternatives": "milestone"}[name]
+        command.add_argument("--each", type=_positive, metavar="N", help=f"only the first N of each {of}")
     return parser
 
 
