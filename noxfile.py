@@ -63,8 +63,8 @@ def tests(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "pytest", "tests", *cores, "--impl", "reference", *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check")
     session.run(PYTHON, "-m", "grader", "check")
-    session.run(PYTHON, "-m", "grader", "alternatives", "--each", "1")
-    session.run(PYTHON, "-m", "grader", "mistakes", "--each", "2")
+    session.run(PYTHON, "-m", "grader", "alternatives", "--each", "2")
+    session.run(PYTHON, "-m", "grader", "mistakes", "--each", "3")
 
 
 @nox.session
