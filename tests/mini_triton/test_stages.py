@@ -108,3 +108,18 @@ def test_shapes() -> None:
     tensor<4096xi32, #ttg.slice<{dim = 0, parent = #blocked}>> tensor<64xf32, #blocked>"""
     assert shapes(text, "#blocked") == [(32, 64), (64,)]
     assert shapes(text, "#blocked1") == [(1, 8)] and shapes(text, "#blocked2") == []
+
+
+def test_machine_code_is_taken_apart_when_it_is_asked_for() -> None:
+    from kernels.vector_add import add_kernel
+
+    if not triton.available():
+        triton.version()  # ends the test as unavailable
+    kernel: Any = add_kernel.warmup(*[np.float32] * 3, 1024, BLOCK=1024)
+    with pytest.raises(KeyError, match="sass"):
+        kernel.asm["sass"]
+    for target in ("sm_80", "sm_90"):
+        lowered = kernel.lower(target)
+        assert "sass" not in kernel.asm
+        assert kernel.asm["sass"] == lowered.sass
+        assert {"source", "ttir", "numpy", "ttgir", "llir", "ptx", "cubin"} < set(kernel.asm)

@@ -30,11 +30,23 @@ class Metadata(Options):
     signature: Mapping[str, str]
 
 
+class Stages(dict[str, Any]):
+    """What each stage made, by its name. A cubin is taken apart when its "sass" is first asked for."""
+
+    def __missing__(self, stage: str) -> str:
+        if stage != "sass" or "cubin" not in self:
+            raise KeyError(stage)
+        from mini_triton.backends.triton_api import disassembled
+
+        self[stage] = disassembled(self["cubin"])
+        return self[stage]
+
+
 class CompiledKernel:
     """A kernel for arguments of one specialization.
 
     `asm` has the text that each stage made: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`; once it was lowered for a
-    GPU also `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, and `asm["cubin"]`, which is bytes.
+    GPU also `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, `asm["cubin"]`, which is bytes, and `asm["sass"]`.
     """
 
     def __init__(
@@ -43,7 +55,7 @@ class CompiledKernel:
         self.metadata = metadata
         self.name = metadata.name
         self.hash = metadata.hash
-        self.asm = dict(asm)
+        self.asm = Stages(asm)
         self.program = program
         self.stored = stored  # the pointer parameters that it may store to
         self.parameters = [name for name, type in metadata.signature.items() if type != "constexpr"]
@@ -96,5 +108,6 @@ class CompiledKernel:
             types = [self.metadata.signature[name] for name in self.parameters]
             options = {field.name: getattr(self.metadata, field.name) for field in fields(Options)}
             self.lowered[capability] = lower(self.name, self.located, types, capability, options)
-        self.asm |= self.lowered[capability].asm
+        self.asm.update(self.lowered[capability].asm)
+        self.asm.pop("sass", None)
         return self.lowered[capability]
