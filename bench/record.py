@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         header(reference),
         *verdicts(reference, stubs),
         f"## Random kernels\n\nA thousand, a hundred in each test. Real Triton compiles each from its source and from "
-        f"our TTIR. Both run on the GPU, the kernel also on the NumPy back end. All must agree.\n\n{fenced(fuzz.output)}",
+        f"our TTIR. Both run on the GPU, NumPy runs it too. All must agree.\n\n{fenced(fuzz.output)}",
         f"## The same kernels from our TTIR and from real Triton's\n\n{fenced(handoff.output)}",
         f"## Kernels beside PyTorch's\n\n{SMALL}\n\n{fenced(kernels.output)}",
         f"Seconds: {', '.join(f'{part.seconds:.0f}' for part in parts)}.",
