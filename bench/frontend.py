@@ -29,7 +29,7 @@ from typing import Any
 
 from tests.corpus import CASES
 from tests.corpus.cases import Case
-from tests.strategies import sources
+from tests.support import sources
 
 ROUNDS = 15
 

@@ -120,7 +120,7 @@ def copied(workload: Workload) -> tuple[Arguments, tuple[np.ndarray, ...]]:
 
 def ours(workload: Workload) -> Callable[[], Any]:
     """A launch through `mini_triton.jit`."""
-    from tests.strategies import sources
+    from tests.support import sources
 
     arguments, outputs = copied(workload)
     kernel = sources.load(workload.path.read_text(encoding="utf-8"), str(workload.path))[workload.kernel]
@@ -159,7 +159,7 @@ def warm_launch(turns: int = 30, calls: int = 200) -> float:
     workload = next(workload for workload in WORKLOADS if workload.kernel == "add_kernel")
     arguments = workload.arguments()
     arguments |= {name: arguments[name][:1024] for name in ("x", "y", "out")} | {"n": 1024}
-    from tests.strategies import sources
+    from tests.support import sources
 
     kernel = sources.load(workload.path.read_text(encoding="utf-8"), str(workload.path))[workload.kernel]
     x, y, out = (arguments[name] for name in ("x", "y", "out"))
@@ -182,7 +182,7 @@ def compile_once(_: int) -> float:
     """The seconds, in this process. The compiler is imported before."""
     import mini_triton.runtime.compiler  # noqa: F401
 
-    from tests.strategies import sources
+    from tests.support import sources
 
     workload = next(workload for workload in WORKLOADS if workload.idea == "causal_attention")
     arguments = workload.arguments()

@@ -22,7 +22,7 @@ from kernels.vector_add import add
 from tests import oracles
 from tests.oracles import pytorch as torch
 from tests.oracles import triton
-from tests.strategies.host_calls import host_call
+from tests.support.m08_kernels.host_calls import host_call
 
 SOLUTIONS = Path(__file__).parents[2] / "solutions"
 HALF: Any = 0.5

@@ -6,7 +6,7 @@ from mini_triton.ir.types import FloatType, IntegerType, PointerType
 
 from tests.checks import calling
 from tests.oracles import records
-from tests.strategies.types import SCALARS, scalar
+from tests.support.type_names import SCALARS, scalar
 
 INTEGERS = {1: "int1", 8: "int8", 16: "uint16", 32: "int32", 64: "uint64"}  # signless: both print alike
 FLOATS = {

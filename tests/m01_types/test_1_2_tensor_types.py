@@ -12,7 +12,7 @@ from mini_triton.ir.types import F32, FunctionType, TensorType, element_type, sh
 
 from tests.checks import calling
 from tests.oracles import questions, records
-from tests.strategies.types import NUMBERS, SCALARS, of_shape, scalar
+from tests.support.type_names import NUMBERS, SCALARS, of_shape, scalar
 
 POWERS = [2**power for power in range(21)]
 LIMIT = POWERS[-1]

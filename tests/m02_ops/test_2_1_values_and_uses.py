@@ -13,7 +13,7 @@ from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.types import F32, I32
 
 from tests.checks import calling, described
-from tests.strategies.scene import Scene
+from tests.support.m02_ops.scene import Scene
 
 numbers = st.integers(0, 9)
 steps = st.lists(

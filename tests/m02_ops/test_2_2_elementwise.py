@@ -17,9 +17,9 @@ from mini_triton.ir.ops.elementwise import (
     wider_integer,
 )
 
-from tests.strategies.ir import tensor, type_of, word
-from tests.strategies.rules import Call, applying, judge
-from tests.strategies.types import NUMBERS
+from tests.support.m02_ops.descriptions import tensor, type_of, word
+from tests.support.m02_ops.rules import Call, applying, judge
+from tests.support.type_names import NUMBERS
 
 INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 FLOATS = ("f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.ir.ops.memory import addptr, atomic_cas, atomic_rmw, load, pointee, store
 
-from tests.strategies.ir import Attribute, segments, tensor, type_of, word
-from tests.strategies.rules import Call, applying, judge
-from tests.strategies.types import NUMBERS
+from tests.support.m02_ops.descriptions import Attribute, segments, tensor, type_of, word
+from tests.support.m02_ops.rules import Call, applying, judge
+from tests.support.type_names import NUMBERS
 
 SHAPES = ((), (8,), (1,), (2, 4))
 POINTERS = tuple(tensor(shape, f"!tt.ptr<{name}>") for shape in SHAPES for name in ("f32", "i8"))

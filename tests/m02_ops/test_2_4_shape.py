@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.ir.ops.shape import broadcast, expand_dims, join, make_range, reshape, splat, split, trans
 
-from tests.strategies.ir import array, integer, tensor
-from tests.strategies.rules import Call, judge
-from tests.strategies.types import NUMBERS
+from tests.support.m02_ops.descriptions import array, integer, tensor
+from tests.support.m02_ops.rules import Call, judge
+from tests.support.type_names import NUMBERS
 
 SHAPES = ((1,), (2,), (8,), (1, 1), (1, 8), (8, 1), (2, 4), (4, 2), (2, 2, 2), (4, 1, 2), (1, 2, 4))
 TENSORS = [tensor(shape, "f32") for shape in SHAPES]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from mini_triton.ir.ops.reduction import dot, reduce, scan
 
 from tests.oracles import triton
-from tests.strategies.ir import Block, Op, flag, integer, tensor
-from tests.strategies.rules import Call, judge
+from tests.support.m02_ops.descriptions import Block, Op, flag, integer, tensor
+from tests.support.m02_ops.rules import Call, judge
 
 SUMS = {  # for the elements of `a` and `b`, those in which the products may be summed
     ("i8", "i8"): ("i32",),

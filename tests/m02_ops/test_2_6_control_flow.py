@@ -14,10 +14,10 @@ from mini_triton.ir.core import Operation, Region
 from mini_triton.ir.ops.control_flow import condition, end_of, for_, if_, while_
 
 from tests.oracles import triton
-from tests.strategies import ir
-from tests.strategies.diagnostics import reason
-from tests.strategies.ir import RETURN, Block, Op, type_of
-from tests.strategies.rules import Call, applying, judge
+from tests.support.m02_ops import descriptions as ir
+from tests.support.m02_ops.descriptions import RETURN, Block, Op, type_of
+from tests.support.m02_ops.diagnostics import reason
+from tests.support.m02_ops.rules import Call, applying, judge
 
 VALUES = {
     "n": "i32",

@@ -12,11 +12,12 @@ from mini_triton.ir.verifier import check_terminators, check_types, check_visibi
 
 from tests.checks import described
 from tests.oracles import triton
-from tests.strategies import faults, ir
-from tests.strategies.diagnostics import reason
-from tests.strategies.ir import Op
-from tests.strategies.programs import Step, program, recipes
-from tests.strategies.rules import applying
+from tests.support.m02_ops import descriptions as ir
+from tests.support.m02_ops import faults
+from tests.support.m02_ops.descriptions import Op
+from tests.support.m02_ops.diagnostics import reason
+from tests.support.m02_ops.programs import Step, program, recipes
+from tests.support.m02_ops.rules import applying
 
 places = st.lists(st.sampled_from(faults.PLACES), max_size=3)
 

@@ -20,12 +20,23 @@ from mini_triton.ir.types import I32
 
 from tests.checks import described
 from tests.oracles import triton
-from tests.strategies import ir
-from tests.strategies.diagnostics import complaint, parting, reason
-from tests.strategies.floats import WIDTHS, all_bits, hexadecimal, value_of
-from tests.strategies.ir import RETURN, Attribute, Op, array, flag, integer, segments, tensor, type_of, word
-from tests.strategies.programs import PARAMETERS, Step, program, recipes
-from tests.strategies.rules import applying
+from tests.support.floats import WIDTHS, all_bits, hexadecimal, value_of
+from tests.support.m02_ops import descriptions as ir
+from tests.support.m02_ops.descriptions import (
+    RETURN,
+    Attribute,
+    Op,
+    array,
+    flag,
+    integer,
+    segments,
+    tensor,
+    type_of,
+    word,
+)
+from tests.support.m02_ops.diagnostics import complaint, parting, reason
+from tests.support.m02_ops.programs import PARAMETERS, Step, program, recipes
+from tests.support.m02_ops.rules import applying
 
 FORMS: dict[str, dict[str, bool]] = {
     "print_module(module)": {},

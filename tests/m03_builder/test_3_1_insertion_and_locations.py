@@ -18,7 +18,7 @@ from mini_triton.ir.types import F32, I32, FunctionType, TensorType
 
 from tests.checks import calling, described
 from tests.oracles import triton
-from tests.strategies.exceptions import Stop, stopped
+from tests.support.m03_builder.exceptions import Stop, stopped
 
 BLOCKS = 3
 

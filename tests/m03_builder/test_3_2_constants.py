@@ -13,8 +13,8 @@ from mini_triton.ir.printer import print_module
 
 from tests.checks import calling
 from tests.oracles import triton
-from tests.strategies.functions import module_around
-from tests.strategies.types import of_shape
+from tests.support.m03_builder.modules import module_around
+from tests.support.type_names import of_shape
 
 INTEGERS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
 FLOATS = ("f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")

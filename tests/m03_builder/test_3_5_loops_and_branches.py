@@ -16,11 +16,11 @@ from mini_triton.ir.types import F32, I1, I32, I64
 from mini_triton.ir.verifier import verify
 
 from tests.oracles import triton
-from tests.strategies import structured
-from tests.strategies.exceptions import Stop, stopped
-from tests.strategies.execution import Machine
-from tests.strategies.functions import module_around
-from tests.strategies.structured import Program
+from tests.support.m03_builder import structured_programs as structured
+from tests.support.m03_builder.exceptions import Stop, stopped
+from tests.support.m03_builder.modules import module_around
+from tests.support.m03_builder.structured_programs import Program
+from tests.support.m06_codegen.execution import Machine
 
 LINE = Loc("kernel.py", 3)
 

@@ -12,8 +12,8 @@ from mini_triton.ir.types import FloatType
 from mini_triton.ir.verifier import verify
 
 from tests.oracles import capstones, triton
-from tests.strategies import launches
-from tests.strategies.difference import difference
+from tests.support.m03_builder import capstone_launches as launches
+from tests.support.m05_frontend.difference import difference
 
 LENGTHS = (16, 1, 2, 128, 1024, 4096)  # 16 first: of a kernel for a single element little is left to show
 ELEMENTS = {

@@ -15,8 +15,8 @@ from mini_triton.language.tracing import trace
 
 from tests.checks import described
 from tests.oracles import questions, records
-from tests.strategies.execution import Machine
-from tests.strategies.language import Arguments, Scene, judge
+from tests.support.m04_language.expressions import Arguments, Scene, judge
+from tests.support.m06_codegen.execution import Machine
 
 DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
 POINTERS = ("*fp32", "*fp16", "*i32")

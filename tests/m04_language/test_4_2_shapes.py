@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.strategies.language import Scene, judge
+from tests.support.m04_language.expressions import Scene, judge
 
 Shape = tuple[int, ...]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mini_triton.language.constexpr import RunTimeValue, constexpr, evaluate
 
 from tests.checks import described
-from tests.strategies.language import judge
+from tests.support.m04_language.expressions import judge
 
 BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,

@@ -15,7 +15,7 @@ from mini_triton.language.tracing import trace
 
 from tests.checks import described
 from tests.oracles import records
-from tests.strategies.language import Scene, judge
+from tests.support.m04_language.expressions import Scene, judge
 
 Shape = tuple[int, ...]
 

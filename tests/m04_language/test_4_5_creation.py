@@ -12,7 +12,7 @@ from mini_triton.language.signature import SPELLINGS, parse_type
 
 from tests.checks import described
 from tests.oracles import records
-from tests.strategies.language import Scene, judge
+from tests.support.m04_language.expressions import Scene, judge
 
 DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
 NAMES = {  # of the dtypes to make tensors of; real Triton cannot fill one with an fp8 number in all its versions

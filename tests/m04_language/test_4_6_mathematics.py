@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mini_triton.language.signature import SPELLINGS
 
-from tests.strategies.language import Scene, judge
+from tests.support.m04_language.expressions import Scene, judge
 
 Shape = tuple[int, ...]
 

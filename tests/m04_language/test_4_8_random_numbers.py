@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.strategies.language import Scene, judge
-from tests.strategies.values import alike, judge_values, values
+from tests.support.m04_language.expression_values import alike, judge_values, values
+from tests.support.m04_language.expressions import Scene, judge
 
 WORDS = ("c0", "c1", "c2", "c3", "k0", "k1")
 OFFSETS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")

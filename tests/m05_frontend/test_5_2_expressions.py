@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 
 from tests.oracles.triton import Source
-from tests.strategies.compilation import judge, judge_statements, kernel, refuses, used
+from tests.support.m05_frontend.compilation import judge, judge_statements, kernel, refuses, used
 
 ARGUMENTS = {
     "x": "*fp32",

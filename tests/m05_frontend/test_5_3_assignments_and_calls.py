@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import triton
 from tests.oracles.triton import Source
-from tests.strategies.compilation import fail, judge, kernel, outcome, refuses, used
+from tests.support.m05_frontend.compilation import fail, judge, kernel, outcome, refuses, used
 
 ARGUMENTS = {
     "x": "*fp32",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 
 from tests.oracles.triton import Source
-from tests.strategies.compilation import judge, kernel, refuses, used
+from tests.support.m05_frontend.compilation import judge, kernel, refuses, used
 
 ARGUMENTS = {
     "x": "*fp32",

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from mini_triton.errors import UnsupportedLanguageConstruct
 
 from tests.oracles import triton
-from tests.strategies import controlled
-from tests.strategies.compilation import fail, judge, judge_statements, kernel, outcome, refuses
-from tests.strategies.controlled import Statement
+from tests.support.m05_frontend import nested_control_flow as controlled
+from tests.support.m05_frontend.compilation import fail, judge, judge_statements, kernel, outcome, refuses
+from tests.support.m05_frontend.nested_control_flow import Statement
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4"}
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")

@@ -8,10 +8,10 @@ from mini_triton.errors import UnsupportedLanguageConstruct
 
 from tests import corpus
 from tests.oracles import triton
-from tests.strategies import controlled
-from tests.strategies.compilation import compare, fail, judge, judge_statements, kernel, outcome, refuses
-from tests.strategies.controlled import Statement
-from tests.strategies.kernels import Kernel, judging, kernels
+from tests.support.m05_frontend import nested_control_flow as controlled
+from tests.support.m05_frontend.compilation import compare, fail, judge, judge_statements, kernel, outcome, refuses
+from tests.support.m05_frontend.nested_control_flow import Statement
+from tests.support.m05_frontend.random_kernels import Kernel, judging, kernels
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
 SOME = settings(max_examples=settings().max_examples // 2)

@@ -16,8 +16,8 @@ from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, Un
 from tests.checks import NO_ANSWER
 from tests.oracles import triton
 from tests.oracles.triton import Source
-from tests.strategies.compilation import fail, kernel
-from tests.strategies.sources import compiled
+from tests.support.m05_frontend.compilation import fail, kernel
+from tests.support.sources import compiled
 
 MARK = "«"
 FILE = "/home/ada/kernels.py"

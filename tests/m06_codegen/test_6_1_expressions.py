@@ -17,9 +17,9 @@ import pytest
 from mini_triton.codegen import compile_module
 from mini_triton.ir.parser import parse_module
 
-from tests.strategies import doubles
-from tests.strategies.exactness import DTYPES, FLOATS, INTEGERS, rounded, same, wrapped
-from tests.strategies.kernel_text import kernel, tensor
+from tests.support.m06_codegen import library_doubles as doubles
+from tests.support.m06_codegen.exactness import DTYPES, FLOATS, INTEGERS, rounded, same, wrapped
+from tests.support.m06_codegen.kernel_text import kernel, tensor
 
 NUMPY = {**DTYPES, "i1": np.dtype(bool)}
 AWKWARD = (0.0, -0.0, 1.0, -1.5, 3.0, 0.0009765625, 60000.0, -1e30, math.inf, -math.inf, math.nan)

@@ -23,10 +23,12 @@ from mini_triton.ir.parser import parse_module
 from tests.corpus import CASES
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
-from tests.strategies import closeness, doubles, straight_line
-from tests.strategies.exactness import DTYPES
-from tests.strategies.kernel_text import kernel
-from tests.strategies.straight_line import Step
+from tests.support.m06_codegen import closeness
+from tests.support.m06_codegen import library_doubles as doubles
+from tests.support.m06_codegen import straight_line_kernels as straight_line
+from tests.support.m06_codegen.exactness import DTYPES
+from tests.support.m06_codegen.kernel_text import kernel
+from tests.support.m06_codegen.straight_line_kernels import Step
 
 NUMPY = {**DTYPES, "i1": np.dtype(bool)}
 AWKWARD = (0.0, -0.0, 1.0, -1.5, 3.0, 1e-3, 60000.0, -1e30, math.inf, -math.inf, math.nan)

@@ -16,7 +16,7 @@ from mini_triton.codegen.library.buffers import Buffer
 from mini_triton.codegen.library.memory import OutOfBounds
 
 from tests.checks import described
-from tests.strategies.exactness import DTYPES
+from tests.support.m06_codegen.exactness import DTYPES
 
 VIEWS: tuple[str, ...] = (
     "x",

@@ -21,9 +21,10 @@ from tests.checks import described
 from tests.corpus import CASES
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
-from tests.strategies import closeness, numpy_backend, straight_line
-from tests.strategies.kernel_text import kernel, places
-from tests.strategies.straight_line import Step
+from tests.support.m06_codegen import closeness, numpy_backend
+from tests.support.m06_codegen import straight_line_kernels as straight_line
+from tests.support.m06_codegen.kernel_text import kernel, places
+from tests.support.m06_codegen.straight_line_kernels import Step
 
 batched = functools.partial(numpy_backend.run, mode="batched")
 grids = st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple)

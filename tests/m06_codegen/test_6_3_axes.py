@@ -6,7 +6,7 @@ import pytest
 from mini_triton.codegen.axes import PROGRAM, Varying
 from mini_triton.ir.parser import parse_module
 
-from tests.strategies.kernel_text import kernel
+from tests.support.m06_codegen.kernel_text import kernel
 
 KNOWN = (
     "%pid = tt.get_program_id x : i32",

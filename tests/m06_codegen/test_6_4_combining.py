@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from mini_triton.codegen.library import combine
 
 from tests.checks import described
-from tests.strategies.exactness import DTYPES, FLOATS, INTEGERS, rounded, wrapped
+from tests.support.m06_codegen.exactness import DTYPES, FLOATS, INTEGERS, rounded, wrapped
 
 NUMPY = {**DTYPES, "i1": np.dtype(bool)}
 LENGTHS = (1, 2, 4, 8, 16, 256)

@@ -14,9 +14,11 @@ from mini_triton.ir.parser import parse_module
 from tests.corpus import CASES
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
-from tests.strategies import closeness, combined, numpy_backend, straight_line
-from tests.strategies.kernel_text import kernel, tensor
-from tests.strategies.straight_line import Step
+from tests.support.m06_codegen import closeness, numpy_backend
+from tests.support.m06_codegen import reduction_kernels as combined
+from tests.support.m06_codegen import straight_line_kernels as straight_line
+from tests.support.m06_codegen.kernel_text import kernel, tensor
+from tests.support.m06_codegen.straight_line_kernels import Step
 
 modes = pytest.mark.parametrize("mode", ["batched", "plain"])
 

@@ -18,9 +18,11 @@ from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
-from tests.strategies import closeness, counted, parting
-from tests.strategies.counted import BEGIN, PARAMETERS, judge_body, number, store
-from tests.strategies.grids import about, judge, kernel, running
+from tests.support.m06_codegen import closeness
+from tests.support.m06_codegen import counted_kernels as counted
+from tests.support.m06_codegen import divergent_kernels as parting
+from tests.support.m06_codegen.counted_kernels import BEGIN, PARAMETERS, judge_body, number, store
+from tests.support.m06_codegen.grids import about, judge, kernel, running
 
 modes = pytest.mark.parametrize("mode", ["plain", "batched"])
 

@@ -18,7 +18,7 @@ from mini_triton.codegen.values import Mode
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
-from tests.strategies.atomic_kernels import (
+from tests.support.m06_codegen.atomic_kernels import (
     ALIKE,
     ALIKE_READ,
     ALL,
@@ -32,8 +32,8 @@ from tests.strategies.atomic_kernels import (
     UNUSED,
     loop,
 )
-from tests.strategies.grids import Words, about, judge, kernel, running
-from tests.strategies.interleavings import MEANINGS, possible, swap
+from tests.support.m06_codegen.grids import Words, about, judge, kernel, running
+from tests.support.m06_codegen.interleavings import MEANINGS, possible, swap
 
 INTEGERS = ("int32", "int64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")

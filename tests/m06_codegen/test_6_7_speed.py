@@ -22,10 +22,11 @@ from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
-from tests.strategies import closeness, lazy_arrays, tiles
-from tests.strategies.grids import about, running
-from tests.strategies.lazy_arrays import Access, Sizes, accesses, elements
-from tests.strategies.windows import WINDOWS, judge_load, judge_store, same
+from tests.support.m06_codegen import closeness, lazy_arrays
+from tests.support.m06_codegen import tile_kernels as tiles
+from tests.support.m06_codegen.grids import about, running
+from tests.support.m06_codegen.lazy_arrays import Access, Sizes, accesses, elements
+from tests.support.m06_codegen.windows import WINDOWS, judge_load, judge_store, same
 
 # --- positions and masks
 

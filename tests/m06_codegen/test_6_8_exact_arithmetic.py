@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from mini_triton.codegen.library import exact
 
 from tests import oracles
-from tests.strategies import recorded
-from tests.strategies.awkward import (
+from tests.support.floats import WIDTHS
+from tests.support.m06_codegen import recorded_arithmetic as recorded
+from tests.support.m06_codegen.awkward_numbers import (
     EDGES,
     NEAR_TIES,
     SPECIAL,
@@ -28,7 +29,7 @@ from tests.strategies.awkward import (
     without_zero,
     words,
 )
-from tests.strategies.exactness import (
+from tests.support.m06_codegen.exactness import (
     DTYPES,
     FLOATS,
     FP8,
@@ -43,7 +44,6 @@ from tests.strategies.exactness import (
     unsigned,
     wrapped,
 )
-from tests.strategies.floats import WIDTHS
 
 Meaning = Callable[..., Any]
 

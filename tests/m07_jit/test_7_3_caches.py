@@ -20,7 +20,7 @@ from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime import cache, compiler
 
 from tests.checks import described
-from tests.strategies.sources import load
+from tests.support.sources import load
 
 # --- files
 

@@ -16,7 +16,7 @@ from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized, constant
 
 from tests.checks import described
-from tests.strategies.sources import load
+from tests.support.sources import load
 
 # --- paths
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mini_triton.runtime.checks import check_devices, check_writable
 
 from tests.checks import NO_ANSWER, described
-from tests.strategies.sources import load
+from tests.support.sources import load
 
 # --- devices
 

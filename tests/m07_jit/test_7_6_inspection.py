@@ -19,7 +19,7 @@ from mini_triton.runtime import inspection
 from mini_triton.runtime.arguments import OF_NUMPY, MockTensor
 
 from tests.checks import described
-from tests.strategies.sources import load
+from tests.support.sources import load
 
 STAGES = {"source": 1, "ttir": 2, "numpy": 3}
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.checks import calling
 from tests.oracles import pytorch as torch
-from tests.strategies.autograd import expected_of, modules, of_function, of_function_changed, of_module
-from tests.strategies.host_calls import Words, host_call, triton_call
-from tests.strategies.philox import rand
-from tests.strategies.tensors import ADDITIONS, SEEDS, UNIT, U, normal
+from tests.support.m08_kernels.autograd import expected_of, modules, of_function, of_function_changed, of_module
+from tests.support.m08_kernels.host_calls import Words, host_call, triton_call
+from tests.support.m08_kernels.philox import rand
+from tests.support.m08_kernels.tensors import ADDITIONS, SEEDS, UNIT, U, normal
 
 FEW = settings(max_examples=settings().max_examples // 4)  # each computes gradients
 # What torch does beside the kernels: the products of a Linear, an activation, sums of gradients, the first parameters.

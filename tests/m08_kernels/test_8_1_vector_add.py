@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kernels.vector_add import NUMBERS, add, add_kernel
 
 from tests.oracles import pytorch as torch
-from tests.strategies.host_calls import Words, host_call, kernel_call, triton_call
-from tests.strategies.tensors import SEEDS
+from tests.support.m08_kernels.host_calls import Words, host_call, kernel_call, triton_call
+from tests.support.m08_kernels.tensors import SEEDS
 
 INF, NAN = float("inf"), float("nan")
 BLOCKS = (16, 128, 1024)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from kernels.softmax import online_softmax_kernel, softmax, softmax_kernel
 
 from tests.oracles import pytorch as torch
-from tests.strategies.host_calls import host_call, is_array, kernel_call, triton_call
-from tests.strategies.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, normal, padded, rounding
+from tests.support.m08_kernels.host_calls import host_call, is_array, kernel_call, triton_call
+from tests.support.m08_kernels.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, normal, padded, rounding
 
 INF = math.inf
 BLOCKS = (16, 64)

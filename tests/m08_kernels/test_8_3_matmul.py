@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from kernels.matmul import ACTIVATIONS, DTYPES, matmul, matmul_kernel
 
 from tests.oracles import pytorch as torch
-from tests.strategies.host_calls import Words, host_call, kernel_call, triton_call
-from tests.strategies.precision import insist_on_fp32
-from tests.strategies.tensors import SEEDS, U, normal, rounding
+from tests.support.m08_kernels.host_calls import Words, host_call, kernel_call, triton_call
+from tests.support.m08_kernels.precision import insist_on_fp32
+from tests.support.m08_kernels.tensors import SEEDS, U, normal, rounding
 
 INF, NAN = float("inf"), float("nan")
 SIZES = st.one_of(st.sampled_from([1, 2, 16, 17, 31, 63, 64, 65, 129]), st.integers(1, 140))

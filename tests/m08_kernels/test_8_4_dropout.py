@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from kernels.dropout import dropout, dropout_kernel
 
 from tests.oracles import pytorch as torch
-from tests.strategies.host_calls import host_call, kernel_call, triton_call
-from tests.strategies.philox import rand
-from tests.strategies.tensors import FLOATS, U, normal, rounding
+from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
+from tests.support.m08_kernels.philox import rand
+from tests.support.m08_kernels.tensors import FLOATS, U, normal, rounding
 
 INF, NAN = float("inf"), float("nan")
 BLOCKS = (16, 128, 1024)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from kernels.layer_norm import forward_kernel, layer_norm
 
 from tests.oracles import pytorch as torch
-from tests.strategies.host_calls import host_call, kernel_call, triton_call
-from tests.strategies.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, guarded, normal, rounding
+from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
+from tests.support.m08_kernels.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, guarded, normal, rounding
 
 SCALES = (1e-3, 1.0, 1e4)
 OFFSETS = (0.0, -7.0, 1e3)  # in the rows' own scale

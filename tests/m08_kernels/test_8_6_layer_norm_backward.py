@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from kernels.layer_norm import backward_kernel, layer_norm_backward, sum_parts_kernel
 
 from tests.oracles import pytorch as torch
-from tests.strategies.host_calls import host_call, kernel_call, triton_call
-from tests.strategies.tensors import ADDITIONS, FLOATS, SEEDS, U, guarded, normal, rounding
+from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
+from tests.support.m08_kernels.tensors import ADDITIONS, FLOATS, SEEDS, U, guarded, normal, rounding
 
 EPS = 1e-5
 NAMES = ("dx", "dweight", "dbias")

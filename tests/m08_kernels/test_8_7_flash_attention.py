@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from kernels.flash_attention import attention, forward_kernel, tiles_for
 
 from tests.oracles import pytorch as torch
-from tests.strategies.attention import LENGTHS, SIZES, TILES, Attention, arguments
-from tests.strategies.host_calls import as_numpy, host_call, is_array, kernel_call, triton_call
-from tests.strategies.precision import insist_on_fp32
-from tests.strategies.tensors import FLOATS, SEEDS, UNIT, guarded
+from tests.support.m08_kernels.attention import LENGTHS, SIZES, TILES, Attention, arguments
+from tests.support.m08_kernels.host_calls import as_numpy, host_call, is_array, kernel_call, triton_call
+from tests.support.m08_kernels.precision import insist_on_fp32
+from tests.support.m08_kernels.tensors import FLOATS, SEEDS, UNIT, guarded
 
 HEADS = st.sampled_from([(1, 1), (2, 1), (1, 3), (2, 2)])  # batch, heads
 LENGTH = st.one_of(st.sampled_from(LENGTHS), st.integers(1, 140))

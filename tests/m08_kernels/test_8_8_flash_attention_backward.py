@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from kernels.flash_attention import attention_backward, delta_kernel, dkdv_kernel, dq_kernel
 
 from tests.oracles import pytorch as torch
-from tests.strategies.attention import GRADIENTS, LENGTHS, SIZES, TILES, Attention, arguments
-from tests.strategies.host_calls import host_call, kernel_call, triton_call
-from tests.strategies.precision import insist_on_fp32
-from tests.strategies.tensors import FLOATS, SEEDS, U, guarded, normal
+from tests.support.m08_kernels.attention import GRADIENTS, LENGTHS, SIZES, TILES, Attention, arguments
+from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
+from tests.support.m08_kernels.precision import insist_on_fp32
+from tests.support.m08_kernels.tensors import FLOATS, SEEDS, U, guarded, normal
 
 HEADS = st.sampled_from([(1, 1), (2, 1), (1, 3), (2, 2)])  # batch, heads
 LENGTH = st.one_of(st.sampled_from(LENGTHS), st.integers(1, 140))

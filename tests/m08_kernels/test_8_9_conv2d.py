@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from kernels.conv2d import conv2d, direct_kernel, implicit_gemm_kernel
 
 from tests.oracles import pytorch as torch
-from tests.strategies.host_calls import host_call, kernel_call, triton_call
-from tests.strategies.precision import insist_on_fp32
-from tests.strategies.tensors import FLOATS, SEEDS, U, guarded, normal, rounding
+from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
+from tests.support.m08_kernels.precision import insist_on_fp32
+from tests.support.m08_kernels.tensors import FLOATS, SEEDS, U, guarded, normal, rounding
 
 WAYS = pytest.mark.parametrize("direct", [True, False], ids=["direct", "implicit"])
 SOME = settings(max_examples=settings().max_examples // 4)  # many need a kernel that was not compiled yet

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.strategies.kernel_cache import cache_folder
+from tests.support.m07_jit.kernel_cache import cache_folder
 
 __all__ = ["cache_folder"]

@@ -20,7 +20,7 @@ from mini_triton.ir.printer import print_module
 from tests.checks import calling, described
 from tests.corpus import CASES
 from tests.oracles import triton
-from tests.strategies import sources
+from tests.support import sources
 
 # What a kernel does with memory and tensor cores. Registers are numbered otherwise from run to run.
 INSTRUCTION = re.compile(r"\b(?:(?:ld|st|red|atom)\.global\S*|cp\.async\.c\S*|(?:wg)?mma\.\S+|bar\.sync)")

@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import pytorch as torch
-from tests.strategies.gpu_stand_in import a_gpu, from_gpu, to_gpu
-from tests.strategies.sources import load
-from tests.strategies.tensors import FLOATS, U, normal, rounding
+from tests.support.m08_kernels.tensors import FLOATS, U, normal, rounding
+from tests.support.m10_gpu.gpu_stand_in import a_gpu, from_gpu, to_gpu
+from tests.support.sources import load
 
 TEXT = """import triton
 import triton.language as tl
@@ -52,7 +52,7 @@ class Shifted:
     """A tensor without its first elements, in the same memory."""
 
     def __init__(self, tensor: Any, shift: int) -> None:
-        from tests.strategies.gpu_stand_in import OnStandIn
+        from tests.support.m10_gpu.gpu_stand_in import OnStandIn
 
         stand_in = isinstance(tensor, OnStandIn)
         self.tensor = OnStandIn(tensor.tensor[shift:]) if stand_in else tensor[shift:]

@@ -132,7 +132,7 @@ def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligne
     from mini_triton.backends import triton_api
     from mini_triton.runtime import warm
 
-    from tests.strategies.sources import load
+    from tests.support.sources import load
 
     kernel = load(COPY)["copy"]
     out, x = OnGPU("float32"), OnGPU("float32", 4096 if aligned else 4100)
@@ -168,7 +168,7 @@ def copy(out, x, n, factor, BLOCK: tl.constexpr):
 
 
 def test_memory_on_the_cpu_and_on_a_gpu() -> None:
-    from tests.strategies.sources import load
+    from tests.support.sources import load
 
     kernel = load(COPY)["copy"]
     call = described("copy[(1,)](<on cuda:0>, <NumPy array>, 64, 2.5, BLOCK=64)", kernel[(1,)])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tests.strategies.closeness import EXACT, Rounding
+from tests.support.m06_codegen.closeness import EXACT, Rounding
 
 SMALLEST = 2.0**-126  # normal number in fp32
 

@@ -17,8 +17,8 @@ from tests.corpus import CASES
 from tests.corpus.cases import TARGETS, Case
 from tests.mini_triton.explained import DIFFERENT_CODE, DIFFERENT_OPERATIONS, DIFFERENT_VALUES, Explained
 from tests.oracles import records, triton
-from tests.strategies import sources
-from tests.strategies.difference import difference
+from tests.support import sources
+from tests.support.m05_frontend.difference import difference
 
 INSTRUCTIONS = (
     *("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", "atom", "red"),

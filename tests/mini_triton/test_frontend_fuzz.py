@@ -9,9 +9,9 @@ import re
 import pytest
 from hypothesis import given
 
-from tests.strategies.kernels import Kernel, kernels
-from tests.strategies.kernels.grammar import write
-from tests.strategies.kernels.judging import judge
+from tests.support.m05_frontend.random_kernels import Kernel, kernels
+from tests.support.m05_frontend.random_kernels.grammar import write
+from tests.support.m05_frontend.random_kernels.judging import judge
 
 OPERATORS = "+ - * / // % & | ^ << >> == != < <= > >= and or".split()
 FUNCTIONS = (

@@ -17,7 +17,7 @@ from tests.corpus import CASES
 from tests.corpus.cases import ORDER, Case
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import gpu, triton
-from tests.strategies import sources
+from tests.support import sources
 
 SEED = random.SystemRandom().randrange(2**31)
 NEARLY = 2e-2  # of the largest number: sums of some hundred, fp16 ones among them

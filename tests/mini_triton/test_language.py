@@ -16,8 +16,8 @@ from mini_triton.language.ranges import range as tl_range
 from mini_triton.language.ranges import static_range
 from mini_triton.language.tracing import trace
 
-from tests.strategies.execution import Machine
-from tests.strategies.language import Scene, judge
+from tests.support.m04_language.expressions import Scene, judge
+from tests.support.m06_codegen.execution import Machine
 
 BASE, SIZE = 600, 2000
 OFFSETS = st.tuples(*[st.integers(-5, 12)] * 2)

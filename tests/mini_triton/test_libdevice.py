@@ -12,7 +12,7 @@ from mini_triton.language.signature import SPELLINGS
 from mini_triton.language.tensor import tensor
 
 from tests.oracles import triton
-from tests.strategies.language import Arguments, Scene, judge
+from tests.support.m04_language.expressions import Arguments, Scene, judge
 
 SPELLED = {dtype: spelling for spelling, dtype in SPELLINGS.items()}
 VALUES: Arguments = {f"x_{spelling}": f"{spelling}[4]" for spelling in ("i32", "u32", "i64", "u64", "fp32", "fp64")}

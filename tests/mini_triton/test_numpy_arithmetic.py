@@ -11,7 +11,7 @@ import pytest
 from tests.mini_triton.explained_values import APPROXIMATE, OPEN
 from tests.oracles import values
 from tests.oracles.elementwise import GRID, QUESTIONS, Question
-from tests.strategies import closeness, numpy_backend
+from tests.support.m06_codegen import closeness, numpy_backend
 
 T = TypeVar("T")
 

@@ -22,7 +22,8 @@ from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.mini_triton.explained_values import CORPUS
 from tests.oracles import modules, values
-from tests.strategies import closeness, numpy_backend, sources
+from tests.support import sources
+from tests.support.m06_codegen import closeness, numpy_backend
 
 SECONDS = 20  # that a launch may take, of which most take some milliseconds
 

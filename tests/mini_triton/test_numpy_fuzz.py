@@ -20,10 +20,11 @@ from mini_triton.ir.printer import print_module
 from tests import oracles
 from tests.oracles import gpu, interpreter
 from tests.oracles.launching import Launch, Launched
-from tests.strategies import closeness, numpy_backend, sources
-from tests.strategies.kernels import Buffer, Kernel, kernels
-from tests.strategies.kernels.grammar import write
-from tests.strategies.kernels.launching import OPTIONS, launch
+from tests.support import sources
+from tests.support.m05_frontend.random_kernels import Buffer, Kernel, kernels
+from tests.support.m05_frontend.random_kernels.grammar import write
+from tests.support.m05_frontend.random_kernels.launching import OPTIONS, launch
+from tests.support.m06_codegen import closeness, numpy_backend
 
 MODES: tuple[Mode, ...] = ("plain", "batched", "fast")
 MANY = 8  # times as many programs as a kernel is drawn for: more ways to go

@@ -7,7 +7,8 @@ import pytest
 from mini_triton.codegen.values import Mode
 
 from tests.oracles.triton import Source
-from tests.strategies import numpy_backend, sources
+from tests.support import sources
+from tests.support.m06_codegen import numpy_backend
 
 TEXT = """
 import triton

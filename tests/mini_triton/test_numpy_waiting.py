@@ -8,7 +8,8 @@ from mini_triton.codegen import compile_module
 
 from tests.corpus import CASES
 from tests.oracles.triton import Source
-from tests.strategies import numpy_backend, sources
+from tests.support import sources
+from tests.support.m06_codegen import numpy_backend
 
 HEAD = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel(flags, out):\n"
 FIRST = "    pid = tl.program_id(0)\n"

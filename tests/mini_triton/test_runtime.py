@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from mini_triton.runtime.binding import type_of
 
-from tests.strategies.sources import load
+from tests.support.sources import load
 
 KERNELS = """
 import triton

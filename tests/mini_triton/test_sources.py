@@ -12,7 +12,7 @@ from mini_triton.errors import CompilationError
 from mini_triton.ir.printer import print_module
 
 from tests.oracles.triton import Code, Source
-from tests.strategies.sources import compiled, load, translated
+from tests.support.sources import compiled, load, translated
 
 TEXT = """import triton
 import triton.language as tl

@@ -17,7 +17,7 @@ from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.oracles import triton
 from tests.oracles.records import LEADING
-from tests.strategies.jumps import structured
+from tests.support.m05_frontend.early_returns import structured
 
 FILE = Path(__file__).parent / "records" / "corpus_modules.zip"
 BLOCK_POINTER = "tt.make_tensor_ptr"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.m01_types.test_1_2_tensor_types import SPELLED
 from tests.oracles import questions, records, triton
-from tests.strategies.types import NUMBERS
+from tests.support.type_names import NUMBERS
 
 
 @pytest.mark.parametrize("sizes", [{1: 1, 2: 2, 4: 4}, {1: 1, 2: 6, 4: 3}])

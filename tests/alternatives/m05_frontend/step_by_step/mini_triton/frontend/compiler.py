@@ -1,8 +1,0 @@
-def without_internals(error: CompilationError) -> CompilationError:
-    if os.environ.get(DEBUGGING):
-        return error
-    error.__cause__ = None
-    error.__context__ = None
-    error.__suppress_context__ = True
-    clean = error.with_traceback(None)
-    return clean

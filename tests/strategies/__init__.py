@@ -1,1 +1,0 @@
-"""Random cases: plain data, from which the tests build what they need."""

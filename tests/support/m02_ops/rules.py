@@ -1,0 +1,165 @@
+"""Type rules beside real Triton: a call of a rule, and the same operation as text.
+
+    judge([Call(load, "tt.load", ("!tt.ptr<f32>", "i1"), [("f32",), ("i1",)], attributes=...)])
+
+Real Triton is offered the operation with each of the result types listed. What the rule gives must be the one that
+it accepts; if it accepts none, the rule must refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from mini_triton.ir.core import Operation, Region
+from mini_triton.ir.types import Type
+
+from tests.checks import NO_ANSWER, calling
+from tests.oracles import triton
+from tests.support.m02_ops import descriptions as ir
+from tests.support.m02_ops.descriptions import Attribute, Block, Op
+from tests.support.m02_ops.diagnostics import reason
+
+Results = tuple[str, ...]
+REFUSED = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of `rule` with operand types (None for an operand that is not there) and attributes."""
+
+    rule: Callable[..., Any]
+    name: str
+    operands: Sequence[str | None]
+    offers: Sequence[Results]  # the result types to ask real Triton about
+    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    given: str = ""  # the result type, for a rule that is told it
+    regions: tuple[tuple[Block, ...], ...] = ()
+    outside: Sequence[ir.Typed] = ()  # values that the regions use besides the operands
+    stricter: str = ""  # why we refuse what real Triton's parser may accept
+    because: str = ""  # why real Triton refuses, where its own words mislead
+    refusals: tuple[type[Exception], ...] = (TypeError,)
+
+    def __str__(self) -> str:
+        words = [str(operand) for operand in self.operands]
+        words += [f"{name}={a.value!r}" for name, a in self.attributes.items() if a.value is not None]
+        words += [f"result={self.given}"] if self.given else []
+        words += ["regions=[...]"] if self.regions else []
+        return f"{self.rule.__name__}({', '.join(words)})"
+
+    @property
+    def distinct_offers(self) -> list[Results]:
+        return list(dict.fromkeys(self.offers))
+
+    def outcome(self) -> Results | Exception:
+        """What the rule under test says: the result types, or the error with which it refuses."""
+        options = {name: a.value for name, a in self.attributes.items() if a.value is not None}
+        if self.given:
+            options["result"] = ir.type_of(self.given)
+        if self.regions:
+            options["regions"] = self._built_regions()
+        operands = [ir.type_of(operand) if operand else None for operand in self.operands]
+        try:
+            types = self.rule(*operands, **options)
+        except NO_ANSWER:
+            raise
+        except Exception as error:
+            return error
+        return () if types is None else tuple(map(str, types)) if isinstance(types, tuple) else (str(types),)
+
+    def op(self, results: Results) -> Op:
+        """The operation with results of these types."""
+        operands = tuple(name for name, _ in self._parameters())
+        named = tuple((f"r{i}", type) for i, type in enumerate(results))
+        return Op(self.name, operands, named, self.attributes, self.regions)
+
+    def text(self, results: Results) -> str:
+        """A module around that operation."""
+        parameters = [*self._parameters(), *self.outside]
+        return ir.text(ir.module(ir.function(parameters, [self.op(results), ir.RETURN])))
+
+    def _parameters(self) -> list[ir.Typed]:
+        return [(f"v{i}", type) for i, type in enumerate(self.operands) if type]
+
+    def _built_regions(self) -> list[Any]:
+        parameters = [*self._parameters(), *self.outside]
+        builder = ir.Builder(dict(parameters))
+        builder.region([Block(tuple(parameters))])
+        return [builder.region(region) for region in self.regions]
+
+
+class applying(calling):
+    """A call of a type rule or of what it is made of, shown with types and regions as MLIR writes them."""
+
+    def shown(self, value: Any) -> str:
+        try:
+            return _spelled(value)
+        except Exception:  # a type that cannot spell itself
+            return repr(value)
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, Type):
+        return str(value)
+    if isinstance(value, Operation):
+        return value.name
+    if isinstance(value, Region):
+        blocks = (f"^bb{i}: {' '.join(op.name for op in block.operations)}" for i, block in enumerate(value.blocks))
+        return f"{{{' '.join(blocks)}}}"
+    return repr(value)
+
+
+def judge(calls: Iterable[Call]) -> None:
+    """Compare the rules with real Triton; fails with the first call that differs."""
+    __tracebackhide__ = True
+    calls = list(calls)
+    outcomes = [call.outcome() for call in calls]
+    texts = [call.text(offer) for call in calls if not call.stricter for offer in call.distinct_offers]
+    answers = iter(triton.accepts_many(texts) if texts else ())
+    wrong = []
+    for call, outcome in zip(calls, outcomes, strict=True):
+        if call.stricter:
+            expected, because = REFUSED, call.stricter
+        else:
+            expected, because = _verdict(call, outcome, {offer: next(answers) for offer in call.distinct_offers})
+        if not _agrees(call, outcome, expected):
+            wrong.append((call, outcome, expected, because))
+    if wrong:
+        wrong.sort(key=lambda found: bool(found[0].stricter))  # what real Triton says comes first
+        _fail(*wrong[0], others=len(wrong) - 1)
+
+
+def _verdict(
+    call: Call, outcome: Results | Exception, answers: Mapping[Results, triton.Answer]
+) -> tuple[Results | None, str]:
+    accepted = [offer for offer, answer in answers.items() if answer]
+    assert len(accepted) <= 1, f"the test is wrong: real Triton takes {call} for any of {accepted}"
+    if accepted:
+        return accepted[0], f"real Triton accepts {call.name} {'with this result' if accepted[0] else 'there'}"
+    about = outcome if isinstance(outcome, tuple) and outcome in answers else next(iter(answers))
+    return REFUSED, f"real Triton refuses {call.name} there: {call.because or reason(answers[about])}"
+
+
+def _agrees(call: Call, outcome: Results | Exception, expected: Results | None) -> bool:
+    return isinstance(outcome, call.refusals) if expected is REFUSED else outcome == expected
+
+
+def _fail(
+    call: Call, outcome: Results | Exception, expected: Results | None, because: str, others: int
+) -> NoReturn:
+    __tracebackhide__ = True
+    wanted = "a TypeError" if expected is REFUSED else _shown(expected)
+    got = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else _shown(outcome)
+    lines = [str(call), f"  expected  {wanted}", f"  got       {got}", f"  because   {because}"]
+    if call.regions:
+        *inside, end = call.text(expected or ()).splitlines()[4:-3]
+        lines += ["  in", *inside, end if expected else end.rpartition(" -> ")[0]]
+    if others:
+        lines.append(f"  ({others} more {'call is' if others == 1 else 'calls are'} wrong)")
+    failure = AssertionError("\n".join(lines))
+    raise failure.with_traceback(outcome.__traceback__ if isinstance(outcome, Exception) else None) from None
+
+
+def _shown(types: Results) -> str:
+    return types[0] if len(types) == 1 else f"({', '.join(types)})" if types else "no result"

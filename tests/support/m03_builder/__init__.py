@@ -1,0 +1,1 @@
+"""Blocks for trying the builder, and random structured programs."""

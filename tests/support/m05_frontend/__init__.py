@@ -1,0 +1,1 @@
+"""Kernels as Python source, compared with what real Triton's front end makes of them."""

@@ -1,0 +1,145 @@
+"""Kernels beside real Triton's front end: the same text is compiled by both.
+
+    judge([kernel("tl.store(x, n + 1)", {"x": "*i32", "n": "i32"})])
+
+Both must accept it or both refuse it. What is accepted must be the same after real Triton's canonicalizer, what is
+refused must be refused at the same line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+from unittest import mock
+
+from mini_triton.errors import CompilationError
+from mini_triton.ir.printer import print_module
+
+from tests.checks import NO_ANSWER
+from tests.oracles import triton
+from tests.oracles.triton import Code, Made, Source
+from tests.support.m05_frontend.difference import difference
+from tests.support.sources import compiled
+
+DEBUGGING = "MINI_TRITON_FRONT_END_DEBUGGING"
+"""With it, errors keep their way through the compiler: a failure points into the code under test."""
+
+Outcome = str | Exception
+"""The text of the module that our front end makes of a kernel, or why it refuses."""
+
+
+def kernel(body: str, arguments: Mapping[str, str], before: str = "") -> Source:
+    """A kernel with this body. `=` is in front of constants: `{"x": "*fp32", "n": "i32", "N": "=64"}`.
+
+    `before` are lines of the file before the kernel: globals, other kernels.
+    """
+    constants = {name: Code(value[1:]) for name, value in arguments.items() if value.startswith("=")}
+    parameters = [f"{name}: tl.constexpr" if name in constants else name for name in arguments]
+    lines = ["import triton", "import triton.language as tl", before, "@triton.jit"]
+    lines += [f"def kernel({', '.join(parameters)}):", *(f"    {line}" for line in body.splitlines())]
+    signature = {name: "constexpr" if name in constants else value for name, value in arguments.items()}
+    return Source("\n".join(lines) + "\n", "kernel", signature, constants)
+
+
+def outcome(source: Source) -> Outcome:
+    """What our front end makes of a kernel."""
+    try:
+        with mock.patch.dict(os.environ, {DEBUGGING: "1"}):
+            return print_module(compiled(source))
+    except NO_ANSWER:
+        raise
+    except Exception as error:
+        return error
+
+
+def judge_statements(statements: Sequence[str], arguments: Mapping[str, str], names: Mapping[str, str]) -> None:
+    """The same for statements that have nothing to do with one another; `names` are lines that define what they use.
+
+    They are in one kernel, but those that our front end refuses, which have one each.
+    """
+    __tracebackhide__ = True
+    alone = {statement: _around([statement], arguments, names) for statement in statements}
+    accepted = [statement for statement in statements if isinstance(outcome(alone[statement]), str)]
+    try:
+        judge([_around(accepted, arguments, names)] * bool(accepted))
+    except AssertionError:
+        judge([alone[statement] for statement in accepted])  # then the blame is clear
+        raise
+    judge([alone[statement] for statement in statements if statement not in accepted])
+
+
+def _around(statements: Sequence[str], arguments: Mapping[str, str], names: Mapping[str, str]) -> Source:
+    """The kernel with these statements, and with nothing that they do not use."""
+    body = "\n".join(statements)
+    return kernel(body, used(arguments, body), "\n".join(used(names, body).values()))
+
+
+def used(names: Mapping[str, str], text: str) -> dict[str, str]:
+    """Those of the names that occur in a text: a failure shows nothing else."""
+    words = set(re.findall(r"\w+", text))
+    return {name: value for name, value in names.items() if name in words}
+
+
+def judge(sources: Sequence[Source]) -> None:
+    """Fail where our front end does something else with one of these kernels than real Triton's."""
+    __tracebackhide__ = True
+    outcomes = [outcome(source) for source in sources]
+    for source, ours, theirs in zip(sources, outcomes, triton.frontends(sources), strict=True):
+        _compare(source, ours, theirs)
+
+
+def compare(source: Source, meaning: Source) -> None:
+    """Fail where our front end makes something else of the one kernel than real Triton of the other."""
+    __tracebackhide__ = True
+    (theirs,) = triton.frontends([meaning])
+    assert theirs, f"the test is wrong, real Triton refuses this: {theirs.diagnostic}\n{shown(meaning)}"
+    _compare(source, outcome(source), theirs)
+
+
+def refuses(source: Source, *words: str, line: str = "", error: type[CompilationError] = CompilationError) -> None:
+    """Our front end refuses the kernel: the message has these words in it, its place is the line with this text."""
+    __tracebackhide__ = True
+    got = outcome(source)
+    expected = f"{error.__name__} whose message contains {' and '.join(map(repr, words))}"
+    if not isinstance(got, error) or not all(word in got.message for word in words):
+        fail(source, expected, got, "kernels cannot do this")
+    lines = [number for number, text in enumerate(source.text.splitlines(), 1) if line in text]
+    if line and (not got.loc or got.loc.line not in lines):
+        fail(source, f"line {lines[0]}: {line}", got, "the error is there")
+
+
+def _compare(source: Source, ours: Outcome, theirs: Made) -> None:
+    __tracebackhide__ = True
+    said = f"{theirs.error}: {theirs.diagnostic}"
+    if not theirs:
+        if not isinstance(ours, CompilationError):
+            fail(source, "CompilationError", ours, f"real Triton refuses: {said}")
+        if theirs.line and (not ours.loc or ours.loc.line != theirs.line):
+            fail(source, f"an error at line {theirs.line}", ours, f"real Triton says there: {said}")
+        return
+    if isinstance(ours, Exception):
+        fail(source, "a module", ours, "real Triton accepts this")
+    try:
+        canonical = triton.canonical(ours)
+    except AssertionError as error:
+        fail(source, "IR that real Triton accepts", ours, str(error))
+    if found := difference(canonical, theirs.canonical):
+        raise AssertionError(f"{shown(source)}\n{found}\n  because   that is what real Triton makes of it")
+
+
+def fail(source: Source, expected: str, got: Outcome, because: str) -> NoReturn:
+    """The kernel becomes something else than it should."""
+    __tracebackhide__ = True
+    said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
+    lines = [f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
+    failure = AssertionError("\n".join([shown(source), *(line.replace("\n", "\n            ") for line in lines)]))
+    raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
+
+
+def shown(source: Source) -> str:
+    """A kernel with the numbers of its lines, and what it is compiled for."""
+    lines = [f"{number:3} {line}" for number, line in enumerate(source.text.splitlines(), 1) if line]
+    types = [f"{name}: {source.constexprs.get(name, type)}" for name, type in source.signature.items()]
+    return "\n".join(["this kernel, compiled for " + ", ".join(types), *lines[2:]])

@@ -1,0 +1,1 @@
+"""Kernels as TTIR text, run over a grid and compared with an interpreter."""

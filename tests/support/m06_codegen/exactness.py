@@ -1,0 +1,163 @@
+"""Arithmetic element by element, judged by Python's integers and fractions, which know no width and round nothing.
+
+    judge(exact.divsi, [x, y], truncated_quotient, because="division truncates toward zero")
+
+`truncated_quotient` says what becomes of two Python numbers. A failure shows the smallest operands that go wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from tests.checks import described
+from tests.support.floats import EXPONENTS, WIDTHS
+
+INTEGERS = ("i8", "i16", "i32", "i64")
+FLOATS = ("f16", "bf16", "f32", "f64")
+FP8 = ("f8E5M2", "f8E4M3FN")
+DTYPES = {
+    **{name: np.dtype(f"int{name[1:]}") for name in INTEGERS},
+    **{name: np.dtype(f"float{name[1:]}") for name in ("f16", "f32", "f64")},
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
+    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
+}
+
+
+def integers(numbers: Iterable[int], type: str) -> np.ndarray:
+    """An array of integers, of which only the lower bits are taken."""
+    width = int(type[1:])
+    return np.array([number % 2**width for number in numbers], f"uint{width}").view(DTYPES[type])
+
+
+def floats(bits: Iterable[int], type: str) -> np.ndarray:
+    """An array of floats by their bits."""
+    return np.array(list(bits), f"uint{WIDTHS[type]}").view(DTYPES[type])
+
+
+def wrapped(number: int, type: str) -> int:
+    """What is left of a number in a signed integer of this type."""
+    half = 2 ** (int(type[1:]) - 1)
+    return (number + half) % (2 * half) - half
+
+
+def unsigned(number: int, type: str) -> int:
+    """The same bits without a sign."""
+    return number % 2 ** int(type[1:])
+
+
+def largest(type: str) -> Fraction:
+    """The largest number of a float type."""
+    if type == "f8E4M3FN":
+        return Fraction(448)
+    digits = WIDTHS[type] - EXPONENTS[type]
+    return (2 - Fraction(2) ** (1 - digits)) * Fraction(2) ** (2 ** (EXPONENTS[type] - 1) - 1)
+
+
+def rounded(number: Fraction | float, type: str, toward_zero: bool = False) -> float:
+    """The float of a type that is nearest to a number, of two the even one; or the last one on the way to it from zero.
+
+    Infinity and NaN stay; what is too large is infinity, if it was not rounded toward zero.
+    """
+    if isinstance(number, float) and not math.isfinite(number):
+        return number
+    size = abs(Fraction(number))
+    if not size:
+        return float(number)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent -= Fraction(2) ** exponent > size
+    digits = WIDTHS[type] - EXPONENTS[type]
+    unit = Fraction(2) ** (max(exponent, 2 - 2 ** (EXPONENTS[type] - 1)) - digits + 1)
+    steps = math.floor(size / unit) if toward_zero else round(size / unit)  # `round` knows ties: to the even one
+    result = steps * unit
+    if result > largest(type):
+        result = largest(type) if toward_zero else math.inf
+    return -float(result) if number < 0 else float(result)
+
+
+def fused(x: float, y: float, z: float, type: str) -> float:
+    """`x * y + z`, rounded once."""
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        return float(np.float64(x) * np.float64(y) + np.float64(z))
+    if x == 0 or y == 0:
+        return x * y + z
+    return rounded(Fraction(x) * Fraction(y) + Fraction(z), type)
+
+
+def same(got: Any, expected: Any) -> bool:
+    """Equal numbers; 0.0 is not -0.0, and any NaN is NaN."""
+    if expected != expected:
+        return bool(got != got)
+    return bool(got == expected) and (expected != 0 or math.copysign(1, got) == math.copysign(1, expected))
+
+
+def judge(
+    function: Callable[..., Any],
+    operands: Sequence[np.ndarray],
+    meaning: Callable[..., Any],
+    because: str,
+    options: Sequence[Any] = (),
+    result: Any = None,
+) -> None:
+    """Call a function on arrays; fail where an element is not what `meaning` makes of the operands' elements.
+
+    `options` are further arguments, `result` is the dtype that must come out: without it that of the operands.
+    """
+    __tracebackhide__ = True
+    dtype = np.dtype(result or operands[0].dtype)
+    with np.errstate(all="ignore"):
+        got = function(*operands, *options)
+    whole = described(_words(function, [f"<{x.dtype} {list(x.shape)}>" for x in operands], options), function)
+    if got.dtype != dtype or got.shape != np.broadcast_shapes(*(x.shape for x in operands)):
+        whole.fail(f"elements of {dtype}", got, because)
+    numbers = [_numbers(array) for array in np.broadcast_arrays(*operands)]
+    wrong: list[tuple[float, int, tuple[Any, ...], Any, Any]] = []
+    for case, element in zip(zip(*numbers, strict=True), _numbers(got), strict=True):
+        expected = meaning(*case)
+        if not same(element, expected):
+            wrong.append((_size(case), len(wrong), case, element, expected))
+    if wrong:
+        _, _, case, element, expected = min(wrong)
+        shown = [f"{x.dtype}({number!r})" for x, number in zip(operands, case, strict=True)]
+        described(_words(function, shown, options), function).fail(repr(expected), element, because)
+
+
+def judge_shapes(function: Callable[..., Any], type: str, operands: int, options: Sequence[Any]) -> None:
+    """Call a function on scalars and on arrays of many kinds: an element of the result is what its elements give."""
+    __tracebackhide__ = True
+    matrix = np.array([[7, -7, 3, 0], [1, 5, -2, 9]]).astype(DTYPES[type])
+    scalar = DTYPES[type].type(2)
+    others = [scalar] * (operands - 1)
+    name = f"exact.{function.__name__}"
+    with np.errstate(all="ignore"):
+        for x in (scalar, np.array(scalar), matrix, matrix.T, matrix[:, ::2], matrix[:, :1], matrix[:, :0]):
+            got = function(x, *others, *options)
+            assert np.shape(got) == np.shape(x), f"{name} of shape {np.shape(x)} gives shape {np.shape(got)}"
+            single = [number for element in np.ravel(x) for number in _numbers(function(element, *others, *options))]
+            assert _numbers(got) == single, f"{name} of an array gives {_numbers(got)}, but of its elements {single}"
+        if operands > 1:
+            got = function(matrix[:, :1], matrix[:1] + scalar, *others[1:], *options)
+            assert got.shape == (2, 4), f"{name} of shapes (2, 1) and (1, 4) gives shape {got.shape}"
+
+
+def _numbers(array: Any) -> list[Any]:
+    """The elements as Python numbers."""
+    array = np.asarray(array)
+    with np.errstate(invalid="ignore"):  # NaN is no error
+        return (array if array.dtype.kind in "iub" else array.astype(np.float64)).ravel().tolist()
+
+
+def _size(case: Iterable[float]) -> float:
+    """Small for cases that are easy to think about."""
+    return sum(abs(number) if math.isfinite(number) else 1e300 for number in case)
+
+
+def _words(function: Callable[..., Any], operands: Sequence[str], options: Sequence[Any]) -> str:
+    others = [option.__name__ if isinstance(option, type) else repr(option) for option in options]
+    return f"exact.{function.__name__}({', '.join([*operands, *others])})"

@@ -1,0 +1,113 @@
+"""Small kernels as TTIR text, run over a grid: by the back end under test, and program after program by an interpreter.
+
+judge(kernel("%x: !tt.ptr<i32>, %out: !tt.ptr<i32>", "%pid = ..."), (5,), [x, out], "batched")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from mini_triton.codegen.values import Mode
+from mini_triton.ir.parser import parse_module
+
+from tests.checks import described
+from tests.support.m06_codegen.closeness import EXACT, Rounding, wrong
+from tests.support.m06_codegen.generated_errors import explained
+from tests.support.m06_codegen.kernel_text import interpreted
+from tests.support.m06_codegen.numpy_backend import parameters, run
+
+SHOWN = 16  # elements of an array, at most, in a failure
+GAP = 8  # elements between two buffers in the memory of the interpreter
+
+
+def kernel(parameters: str, body: str) -> str:
+    """The text of a module with one kernel."""
+    lines, depth = ["module {", f"  tt.func public @kernel({parameters}) attributes {{noinline = false}} {{"], 2
+    for line in filter(None, map(str.strip, [*body.splitlines(), "tt.return", "}", "}"])):
+        depth -= line.startswith("}")
+        lines.append("  " * (depth - line.startswith("^")) + line)
+        depth += line.endswith("{")
+    return "\n".join(lines) + "\n"
+
+
+def in_turn(text: str, grid: Sequence[int], arguments: Sequence[Any]) -> list[Any]:
+    """The arguments after the interpreter ran one program after the other. Arrays are numbers that fp64 holds."""
+    module = parse_module(text)
+    (function,) = module.body.operations
+    places, memory = {}, np.zeros(0)
+    for number, array in enumerate(arguments):
+        if isinstance(array, np.ndarray):
+            places[number] = len(memory)
+            memory = np.concatenate([memory, array.ravel().astype(np.float64), np.full(GAP, np.nan)])
+    given = [places.get(number, value) for number, value in enumerate(arguments)]
+    memory = interpreted(function, grid, memory, given).memory
+    return [
+        memory[places[number] :][: value.size].astype(value.dtype).reshape(value.shape) if number in places else value
+        for number, value in enumerate(arguments)
+    ]
+
+
+class about(described):
+    """A call that a kernel is given to, or that runs it. A failure shows the kernel's text last, as it may be long."""
+
+    def __init__(self, words: str, text: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
+        super().__init__(words, explained()(function), *arguments, **options)
+        self.rest = f"the kernel is\n{text}"
+
+    def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
+        __tracebackhide__ = True
+        super().fail(expected, got, f"{because or 'that is what the IR means'}\n  {self.rest}")
+
+
+def running(text: str, grid: Sequence[int], arguments: Sequence[Any], mode: Mode, hidden: Sequence[Any] = ()) -> about:
+    """The back end under test runs a kernel: what are the arguments then?"""
+    call = about(f'In mode "{mode}", over the grid {tuple(grid)}', text, run, text, grid, arguments, hidden, mode=mode)
+    given = "\n            ".join(f"{name} = {_shown(x)}" for name, x in zip(names(text), arguments, strict=True))
+    call.rest = f"launched  {given}\n  {call.rest}"
+    return call
+
+
+def names(text: str) -> list[str]:
+    """Those of a kernel's parameters."""
+    return [f"%{argument.name or number}" for number, argument in enumerate(parameters(parse_module(text)))]
+
+
+def judge(
+    text: str,
+    grid: Sequence[int],
+    arguments: Sequence[Any],
+    mode: Mode,
+    expected: Sequence[Any] | None = None,
+    because: str = "",
+    rounding: Rounding = EXACT,
+) -> None:
+    """All buffers are as expected after the kernel ran; as the interpreter leaves them, if nothing else is given."""
+    __tracebackhide__ = True
+    call = running(text, grid, arguments, mode)
+    got = call.succeeds("all programs run", because)
+    if expected is None:
+        expected = in_turn(text, grid, arguments)
+    for name, now, wanted in zip(names(text), got, expected, strict=True):
+        if not isinstance(wanted, np.ndarray):
+            continue
+        places = np.flatnonzero(wrong(now, wanted, rounding))
+        if places.size:
+            some = places[:SHOWN]
+            more = f", and {places.size - SHOWN} more elements differ" if places.size > SHOWN else ""
+            words = [f"{name}{some.tolist()} = {array.ravel()[some].tolist()}" for array in (wanted, now)]
+            call.fail(words[0], Words(words[1] + more), because)
+
+
+class Words(str):
+    """Text that a failure shows as it is."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _shown(value: Any) -> str:
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    return np.array2string(value, threshold=SHOWN, edgeitems=4, separator=", ", max_line_width=10**6)

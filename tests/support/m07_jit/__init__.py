@@ -1,0 +1,1 @@
+"""A cache folder for the tests of launches."""

@@ -1,0 +1,1 @@
+"""Inputs, host calls and tolerances for the kernels."""

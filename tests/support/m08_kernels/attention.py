@@ -1,0 +1,108 @@
+"""Attention and its gradients as PyTorch computes them in fp64, and how far a kernel may be off.
+
+A kernel adds up and computes in fp32, and rounds what goes into a second product to the dtype of the other operand. An
+error of `e` in a score (as a power of 2) changes a weight by `e * log(2)` of it. Sums may go in any order: a term takes
+part in no more additions than there are terms.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tests.oracles import pytorch as torch
+from tests.support.m08_kernels.tensors import SMALLEST, UNIT, U, normal, rounding
+
+LOG2E = math.log2(math.e)
+POWER = 4 * U  # how near tl.exp2, tl.log2 and a division are
+GRADIENTS = ("dq", "dk", "dv")
+SIZES = (16, 32, 64)
+LENGTHS = (1, 2, 16, 17, 64, 65, 130)
+TILES = ((16, 16), (16, 64), (64, 16), (32, 64), (64, 32))  # BLOCK_M, BLOCK_N
+
+
+def arguments(shape: tuple[int, ...], seed: int, dtype: str = "float32", count: int = 3) -> Any:
+    """q, k and v, and dout if four are asked for."""
+    return tuple(normal(shape, seed + place, dtype) for place in range(count))
+
+
+class Attention:
+    """`out` and `logsumexp` for q, k and v, in fp64, and `limits` for both.
+
+    `exact`: the scores are sums of products with no rounding, as of small integers.
+    """
+
+    def __init__(self, arrays: Any, causal: bool = False, scale: float | None = None, exact: bool = False) -> None:
+        q, k, v = arrays
+        self.dtype = str(q.dtype).removeprefix("torch.")
+        self.q, self.k, self.v = (x.double() for x in (q, k, v))
+        self.length, size = q.shape[2:]
+        self.scale = size**-0.5 if scale is None else scale
+        self.seen = torch.ones(self.length, self.length, dtype=torch.bool)
+        if causal:
+            self.seen = self.seen.tril()
+        self.scores = self.scored(self.q, self.k)  # as powers of 2
+        self.logsumexp = torch.logsumexp(self.scores / LOG2E, 3) * LOG2E
+        self.weights = torch.exp2(self.scores - self.logsumexp[..., None])
+        self.out = self.weights @ self.v
+        # The sum has an error for each of its terms; the scale, log2(e), and both of their products are rounded.
+        products = abs(self.scale) * LOG2E * (self.q.abs() @ self.k.abs().transpose(2, 3))
+        finite = self.scores.masked_fill(~self.seen, 0.0)
+        self.score_limit = 4 * U * finite.abs() if exact else (size + 4) * U * products
+
+    def scored(self, q: Any, k: Any) -> Any:
+        return (q @ k.transpose(2, 3) * (self.scale * LOG2E)).masked_fill(~self.seen, -math.inf)
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """For each block, the subtraction of the maximum, exp2, and scaling down are rounded, in which all differences
+        add up to that from the last maximum. The weights are rounded to v's dtype, their sum is not.
+        """
+        unit, least = UNIT[self.dtype], SMALLEST[self.dtype] + 2.0**-126
+        distance = (self.scores.amax(3, keepdim=True) - self.scores).masked_fill(~self.seen, 0.0)
+        blocks = math.ceil(self.length / 16)
+        relative = math.log(2) * (self.score_limit + 2 * U * distance) + (2 + blocks) * POWER + self.length * U
+        of_total = (self.weights * relative).sum(3)
+        of_result = (self.weights * (relative + unit) + least) @ self.v.abs()
+        out = of_result + self.out.abs() * (of_total[..., None] + POWER) + rounding(self.out, self.dtype)
+        of_log = POWER * (1 + math.log2(max(self.length, 1)))
+        return {"out": out, "logsumexp": of_total * LOG2E + of_log + 2 * U * self.logsumexp.abs()}
+
+    def kept(self) -> tuple[Any, Any]:
+        """What a forward pass keeps for the gradients, rounded."""
+        return self.out.to(getattr(torch, self.dtype)), self.logsumexp.float()
+
+    def gradients(self, dout: Any) -> dict[str, Any]:
+        """Those of q, k and v, by PyTorch's own derivatives."""
+        inputs = [x.clone().requires_grad_() for x in (self.q, self.k, self.v)]
+        out = torch.softmax(self.scored(*inputs[:2]) / LOG2E, 3) @ inputs[2]
+        return dict(zip(GRADIENTS, torch.autograd.grad(out, inputs, dout.double()), strict=True))
+
+    def delta(self, dout: Any) -> tuple[Any, Any]:
+        """The sum of out * dout for each row, and its limit. `out` was rounded."""
+        products = self.out * dout.double()
+        far = (rounding(self.out, self.dtype) * dout.double().abs()).sum(3)
+        return products.sum(3), far + (self.q.shape[3] + 1) * U * products.abs().sum(3)
+
+    def gradient_limits(self, dout: Any) -> dict[str, Any]:
+        """p and ds, scaled or not, are rounded to the dtype of the arrays before they are multiplied by them."""
+        unit, least = UNIT[self.dtype], SMALLEST[self.dtype] + 2.0**-126
+        do = dout.double()
+        delta, delta_limit = self.delta(dout)
+        lse = self.logsumexp[..., None]
+        distance = (self.scores - lse).masked_fill(~self.seen, 0.0).abs()
+        relative = math.log(2) * (self.score_limit + U * (2 * lse.abs() + distance)) + POWER
+        dp = do @ self.v.transpose(2, 3)
+        dp_limit = (do.shape[3] + 1) * U * (do.abs() @ self.v.abs().transpose(2, 3)) + 2 * U * dp.abs()
+        difference = (dp - delta[..., None]).abs()
+        in_ds = relative * difference + dp_limit + (delta_limit + 2 * U * delta.abs())[..., None]
+        sums = unit + (self.length + 2) * U  # rounding before the product, then its sum
+        factor = abs(self.scale)
+        ds_limit = factor * self.weights * (in_ds + sums * difference) + max(factor, 1.0) * least
+        p_limit = self.weights * (relative + sums) + least
+        limits = {
+            "dq": ds_limit @ self.k.abs(),
+            "dk": ds_limit.transpose(2, 3) @ self.q.abs(),
+            "dv": p_limit.transpose(2, 3) @ do.abs(),
+        }
+        return {name: limits[name] + rounding(right, self.dtype) for name, right in self.gradients(dout).items()}
