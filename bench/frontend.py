@@ -84,12 +84,12 @@ def timed(work: Callable[[], Any]) -> float:
 def ours(case: Case) -> Callable[[], float]:
     """A round of our front end."""
     from mini_triton.frontend.compiler import ast_to_ttir
-    from mini_triton.frontend.function import JITFunction
+    from mini_triton.frontend.function import KernelSource
 
     source = case.source()
     namespace = sources.load(source.text, str(case.path))
     constants = {name: sources.constant(value, namespace) for name, value in source.constexprs.items()}
-    functions = [value for value in namespace.values() if isinstance(value, JITFunction)]
+    functions = [value for value in namespace.values() if isinstance(value, KernelSource)]
     kernel, signature, divisible = namespace[source.kernel], dict(source.signature), tuple(source.divisible)
 
     def once() -> float:

@@ -14,7 +14,7 @@ from typing import Any
 import mini_triton.language as tl
 from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
 from mini_triton.frontend.expressions import Expressions, unwrap_tuple
-from mini_triton.frontend.function import ConstexprFunction, JITFunction
+from mini_triton.frontend.function import ConstexprFunction, KernelSource
 from mini_triton.frontend.values import compile_time
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import is_builtin
@@ -75,7 +75,7 @@ class Calls(Expressions):
 
         def callable_here(value: Any) -> Any:
             inner = unwrap(value)
-            if not isinstance(inner, JITFunction):
+            if not isinstance(inner, KernelSource):
                 return value
             return lambda *xs, **options: self.inline(node, inner, xs, options)
 
@@ -97,7 +97,7 @@ class Calls(Expressions):
             raise TypeError(f"{function.__name__} is computed by the compiler, which does not know its argument")
         return function(*map(unwrap, arguments), **{name: unwrap(value) for name, value in keywords.items()})
 
-    def inline(self, node: ast.Call, function: JITFunction, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    def inline(self, node: ast.Call, function: KernelSource, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         """Compile the body of another kernel here, its parameters bound to these arguments; the result is what it
         returns, or None as a `constexpr`.
 
@@ -111,7 +111,7 @@ class Calls(Expressions):
         # is in `self.callers` already: the message has "recursion" in it.
         raise NotImplementedError("Task 5.3: Assignments and calls of kernels")
 
-    def bound_arguments(self, function: JITFunction, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:
+    def bound_arguments(self, function: KernelSource, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:
         """The arguments of a call by parameter. Raises `TypeError`, as Python does, if they do not fit. (Given.)"""
         bound = function.signature.bind(*arguments, **keywords)
         bound.apply_defaults()

@@ -11,7 +11,7 @@ from typing import Any
 
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.calls import NOTHING
-from mini_triton.frontend.function import JITFunction
+from mini_triton.frontend.function import KernelSource
 from mini_triton.frontend.statements import Statements
 from mini_triton.frontend.values import compile_time
 from mini_triton.ir.builder import Builder
@@ -28,7 +28,7 @@ DEBUGGING = "MINI_TRITON_FRONT_END_DEBUGGING"
 
 
 def ast_to_ttir(
-    kernel: JITFunction,
+    kernel: KernelSource,
     signature: Mapping[str, str],
     constexprs: Mapping[str, Any] | None = None,
     divisible: Collection[str] = (),
@@ -67,7 +67,7 @@ def ast_to_ttir(
     return module
 
 
-def arguments_by_name(kernel: JITFunction, signature: Mapping[str, str], constants: dict[str, Any]) -> dict[str, Any]:
+def arguments_by_name(kernel: KernelSource, signature: Mapping[str, str], constants: dict[str, Any]) -> dict[str, Any]:
     """The compile-time arguments, defaults included. Raises `ValueError` for what does not fit. (Given.)"""
     parameters = kernel.signature.parameters
     for name in (*signature, *constants):

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from mini_triton.errors import CompilationError, Loc, UnsupportedLanguageConstruct
-from mini_triton.frontend.function import ConstexprFunction, JITFunction
+from mini_triton.frontend.function import ConstexprFunction, KernelSource
 from mini_triton.frontend.scope import Scope
 from mini_triton.frontend.values import compile_time
 from mini_triton.ir.builder import Builder
@@ -57,7 +57,7 @@ class Expressions:
     """Visits expressions. What a visit returns is a `tensor`, a `constexpr`, a tuple, or a thing that has attributes or
     can be called: a dtype, a module, a function."""
 
-    def __init__(self, function: JITFunction, builder: Builder, callers: Sequence[str] = ()) -> None:
+    def __init__(self, function: KernelSource, builder: Builder, callers: Sequence[str] = ()) -> None:
         self.function = function
         self.builder = builder
         self.callers = callers  # the calls that led here, from the kernel on
@@ -203,7 +203,7 @@ def unwrap_tuple(value: Any) -> Any:
 
 def is_visible(value: Any) -> bool:
     """Whether kernels may see this global. (Given.)"""
-    if isinstance(value, constexpr | ModuleType | JITFunction | ConstexprFunction) or is_builtin(value):
+    if isinstance(value, constexpr | ModuleType | KernelSource | ConstexprFunction) or is_builtin(value):
         return True
     if any(value is function for function in PYTHON):
         return True

@@ -10,12 +10,12 @@ import functools
 import inspect
 import textwrap
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any
 
 from mini_triton.errors import CompilationError, Loc
 
 
-class JITFunction:
+class KernelSource:
     """A function that is compiled, not called. Its source is parsed when it is first needed.
 
     With `noinline` it takes scalars only, as in Triton. Its calls are compiled in place in any case.
@@ -99,17 +99,6 @@ class ConstexprFunction:
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         return self.fn(*arguments, **keywords)
-
-
-@overload
-def jit(fn: Callable[..., Any]) -> JITFunction: ...
-@overload
-def jit(*, noinline: bool = False) -> Callable[[Callable[..., Any]], JITFunction]: ...
-def jit(fn: Callable[..., Any] | None = None, *, noinline: bool = False) -> Any:
-    """Mark a function as a kernel, or as one that kernels call: `@jit` or `@jit(noinline=True)`."""
-    if fn is None:
-        return functools.partial(JITFunction, noinline=noinline)
-    return JITFunction(fn, noinline)
 
 
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:

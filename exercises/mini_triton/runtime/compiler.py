@@ -12,7 +12,7 @@ from typing import Any
 from mini_triton.codegen import NumpyKernel, compile_module
 from mini_triton.codegen.pointers import origins
 from mini_triton.frontend.compiler import ast_to_ttir
-from mini_triton.frontend.function import JITFunction
+from mini_triton.frontend.function import KernelSource
 from mini_triton.ir.core import Module
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import Type
@@ -29,7 +29,7 @@ STORES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 
 
 def compile(
-    function: JITFunction, arguments: Mapping[str, Specialized], values: Mapping[str, Any], options: Options
+    function: KernelSource, arguments: Mapping[str, Specialized], values: Mapping[str, Any], options: Options
 ) -> CompiledKernel:
     """The kernel for such arguments: from the disk, or through all stages.
 
@@ -48,7 +48,7 @@ def compile(
 
 
 def run_stages(
-    function: JITFunction, hash: str, arguments: Mapping[str, Specialized], values: Mapping[str, Any]
+    function: KernelSource, hash: str, arguments: Mapping[str, Specialized], values: Mapping[str, Any]
 ) -> cache.Entry:
     """What the stages make, one after the other, and what a launch must know besides."""
     name = function.fn.__name__

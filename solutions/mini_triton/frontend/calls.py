@@ -14,7 +14,7 @@ from typing import Any
 import mini_triton.language as tl
 from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
 from mini_triton.frontend.expressions import Expressions, unwrap_tuple
-from mini_triton.frontend.function import ConstexprFunction, JITFunction
+from mini_triton.frontend.function import ConstexprFunction, KernelSource
 from mini_triton.frontend.values import compile_time
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import is_builtin
@@ -44,7 +44,7 @@ class Calls(Expressions):
             if keyword.arg is None:
                 raise UnsupportedLanguageConstruct("** is not supported in a call", self.loc(node))
             keywords[keyword.arg] = self.visit(keyword.value)
-        if isinstance(function, JITFunction):
+        if isinstance(function, KernelSource):
             return self.inline(node, function, arguments, keywords)
         return self.evaluate(node, self.callee(node, function), *arguments, **keywords)
         # [end]
@@ -84,7 +84,7 @@ class Calls(Expressions):
 
         def callable_here(value: Any) -> Any:
             inner = unwrap(value)
-            if not isinstance(inner, JITFunction):
+            if not isinstance(inner, KernelSource):
                 return value
             return lambda *xs, **options: self.inline(node, inner, xs, options)
 
@@ -106,7 +106,7 @@ class Calls(Expressions):
             raise TypeError(f"{function.__name__} is computed by the compiler, which does not know its argument")
         return function(*map(unwrap, arguments), **{name: unwrap(value) for name, value in keywords.items()})
 
-    def inline(self, node: ast.Call, function: JITFunction, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    def inline(self, node: ast.Call, function: KernelSource, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         """Compile the body of another kernel here, its parameters bound to these arguments; the result is what it
         returns, or None as a `constexpr`.
 
@@ -131,7 +131,7 @@ class Calls(Expressions):
             raise self.called_from(error, node) from error.__cause__
         # [end]
 
-    def bound_arguments(self, function: JITFunction, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:
+    def bound_arguments(self, function: KernelSource, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:
         """The arguments of a call by parameter. Raises `TypeError`, as Python does, if they do not fit. (Given.)"""
         bound = function.signature.bind(*arguments, **keywords)
         bound.apply_defaults()

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from mini_triton.errors import CompilationError
-from mini_triton.frontend import function as frontend
 from mini_triton.frontend.compiler import without_internals
+from mini_triton.frontend.function import KernelSource
 from mini_triton.runtime.arguments import mocked
 from mini_triton.runtime.binding import bind, parameters_of
 from mini_triton.runtime.checks import AccessError
@@ -30,7 +30,7 @@ COMPILE_ONLY = object()
 """Instead of a grid."""
 
 
-class JITFunction(frontend.JITFunction):
+class JITFunction(KernelSource):
     """A function that kernels can call and Python can launch."""
 
     def __init__(

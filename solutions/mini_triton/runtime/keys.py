@@ -23,7 +23,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mini_triton.frontend.function import ConstexprFunction, JITFunction
+from mini_triton.frontend.function import ConstexprFunction, KernelSource
 from mini_triton.frontend.names import written
 from mini_triton.language.constexpr import unwrap
 from mini_triton.runtime.cache import FORMAT
@@ -41,7 +41,7 @@ COMPILER = ("mini_triton.ir", "mini_triton.language", "mini_triton.frontend", "m
 class Reference:
     """A name that a function reads from outside, and what it stood for when the function was first compiled."""
 
-    function: JITFunction
+    function: KernelSource
     path: str  # "BLOCK", or with the modules that lead there: "settings.BLOCK"
     value: Any
 
@@ -88,12 +88,12 @@ def resolve(names: Mapping[str, Any], path: str) -> Any:
     return value
 
 
-def as_function(value: Any) -> JITFunction | None:
+def as_function(value: Any) -> KernelSource | None:
     """A function that kernels may call, as one whose source can be read; None for everything else. (Given.)"""
     value = unwrap(value)
     if isinstance(value, ConstexprFunction) and not value.__module__.startswith("mini_triton"):
-        return JITFunction(value.fn)
-    return value if isinstance(value, JITFunction) else None
+        return KernelSource(value.fn)
+    return value if isinstance(value, KernelSource) else None
 
 
 def matters(value: Any) -> bool:
@@ -102,7 +102,7 @@ def matters(value: Any) -> bool:
     return as_function(value) is not None or not is_other
 
 
-def references(*functions: JITFunction) -> list[Reference]:
+def references(*functions: KernelSource) -> list[Reference]:
     """What functions read from outside and what `matters`: their own references, then those of the functions they call.
 
     Each function is visited once, in the order in which they are found.
@@ -136,7 +136,7 @@ def described(value: Any) -> str:
     return f"{type(value).__qualname__} {value!r}"
 
 
-def key(function: JITFunction, arguments: Mapping[str, Specialized], options: Options) -> str:
+def key(function: KernelSource, arguments: Mapping[str, Specialized], options: Options) -> str:
     """A text, the same in every process, that two compiled kernels have in common only if they are the same.
 
     It is made of the function's source, everything that it refers to, its arguments, the options, and the `versions`.
@@ -153,7 +153,7 @@ def key(function: JITFunction, arguments: Mapping[str, Specialized], options: Op
     # [end]
 
 
-def functions_in(value: Any) -> list[JITFunction]:
+def functions_in(value: Any) -> list[KernelSource]:
     """The functions in a frozen compile-time value. (Given.)"""
     if isinstance(value, tuple | list):
         return [function for element in value for function in functions_in(element)]

@@ -9,12 +9,12 @@ class Calls:
                 case ast.keyword(arg=name, value=value):
                     named[name] = self.visit(value)
         match function:
-            case JITFunction():
+            case KernelSource():
                 return self.inline(node, function, positional, named)
             case _:
                 return self.evaluate(node, self.callee(node, function), *positional, **named)
 
-    def inline(self, node: ast.Call, function: JITFunction, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+    def inline(self, node: ast.Call, function: KernelSource, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
         bound = self.evaluate(node, partial(self.bound_arguments, function), *arguments, **keywords)
         match (function.fn, *map(repr, bound.values())):
             case call if call in self.callers:

@@ -10,8 +10,8 @@ def paths(tree: ast.FunctionDef) -> list[str]:
     return list(found)
 
 
-def references(*functions: JITFunction) -> list[Reference]:
-    def visit(waiting: list[JITFunction], done: tuple[Any, ...]) -> list[Reference]:
+def references(*functions: KernelSource) -> list[Reference]:
+    def visit(waiting: list[KernelSource], done: tuple[Any, ...]) -> list[Reference]:
         match waiting:
             case []:
                 return []
@@ -27,7 +27,7 @@ def references(*functions: JITFunction) -> list[Reference]:
     return visit(list(functions), ())
 
 
-def key(function: JITFunction, arguments: Mapping[str, Specialized], options: Options) -> str:
+def key(function: KernelSource, arguments: Mapping[str, Specialized], options: Options) -> str:
     of_arguments = [
         f"{name}: {argument.type} {argument.divisible} {spelled(argument.value)}"
         for name, argument in arguments.items()
