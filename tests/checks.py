@@ -11,7 +11,14 @@ from bdb import BdbQuit
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from hypothesis import settings
+
 NO_ANSWER = (NotImplementedError, ImportError, MemoryError, BdbQuit)  # they have verdicts of their own
+
+
+def one_in(share: int) -> settings:
+    """For a property whose examples take long: try one in `share` of the usual number, and at least one."""
+    return settings(max_examples=max(1, settings().max_examples // share))
 
 
 class calling:

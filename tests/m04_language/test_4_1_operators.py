@@ -6,14 +6,14 @@ import math
 import operator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.language.context import current
 from mini_triton.language.signature import SPELLINGS, parse_type
 from mini_triton.language.tensor import tensor
 from mini_triton.language.tracing import trace
 
-from tests.checks import described
+from tests.checks import described, one_in
 from tests.oracles import questions, records
 from tests.support.m04_language.expressions import Arguments, Scene, judge
 from tests.support.m06_codegen.execution import Machine
@@ -29,7 +29,7 @@ ALIKE = ((), (4,), (4, 1), (2, 4))  # these fit each other
 SHAPES = tuple(shape for shape in questions.SHAPES if len(shape) < 3) + ((1, 2, 4), (2, 1, 1), (4, 2, 4))
 
 
-SOME = settings(max_examples=settings().max_examples // 2)  # each has many expressions
+SOME = one_in(2)  # each has many expressions
 
 
 def spelled(dtype: str, shape: tuple[int, ...]) -> str:

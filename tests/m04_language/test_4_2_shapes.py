@@ -6,14 +6,15 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.checks import one_in
 from tests.support.m04_language.expressions import Scene, judge
 
 Shape = tuple[int, ...]
 
-SOME = settings(max_examples=settings().max_examples // 2)  # each asks real Triton several times
+SOME = one_in(2)  # each asks real Triton several times
 
 SHAPES: tuple[Shape, ...] = ((1,), (4,), (2, 4), (4, 1), (1, 8), (2, 1, 4), (4, 2, 2))
 ANY_SHAPE = ((), *SHAPES)

@@ -6,11 +6,11 @@ import math
 
 import mini_triton.language as tl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.language.signature import SPELLINGS, parse_type
 
-from tests.checks import described
+from tests.checks import described, one_in
 from tests.oracles import records
 from tests.support.m04_language.expressions import Scene, judge
 
@@ -42,7 +42,7 @@ EXTREMES = tuple(
     f"{sign}2**{power}{more}" for sign in ("", "-") for power in (8, 31, 32, 63, 64) for more in ("", "-1")
 )
 SHAPES = ("(4,)", "[4]", "(2, 8)", "[N, 2]", "(1, 1, 4)", "()", "[]", "(N,)")
-SOME = settings(max_examples=settings().max_examples // 2)  # each has several expressions
+SOME = one_in(2)  # each has several expressions
 BOUNDS = (-64, -1, 0, 1, 2, 3, 4, 7, 8, 16, 64, 100, 1024, 2**20, 2**20 + 1, 2**21, 2**31 - 1, 2**31, 2**32, 2**32 + 8)
 
 

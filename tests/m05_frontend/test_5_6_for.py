@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from mini_triton.errors import UnsupportedLanguageConstruct
 
+from tests.checks import one_in
 from tests.oracles import triton
 from tests.support.m05_frontend import nested_control_flow as controlled
 from tests.support.m05_frontend.compilation import fail, judge, judge_statements, kernel, outcome, refuses
@@ -28,7 +29,7 @@ def test_one_loop() -> None:
     judge_bodies("total = 0\nfor i in range(n):\n    total += i\ntl.store(x, total)")
 
 
-@settings(max_examples=settings().max_examples // 2)
+@one_in(2)
 @given(statements=controlled.blocks(branches=False))
 def test_programs(statements: list[Statement]) -> None:
     """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, tuples, several at once."""

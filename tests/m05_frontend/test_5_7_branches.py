@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from mini_triton.errors import UnsupportedLanguageConstruct
 
 from tests import corpus
+from tests.checks import one_in
 from tests.oracles import triton
 from tests.support.m05_frontend import nested_control_flow as controlled
 from tests.support.m05_frontend.compilation import compare, fail, judge, judge_statements, kernel, outcome, refuses
@@ -14,7 +15,7 @@ from tests.support.m05_frontend.nested_control_flow import Statement
 from tests.support.m05_frontend.random_kernels import Kernel, judging, kernels
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
-SOME = settings(max_examples=settings().max_examples // 2)
+SOME = one_in(2)
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 
@@ -30,7 +31,7 @@ def judge_stores(*values: str) -> None:
     judge_statements([f"tl.store(x, {value})" for value in values], ARGUMENTS, {})
 
 
-@settings(max_examples=settings().max_examples // 2)
+@one_in(2)
 @given(statements=controlled.blocks(branches=True))
 def test_programs(statements: list[Statement]) -> None:
     """All in all, as deep as it comes."""
@@ -341,7 +342,7 @@ NETWORKS = (
 INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", "mma", "wgmma.mma_async", "cp.async")
 
 
-@settings(max_examples=settings().max_examples // 4)
+@one_in(4)
 @given(kernel=kernels())
 def test_random_kernels(kernel: Kernel) -> None:
     """Kernels in which anything may occur: operators, memory, reductions, helpers, loops, branches, early returns."""

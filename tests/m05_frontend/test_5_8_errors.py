@@ -9,11 +9,11 @@ import dataclasses
 import traceback
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 
-from tests.checks import NO_ANSWER
+from tests.checks import NO_ANSWER, one_in
 from tests.oracles import triton
 from tests.oracles.triton import Source
 from tests.support.m05_frontend.compilation import fail, kernel
@@ -226,7 +226,7 @@ VALUES |= {
     "int1[]": "n > 3",
 }
 
-SOME = settings(max_examples=settings().max_examples // 3)
+SOME = one_in(3)
 types = st.lists(st.sampled_from(list(VALUES)), min_size=2, max_size=2, unique=True)
 names = st.sampled_from(("acc", "y", "total"))
 gaps = st.integers(0, 3)

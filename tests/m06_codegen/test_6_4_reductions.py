@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.ir.parser import parse_module
 
+from tests.checks import one_in
 from tests.corpus import CASES
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
@@ -23,7 +24,7 @@ from tests.support.m06_codegen.straight_line_kernels import Step
 modes = pytest.mark.parametrize("mode", ["batched", "plain"])
 
 
-@settings(max_examples=settings().max_examples // 2)
+@one_in(2)
 @given(steps=combined.recipes, memory=straight_line.numbers, grid=st.sampled_from([(1,), (3,)]))
 def test_random_kernels(steps: list[Step], memory: list[int], grid: tuple[int, ...]) -> None:
     """What an interpreter says that each program stores, which combines one element after the other."""

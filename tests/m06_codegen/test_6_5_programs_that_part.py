@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen.axes import PROGRAM, Varying
 from mini_triton.codegen.library.memory import OutOfBounds
 from mini_triton.codegen.values import Mode
 from mini_triton.ir.parser import parse_module
 
-from tests.checks import calling
+from tests.checks import calling, one_in
 from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
@@ -373,7 +373,7 @@ def test_along_which_axes() -> None:
 # --- all together
 
 
-@settings(max_examples=settings().max_examples // 3)
+@one_in(3)
 @given(mode=st.sampled_from(("batched", "plain")), statements=parting.statements)
 def test_random_programs(mode: Mode, statements: list[Any]) -> None:
     """Loops and branches in each other, with loads and stores, for five programs."""

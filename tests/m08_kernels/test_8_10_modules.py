@@ -10,14 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.checks import calling
+from tests.checks import calling, one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.autograd import expected_of, modules, of_function, of_function_changed, of_module
 from tests.support.m08_kernels.host_calls import Words, host_call, triton_call
 from tests.support.m08_kernels.philox import rand
 from tests.support.m08_kernels.tensors import ADDITIONS, SEEDS, UNIT, U, normal
 
-FEW = settings(max_examples=settings().max_examples // 4)  # each computes gradients
+FEW = one_in(4)  # each computes gradients
 # What torch does beside the kernels: the products of a Linear, an activation, sums of gradients, the first parameters.
 LINEAR = ("addmm", "mm", "add", "sum", "uniform_")
 NETWORK = (*LINEAR, "gelu", "gelu_backward")
