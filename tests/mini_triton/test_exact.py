@@ -10,11 +10,9 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from mini_triton.codegen.expressions import TEMPLATES, expression
+from mini_triton.codegen.expressions import expression
 from mini_triton.codegen.library import exact
 from mini_triton.ir.core import Operation
-from mini_triton.ir.ops import elementwise
-from mini_triton.ir.ops.definition import definition
 from mini_triton.ir.parser import parse_module
 from mini_triton.language.dtypes import dtype
 from mini_triton.language.extra import libdevice
@@ -23,9 +21,6 @@ from tests.oracles.elementwise import LANES, QUESTIONS, Question
 
 NAMES = {"np": np, "exact": exact, "bfloat16": ml_dtypes.bfloat16}
 NAMES |= {"float8_e5m2": ml_dtypes.float8_e5m2, "float8_e4m3fn": ml_dtypes.float8_e4m3fn}
-ELSEWHERE = {"arith.constant", "arith.select", "tt.int_to_ptr", "tt.ptr_to_int"}
-"""Operations that are no matter of a table."""
-
 MISSING = {f"__nv_{name}{suffix}" for name in "cyl_bessel_i1 j0 j1 jn y0 y1 yn".split() for suffix in ("", "f")}
 MISSING |= {
     f"__nv_{name}_{rounding}"
@@ -54,27 +49,6 @@ def asked(question: Question) -> Operation:
     name = question.operation.split()[0]
     *_, operation = (op for op in function.regions[0].block.operations if op.name == name)
     return operation
-
-
-def test_every_elementwise_operation_has_an_expression() -> None:
-    """All that the IR has."""
-    known = {key.split()[0] for key in TEMPLATES}
-    declared = {name for name in _declared() if name not in ELSEWHERE}
-    assert declared == known, declared ^ known
-
-
-def _declared() -> list[str]:
-    families = {"arith": elementwise.INTEGER_BINARY + elementwise.FLOAT_BINARY, "math": elementwise.FLOAT_UNARY}
-    families["arith"] += (
-        "constant negf cmpi cmpf select extf truncf extsi extui trunci fptosi fptoui sitofp uitofp bitcast".split()
-    )
-    families["math"] += ["absi", "fma"]
-    families["tt"] = (
-        "mulhiui precise_divf precise_sqrt clampf extern_elementwise fp_to_fp bitcast int_to_ptr ptr_to_int".split()
-    )
-    names = [f"{dialect}.{name}" for dialect, members in families.items() for name in members]
-    assert all(definition(name) for name in names)
-    return names
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -8,15 +8,16 @@ Source: Triton's `python/triton/language/math.py`, and `semantic.py` (`minimum`,
 from __future__ import annotations
 
 import enum
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from mini_triton.ir.ops.elementwise import ROWS, TABLE, Spelling, one_float
 from mini_triton.language.context import builtin
-from mini_triton.language.dtypes import bfloat16, dtype, float32, float64, int1, int32, int64, uint32, uint64
+from mini_triton.language.dtypes import bfloat16, float32, int1
 from mini_triton.language.tensor import broadcast_together, build, choose, convert, member, operands, tensor, to_tensor
 
 __all__ = [
-    *["exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "sqrt_rn", "rsqrt", "erf", "floor", "ceil", "abs"],
-    *["fdiv", "div_rn", "umulhi", "fma", "minimum", "maximum", "clamp", "where", "PropagateNan"],
+    *["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "PropagateNan"],
 ]
 
 
@@ -30,7 +31,7 @@ class PropagateNan(enum.Enum):
 # --- functions of floats
 
 
-def apply(name: str, *xs: Any, accepted: tuple[dtype, ...] = (float32, float64)) -> tensor:
+def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
     """Operation `name` on one operand or on two, which are promoted and broadcast. A number has its own dtype.
 
     Raises `ValueError`, "Expected dtype ['fp32', 'fp64'] but got fp16", for a tensor whose dtype is not accepted.
@@ -40,100 +41,30 @@ def apply(name: str, *xs: Any, accepted: tuple[dtype, ...] = (float32, float64))
     raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
 
 
-@member
-@builtin
-def exp(x: Any) -> tensor:
-    """e to the power of `x`. As most functions here it takes fp32 and fp64 only: GPUs have it for no narrower float."""
-    return apply("math.exp", x)
+def spell(name: str, spelling: Spelling) -> Callable[..., tensor]:
+    """The function of the language that is operation `name` alone; functions of one operand are methods as well."""
+
+    def of_one(x: Any) -> tensor:
+        return apply(name, x, accepted=spelling.accepted)
+
+    def of_two(x: Any, y: Any) -> tensor:
+        return apply(name, x, y, accepted=spelling.accepted)
+
+    unary = TABLE[name].rule is one_float
+    function = of_one if unary else of_two
+    function.__name__ = function.__qualname__ = spelling.name
+    function.__doc__ = spelling.doc
+    return member(builtin(function)) if unary else builtin(function)
 
 
-@member
-@builtin
-def exp2(x: Any) -> tensor:
-    """2 to the power of `x`; GPUs have an instruction for it."""
-    return apply("math.exp2", x)
+FUNCTIONS = {row.tl.name: spell(row.name, row.tl) for row in ROWS if row.tl}
+globals().update(FUNCTIONS)
+__all__ += FUNCTIONS
 
+if TYPE_CHECKING:
 
-@member
-@builtin
-def log(x: Any) -> tensor:
-    """The natural logarithm."""
-    return apply("math.log", x)
-
-
-@member
-@builtin
-def log2(x: Any) -> tensor:
-    """The logarithm to base 2."""
-    return apply("math.log2", x)
-
-
-@member
-@builtin
-def sin(x: Any) -> tensor:
-    """The sine."""
-    return apply("math.sin", x)
-
-
-@member
-@builtin
-def cos(x: Any) -> tensor:
-    """The cosine."""
-    return apply("math.cos", x)
-
-
-@member
-@builtin
-def sqrt(x: Any) -> tensor:
-    """The square root; GPUs approximate it."""
-    return apply("math.sqrt", x)
-
-
-@member
-@builtin
-def sqrt_rn(x: Any) -> tensor:
-    """The square root, rounded to nearest. fp32 only."""
-    return apply("tt.precise_sqrt", x, accepted=(float32,))
-
-
-@member
-@builtin
-def rsqrt(x: Any) -> tensor:
-    """1 / sqrt(x)"""
-    return apply("math.rsqrt", x)
-
-
-@member
-@builtin
-def erf(x: Any) -> tensor:
-    """The error function."""
-    return apply("math.erf", x)
-
-
-@member
-@builtin
-def floor(x: Any) -> tensor:
-    """The largest whole number that is not above `x`, as a float."""
-    return apply("math.floor", x)
-
-
-@member
-@builtin
-def ceil(x: Any) -> tensor:
-    """The smallest whole number that is not below `x`, as a float."""
-    return apply("math.ceil", x)
-
-
-@builtin
-def div_rn(x: Any, y: Any) -> tensor:
-    """`x / y`, rounded to nearest. fp32 only."""
-    return apply("tt.precise_divf", x, y, accepted=(float32,))
-
-
-@builtin
-def umulhi(x: Any, y: Any) -> tensor:
-    """The upper half of `x * y`: the product of two unsigned 32-bit integers has 64 bits. Signs are not looked at."""
-    return apply("tt.mulhiui", x, y, accepted=(int32, int64, uint32, uint64))
+    def __getattr__(name: str) -> Any:
+        """The functions above, for a type checker."""
 
 
 @builtin

@@ -3,15 +3,19 @@
 All of these work alike on scalars and on tensors, element by element, and none of them converts or broadcasts:
 both operands of `arith.addi` have the very same type. Converting and broadcasting is the builder's work.
 
+Type rules come first. The table below them has one row for each operation; a new operation is one more row.
+
 Source: MLIR's `ArithOps.td`, `MathOps.td`; Triton's `TritonOps.td`.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from mini_triton.ir.attributes import FloatPredicate, IntPredicate, PropagateNan, Rounding
-from mini_triton.ir.ops.definition import op, require
+from mini_triton.ir.core import Operation
+from mini_triton.ir.ops.definition import Rule, op, require
 from mini_triton.ir.types import (
     F8E4M3FN,
     I1,
@@ -24,12 +28,6 @@ from mini_triton.ir.types import (
     shape_of,
     with_element,
 )
-
-INTEGERS = "$lhs , $rhs ignore(overflow) ignore(overflowFlags) attr-dict : type(result)"
-FLOATS = "$lhs , $rhs ignore(fastmath) attr-dict : type(result)"
-UNARY = "$operand ignore(fastmath) attr-dict : type(result)"
-CAST = "$input ignore(fastmath) ignore(overflow) ignore(overflowFlags) attr-dict : type($input) to type(result)"
-CONVERT = "$input attr-dict : type($input) -> type(result)"
 
 
 def is_integer(type: Type) -> bool:
@@ -87,46 +85,21 @@ def one_float(operand: Type) -> Type:
     return operand
 
 
-INTEGER_BINARY = (
-    "addi subi muli divsi divui remsi remui floordivsi ceildivsi andi ori xori shli shrsi shrui maxsi maxui minsi minui"
-).split()
-FLOAT_BINARY = "addf subf mulf divf remf maximumf minimumf maxnumf minnumf".split()
-FLOAT_UNARY = "exp exp2 log log2 sin cos sqrt rsqrt erf floor ceil absf".split()
-
-for name in INTEGER_BINARY:
-    op(f"arith.{name}", assembly=INTEGERS, pure=True)(same_integers)
-for name in FLOAT_BINARY:
-    op(f"arith.{name}", assembly=FLOATS, pure=True)(same_floats)
-for name in FLOAT_UNARY:
-    op(f"math.{name}", assembly=UNARY, pure=True)(one_float)
-op("tt.mulhiui", assembly=INTEGERS, pure=True)(same_integers)
-op("tt.precise_divf", assembly=FLOATS, pure=True)(same_floats)
-op("tt.precise_sqrt", assembly=UNARY, pure=True)(one_float)
-op("arith.negf", assembly=UNARY, pure=True)(one_float)
-
-
-@op("math.absi", assembly=UNARY, pure=True)
-def absi(operand: Type) -> Type:
+def one_integer(operand: Type) -> Type:
+    """A function of one integer, of the same type."""
     require(is_integer(operand), f"it works on integers, not on {operand}")
     return operand
 
 
-@op("math.fma", assembly="$a , $b , $c ignore(fastmath) attr-dict : type(result)", pure=True)
 def fma(a: Type, b: Type, c: Type) -> Type:
     """`a * b + c`, rounded once."""
     return same_floats(same_floats(a, b), c)
 
 
-@op(
-    "tt.clampf",
-    assembly="$x , $min , $max , propagateNan = #propagateNan attr-dict : type(result)",
-    pure=True,
-)
 def clampf(x: Type, min: Type, max: Type, *, propagateNan: PropagateNan) -> Type:
     return same_floats(same_floats(x, min), max)
 
 
-@op("tt.extern_elementwise", assembly="$args attr-dict : functional-type", pure=True)
 def extern_elementwise(*args: Type, symbol: str, libname: str, libpath: str, pure: bool, result: Type) -> Type:
     """A function of a device library, such as `__nv_tanhf`."""
     require(all(shape_of(arg) == shape_of(result) for arg in args), "operands and result must have one shape")
@@ -136,21 +109,18 @@ def extern_elementwise(*args: Type, symbol: str, libname: str, libpath: str, pur
 # --- comparisons and select
 
 
-@op("arith.cmpi", assembly="#predicate , $lhs , $rhs attr-dict : type($lhs)", pure=True)
 def cmpi(lhs: Type, rhs: Type, *, predicate: IntPredicate) -> Type:
     """Compare integers; signedness is in the predicate: `slt` or `ult`."""
     # Task 2.2: The operands follow `same_integers`; the result has their shape, with `i1` elements.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
-@op("arith.cmpf", assembly="#predicate , $lhs , $rhs ignore(fastmath) attr-dict : type($lhs)", pure=True)
 def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
     """Compare floats; `o..` predicates are false when an operand is NaN, `u..` ones are true."""
     # Task 2.2: As for integers.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
-@op("arith.select", assembly="custom", pure=True)
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
     """`true_value` where the condition holds, else `false_value`. A scalar condition chooses between whole tensors."""
     # Task 2.2: Both values have one type, any type. The condition is `i1`, or `i1` in the shape of the values.
@@ -200,21 +170,6 @@ def integer_to_float(input: Type, *, result: Type) -> Type:
     return result
 
 
-for name, rule in {
-    "extf": wider_float,
-    "truncf": narrower_float,
-    "extsi": wider_integer,
-    "extui": wider_integer,
-    "trunci": narrower_integer,
-    "fptosi": float_to_integer,
-    "fptoui": float_to_integer,
-    "sitofp": integer_to_float,
-    "uitofp": integer_to_float,
-}.items():
-    op(f"arith.{name}", assembly=CAST, pure=True)(rule)
-
-
-@op("tt.fp_to_fp", assembly=CONVERT.replace("attr-dict", "(, rounding = #rounding)? attr-dict"), pure=True)
 def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
     """Float to float with a stated rounding; the only way to and from fp8."""
     _same_shape(input, result)
@@ -223,21 +178,18 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
     return result
 
 
-@op("tt.bitcast", assembly=CONVERT, pure=True)
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits read as another type of the same size."""
     # Task 2.2: Same shape, same width. A pointer's bits may only be read as another pointer's.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
-@op("arith.bitcast", assembly=CAST, pure=True)
 def arith_bitcast(input: Type, *, result: Type) -> Type:
     """Real Triton prints it where only the signedness changed, from a type to itself."""
     require(input == result, "tt.bitcast is the one that changes the type")
     return result
 
 
-@op("tt.int_to_ptr", assembly=CONVERT, pure=True)
 def int_to_ptr(input: Type, *, result: Type) -> Type:
     _same_shape(input, result)
     require(element_type(input) == I64, f"an address is an i64, not {input}")
@@ -245,9 +197,226 @@ def int_to_ptr(input: Type, *, result: Type) -> Type:
     return result
 
 
-@op("tt.ptr_to_int", assembly=CONVERT, pure=True)
 def ptr_to_int(input: Type, *, result: Type) -> Type:
     _same_shape(input, result)
     require(isinstance(element_type(input), PointerType), f"{input} is no pointer")
     require(element_type(result) == I64, f"an address is an i64, not {result}")
     return result
+
+
+# --- the table
+
+INTEGERS = "$lhs , $rhs ignore(overflow) ignore(overflowFlags) attr-dict : type(result)"
+FLOATS = "$lhs , $rhs ignore(fastmath) attr-dict : type(result)"
+UNARY = "$operand ignore(fastmath) attr-dict : type(result)"
+CAST = "$input ignore(fastmath) ignore(overflow) ignore(overflowFlags) attr-dict : type($input) to type(result)"
+CONVERT = "$input attr-dict : type($input) -> type(result)"
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A function of the language that is one operation: its name in `tl`, its docstring, the dtypes that it accepts."""
+
+    name: str
+    doc: str
+    accepted: tuple[str, ...] = ("fp32", "fp64")
+
+
+Meaning = str | dict[str, str]
+"""A Python expression; for a comparison one for each predicate."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """An elementwise operation.
+
+    `meaning` is a Python expression on NumPy values. `{0}`, `{1}`, ... stand for the operands, `{operands}` for all of
+    them, `{dtype}` for the NumPy dtype of the result's elements, other names for attributes: `{symbol}`. What NumPy
+    does not compute as the IR means it is a function of `codegen/library/exact`. An operation on pointers has none.
+
+    Booleans are integers of one bit, which is their sign, so true is -1. `of_booleans` is the meaning where the first
+    operand has boolean elements, `to_booleans` where the result has; left empty, it does not differ.
+    """
+
+    name: str
+    rule: Rule
+    assembly: str
+    meaning: Meaning = ""
+    of_booleans: Meaning = ""
+    to_booleans: Meaning = ""
+    tl: Spelling | None = None
+
+
+COMPARED_INTEGERS = {
+    "eq": "{0} == {1}",
+    "ne": "{0} != {1}",
+    "slt": "{0} < {1}",
+    "sle": "{0} <= {1}",
+    "sgt": "{0} > {1}",
+    "sge": "{0} >= {1}",
+    "ult": "exact.unsigned({0}) < exact.unsigned({1})",
+    "ule": "exact.unsigned({0}) <= exact.unsigned({1})",
+    "ugt": "exact.unsigned({0}) > exact.unsigned({1})",
+    "uge": "exact.unsigned({0}) >= exact.unsigned({1})",
+}
+COMPARED_BOOLEANS = {"slt": "{0} > {1}", "sle": "{0} >= {1}", "sgt": "{0} < {1}", "sge": "{0} <= {1}"}
+COMPARED_FLOATS = {  # Python's comparisons with a NaN are false, except `!=`
+    "oeq": "{0} == {1}",
+    "ogt": "{0} > {1}",
+    "oge": "{0} >= {1}",
+    "olt": "{0} < {1}",
+    "ole": "{0} <= {1}",
+    "one": "({0} < {1}) | ({0} > {1})",
+    "ord": "({0} <= {1}) | ({0} >= {1})",
+    "false": "({0} < {1}) & ({0} > {1})",
+    "une": "{0} != {1}",
+    "ult": "~({0} >= {1})",
+    "ule": "~({0} > {1})",
+    "ugt": "~({0} <= {1})",
+    "uge": "~({0} < {1})",
+    "ueq": "~(({0} < {1}) | ({0} > {1}))",
+    "uno": "~(({0} <= {1}) | ({0} >= {1}))",
+    "true": "~(({0} < {1}) & ({0} > {1}))",
+}
+EXTERN = "exact.extern({symbol!r}, {operands})"
+FP_TO_FP = CONVERT.replace("attr-dict", "(, rounding = #rounding)? attr-dict")
+
+ROWS = (
+    # Integers wrap around.
+    Row("arith.addi", same_integers, INTEGERS, "{0} + {1}", of_booleans="{0} ^ {1}"),
+    Row("arith.subi", same_integers, INTEGERS, "{0} - {1}", of_booleans="{0} ^ {1}"),
+    Row("arith.muli", same_integers, INTEGERS, "{0} * {1}", of_booleans="{0} & {1}"),
+    Row("arith.divsi", same_integers, INTEGERS, "exact.divsi({0}, {1})", of_booleans="{0} & {1}"),
+    Row("arith.divui", same_integers, INTEGERS, "exact.divui({0}, {1})", of_booleans="{0} & {1}"),
+    Row("arith.remsi", same_integers, INTEGERS, "exact.remsi({0}, {1})", of_booleans="{0} & ~{1}"),
+    Row("arith.remui", same_integers, INTEGERS, "exact.remui({0}, {1})", of_booleans="{0} & ~{1}"),
+    Row("arith.floordivsi", same_integers, INTEGERS, "{0} // {1}", of_booleans="{0} & {1}"),
+    Row("arith.ceildivsi", same_integers, INTEGERS, "exact.ceildivsi({0}, {1})", of_booleans="{0} & {1}"),
+    Row("arith.andi", same_integers, INTEGERS, "{0} & {1}"),
+    Row("arith.ori", same_integers, INTEGERS, "{0} | {1}"),
+    Row("arith.xori", same_integers, INTEGERS, "{0} ^ {1}"),
+    Row("arith.shli", same_integers, INTEGERS, "exact.shli({0}, {1})", of_booleans="{0} & ~{1}"),
+    Row("arith.shrsi", same_integers, INTEGERS, "exact.shrsi({0}, {1})", of_booleans="{0} | ({0} & {1})"),
+    Row("arith.shrui", same_integers, INTEGERS, "exact.shrui({0}, {1})", of_booleans="{0} & ~{1}"),
+    Row("arith.maxsi", same_integers, INTEGERS, "np.maximum({0}, {1})", of_booleans="{0} & {1}"),
+    Row("arith.minsi", same_integers, INTEGERS, "np.minimum({0}, {1})", of_booleans="{0} | {1}"),
+    Row("arith.maxui", same_integers, INTEGERS, "exact.maxui({0}, {1})", of_booleans="{0} | {1}"),
+    Row("arith.minui", same_integers, INTEGERS, "exact.minui({0}, {1})", of_booleans="{0} & {1}"),
+    Row(
+        "tt.mulhiui",
+        same_integers,
+        INTEGERS,
+        "exact.mulhiui({0}, {1})",
+        tl=Spelling(
+            "umulhi",
+            "The upper half of `x * y`: the product of two unsigned 32-bit integers has 64 bits. Signs are ignored.",
+            accepted=("int32", "int64", "uint32", "uint64"),
+        ),
+    ),
+    Row("math.absi", one_integer, UNARY, "np.abs({0})", of_booleans="{0}"),
+    # Floats are rounded to nearest even.
+    Row("arith.addf", same_floats, FLOATS, "{0} + {1}"),
+    Row("arith.subf", same_floats, FLOATS, "{0} - {1}"),
+    Row("arith.mulf", same_floats, FLOATS, "{0} * {1}"),
+    Row("arith.divf", same_floats, FLOATS, "{0} / {1}"),
+    Row(
+        "tt.precise_divf",
+        same_floats,
+        FLOATS,
+        "{0} / {1}",
+        tl=Spelling("div_rn", "`x / y`, rounded to nearest. fp32 only.", accepted=("fp32",)),
+    ),
+    Row("arith.remf", same_floats, FLOATS, "np.fmod({0}, {1})"),
+    Row("arith.negf", one_float, UNARY, "-{0}"),
+    Row("arith.maximumf", same_floats, FLOATS, "exact.maximumf({0}, {1})"),
+    Row("arith.minimumf", same_floats, FLOATS, "exact.minimumf({0}, {1})"),
+    Row("arith.maxnumf", same_floats, FLOATS, "exact.maxnumf({0}, {1})"),
+    Row("arith.minnumf", same_floats, FLOATS, "exact.minnumf({0}, {1})"),
+    Row(
+        "tt.clampf",
+        clampf,
+        "$x , $min , $max , propagateNan = #propagateNan attr-dict : type(result)",
+        meaning="exact.clampf({0}, {1}, {2}, {propagateNan!r})",
+    ),
+    Row("math.fma", fma, "$a , $b , $c ignore(fastmath) attr-dict : type(result)", "exact.fma({0}, {1}, {2})"),
+    Row("math.exp", one_float, UNARY, "np.exp({0})", tl=Spelling("exp", "e to the power of `x`.")),
+    Row("math.exp2", one_float, UNARY, "exact.exp2({0})", tl=Spelling("exp2", "2 to the power of `x`.")),
+    Row("math.log", one_float, UNARY, "np.log({0})", tl=Spelling("log", "The natural logarithm.")),
+    Row("math.log2", one_float, UNARY, "np.log2({0})", tl=Spelling("log2", "The logarithm to base 2.")),
+    Row("math.sin", one_float, UNARY, "np.sin({0})", tl=Spelling("sin", "The sine.")),
+    Row("math.cos", one_float, UNARY, "np.cos({0})", tl=Spelling("cos", "The cosine.")),
+    Row("math.sqrt", one_float, UNARY, "np.sqrt({0})", tl=Spelling("sqrt", "The square root; GPUs approximate it.")),
+    Row(
+        "tt.precise_sqrt",
+        one_float,
+        UNARY,
+        "np.sqrt({0})",
+        tl=Spelling("sqrt_rn", "The square root, rounded to nearest. fp32 only.", accepted=("fp32",)),
+    ),
+    Row("math.rsqrt", one_float, UNARY, "np.reciprocal(np.sqrt({0}))", tl=Spelling("rsqrt", "1 / sqrt(x)")),
+    Row("math.erf", one_float, UNARY, "exact.erf({0})", tl=Spelling("erf", "The error function.")),
+    Row("math.floor", one_float, UNARY, "np.floor({0})", tl=Spelling("floor", "The largest whole number <= `x`.")),
+    Row("math.ceil", one_float, UNARY, "np.ceil({0})", tl=Spelling("ceil", "The smallest whole number >= `x`.")),
+    Row("math.absf", one_float, UNARY, "np.abs({0})"),
+    # Comparisons and select.
+    Row(
+        "arith.cmpi",
+        cmpi,
+        "#predicate , $lhs , $rhs attr-dict : type($lhs)",
+        COMPARED_INTEGERS,
+        of_booleans=COMPARED_BOOLEANS,
+    ),
+    Row("arith.cmpf", cmpf, "#predicate , $lhs , $rhs ignore(fastmath) attr-dict : type($lhs)", COMPARED_FLOATS),
+    Row("arith.select", select, "custom", "np.where({0}, {1}, {2})"),
+    # Casts.
+    Row("arith.extf", wider_float, CAST, "{0}.astype({dtype})"),
+    Row("arith.truncf", narrower_float, CAST, "exact.truncf({0}, {dtype})"),
+    Row("tt.fp_to_fp", fp_to_fp, FP_TO_FP, "exact.fp_to_fp({0}, {dtype}, {rounding!r})"),
+    Row("arith.extsi", wider_integer, CAST, "{0}.astype({dtype})", of_booleans="-{0}.astype({dtype})"),
+    Row("arith.extui", wider_integer, CAST, "exact.unsigned({0}).astype({dtype})"),
+    Row("arith.trunci", narrower_integer, CAST, "{0}.astype({dtype})", to_booleans="{0} & 1 != 0"),
+    Row(
+        "arith.sitofp",
+        integer_to_float,
+        CAST,
+        "exact.sitofp({0}, {dtype})",
+        of_booleans="-{0}.astype({dtype}) + {dtype}(0)",
+    ),
+    Row(
+        "arith.uitofp",
+        integer_to_float,
+        CAST,
+        "exact.uitofp({0}, {dtype})",
+        of_booleans="{0}.astype({dtype})",
+    ),
+    Row("arith.fptosi", float_to_integer, CAST, "exact.fptosi({0}, {dtype})", to_booleans="{0} <= -1"),
+    Row("arith.fptoui", float_to_integer, CAST, "exact.fptoui({0}, {dtype})", to_booleans="{0} >= 1"),
+    Row("arith.bitcast", arith_bitcast, CAST, "{0}"),
+    Row("tt.bitcast", bitcast, CONVERT, "np.asarray({0}).view({dtype})"),
+    Row("tt.int_to_ptr", int_to_ptr, CONVERT),
+    Row("tt.ptr_to_int", ptr_to_int, CONVERT),
+    # Functions of a device library.
+    Row("tt.extern_elementwise", extern_elementwise, "$args attr-dict : functional-type", EXTERN),
+)
+TABLE = {row.name: row for row in ROWS}
+
+for row in ROWS:
+    op(row.name, assembly=row.assembly, pure=True)(row.rule)
+
+
+def meaning(operation: Operation) -> str | None:
+    """The expression that computes an operation's result from its operands; None if its meaning is no expression.
+
+    It is the row's, for the operation's predicate and for booleans where they differ.
+    """
+    row = TABLE.get(operation.name)
+    if row is None:
+        return None
+    variants: list[Meaning] = [row.meaning]
+    if element_type(operation.operands[0].type) == I1:
+        variants.insert(0, row.of_booleans)
+    elif element_type(operation.result.type) == I1:
+        variants.insert(0, row.to_booleans)
+    predicate = str(operation.attributes.get("predicate"))
+    texts = (variant.get(predicate) if isinstance(variant, dict) else variant for variant in variants)
+    return next(filter(None, texts), None)
