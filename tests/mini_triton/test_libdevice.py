@@ -6,16 +6,43 @@ from collections.abc import Iterator
 from typing import Any
 
 import mini_triton.language as tl
+import numpy as np
 import pytest
+from mini_triton.codegen.library import exact
+from mini_triton.ir.ops.elementwise import ROWS, one_float
+from mini_triton.ir.printer import print_module
 from mini_triton.language.extra import libdevice
 from mini_triton.language.signature import SPELLINGS
 from mini_triton.language.tensor import tensor
+from mini_triton.language.tracing import trace
 
 from tests.oracles import triton
 from tests.support.m04_language.expressions import Arguments, Scene, judge
 
 SPELLED = {dtype: spelling for spelling, dtype in SPELLINGS.items()}
 VALUES: Arguments = {f"x_{spelling}": f"{spelling}[4]" for spelling in ("i32", "u32", "i64", "u64", "fp32", "fp64")}
+
+
+FUNCTIONS = {row.tl.name: row for row in ROWS if row.tl and row.rule is one_float}
+NUMBERS = [0.0, -0.0, 0.25, -0.5, 1.0, -1.0, 1.75, 3.0, 40.0, -7.5, np.inf, -np.inf, np.nan]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_that_are_one_row(name: str) -> None:
+    """Its docstring says what it computes, real Triton compiles it, and the values are PyTorch's."""
+    import torch
+
+    def kernel(x: Any, out: Any) -> None:
+        tl.store(out, getattr(tl, name)(tl.load(x)))
+
+    assert getattr(tl, name).__doc__
+    compiled = triton.compile_ttir(print_module(trace(kernel, {"x": "*fp32", "out": "*fp32"})))
+    assert compiled, compiled.diagnostic
+    x = np.array(NUMBERS)
+    with np.errstate(all="ignore"):
+        got = eval(str(FUNCTIONS[name].meaning).format("x"), {"np": np, "exact": exact, "x": x})
+    expected = getattr(torch, name.removesuffix("_rn"))(torch.tensor(x)).numpy()
+    np.testing.assert_allclose(got, expected, rtol=1e-14, atol=1e-15)
 
 
 def calls() -> Iterator[str]:
