@@ -372,6 +372,7 @@ ROWS = (
     Row("math.log2", one_float, UNARY, "np.log2({0})", tl=Spelling("log2", "The logarithm to base 2.")),
     Row("math.sin", one_float, UNARY, "np.sin({0})", tl=Spelling("sin", "The sine.")),
     Row("math.cos", one_float, UNARY, "np.cos({0})", tl=Spelling("cos", "The cosine.")),
+    Row("math.acos", one_float, UNARY, "np.arccos({0})", tl=Spelling("acos", "The inverse of the cosine.")),
     Row("math.sqrt", one_float, UNARY, "np.sqrt({0})", tl=Spelling("sqrt", "The square root; GPUs approximate it.")),
     Row(
         "tt.precise_sqrt",
