@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from mini_triton.formats import FLOATS, INTEGERS
 from mini_triton.ir.types import FloatType, IntegerType, PointerType, Scalar, TensorType, Type
 
-NUMBERS = ("i1", "i8", "i16", "i32", "i64", "f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
+NUMBERS = (*INTEGERS, *FLOATS)
 POINTERS = tuple("!tt.ptr<" * depth + name + ">" * depth for depth in (1, 2, 3) for name in NUMBERS)
 SCALARS = NUMBERS + POINTERS
 

@@ -21,16 +21,6 @@ from mini_triton.ir.core import Attribute, Block, BlockArgument, Operation, OpRe
 from mini_triton.ir.ops.definition import definition
 from mini_triton.ir.types import I1, FloatType, FunctionType, TensorType, Type, element_type
 
-INFINITY_AND_NAN = {
-    "f8E5M2": (0x7C, 0x7E),
-    "f8E4M3FN": (None, 0x7F),
-    "f16": (0x7C00, 0x7E00),
-    "bf16": (0x7F80, 0x7FC0),
-    "f32": (0x7F800000, 0x7FC00000),
-    "f64": (0x7FF0000000000000, 0x7FF8000000000000),
-}
-"""The bits of +inf and of NaN: MLIR has no words for them. The sign is the topmost bit."""
-
 INDENT = "  "
 
 
@@ -49,10 +39,11 @@ def number(value: bool | int | float, type: Type) -> str:
     """One number as MLIR writes it for an element of `type`, without the type.
 
     Integers and booleans (`true`, `false`) are words of Python's, in lower case. Floats always have a decimal
-    point, also before an exponent. Infinity and NaN are written as bits: `0x` and all hex digits of the type's width,
-    in either case. Raises `ValueError` where there is none: `f8E4M3FN` has no infinity.
+    point, also before an exponent. MLIR has no words for infinity and NaN: they are written as bits, `0x` and all hex
+    digits of the type's width, in either case. Raises `ValueError` where there is none: `f8E4M3FN` has no infinity.
     """
-    # Task 2.8: Start from `repr`, and look at what it does with 1e-05. `INFINITY_AND_NAN` has the bits.
+    # Task 2.8: Start from `repr`, and look at what it does with 1e-05. The type's `format` has the bits of
+    # `infinity` and `nan`; the sign is the topmost bit.
     raise NotImplementedError("Task 2.8: The printer")
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-INTEGER_WIDTHS = (1, 8, 16, 32, 64)
-FLOAT_WIDTHS = {"f8E5M2": 8, "f8E4M3FN": 8, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+from mini_triton.formats import FLOATS, INTEGERS, Format
+
+INTEGER_WIDTHS = tuple(sorted(row.width for row in INTEGERS.values()))
 POINTER_WIDTH = 64
 MAX_NUMEL = 2**20  # Triton's limit on the elements of one tensor
 
@@ -34,18 +35,23 @@ class IntegerType:
 
 @dataclass(frozen=True)
 class FloatType:
-    """A floating-point type, by its MLIR name (a key of `FLOAT_WIDTHS`). Printed by that name: `bf16`."""
+    """A floating-point type, by its MLIR name (a key of `FLOATS`, see `formats.py`). Printed by that name: `bf16`."""
 
     name: str
 
     def __post_init__(self) -> None:
-        if self.name not in FLOAT_WIDTHS:
-            raise ValueError(f"there is no float type {self.name!r}, only {', '.join(FLOAT_WIDTHS)}")
+        if self.name not in FLOATS:
+            raise ValueError(f"there is no float type {self.name!r}, only {', '.join(FLOATS)}")
+
+    @property
+    def format(self) -> Format:
+        """What its bits mean. (Given.)"""
+        return FLOATS[self.name]
 
     @property
     def width(self) -> int:
         """Size in bits."""
-        # Task 1.1: Look the width up by name.
+        # Task 1.1: Its format knows.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
     def __str__(self) -> str:
@@ -161,4 +167,4 @@ def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, .
 
 
 I1, I8, I16, I32, I64 = map(IntegerType, INTEGER_WIDTHS)
-F8E5M2, F8E4M3FN, F16, BF16, F32, F64 = map(FloatType, FLOAT_WIDTHS)
+F16, BF16, F32, F64 = map(FloatType, ("f16", "bf16", "f32", "f64"))

@@ -6,13 +6,10 @@ Source: Triton's `python/triton/compiler/code_generator.py` (`str_to_ty`).
 
 from __future__ import annotations
 
-from mini_triton.language.dtypes import DTYPES, dtype, pointer_type
+from mini_triton.formats import FORMATS
+from mini_triton.language.dtypes import DTYPES, dtype, int1, pointer_type
 
-SPELLINGS = {
-    **{d.name: d for d in DTYPES.values() if d.is_floating()},
-    **{d.name.replace("uint", "u").replace("int", "i"): d for d in DTYPES.values() if d.is_int()},
-    "u1": DTYPES["int1"],
-}
+SPELLINGS = {row.signature: DTYPES[row.name] for row in FORMATS} | {"i1": int1}
 
 
 def parse_type(spelling: str) -> dtype | pointer_type:

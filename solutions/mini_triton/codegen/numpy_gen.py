@@ -12,13 +12,14 @@ from mini_triton.codegen.combining import Combining
 from mini_triton.codegen.control_flow import ControlFlow
 from mini_triton.codegen.printing import Printing
 from mini_triton.codegen.shapes import Shapes
+from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Operation
 
-HEADER = """\
+HEADER = f"""\
 import itertools
 
 import numpy as np
-from ml_dtypes import bfloat16, float8_e4m3fn, float8_e5m2
+from ml_dtypes import {", ".join(row.array for row in FORMATS if not row.native)}
 
 from mini_triton.codegen.library import addresses, atomics, combine, exact, lazy, loops, memory, printing
 

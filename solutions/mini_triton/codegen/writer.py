@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mini_triton.errors import Loc
+from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Operation, Value
 
 LIBRARY = "addresses atomics combine exact lazy loops memory printing".split()
-IMPORTED = "bfloat16 float8_e4m3fn float8_e5m2 itertools np".split()
+IMPORTED = ["itertools", "np", *(row.array for row in FORMATS if not row.native)]
 LOCALS = ["programs", "P", "range"]
 
 

@@ -7,24 +7,13 @@ Source: `python/triton/language/core.py` (dtype) and `semantic.py` (`computation
 
 from __future__ import annotations
 
-import enum
 import math
 from dataclasses import dataclass
 
+from mini_triton.formats import FORMATS, Format, Kind
 from mini_triton.ir import types as ir
 
-__all__ = [
-    *["dtype", "pointer_type", "int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
-    *["float8e5", "float8e4nv", "float16", "bfloat16", "float32", "float64"],
-]
-
-
-class Kind(enum.IntEnum):
-    """Kinds in promotion order: bool < int < float."""
-
-    BOOL = 0
-    INT = 1
-    FLOAT = 2
+__all__ = ["dtype", "pointer_type", *(row.tl for row in FORMATS)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,27 +117,18 @@ class pointer_type:
         return f"pointer<{self.element_ty}>"
 
 
-int1 = dtype("int1", Kind.BOOL, ir.I1)
-int8 = dtype("int8", Kind.INT, ir.I8, signed=True)
-int16 = dtype("int16", Kind.INT, ir.I16, signed=True)
-int32 = dtype("int32", Kind.INT, ir.I32, signed=True)
-int64 = dtype("int64", Kind.INT, ir.I64, signed=True)
-uint8 = dtype("uint8", Kind.INT, ir.I8)
-uint16 = dtype("uint16", Kind.INT, ir.I16)
-uint32 = dtype("uint32", Kind.INT, ir.I32)
-uint64 = dtype("uint64", Kind.INT, ir.I64)
-float8e5 = dtype("fp8e5", Kind.FLOAT, ir.F8E5M2)
-float8e4nv = dtype("fp8e4nv", Kind.FLOAT, ir.F8E4M3FN)
-float16 = dtype("fp16", Kind.FLOAT, ir.F16)
-bfloat16 = dtype("bf16", Kind.FLOAT, ir.BF16)
-float32 = dtype("fp32", Kind.FLOAT, ir.F32)
-float64 = dtype("fp64", Kind.FLOAT, ir.F64)
+def _scalar(row: Format) -> ir.IntegerType | ir.FloatType:
+    return ir.FloatType(row.mlir) if row.kind is Kind.FLOAT else ir.IntegerType(row.width)
 
-DTYPES = {
-    d.name: d
-    for d in (int1, int8, int16, int32, int64, uint8, uint16, uint32, uint64)
-    + (float8e5, float8e4nv, float16, bfloat16, float32, float64)
-}
+
+DTYPES = {row.name: dtype(row.name, row.kind, _scalar(row), row.signed) for row in FORMATS}
+"""Every dtype, by the name that it prints."""
+
+globals().update((row.tl, DTYPES[row.name]) for row in FORMATS)
+# Those that rules speak of:
+int1, int8, int16, int32, int64 = (DTYPES[name] for name in ("int1", "int8", "int16", "int32", "int64"))
+uint8, uint16, uint32, uint64 = (DTYPES[name] for name in ("uint8", "uint16", "uint32", "uint64"))
+float16, bfloat16, float32, float64 = (DTYPES[name] for name in ("fp16", "bf16", "fp32", "fp64"))
 
 SMALLEST_NORMAL_FP32 = 2.0**-126
 LARGEST_FP32 = (2 - 2.0**-23) * 2.0**127

@@ -11,16 +11,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-SPELLINGS = {
-    **{"bool": "u1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64"},
-    **{"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"},
-    **{"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"},
-    **{"float8_e5m2": "fp8e5", "float8_e4m3fn": "fp8e4nv"},
-}
-"""How a launch spells the element types that NumPy and PyTorch have names for."""
+from mini_triton.formats import FORMATS
 
-OF_NUMPY = {np.dtype(getattr(ml_dtypes, name, name)): spelling for name, spelling in SPELLINGS.items()}
-OF_TORCH = {f"torch.{name}": spelling for name, spelling in SPELLINGS.items()}
+OF_NUMPY = {np.dtype(row.array if row.native else getattr(ml_dtypes, row.array)): row.signature for row in FORMATS}
+OF_TORCH = {f"torch.{row.array}": row.signature for row in FORMATS}
+"""How a launch spells the element types of NumPy and PyTorch."""
 
 
 class MockTensor:

@@ -12,18 +12,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mini_triton.formats import FORMATS
 from mini_triton.language.dtypes import pointer_type
-from mini_triton.language.signature import SPELLINGS
 from mini_triton.runtime.options import OPTIONS
 
 REQUIRED = inspect.Parameter.empty
 """The default of a parameter that has none."""
 
 TYPE_NAMES = {
-    **{known.name: spelling for spelling, known in SPELLINGS.items()},
-    **{spelling: spelling for spelling in SPELLINGS},
-    **{"float16": "fp16", "bfloat16": "bf16", "float32": "fp32", "float64": "fp64"},
-    **{"int": "i32", "float": "fp32", "bool": "u1", "int1": "u1", "i1": "u1"},
+    **{name: row.signature for row in FORMATS for name in (row.tl, row.name, row.signature)},
+    **{"int": "i32", "float": "fp32", "bool": "u1", "i1": "u1"},
 }
 """Annotations that name a type, and how a launch spells it."""
 

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
-TORCH_ONLY = {
-    "torch.bfloat16": ml_dtypes.bfloat16,
-    "torch.float8_e5m2": ml_dtypes.float8_e5m2,
-    "torch.float8_e4m3fn": ml_dtypes.float8_e4m3fn,
-}
+from mini_triton.formats import FORMATS
+
+TORCH_ONLY = {f"torch.{row.array}": getattr(ml_dtypes, row.array) for row in FORMATS if not row.native}
 """Dtypes of PyTorch that NumPy knows from `ml_dtypes` only."""
 
 

@@ -8,29 +8,30 @@ Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 
 from __future__ import annotations
 
+from mini_triton.formats import FLOATS
 from mini_triton.ir.attributes import InputPrecision
 from mini_triton.ir.core import Region
 from mini_triton.ir.ops.definition import op, require, spelled
 from mini_triton.ir.ops.shape import tensor
 from mini_triton.ir.types import (
     BF16,
-    F8E4M3FN,
-    F8E5M2,
     F16,
     F32,
     F64,
     I8,
     I32,
+    FloatType,
+    Scalar,
     TensorType,
     Type,
     element_type,
     shape_of,
 )
 
-ACCUMULATORS = {
+FP8 = {FloatType(row.mlir) for row in FLOATS.values() if row.width == 8}
+ACCUMULATORS: dict[Scalar, tuple[Scalar, ...]] = {
     I8: (I32,),
-    F8E5M2: (F32, F16),
-    F8E4M3FN: (F32, F16),
+    **dict.fromkeys(FP8, (F32, F16)),
     F16: (F32, F16),
     BF16: (F32,),
     F32: (F32,),

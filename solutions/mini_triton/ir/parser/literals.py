@@ -6,14 +6,11 @@ The functions raise `ValueError` or `TypeError`; the parser adds where.
 from __future__ import annotations
 
 import functools
-import math
 import re
-import struct
 
+from mini_triton.formats import FLOATS, INTEGERS
 from mini_triton.ir.types import (
-    FLOAT_WIDTHS,
     I1,
-    INTEGER_WIDTHS,
     FloatType,
     IntegerType,
     PointerType,
@@ -22,14 +19,11 @@ from mini_triton.ir.types import (
     Type,
 )
 
-_SCALARS: dict[str, Scalar] = {f"i{width}": IntegerType(width) for width in INTEGER_WIDTHS}
-_SCALARS |= {name: FloatType(name) for name in FLOAT_WIDTHS}
+_SCALARS: dict[str, Scalar] = {name: IntegerType(row.width) for name, row in INTEGERS.items()}
+_SCALARS |= {name: FloatType(name) for name in FLOATS}
 TENSOR = re.compile(r"tensor<\s*(?P<shape>(?:[0-9]+\s*x\s*)*)(?P<element>.*?)\s*>")
 # The address space is a number up to Triton 3.8 and a word in 3.9; what is not global memory is not TTIR.
 _POINTER = re.compile(r'!tt\.ptr<\s*(?P<pointee>.*?)\s*(?:,\s*(?:1|"global")\s*)?>')
-
-_LAYOUTS = {"f64": ("d", 0), "f32": ("f", 0), "bf16": ("f", 16), "f16": ("e", 0), "f8E5M2": ("e", 8)}
-"""A float type as the leading bits of one that `struct` knows: that one, and how many bits are missing."""
 
 
 @functools.lru_cache(maxsize=1024)
@@ -59,7 +53,10 @@ def number(text: str, type: Type) -> bool | int | float:
     """
     if isinstance(type, FloatType):
         if text.startswith("0x"):
-            return float_of_bits(int(text, 16), type)
+            bits = int(text, 16)
+            if bits >> type.width:
+                raise ValueError(f"0x{bits:X} has more bits than {type}")
+            return type.format.value_of(bits)
         if "." not in text:
             raise ValueError(f"a number of type {type} needs a decimal point, not {text}")
         return float(text)
@@ -73,23 +70,6 @@ def number(text: str, type: Type) -> bool | int | float:
     if type == I1:
         return bool(value)
     return value - (1 << type.width) if value >> (type.width - 1) > 0 else value
-
-
-def float_of_bits(bits: int, type: FloatType) -> float:
-    """The number that these bits are."""
-    width = FLOAT_WIDTHS[type.name]
-    if bits >> width:
-        raise ValueError(f"0x{bits:X} has more bits than {type}")
-    if type.name in _LAYOUTS:
-        code, missing = _LAYOUTS[type.name]
-        return struct.unpack(f"<{code}", (bits << missing).to_bytes((width + missing) // 8, "little"))[0]
-    # f8E4M3FN has no infinity, and only all ones are NaN.
-    exponent, mantissa = bits >> 3 & 15, bits & 7
-    if bits & 0x7F == 0x7F:
-        magnitude = math.nan
-    else:
-        magnitude = math.ldexp(mantissa + 8, exponent - 10) if exponent else math.ldexp(mantissa, -9)
-    return math.copysign(magnitude, -1.0 if bits & 0x80 else 1.0)
 
 
 def unquoted(text: str) -> str:

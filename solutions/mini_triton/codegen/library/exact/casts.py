@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from mini_triton.codegen.library.exact.integers import unsigned
+from mini_triton.formats import BY_ARRAY
 
 Array = Any
 """A NumPy array, or a NumPy scalar."""
@@ -80,10 +81,10 @@ def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
 
     What is too large for an fp8 becomes the largest fp8, an infinity as well. NaN stays NaN.
     """
-    # [task 6.8] To fp8, which has one byte: clip to the largest, `ml_dtypes.finfo(dtype).max`. But "rtz" leaves the
-    # infinities of `float8_e5m2`; `float8_e4m3fn` has none. To a wider type there is nothing to round.
+    # [task 6.8] To fp8, which has one byte: clip to the largest, `ml_dtypes.finfo(dtype).max`. But "rtz" leaves
+    # infinities where the format has one: `BY_ARRAY[dtype.name].infinity`. To a wider type there is nothing to round.
     dtype = np.dtype(dtype)
-    if dtype.itemsize == 1 and (rounding != "rtz" or dtype == ml_dtypes.float8_e4m3fn):
+    if dtype.itemsize == 1 and (rounding != "rtz" or BY_ARRAY[dtype.name].infinity is None):
         largest = float(ml_dtypes.finfo(dtype).max)
         x = np.clip(x.astype(np.float64 if x.dtype == np.float64 else np.float32), -largest, largest)
     if rounding == "rtz" and dtype.itemsize < x.dtype.itemsize:

@@ -10,7 +10,7 @@ def number(value: bool | int | float, type: Type) -> str:
         return words[value] if isinstance(value, bool) else str(value)
     scalar = element_type(type)
     assert isinstance(scalar, FloatType)
-    infinity, nan = INFINITY_AND_NAN[scalar.name]
+    infinity, nan = scalar.format.infinity, scalar.format.nan
     special = {"inf": infinity, "nan": nan}.get(str(abs(value)))
     if special is not None:
         top = math.copysign(1, value) < 0
