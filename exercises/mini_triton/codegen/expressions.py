@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from mini_triton.formats import FLOATS, INTEGERS
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.types import PointerType, Type, element_type
 
 DTYPES = {
+    **{name: f"np.{row.array}" if row.native else row.array for name, row in (INTEGERS | FLOATS).items()},
     "i1": "np.bool_",
-    "f16": "np.float16",
-    "bf16": "bfloat16",
-    "f32": "np.float32",
-    "f64": "np.float64",
-    "f8E5M2": "float8_e5m2",
-    "f8E4M3FN": "float8_e4m3fn",
 }
 
 
@@ -27,7 +23,7 @@ def dtype_of(type: Type) -> str:
     element = element_type(type)
     if isinstance(element, PointerType):
         return "np.int64"
-    return DTYPES.get(str(element)) or f"np.int{element.width}"
+    return DTYPES[str(element)]
 
 
 def numpy_dtype(type: Type) -> np.dtype:

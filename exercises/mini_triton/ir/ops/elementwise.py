@@ -17,7 +17,6 @@ from mini_triton.ir.attributes import FloatPredicate, IntPredicate, PropagateNan
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.definition import Rule, op, require
 from mini_triton.ir.types import (
-    F8E4M3FN,
     I1,
     I64,
     FloatType,
@@ -58,9 +57,11 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
         limit = 2 ** (width(result) - 1)
         require(-limit <= value < limit, f"{value} does not fit in {result}")
     else:
-        require(is_float(result), f"there are no constants of type {result}")
+        element = element_type(result)
+        if not isinstance(element, FloatType):
+            raise TypeError(f"there are no constants of type {result}")
         require(isinstance(value, float), f"{value!r} is no {result}: write it as a float")
-        require(element_type(result) != F8E4M3FN or not math.isinf(value), f"{result} has no infinity")
+        require(element.format.infinity is not None or not math.isinf(value), f"{result} has no infinity")
     return result
 
 
