@@ -9,20 +9,23 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from grader import alternatives, expected, markers, mistakes, stubs
+from grader import alternatives, expected, markers, mistakes, mutants, stubs
 from grader.curriculum import Curriculum, Milestone, Task, task_id
 from grader.mistakes import Mistake
 from grader.problems import Problem
 
 HINTS = 3
-MISTAKES = 3  # of each task, at least
-ALTERNATIVES = 3  # of each milestone, at least
-LINES = 400  # of each file, at most
+MISTAKES = 1  # of each task, at least
+ALTERNATIVES = 1  # of each milestone, at least
+LINES = 600  # of each file, at most
 
 
 def check(curriculum: Curriculum) -> list[Problem]:
     """Every broken rule, with paths relative to the project."""
-    rules = (_declarations, _modules, _markers, _tests, _mistakes, _alternatives, _chapters, _stubs, _lengths)
+    rules = (
+        *(_declarations, _modules, _markers, _stubs, _lengths, _chapters),
+        *(_tests, _mistakes, _equivalents, _alternatives),
+    )
     root = curriculum.root
     return [
         replace(problem, path=problem.path.relative_to(root)) if problem.path.is_relative_to(root) else problem
@@ -163,6 +166,25 @@ def _mistake(mistake: Mistake, curriculum: Curriculum) -> str:
     except SyntaxError as error:
         return f"the result is no Python: {error.msg} (line {error.lineno})"
     return "" if mistake.find != mistake.replace else "it changes nothing"
+
+
+def _equivalents(curriculum: Curriculum) -> Iterator[Problem]:
+    """Each mutant that is listed as equivalent is still one, and the reason is said."""
+    try:
+        listed = mutants.list_equivalents(curriculum)
+        of_tasks = mutants.list_mutants({equivalent.task for equivalent in listed}, curriculum)
+    except (TypeError, ValueError) as error:
+        yield Problem(curriculum.tests / "mutants", 0, f"cannot be read: {error}")
+        return
+    except (markers.MarkerError, SyntaxError):
+        return  # told by other rules
+    keys = {mutant.key for of_task in of_tasks.values() for mutant in of_task}
+    for equivalent in listed:
+        if equivalent.key not in keys:
+            text = f"no mutant of task {equivalent.task} turns {equivalent.before!r} into {equivalent.after!r}"
+            yield Problem(equivalent.path, equivalent.line, text)
+        if not equivalent.reason.strip():
+            yield Problem(equivalent.path, equivalent.line, "says no reason")
 
 
 def _alternatives(curriculum: Curriculum) -> Iterator[Problem]:

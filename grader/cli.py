@@ -25,7 +25,8 @@ TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or a
 for those who maintain the course:
   stubs         generate exercises/ from solutions/
   check         do the course's rules hold?
-  mistakes      are the wrong solutions caught?
+  mistakes      do the tests catch what learners are known to believe?
+  mutants       do the tests catch small changes of the reference?
   alternatives  do right solutions in other styles pass?
 """
 
@@ -207,7 +208,14 @@ def _check(curriculum: Curriculum, options: argparse.Namespace) -> int:
 def _mistakes(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import mistakes
 
-    return OK if mistakes.run(options.target or ["all"], options.each) else LOST
+    return OK if mistakes.run(options.target or ["all"], options.each, options.trust) else LOST
+
+
+def _mutants(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import mutants
+
+    targets = options.target or ["all"]
+    return OK if mutants.run(targets, options.sample, options.seed, options.trust, options.json) else LOST
 
 
 def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
@@ -350,17 +358,24 @@ def _parser() -> argparse.ArgumentParser:
     stubs.add_argument("--check", action="store_true", help="only say what differs")
     stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
     commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
-    for name, run, text in (
-        ("mistakes", _mistakes, "Are the wrong solutions caught?"),
-        ("alternatives", _alternatives, "Do right solutions in other styles pass?"),
-    ):
-        command = commands.add_parser(name, description=text)
-        command.set_defaults(run=run)
-        command.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
-        if name == "alternatives":
-            command.add_argument("--together", action="store_true", help="whole courses in one style instead")
-        of = {"mistakes": "task", "alternatives": "milestone"}[name]
-        command.add_argument("--each", type=_positive, metavar="N", help=f"only the first N of each {of}")
+    trials = argparse.ArgumentParser(add_help=False)
+    trials.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+    trials.add_argument("--trust", action="store_true", help="do not grade the reference first: it is known to pass")
+    mistakes = commands.add_parser("mistakes", parents=[trials], description="Do the tests catch known mistakes?")
+    mistakes.set_defaults(run=_mistakes)
+    mistakes.add_argument("--each", type=_positive, metavar="N", help="only the first N of each task")
+    mutants = commands.add_parser(
+        "mutants", parents=[trials], description="Do the tests catch small changes of the reference?"
+    )
+    mutants.set_defaults(run=_mutants)
+    mutants.add_argument("--sample", type=_positive, metavar="N", help="only so many, from all tasks")
+    mutants.add_argument("--seed", type=int, default=0, help="of the sample (0)")
+    mutants.add_argument("--json", type=Path, metavar="FILE", help="write the survivors as JSON")
+    alternatives = commands.add_parser("alternatives", description="Do right solutions in other styles pass?")
+    alternatives.set_defaults(run=_alternatives)
+    alternatives.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+    alternatives.add_argument("--each", type=_positive, metavar="N", help="only the first N of each milestone")
+    alternatives.add_argument("--together", action="store_true", help="whole courses in one style instead")
     return parser
 
 

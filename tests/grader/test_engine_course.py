@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from grader import alternatives, blame, check, mistakes, runner, stubs, together
-from grader.curriculum import CurriculumError, UnknownTarget, load, task_id
+from grader.curriculum import CurriculumError, Milestone, UnknownTarget, load, task_id
 from grader.grading import Grading, Settings
 from grader.session import Answer
 from grader.verdicts import Verdict
@@ -110,7 +108,7 @@ def test_a_sound_course_has_no_problems(sound: Course) -> None:
         ("grader/curriculum/m02_chains.toml", 'key = "chains"', 'key = "numbers"', "2 milestones are called"),
         ("solutions/tiny/text.py", "    # [task 1.3] Capitals first.\n", "", "tiny/text.py:7: `# [end]` without"),
         ("solutions/tiny/text.py", "# [task 1.3]", "# [task 1.2]", "task 1.3 has no marker"),
-        ("solutions/tiny/text.py", '"""Text."""', '"""Text."""' + "\n" * 400, "more than 400"),
+        ("solutions/tiny/text.py", '"""Text."""', '"""Text."""' + "\n" * 600, "more than 600"),
         ("solutions/tiny/text.py", "Capitals first", "Mark last", "is not what solutions/ generates"),
         ("tests/m01_numbers/test_1_3_shout.py", "def test_shout", "def check_shout", "task 1.3 has no test"),
         ("tests/m01_numbers/test_1_3_shout.py", "def test_shout", "async def test_shout", "has no test"),
@@ -121,7 +119,6 @@ def test_a_sound_course_has_no_problems(sound: Course) -> None:
         ("tests/mistakes/m01_numbers.toml", "replace = 'a | b'", "replace = 'a |'", "is no Python"),
         ("tests/mistakes/m01_numbers.toml", "replace = 'a | b'", "replace = 'a + b'", "changes nothing"),
         ("tests/mistakes/m01_numbers.toml", 'task = "1.1"', 'task = "1.7"', "there is no task 1.7"),
-        ("tests/mistakes/m01_numbers.toml", 'task = "1.1"', 'task = "1.2"', "task 1.1 has 2 wrong solutions"),
         ("tests/mistakes/m01_numbers.toml", '"tiny.number"', '"tiny.chain"', "is no module of task 1.1"),
         ("tests/alternatives/m01_numbers/b/tiny/text.py", "MARK = ", "MARK = (", "text.py:1: '(' was never closed"),
         ("tests/alternatives/m01_numbers/b/tiny/text.py", "(text: str)", "(words: str)", "text.py:4: shout has other"),
@@ -173,7 +170,7 @@ def test_mistakes_tell_nothing_if_the_reference_is_wrong(
     sound.edit("tiny/text.py", '"!"', '"?"', tree="solutions")
     assert not mistakes.run(["1.3"])
     assert capsys.readouterr().out.splitlines() == [
-        "1.3: the reference itself does not pass, so its mistakes tell nothing.",
+        "1.3: the reference itself does not pass, so its wrong versions tell nothing.",
         "Wrong solutions caught: 0 of 0.",
     ]
 
@@ -287,24 +284,14 @@ def test_a_task_without_tests_is_no_pass(solved: Course) -> None:
     assert (report.score, report.milestones[0].tasks[0].verdict) == (0, Verdict.ERROR)
 
 
-def turns_red(module: str) -> bool:
-    """Whether the module's milestone notices that it raises."""
-    curriculum = load()
-    milestone = curriculum.milestone_of(module)
-    assert milestone
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, curriculum.file_of(module))
-        path.parent.mkdir(parents=True)
-        path.write_text("raise RuntimeError('planted')\n")
-        others = frozenset(milestone.modules) - {module}
-        settings = Settings(learner_root=Path(folder), from_reference=others)
-        grading = Grading(curriculum, list(milestone.tasks), settings)
-        grading.run(only=grading.expected[milestone.tasks[0].id][:1])  # one test will do: all modules are imported
-    return any(result.verdict is not Verdict.PASS for result in grading.results.values())
-
-
-def test_a_raise_in_any_module_turns_its_milestone_red() -> None:
-    modules = load().modules
-    with ThreadPoolExecutor() as pool:
-        red = dict(zip(modules, pool.map(turns_red, modules), strict=True))
-    assert red == dict.fromkeys(modules, True)
+@pytest.mark.parametrize("milestone", load().milestones, ids=lambda milestone: milestone.key)
+def test_a_raise_in_any_module_turns_its_milestone_red(milestone: Milestone, tmp_path: Path) -> None:
+    """Tried on the module that the fewest tests need: the last one."""
+    curriculum, module = load(), milestone.modules[-1]
+    path = tmp_path / curriculum.file_of(module)
+    path.parent.mkdir(parents=True)
+    path.write_text("raise RuntimeError('planted')\n")
+    settings = Settings(learner_root=tmp_path, from_reference=frozenset(milestone.modules) - {module})
+    grading = Grading(curriculum, list(milestone.tasks), settings)
+    grading.run(only=grading.expected[milestone.tasks[0].id][:1])  # one test will do: all modules are imported
+    assert any(result.verdict is not Verdict.PASS for result in grading.results.values())

@@ -1,0 +1,55 @@
+"""A line every few seconds on how far long work has come: a log of CI shows nothing else meanwhile."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Hashable
+
+INTERVAL = 5.0  # seconds
+
+
+class Pace:
+    """Counts what is done of `total`, and says so at regular intervals until its `with` block ends."""
+
+    def __init__(self, what: str, total: int = 0, say: Callable[[str], object] | None = None) -> None:
+        self.what = what
+        self.total = total
+        self.note = ""  # goes to the end of each line
+        self._say = say or (lambda line: print(line, file=sys.stderr, flush=True))
+        self._done: set[Hashable] = set()
+        self._started = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._repeat, daemon=True)
+
+    def __enter__(self) -> Pace:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def finish(self, key: Hashable) -> None:
+        """Count one piece of the work; a piece that is finished again counts once."""
+        self._done.add(key)
+
+    def line(self, seconds: float) -> str:
+        """How far it is after so many seconds, how fast, and how long the rest will take at that rate."""
+        done = len(self._done)
+        text = f"{self.what}: {done} of {self.total}, {duration(seconds)}"
+        if done:
+            left = (self.total - done) * seconds / done
+            text += f", {done / seconds:.1f} a second, about {duration(left)} left"
+        return f"{text}{self.note}"
+
+    def _repeat(self) -> None:
+        while not self._over.wait(INTERVAL):
+            self._say(self.line(time.monotonic() - self._started))
+
+
+def duration(seconds: float) -> str:
+    """As one says it: "40 s", "3 min 20 s"."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,105 @@
+"""Wrong modules put to the tests of their task, as a learner's would be: catalogued mistakes, and mutants."""
+
+from __future__ import annotations
+
+import enum
+import os
+import tempfile
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+from typing import Protocol
+
+from grader.curriculum import Curriculum
+from grader.grading import Grading, Settings
+from grader.pace import Pace
+from grader.runner import run_all
+from grader.session import Answer
+from grader.verdicts import Verdict
+
+_FAILED = (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY)
+
+
+class Trial(Protocol):
+    """A wrong version of one module of the reference."""
+
+    @property
+    def task(self) -> str: ...
+
+    @property
+    def module(self) -> str: ...
+
+    def text(self, curriculum: Curriculum) -> str:
+        """The whole module."""
+
+
+class Outcome(enum.StrEnum):
+    """What the tests of its task say of a wrong module."""
+
+    CAUGHT = "caught"
+    SURVIVED = "survived"
+    UNJUDGED = "unjudged"  # a test of the task could not judge: an oracle is missing, or a stub was reached
+
+
+def judge_all(what: str, trials: Sequence[Trial], curriculum: Curriculum) -> list[Outcome]:
+    """The outcome of each trial, from as many processes as the machine has cores."""
+    outcomes: dict[int, Outcome] = {}
+    with Pace(what, len(trials)) as pace, ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = {pool.submit(judge, trial, curriculum): number for number, trial in enumerate(trials)}
+        try:
+            for future in as_completed(running):
+                outcomes[running[future]] = future.result()
+                pace.finish(running[future])
+                pace.note = f"; {list(outcomes.values()).count(Outcome.SURVIVED)} survived"
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    return [outcomes[number] for number in range(len(trials))]
+
+
+def judge(trial: Trial, curriculum: Curriculum) -> Outcome:
+    """Grade one wrong module, up to the first test that fails."""
+    task = curriculum.task(trial.task)
+    others = set(curriculum.milestone(task.milestone).modules) - {trial.module}
+    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+        path = Path(folder, curriculum.file_of(trial.module))
+        path.parent.mkdir(parents=True)
+        path.write_text(trial.text(curriculum), encoding="utf-8")
+        settings = Settings(learner_root=Path(folder), from_reference=frozenset(others), shrink=False)
+        grading = Grading(curriculum, [task], settings, _stop_at_failure)
+        try:
+            grading.run()
+        except _Caught:
+            return Outcome.CAUGHT
+    verdicts = {result.verdict for result in grading.results.values()}
+    if verdicts & set(_FAILED):
+        return Outcome.CAUGHT
+    return Outcome.SURVIVED if verdicts == {Verdict.PASS} else Outcome.UNJUDGED
+
+
+def find_broken(ids: Collection[str], curriculum: Curriculum) -> set[str]:
+    """The tasks in which the reference itself fails, so that trials tell nothing. Prints each."""
+    tasks = [task for task in curriculum.tasks if task.id in ids]
+    with Pace("tests of the reference") as pace:
+
+        def count(answer: Answer) -> None:
+            if answer["event"] == "ran":
+                pace.finish(answer["test"])
+
+        gradings = [Grading(curriculum, [task], Settings(impl="reference"), count) for task in tasks]
+        pace.total = sum(len(tests) for grading in gradings for tests in grading.expected.values())
+        run_all(gradings)
+    verdicts = {task.id: task.verdict for grading in gradings for task in grading.milestone_result().tasks}
+    broken = {id for id, verdict in verdicts.items() if verdict in _FAILED or verdict is Verdict.NOT_IMPLEMENTED}
+    for id in verdicts:
+        if id in broken:
+            print(f"{id}: the reference itself does not pass, so its wrong versions tell nothing.")
+    return broken
+
+
+class _Caught(Exception):
+    """The rest of the tests need not run."""
+
+
+def _stop_at_failure(answer: Answer) -> None:
+    if answer["event"] in ("ran", "uncollectable") and Verdict(answer["verdict"]) in _FAILED:
+        raise _Caught
