@@ -60,19 +60,20 @@ def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
     install(session, "triton", "torch", "parallel")
     cores = ("-n", "auto", "--dist", "loadfile")
-    session.run(PYTHON, "-m", "pytest", "tests", *cores, "--impl", "reference", *session.posargs)
+    session.run(PYTHON, "-m", "pytest", "tests", *cores, "--pace", "--impl", "reference", *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check")
     session.run(PYTHON, "-m", "grader", "check")
-    session.run(PYTHON, "-m", "grader", "alternatives", "--each", "2")
-    session.run(PYTHON, "-m", "grader", "mistakes", "--each", "3")
+    session.run(PYTHON, "-m", "grader", "alternatives")
+    session.run(PYTHON, "-m", "grader", "mistakes", "--each", "1", "--trust")
+    session.run(PYTHON, "-m", "grader", "mutants", "--sample", "60", "--trust")
 
 
 @nox.session
 def mistakes(session: nox.Session) -> None:
-    """Try all wrong solutions, and all right ones, which takes a while: nox -s mistakes -- milestone5."""
+    """Try all wrong solutions, and many mutants, which takes a while: nox -s mistakes -- milestone5."""
     install(session, "triton", "torch")
     session.run(PYTHON, "-m", "grader", "mistakes", *session.posargs)
-    session.run(PYTHON, "-m", "grader", "alternatives", *session.posargs)
+    session.run(PYTHON, "-m", "grader", "mutants", "--sample", "600", "--trust", *session.posargs)
 
 
 @nox.session

@@ -79,22 +79,18 @@ def catalog(curriculum: Curriculum) -> list[Alternative]:
     ]
 
 
-def run(targets: Sequence[str], each: int | None = None) -> bool:
-    """Print how many alternatives of the targets' milestones pass, and what fails; True if all pass.
-
-    With `each`, only so many of each milestone are graded: the first by name.
-    """
+def run(targets: Sequence[str]) -> bool:
+    """Print how many alternatives of the targets' milestones pass, and what fails; True if all pass."""
     curriculum = load()
-    listed = catalog(curriculum)
-    wanted = [curriculum.milestone(number) for number in sorted({t.milestone for t in curriculum.resolve(targets)})]
-    found = [style for milestone in wanted for style in [s for s in listed if s.milestone == milestone][:each]]
+    wanted = {task.milestone for task in curriculum.resolve(targets)}
+    found = [alternative for alternative in catalog(curriculum) if alternative.milestone.number in wanted]
     if not are_sound(found, curriculum):
         return False
     passed = 0
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         roots = [Path(folder, alternative.name).resolve() for alternative in found]
         gradings = [_grading(*pair, curriculum) for pair in zip(found, roots, strict=True)]
-        run_all(gradings)
+        run_all(gradings, "alternatives")
         for alternative, root, grading in zip(found, roots, gradings, strict=True):
             lines = failures(grading, root)
             passed += not lines

@@ -13,6 +13,7 @@ import pytest
 from grader import guard, overlay
 from grader.curriculum import Curriculum, CurriculumError, UnknownTarget, load, task_id
 from grader.job import EXAMPLES
+from grader.pace import Pace
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,10 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--examples", type=int, default=EXAMPLES, metavar="N", help="examples of each property")
     group.addoption("--no-shrink", action="store_true", help="report the first failing case, not the smallest")
     group.addoption("--learner-root", type=Path, metavar="DIR", help="the learner's tree instead of exercises/")
+    group.addoption("--pace", action="store_true", help="instead of dots, a line every few seconds on how far it is")
     group.addoption("--kata-target", metavar="TARGET", help="the milestone to test, if paths do not tell")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--pace") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(PaceReporter(config))
     config.addinivalue_line("markers", "task(id): the task of the curriculum that this test judges")
     curriculum = load(config.rootpath)
     _configure_hypothesis(
@@ -61,6 +65,34 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
     for oracle, tier in oracles.used().items():
         terminalreporter.write_line(f"judged by {oracle}: {tier}")
+
+
+class PaceReporter:
+    """Prints lines, for a log, where pytest would print a dot a test."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.pace = Pace("tests", say=lambda line: config.pluginmanager.getplugin("terminalreporter").write_line(line))
+
+    def pytest_sessionstart(self) -> None:
+        self.pace.__enter__()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.pace.total = len(session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        self.pace.total = len(ids)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        shows_dot = report.skipped or report.passed and report.when == "call"
+        return (report.outcome, "", "") if shows_dot else None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.pace.finish(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        self.pace.__exit__()
 
 
 def _milestones(config: pytest.Config, curriculum: Curriculum) -> set[int]:

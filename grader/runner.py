@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from grader.curriculum import Curriculum, load
 from grader.grading import Grading, OnEvent, Settings
 from grader.job import EXAMPLES
 from grader.overlay import Impl
+from grader.pace import Pace
+from grader.session import Answer
 from grader.verdicts import ModuleOrigin, Report
 
 _VERSIONS = ("pytest", "hypothesis", "numpy", "torch", "triton")
@@ -43,7 +46,7 @@ def grade(
         Grading(curriculum, [task for task in tasks if task.milestone == number], settings, on_event)
         for number in dict.fromkeys(task.milestone for task in tasks)
     ]
-    run_all(gradings)
+    _run_all(gradings)
     if impl == fill == "learner":
         from grader import blame
 
@@ -59,7 +62,21 @@ def grade(
     return report
 
 
-def run_all(gradings: Sequence[Grading]) -> None:
+def run_all(gradings: Sequence[Grading], what: str) -> None:
+    """Run gradings that do not follow events themselves, and print how far the tests of `what` have come."""
+    total = sum(len(tests) for grading in gradings for tests in grading.expected.values())
+    with Pace(f"tests of {what}", total) as pace:
+        for number, grading in enumerate(gradings):
+            grading.on_event = partial(_count, pace, number)
+        _run_all(gradings)
+
+
+def _count(pace: Pace, number: int, answer: Answer) -> None:
+    if answer["event"] == "ran":
+        pace.finish((number, answer["test"]))
+
+
+def _run_all(gradings: Sequence[Grading]) -> None:
     """Run gradings beside each other, as many as the machine has processors for."""
     if len(gradings) == 1:
         gradings[0].run()

@@ -40,7 +40,7 @@ def graded(curriculum: Curriculum, name: str, styles: Sequence[Alternative]) -> 
     with tree(curriculum, styles) as root:
         settings = Settings(learner_root=root, fill="learner")
         gradings = [Grading(curriculum, list(milestone.tasks), settings) for milestone in curriculum.milestones]
-        run_all(gradings)
+        run_all(gradings, name)
         wrong = [line for grading in gradings for line in failures(grading, root)]
     verdicts = [result.verdict for grading in gradings for result in grading.results.values()]
     unjudged = verdicts.count(Verdict.UNAVAILABLE)

@@ -79,15 +79,8 @@ def judge(trial: Trial, curriculum: Curriculum) -> Outcome:
 def find_broken(ids: Collection[str], curriculum: Curriculum) -> set[str]:
     """The tasks in which the reference itself fails, so that trials tell nothing. Prints each."""
     tasks = [task for task in curriculum.tasks if task.id in ids]
-    with Pace("tests of the reference") as pace:
-
-        def count(answer: Answer) -> None:
-            if answer["event"] == "ran":
-                pace.finish(answer["test"])
-
-        gradings = [Grading(curriculum, [task], Settings(impl="reference"), count) for task in tasks]
-        pace.total = sum(len(tests) for grading in gradings for tests in grading.expected.values())
-        run_all(gradings)
+    gradings = [Grading(curriculum, [task], Settings(impl="reference")) for task in tasks]
+    run_all(gradings, "the reference")
     verdicts = {task.id: task.verdict for grading in gradings for task in grading.milestone_result().tasks}
     broken = {id for id, verdict in verdicts.items() if verdict in _FAILED or verdict is Verdict.NOT_IMPLEMENTED}
     for id in verdicts:

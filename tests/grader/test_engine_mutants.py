@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from pathlib import Path
 
 import pytest
 
-from grader import check, mutants
+from grader import check, mutants, pace
 from grader.mutants import allot, draw, is_real, list_mutants
 from grader.mutating import Source, edits
 from tests.grader.engine_course import Course
@@ -164,6 +165,19 @@ def test_an_equivalent_one_that_does_not_exist_is_told(tame: Course) -> None:
     assert told == [
         "tests/mutants/equivalent.toml:6: no mutant of task 1.2 turns 'return 2 * a' into 'return 7 * a'"
     ]
+
+
+def test_the_pace_of_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "INTERVAL", 0.01)
+    said: list[str] = []
+    with pace.Pace("tests", 4, said.append) as work:
+        while not said:  # it speaks although nothing comes of the work
+            time.sleep(0.01)
+        for test in ("a", "b", "a"):
+            work.finish(test)
+    assert said[0].startswith("tests: 0 of 4, ")
+    assert work.line(40) == "tests: 2 of 4, 40 s, 0.1 a second, about 40 s left"
+    assert pace.duration(200) == "3 min 20 s"
 
 
 def test_a_wrong_reference_tells_nothing(tame: Course, capsys: pytest.CaptureFixture[str]) -> None:
