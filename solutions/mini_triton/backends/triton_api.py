@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mini_triton.formats import FLOATS
+
 WARP = 32
 PASSED_AS = {"i8": "i16"}
 """Types of numbers that are passed as others: 3.6 refuses an i8 below 0. The lower byte of an i16 is the same."""
@@ -36,6 +38,14 @@ def target(capability: int) -> Any:
     return GPUTarget("cuda", capability, WARP)
 
 
+def refuse_formats(ttir: str, capability: int) -> None:
+    """Raise RuntimeError, which names it, for a float that this GPU lacks. Triton fails without saying why."""
+    for name, row in FLOATS.items():
+        if (row.capability is None or capability < row.capability) and re.search(rf"{name}\b", ttir):
+            where = f"from sm_{row.capability} on" if row.capability else "on no NVIDIA GPU"
+            raise RuntimeError(f"{row.name} (tl.{row.tl}) is supported {where}, and this is sm_{capability}")
+
+
 def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
     """The module in a .ttir file after Triton's passes on TTIR: what its own front end makes goes through them.
 
@@ -44,6 +54,7 @@ def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
     from triton._C.libtriton import ir
     from triton.compiler.compiler import make_backend
 
+    refuse_formats(Path(file).read_text(encoding="utf-8"), capability)
     backend = make_backend(target(capability))
     context = ir.context()
     ir.load_dialects(context)

@@ -32,9 +32,9 @@ def toward_zero(x: Array, dtype: Any) -> Array:
 
     Infinities stay. Numbers that are too large become the largest float.
     """
-    # Task 6.8: `astype` gives one of the two neighbours. Where it is the one away from zero, take the other: floats of
-    # one sign are ordered as their bits are (`unsigned`), and infinity comes after the largest. Compare with `x` in
-    # the dtype of `x`.
+    # Task 6.8: `astype` gives one of the two neighbours. Where it is the one away from zero, take the other: positive
+    # floats are ordered as their bits are (`unsigned`), and infinity comes after the largest. Compare with the size of
+    # `x` in the dtype of `x`, and give it the sign of `x` there: not every format has a negative zero.
     raise NotImplementedError("Task 6.8: Exact arithmetic")
 
 

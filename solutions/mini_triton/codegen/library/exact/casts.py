@@ -32,12 +32,14 @@ def toward_zero(x: Array, dtype: Any) -> Array:
 
     Infinities stay. Numbers that are too large become the largest float.
     """
-    # [task 6.8] `astype` gives one of the two neighbours. Where it is the one away from zero, take the other: floats of
-    # one sign are ordered as their bits are (`unsigned`), and infinity comes after the largest. Compare with `x` in
-    # the dtype of `x`.
-    near = x.astype(dtype)
-    away = np.abs(near.astype(x.dtype)) > np.abs(x)
-    return (unsigned(near) - away).view(dtype)
+    # [task 6.8] `astype` gives one of the two neighbours. Where it is the one away from zero, take the other: positive
+    # floats are ordered as their bits are (`unsigned`), and infinity comes after the largest. Compare with the size of
+    # `x` in the dtype of `x`, and give it the sign of `x` there: not every format has a negative zero.
+    size = np.abs(x)
+    near = size.astype(dtype)
+    away = near.astype(x.dtype) > size
+    cut = (unsigned(near) - away).view(dtype)
+    return np.copysign(cut.astype(x.dtype), x).astype(dtype)
     # [end]
 
 

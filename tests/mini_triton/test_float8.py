@@ -1,0 +1,86 @@
+"""8-bit floats from end to end: on the NumPy back end as in PyTorch, refused by name on GPUs that lack them."""
+
+from __future__ import annotations
+
+import mini_triton as triton
+import mini_triton.language as tl
+import ml_dtypes
+import numpy as np
+import pytest
+from mini_triton.backends import handoff
+from mini_triton.formats import FLOATS, Format
+
+ROWS = [row for row in FLOATS.values() if row.width == 8]
+
+
+@triton.jit
+def convert(out, x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < n)
+    tl.store(out + at, value.to(out.dtype.element_ty), mask=at < n)
+
+
+@triton.jit
+def cut(out, x, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < n)
+    tl.store(out + at, value.to(out.dtype.element_ty, fp_downcast_rounding="rtz"), mask=at < n)
+
+
+def every_value(row: Format) -> np.ndarray:
+    return np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, row.array))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_widening(row: Format) -> None:
+    out = np.zeros(256, np.float32)
+    convert[(4,)](out, every_value(row), 256, BLOCK=64)
+    np.testing.assert_array_equal(out, every_value(row).astype(np.float32))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_narrowing(row: Format) -> None:
+    """As PyTorch, where PyTorch's number is finite; what is too large becomes the largest."""
+    torch = pytest.importorskip("torch")
+    largest = float(ml_dtypes.finfo(getattr(ml_dtypes, row.array)).max)
+    values = np.random.default_rng(0).normal(size=1000) * np.exp2(np.random.default_rng(1).integers(-20, 20, 1000))
+    values = np.append(values, [0.0, -0.0, largest, -largest]).clip(-largest, largest).astype(np.float32)
+    x = torch.from_numpy(values)
+    out = torch.zeros(len(x)).to(getattr(torch, row.array))
+    convert[(4,)](out, x, len(x), BLOCK=256)
+    torch.testing.assert_close(out.float(), x.to(out.dtype).float(), rtol=0, atol=0)
+    convert[(1,)](out, torch.full((2,), 1e9), 2, BLOCK=2)
+    assert out[:2].float().tolist() == [largest, largest]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_rounding_toward_zero(row: Format) -> None:
+    """Between two neighbours lies nothing but what is cut to the smaller one."""
+    codes = np.arange(2**7 - 4, dtype=np.uint8)
+    numbers = codes.view(getattr(ml_dtypes, row.array)).astype(np.float32)
+    numbers = numbers[np.isfinite(numbers)]
+    for sign in (1, -1):
+        x = sign * (numbers[:-1] * np.float32(0.25) + numbers[1:] * np.float32(0.75))
+        out = np.full(len(x), 1, getattr(ml_dtypes, row.array))
+        cut[(1,)](out, x, len(x), BLOCK=128)
+        np.testing.assert_array_equal(out.astype(np.float32), sign * numbers[:-1])
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_names(row: Format) -> None:
+    assert repr(getattr(tl, row.tl)) == row.name
+    compiled = convert.warmup(every_value(row).dtype, np.float32, 8, BLOCK=8, grid=(1,))
+    assert f"!tt.ptr<{row.mlir}>" in compiled.asm["ttir"]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row.capability != 0], ids=str)
+def test_gpus_that_lack_it(row: Format) -> None:
+    pytest.importorskip("triton")
+    ttir = f"""module {{
+  tt.func public @k(%x: !tt.ptr<{row.mlir}>) {{
+    %0 = tt.splat %x : !tt.ptr<{row.mlir}> -> tensor<8x!tt.ptr<{row.mlir}>>
+    tt.return
+  }}
+}}"""
+    with pytest.raises(RuntimeError, match=f"{row.name} .*sm_80"):
+        handoff.lower("k", ttir, [f"*{row.signature}"], 80)
