@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+from mini_triton.formats import FLOATS
 from mini_triton.ir.ops.elementwise import (
     bitcast,
     cmpf,
@@ -22,7 +23,6 @@ from tests.support.m02_ops.rules import Call, applying, judge
 from tests.support.type_names import NUMBERS
 
 INTEGERS = ("i1", "i8", "i16", "i32", "i64")
-FLOATS = ("f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
 ELEMENTS = (*NUMBERS, "!tt.ptr<f32>", "!tt.ptr<i8>")
 TYPES = [tensor(shape, element) for shape in ((), (8,)) for element in ELEMENTS]
 TYPES += [tensor(shape, element) for shape in ((4,), (2, 4)) for element in ("i1", "i32", "f32")]

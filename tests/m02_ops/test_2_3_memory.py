@@ -6,6 +6,7 @@ import itertools
 
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.formats import FLOATS
 from mini_triton.ir.ops.memory import addptr, atomic_cas, atomic_rmw, load, pointee, store
 
 from tests.support.m02_ops.descriptions import Attribute, segments, tensor, type_of, word
@@ -19,7 +20,6 @@ MASKS = tuple(tensor(shape, name) for shape in SHAPES for name in ("i1", "i32"))
 ATOMICS = ("and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exch")  # numbered from 1
 ORDER = {"sem": word("acq_rel", 4), "scope": word("gpu", 1)}
 ONE_SHAPE = "pointer and offset have one shape: nothing broadcasts here"
-FLOATS = ("f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
 
 shapes = st.lists(st.sampled_from((1, 2, 4, 8)), max_size=3).map(tuple)
 names = st.sampled_from(NUMBERS)

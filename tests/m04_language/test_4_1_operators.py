@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.language.context import current
-from mini_triton.language.signature import SPELLINGS, parse_type
+from mini_triton.language.signature import parse_type
 from mini_triton.language.tensor import tensor
 from mini_triton.language.tracing import trace
 
@@ -17,8 +17,8 @@ from tests.checks import described, one_in
 from tests.oracles import questions, records
 from tests.support.m04_language.expressions import Arguments, Scene, judge
 from tests.support.m06_codegen.execution import Machine
+from tests.support.type_names import SIGNATURES as DTYPES
 
-DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
 POINTERS = ("*fp32", "*fp16", "*i32")
 ARITHMETIC = ("+", "-", "*", "/", "//", "%")
 BITWISE = ("&", "|", "^", "<<", ">>")

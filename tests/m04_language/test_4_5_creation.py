@@ -8,13 +8,13 @@ import mini_triton.language as tl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.language.signature import SPELLINGS, parse_type
+from mini_triton.language.signature import parse_type
 
 from tests.checks import described, one_in
 from tests.oracles import records
 from tests.support.m04_language.expressions import Scene, judge
+from tests.support.type_names import SIGNATURES as DTYPES
 
-DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
 NAMES = {  # of the dtypes to make tensors of; real Triton cannot fill one with an fp8 number in all its versions
     **{f"i{width}": f"tl.int{width}" for width in (1, 8, 16, 32, 64)},
     **{f"u{width}": f"tl.uint{width}" for width in (8, 16, 32, 64)},

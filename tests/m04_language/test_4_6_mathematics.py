@@ -11,13 +11,12 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mini_triton.language.signature import SPELLINGS
 
 from tests.support.m04_language.expressions import Scene, judge
+from tests.support.type_names import SIGNATURES as DTYPES
 
 Shape = tuple[int, ...]
 
-DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
 INTEGERS = tuple(dtype for dtype in DTYPES if dtype[0] in "iu")
 PLAIN = (*INTEGERS, "fp16", "fp32", "fp64")
 WIDE = ("i32", "i64", "u32", "u64", "fp32", "fp64")

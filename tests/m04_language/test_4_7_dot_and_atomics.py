@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.ir.printer import print_module
-from mini_triton.language.signature import SPELLINGS, parse_type
+from mini_triton.language.signature import parse_type
 from mini_triton.language.tracing import trace
 
 from tests.checks import described, one_in
 from tests.oracles import records
 from tests.support.m04_language.expressions import Scene, judge
+from tests.support.type_names import SIGNATURES as DTYPES
 
 Shape = tuple[int, ...]
 
 SOME = one_in(2)  # each asks real Triton several times
 
-DTYPES = tuple(spelling for spelling in SPELLINGS if spelling != "u1")
 SHAPES: tuple[Shape, ...] = ((), (4,), (1,), (2, 4), (4, 1))
 NUMBERS = ("0", "1", "-1", "2.5")
 

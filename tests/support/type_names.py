@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from mini_triton.formats import FLOATS, INTEGERS
+from mini_triton.formats import FLOATS, FORMATS, INTEGERS
 from mini_triton.ir.types import FloatType, IntegerType, PointerType, Scalar, TensorType, Type
 
 NUMBERS = (*INTEGERS, *FLOATS)
+SIGNATURES = ("i1", *(row.signature for row in FORMATS[1:] if row.capability is not None))  # that real Triton compiles
 POINTERS = tuple("!tt.ptr<" * depth + name + ">" * depth for depth in (1, 2, 3) for name in NUMBERS)
 SCALARS = NUMBERS + POINTERS
 
