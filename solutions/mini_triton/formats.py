@@ -101,6 +101,8 @@ FORMATS = (
     Format("float8e5",   "fp8e5",   "fp8e5",   "f8E5M2",   "float8_e5m2",   FLOAT, 8,  exponent=5, native=False),
     Format("float8e4nv", "fp8e4nv", "fp8e4nv", "f8E4M3FN", "float8_e4m3fn", FLOAT, 8,  exponent=4,
            specials=Specials.FINITE, native=False, capability=89),
+    Format("float8e5b16", "fp8e5b16", "fp8e5b16", "f8E5M2FNUZ", "float8_e5m2fnuz", FLOAT, 8, exponent=5,
+           specials=Specials.UNSIGNED_ZERO, native=False, capability=None),
     Format("float16",    "fp16",    "fp16",    "f16",      "float16",       FLOAT, 16, exponent=5),
     Format("bfloat16",   "bf16",    "bf16",    "bf16",     "bfloat16",      FLOAT, 16, exponent=8, native=False),
     Format("float32",    "fp32",    "fp32",    "f32",      "float32",       FLOAT, 32, exponent=8),
