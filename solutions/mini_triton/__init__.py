@@ -15,8 +15,8 @@ EXPORTS = {
     "JITFunction": "mini_triton.runtime.jit",
     "reachable": "mini_triton.runtime.reach",
     "constexpr_function": "mini_triton.frontend.function",
-    "cdiv": "mini_triton.frontend.sizes",
-    "next_power_of_2": "mini_triton.frontend.sizes",
+    "cdiv": "mini_triton.frontend.function",
+    "next_power_of_2": "mini_triton.frontend.function",
 }
 
 

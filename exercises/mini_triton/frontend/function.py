@@ -104,3 +104,15 @@ class ConstexprFunction:
 def constexpr_function(fn: Callable[..., Any]) -> ConstexprFunction:
     """Mark a plain Python function as one that the compiler runs."""
     return ConstexprFunction(fn)
+
+
+@constexpr_function
+def cdiv(x: int, y: int) -> int:
+    """`x / y` rounded up, for launches and for the compile-time values of a kernel."""
+    return (x + y - 1) // y
+
+
+@constexpr_function
+def next_power_of_2(n: int) -> int:
+    """The smallest power of two that is not below `n`; 0 for 0."""
+    return 1 << (n - 1).bit_length() if n else 0

@@ -6,19 +6,19 @@ Source: `ast_to_ttir` in Triton's `code_generator.py`.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from mini_triton.errors import CompilationError
-from mini_triton.frontend.calls import NOTHING
+from mini_triton.frontend.ast_visitor import Visitor
 from mini_triton.frontend.function import KernelSource
-from mini_triton.frontend.statements import Statements
-from mini_triton.frontend.values import compile_time
+from mini_triton.frontend.values import to_compile_time
 from mini_triton.ir.builder import Builder
-from mini_triton.ir.core import Module
+from mini_triton.ir.core import BlockArgument, Module
 from mini_triton.ir.scopes import function
-from mini_triton.language.constexpr import constexpr
+from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import building
+from mini_triton.language.dtypes import dtype, pointer_type
 from mini_triton.language.signature import parse_type
 from mini_triton.language.tensor import tensor
 
@@ -33,7 +33,7 @@ def ast_to_ttir(
     constexprs: Mapping[str, Any] | None = None,
     divisible: Collection[str] = (),
 ) -> Module:
-    """Compile a kernel for arguments of the given types.
+    """Compile a kernel for arguments of the given types. (Given.)
 
     `signature` has the type of every parameter by its name: "*fp32", "i32", ..., or "constexpr"; what those are is in
     `constexprs`. `divisible` names the arguments that are multiples of 16 (pointers: their addresses).
@@ -41,59 +41,78 @@ def ast_to_ttir(
     Raises `CompilationError`, with the line of the kernel that is wrong, and `ValueError` for a signature that does not
     fit the kernel's parameters.
     """
-    constants = arguments_by_name(kernel, signature, dict(constexprs or {}))
-    module, builder = Module(), Builder()
-    dtypes = {name: parse_type(signature[name]) for name in kernel.signature.parameters if name not in constants}
-    inputs = {name: dtype.ir_type for name, dtype in dtypes.items()}
-    divisibility = dict.fromkeys(divisible, ALIGNMENT)
-    visitor, place = Statements(kernel, builder), kernel.loc(kernel.tree)
+    constants = complete_constants(kernel, signature, constexprs or {})
+    types = {name: parse_type(signature[name]) for name in kernel.signature.parameters if name not in constants}
     try:
-        with (
-            building(builder),
-            builder.location(place),
-            function(builder, module, kernel.fn.__name__, inputs, divisibility=divisibility) as built,
-        ):
-            for name, value in constants.items():
-                visitor.scope.bind(name, compile_time(constexpr(value)), place)
-            for (name, dtype), argument in zip(dtypes.items(), built.arguments, strict=True):
-                visitor.scope.bind(name, tensor(argument, dtype), place)
-            result = visitor.run(kernel.tree.body)
-            for name, argument in zip(inputs, built.arguments, strict=True):  # promises about arguments are forgotten
-                argument.attributes = {"tt.divisibility": ALIGNMENT} if name in divisibility else {}
-            if result is not NOTHING and not is_none(result):
-                raise CompilationError("a kernel returns nothing: store its results in memory", place)
+        return build_module(kernel, types, constants, dict.fromkeys(divisible, ALIGNMENT))
     except CompilationError as error:
         raise without_internals(error) from error.__cause__
+
+
+def build_module(
+    kernel: KernelSource,
+    types: Mapping[str, dtype | pointer_type],
+    constants: Mapping[str, Any],
+    divisibility: Mapping[str, int],
+) -> Module:
+    """A module with one public function, of the kernel's name: its parameters are those in `types`, its body is what
+    the kernel's source says. All that is not said by a statement stands at the place of the `def`, `kernel.tree`.
+
+    Raises `CompilationError` for what is wrong with the kernel.
+    """
+    # [task 5.2] Join the stages. A module; a builder, with which the language is `building`; an IR `function` in the
+    # module, open while its body is built; a `Visitor`, whose scope has every parameter: constants as kernels see them
+    # (`to_compile_time`), the function's arguments as tensors of their dtypes. Then `run` the body, and `finish`.
+    module, builder = Module(), Builder()
+    visitor, place = Visitor(kernel, builder), kernel.loc(kernel.tree)
+    inputs = {name: type.ir_type for name, type in types.items()}
+    with (
+        building(builder),
+        builder.location(place),
+        function(builder, module, kernel.fn.__name__, inputs, divisibility=divisibility) as built,
+    ):
+        for name, value in constants.items():
+            visitor.scope.bind(name, to_compile_time(constexpr(value)), place)
+        for (name, type), argument in zip(types.items(), built.arguments, strict=True):
+            visitor.scope.bind(name, tensor(argument, type), place)
+        finish(kernel, visitor.run(kernel.tree.body), built.arguments, divisibility)
     return module
+    # [end]
 
 
-def arguments_by_name(kernel: KernelSource, signature: Mapping[str, str], constants: dict[str, Any]) -> dict[str, Any]:
+def finish(
+    kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument], divisibility: Mapping[str, int]
+) -> None:
+    """Check that a kernel returns nothing, and forget what its body promised about its arguments. (Given.)"""
+    if isinstance(result, tensor | tuple) or unwrap(result) is not None:
+        message = "a kernel returns nothing: store its results in memory"
+        raise CompilationError(message, kernel.loc(kernel.tree))
+    for argument in arguments:
+        argument.attributes = {"tt.divisibility": ALIGNMENT} if argument.name in divisibility else {}
+
+
+def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
     """The compile-time arguments, defaults included. Raises `ValueError` for what does not fit. (Given.)"""
-    parameters = kernel.signature.parameters
+    constants, parameters = dict(known), kernel.signature.parameters
     for name in (*signature, *constants):
         if name not in parameters:
             raise ValueError(f"{kernel.fn.__name__} has no parameter {name}, only {', '.join(parameters)}")
     for name, parameter in parameters.items():
-        known = name in constants or signature.get(name) == "constexpr" or name not in signature
-        if known and name not in constants:
+        is_known = name in constants or signature.get(name) == "constexpr" or name not in signature
+        if is_known and name not in constants:
             if parameter.default is parameter.empty:
                 raise ValueError(f"{kernel.fn.__name__} needs a value or a type for its parameter {name}")
             constants[name] = parameter.default
-        if not known and name in kernel.constexprs:
+        if not is_known and name in kernel.constexprs:
             raise ValueError(f"the parameter {name} of {kernel.fn.__name__} is constexpr: it needs a value, not a type")
     return constants
-
-
-def is_none(value: Any) -> bool:
-    """Whether it is the compile-time None. (Given.)"""
-    return isinstance(value, constexpr) and value.value is None
 
 
 def without_internals(error: CompilationError) -> CompilationError:
     """The error without the way it took through the compiler; unless the variable `DEBUGGING` is set."""
     if os.environ.get(DEBUGGING):
         return error
-    # [task 5.8] `with_traceback(None)` forgets the way. What led to the error (`__cause__`, which Python prints as
+    # [task 5.9] `with_traceback(None)` forgets the way. What led to the error (`__cause__`, which Python prints as
     # well) is forgotten by setting it to None; then Python does not print the `__context__` either.
     error.__cause__ = None
     return error.with_traceback(None)

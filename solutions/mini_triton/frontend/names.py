@@ -1,4 +1,4 @@
-"""Which names a piece of source reads and writes.
+"""Names: which of them a piece of source reads and writes, and what they stand for.
 
 SSA values never change, names do. So before a loop is compiled it must be known which names its body gives new values:
 those that had a value before are what the loop carries.
@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import Any
+
+from mini_triton.errors import Loc
+from mini_triton.language.tensor import tensor
 
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that get a value anywhere inside these nodes, each once, in the order of the text."""
-    # [task 5.1] `ast.walk` finds the nodes inside a node. A name that gets a value is an `ast.Name` whose `ctx` is a
-    # `Store`: targets of `=`, `+=`, `:=` and `for` are. `_in_order` sorts and removes what is there twice.
+    # [task 5.1] A name that gets a value is an `ast.Name` whose `ctx` is a `Store`: targets of `=`, `+=`, `:=` and
+    # `for` are. `_names` and `_in_order` are given below.
     return _in_order(name for name in _names(nodes) if isinstance(name.ctx, ast.Store))
     # [end]
 
@@ -38,3 +42,35 @@ def _names(nodes: Iterable[ast.AST]) -> list[ast.Name]:
 def _in_order(names: Iterable[ast.Name]) -> list[str]:
     """Names in the order of the text, each once. (Given.)"""
     return list(dict.fromkeys(name.id for name in sorted(names, key=lambda name: (name.lineno, name.col_offset))))
+
+
+class Scope:
+    """The local names of a function: their values, and where they got them. (Given.)
+
+    A name can also be *lost*: it got a value on only some control-flow paths. Then `lost` has the reason instead.
+    """
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.places: dict[str, Loc] = {}
+        self.lost: dict[str, str] = {}
+
+    def copy(self) -> Scope:
+        """The same names, for a block that binds some of them anew."""
+        other = Scope()
+        other.values, other.places, other.lost = dict(self.values), dict(self.places), dict(self.lost)
+        return other
+
+    def bind(self, name: str, value: Any, place: Loc) -> None:
+        """Give a name a value. The printed IR will call it so, unless it has a name already."""
+        if isinstance(value, tensor) and not value.handle.name:
+            value.handle.name = name
+        self.values[name] = value
+        self.places[name] = place
+        self.lost.pop(name, None)
+
+    def lose(self, name: str, reason: str, place: Loc) -> None:
+        """Take a name's value; `reason` is what to tell who asks for it: "it has a value only in ..."."""
+        self.values.pop(name, None)
+        self.places[name] = place
+        self.lost[name] = reason

@@ -26,6 +26,42 @@ from tests.support.sources import compiled
 DEBUGGING = "MINI_TRITON_FRONT_END_DEBUGGING"
 """With it, errors keep their way through the compiler: a failure points into the code under test."""
 
+ARGUMENTS = {
+    "x": "*fp32",
+    "p": "*i32",
+    "n": "i32",
+    "m": "i64",
+    "f": "fp32",
+    "h": "fp16",
+    "N": "=4",
+    "ZERO": "=0",
+    "HALF": "=0.5",
+    "YES": "=True",
+    "NONE": "=None",
+    "TEXT": "='abc'",
+    "T": "=(1, 4, 2.5)",
+    "DTYPE": "=tl.float16",
+}
+"""Parameters of small kernels. `=` is in front of constants."""
+
+GLOBALS = {
+    "arange": "from triton.language import arange",
+    "mathematics": "import triton.language.math as mathematics",
+    "math": "import math",
+    "SEVEN": "SEVEN = tl.constexpr(7)",
+    "PAIR": "PAIR = tl.constexpr((3, 5))",
+    "SHORT": "SHORT = tl.constexpr(tl.int16)",
+    "FLOAT": "FLOAT = tl.float16",
+    "len": "len = tl.constexpr(9)",
+    "NUMBER": "NUMBER = 3",
+    "WORD": "WORD = 'abc'",
+    "BOTH": "BOTH = (1, 2)",
+    "ANNOTATED": "ANNOTATED: tl.constexpr = 3",
+    "plain": "def plain(a):\n    return a",
+    "Plain": "class Plain:\n    value = 3",
+}
+"""What stands before them in their file, some of it visible to kernels."""
+
 Outcome = str | Exception
 """The text of the module that our front end makes of a kernel, or why it refuses."""
 
@@ -41,6 +77,24 @@ def kernel(body: str, arguments: Mapping[str, str], before: str = "") -> Source:
     lines += [f"def kernel({', '.join(parameters)}):", *(f"    {line}" for line in body.splitlines())]
     signature = {name: "constexpr" if name in constants else value for name, value in arguments.items()}
     return Source("\n".join(lines) + "\n", "kernel", signature, constants)
+
+
+def sketch(body: str, before: str = "") -> Source:
+    """A kernel with this body, and with those of `ARGUMENTS` and `GLOBALS` that it uses. Lines like "def f(a):" in
+    `before` are other kernels."""
+    lines = [*used(GLOBALS, body).values(), before.replace("def ", "@triton.jit\ndef ")]
+    return kernel(body, used(ARGUMENTS, body), "\n".join(filter(None, lines)))
+
+
+def printing(text: str) -> str:
+    """The statement that prints a value."""
+    return f'tl.device_print("shown", {text})'
+
+
+def judge_expressions(*expressions: str) -> None:
+    """What they are, or that they are refused. Each is printed by a statement of its own."""
+    __tracebackhide__ = True
+    judge_statements([printing(text) for text in expressions], ARGUMENTS, GLOBALS)
 
 
 def outcome(source: Source) -> Outcome:

@@ -1,14 +1,14 @@
-def run_time(value: Any) -> Any:
+def to_run_time(value: Any) -> Any:
     match value:
         case constexpr(value=int() | float()):
             return to_tensor(value)
         case tuple():
-            return tuple(run_time(element) for element in value)
+            return tuple(to_run_time(element) for element in value)
         case _:
             return value
 
 
-def parts(value: Any) -> list[tensor]:
+def flatten(value: Any) -> list[tensor]:
     match value:
         case tensor():
             return [value]
@@ -18,26 +18,27 @@ def parts(value: Any) -> list[tensor]:
             inside = tuple(_fields(value).values())
         case _:
             inside = ()
-    return [part for element in inside for part in parts(element)]
+    return [part for element in inside for part in flatten(element)]
 
 
-def _fill(value: Any, handles: Iterator[Value]) -> Any:
+def rebuild(value: Any, handles: Iterable[Value]) -> Any:
+    handles = iter(handles)
     match value:
         case tensor(dtype=dtype):
             return tensor(next(handles), dtype)
         case tuple():
-            return tuple([_fill(element, handles) for element in value])
+            return tuple([rebuild(element, handles) for element in value])
         case RunTimeValue():
-            return type(value)(*[_fill(field, handles) for field in _fields(value).values()])
+            return type(value)(*[rebuild(field, handles) for field in _fields(value).values()])
         case _:
             return value
 
 
-def spelled(value: Any) -> str:
+def describe(value: Any) -> str:
     match value:
         case tuple():
-            return "(" + ", ".join(spelled(element) for element in value) + ")"
+            return "(" + ", ".join(describe(element) for element in value) + ")"
         case RunTimeValue() if not isinstance(value, tensor):
-            return type(value).__name__ + spelled(tuple(_fields(value).values()))
+            return type(value).__name__ + describe(tuple(_fields(value).values()))
         case _:
             return repr(value)

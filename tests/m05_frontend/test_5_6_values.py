@@ -1,4 +1,4 @@
-"""Task 5.5: what a name may hold, taken apart into its tensors and put together from others.
+"""Task 5.6: what a name may hold, taken apart into its tensors and put together from others.
 
 Values are written down as plain data: "fp32[4]" is a tensor, {"a": 1} something with fields, tuples are tuples, and
 everything else is a `constexpr` of it.
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton import language as tl
-from mini_triton.frontend.values import parts, rebuilt, spelled
+from mini_triton.frontend.values import describe, flatten, rebuild
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Block, Value
 from mini_triton.ir.types import TensorType
@@ -123,7 +123,7 @@ def said(data: Any) -> str:
 def test_the_tensors_of_a_value(data: Any) -> None:
     """From left to right, however deep; nothing else is a part."""
     written = Written(data)
-    call = written.call(parts)
+    call = written.call(flatten)
     got = call.succeeds("its tensors")
     if not isinstance(got, list) or not all(isinstance(part, tensor) for part in got):
         call.fail("a list of tensors", got)
@@ -138,7 +138,7 @@ def test_put_together_from_other_tensors(data: Any) -> None:
     """The same value, but its tensors have the other IR values; the old one is as it was."""
     written = Written(data)
     others = written.others()
-    call = written.call(rebuilt, iter(others), says=f", {len(others)} other IR values")
+    call = written.call(rebuild, iter(others), says=f", {len(others)} other IR values")
     got = call.succeeds("a value like it")
     same(call, data, written.value, got, iter(others))
     same(call, data, written.value, written.value, iter(written.handles))
@@ -146,10 +146,10 @@ def test_put_together_from_other_tensors(data: Any) -> None:
 
 @given(data=values)
 def test_apart_and_together(data: Any) -> None:
-    """`rebuilt` is the opposite of `parts`."""
+    """`rebuild` is the opposite of `flatten`."""
     written = Written(data)
-    handles = [part.handle for part in parts(written.value)]
-    call = written.call(rebuilt, handles, says=", the handles of its own parts")
+    handles = [part.handle for part in flatten(written.value)]
+    call = written.call(rebuild, handles, says=", the handles of its own parts")
     same(call, data, written.value, call.succeeds("the same again"), iter(handles))
 
 
@@ -157,7 +157,7 @@ def test_a_tuple_of_carried_values() -> None:
     """So a loop does it: all the names at once, and their values again from the results of the operation."""
     data = ("fp32[4]", ("int32[]", 3, "pointer<fp32>[4]"), None, {"a": "uint8[2, 4]", "b": (8, "int1[8]")}, ())
     written = Written(data)
-    first, (count, three, where), nothing, box, empty = rebuilt(written.value, iter(written.others()))
+    first, (count, three, where), nothing, box, empty = rebuild(written.value, iter(written.others()))
     assert (repr(first), repr(count), repr(where)) == ("fp32[4]", "int32[]", "pointer<fp32>[4]")
     assert three.value == 3 and nothing.value is None and empty == ()
     assert type(box) is Box and box.a.dtype == tl.uint8 and box.b[0].value == 8 and box.c is None
@@ -199,8 +199,8 @@ def test_what_has_no_parts(value: Any) -> None:
     """What the compiler knows has no tensors in it, whatever it is, and stays."""
     value = tl if value == "the language" else value
     for known in (value, constexpr(value)):
-        described(f"parts({known!r})", parts, known).returns([])
-        call = described(f"rebuilt({known!r}, [])", rebuilt, known, [])
+        described(f"flatten({known!r})", flatten, known).returns([])
+        call = described(f"rebuild({known!r}, [])", rebuild, known, [])
         if (got := call.succeeds()) is not known:
             call.fail("the very same object", got)
 
@@ -211,15 +211,15 @@ def test_what_has_no_parts(value: Any) -> None:
 @given(data=values)
 def test_types_in_messages(data: Any) -> None:
     written = Written(data)
-    written.call(spelled).returns(said(data))
+    written.call(describe).returns(said(data))
 
 
 @given(data=values, other=values)
 def test_spelled_alike(data: Any, other: Any) -> None:
     """What crosses together has the same structure, the same types, and the same constants in it."""
     if said(data) != said(other):
-        assert spelled(Written(data).value) != spelled(Written(other).value), f"{shown(data)} and {shown(other)}"
-    assert spelled(Written(data).value) == spelled(Written(data).value), f"twice {shown(data)}"
+        assert describe(Written(data).value) != describe(Written(other).value), f"{shown(data)} and {shown(other)}"
+    assert describe(Written(data).value) == describe(Written(data).value), f"twice {shown(data)}"
 
 
 def test_a_block_pointer() -> None:
@@ -229,10 +229,10 @@ def test_a_block_pointer() -> None:
     with building(builder), builder.at_end(block):
         base = tensor(block.arguments[0], pointer_type(tl.float16))
         rows = tl.make_block_ptr(base, (64, 32), (32, 1), (0, 0), (16, 32), (1, 0))
-    assert [repr(part) for part in parts(rows)] == ["pointer<fp16>[]"] + ["int64[]"] * 6
+    assert [repr(part) for part in flatten(rows)] == ["pointer<fp16>[]"] + ["int64[]"] * 6
     ints = ", ".join(["(int64[], int64[])"] * 3)
-    assert spelled(rows) == f"block_pointer(pointer<fp16>[], {ints}, (16, 32))", spelled(rows)
-    handles = list(Block([part.handle.type for part in parts(rows)]).arguments)
-    again = rebuilt(rows, handles)
+    assert describe(rows) == f"block_pointer(pointer<fp16>[], {ints}, (16, 32))", describe(rows)
+    handles = list(Block([part.handle.type for part in flatten(rows)]).arguments)
+    again = rebuild(rows, handles)
     assert type(again) is type(rows) and again.block_shape == (16, 32)
     assert [part.handle for part in (again.base, *again.shape, *again.strides, *again.offsets)] == handles

@@ -1,4 +1,4 @@
-"""Task 5.6: loops over ranges, beside real Triton's front end."""
+"""Task 5.7: loops over ranges, beside real Triton's front end."""
 
 from __future__ import annotations
 
@@ -180,6 +180,52 @@ def test_the_variable_after_the_loop() -> None:
     for before, after in itertools.product(("", "i = n * 2\n"), ("tl.store(x, i)", "i = i + 1", "i += 1")):
         refuses(kernel(before + loop + after, ARGUMENTS), "i", line=after)
     judge_bodies(f"{loop}i = f\ntl.store(x, i)", f"i = n * 2\n{loop}i = f\ntl.store(x, i)")
+
+
+def test_a_name_from_before_as_the_target() -> None:
+    """The loop does not carry it, whatever its body does with it; and it is gone afterwards."""
+    loop = "i = n * 2\nfor i in range(n):\n    i = i + 1\n    tl.store(x + i, i)"
+    judge_bodies(loop, loop.replace("range(n)", "range(i)"), loop.replace("i + 1", "i + 0.5").replace("x + i", "x"))
+    refuses(kernel(f"{loop}\ntl.store(x, i)", ARGUMENTS), "i", line="tl.store(x, i)")
+
+
+def test_a_name_from_before_as_the_target_of_an_inner_loop() -> None:
+    """The outer loop cannot carry it: the inner one loses it. (Real Triton carries a poison value.)"""
+    inner = "for {0} in range(4):\n        tl.store(x + {0}, {0})"
+    for name, before in (("i", "i = n * 2\n"), ("n", ""), ("f", ""), ("i", "i = (n, f)\n")):
+        loop = inner.format(name)
+        for outer in ("for j in range(n):\n    ", "for j in range(n):\n    n += j\n    "):
+            refuses(kernel(before + outer + loop, ARGUMENTS), f"{name} is lost", line=loop.splitlines()[0])
+    refuses(kernel(f"for j in range(n):\n    {inner.format('N')}", ARGUMENTS), "N", "reassign", line="for N")
+    judge_bodies(
+        f"i = n * 2\nfor j in range(n):\n    {inner.format('i')}\n    i = j\ntl.store(x, i)",
+        f"for i in range(n):\n    {inner.format('i')}",
+        f"i = n * 2\nfor i in range(n):\n    {inner.format('i')}\n    i = n\n    tl.store(x, i)",
+        f"for j in range(n):\n    {inner.format('i')}\ni = n\ntl.store(x, i)",
+    )
+
+
+# --- types
+
+
+def test_a_carried_value_keeps_its_type() -> None:
+    """Also its sign, which the IR does not know."""
+    for first, second in (
+        ("n", "f"),
+        ("n", "n.to(tl.uint32)"),
+        ("n.to(tl.uint32)", "n"),
+        ("n", "n.to(tl.int64)"),
+        ("tl.arange(0, 4)", "tl.arange(0, 4).to(tl.uint32)"),
+        ("tl.arange(0, 4)", "tl.arange(0, 8)"),
+        ("tl.arange(0, 4)", "n"),
+        ("(n, f)", "n"),
+        ("x", "x.to(tl.pointer_type(tl.uint32))"),
+    ):
+        source = kernel(f"y = {first}\nfor i in range(n):\n    n += i\n    y = {second}", ARGUMENTS)
+        refuses(source, "y", "initial type", "(line 6)", "re-assigned", line=f"    y = {second}")
+        assert not triton.frontends([source])[0], "the test is wrong: real Triton accepts this"
+    swapped = "t = (n, n.to(tl.uint32))\nfor i in range(n):\n    t = (t[1], t[0])"
+    refuses(kernel(swapped, ARGUMENTS), "(int32[], uint32[])", "(uint32[], int32[])", line="t[1]")
 
 
 # --- return

@@ -1,4 +1,4 @@
-"""Task 5.8: errors say what is wrong, and point at the line of the kernel.
+"""Task 5.9: errors say what is wrong, and point at the line of the kernel.
 
 In the kernels here « is where the error should point. It is taken out before they are compiled.
 """
@@ -224,6 +224,7 @@ VALUES |= {
     "pointer<fp32>[]": "x + 1",
     "(int32[], fp32[])": "(n, 1.0)",
     "int1[]": "n > 3",
+    "uint32[]": "u + 1",
 }
 
 SOME = one_in(3)

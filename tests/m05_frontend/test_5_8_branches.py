@@ -1,4 +1,4 @@
-"""Task 5.7: `if`, `while`, `x if c else y`, `and`, `or`, `not`, beside real Triton's front end."""
+"""Task 5.8: `if`, `while`, `x if c else y`, `and`, `or`, `not`, beside real Triton's front end."""
 
 from __future__ import annotations
 
@@ -190,6 +190,7 @@ def test_results_of_two_types() -> None:
         ("n", "f", "int32[]", "fp32[]"),
         ("1", "2.0", "int32[]", "fp32[]"),
         ("tl.arange(0, 4)", "tl.arange(0, 8)", "int32[4]", "int32[8]"),
+        ("n", "n.to(tl.uint32)", "int32[]", "uint32[]"),
         ("(n, n)", "(n, f)", "(int32[], int32[])", "(int32[], fp32[])"),
         ("(n, n)", "n", "(int32[], int32[])", "int32[]"),
     ):
@@ -234,6 +235,8 @@ def test_what_while_refuses() -> None:
         ("while n > 3:\n    y = n\n    n = n - 1\ntl.store(x, y)", "tl.store(x, y)", "y"),
         ("while y > 3:\n    y = n\n", "while y", "y"),
         ("while n > 3:\n    N = n\n", "N = n", "N", "reassign"),
+        ("u = n.to(tl.uint32)\nwhile n > 3:\n    u = n - 1", "    u = n", "u"),
+        ("while n > 3:\n    for n in range(3):\n        tl.store(x, n)", "for n", "n is lost"),
         ("while n > 3:\n    break", "break", "Break"),
         ("while n > 3:\n    n -= 1\n    return", "return", "Cannot have `return` statements inside"),
         ("while n > 3:\n    if n > 4:\n        return\n    n -= 1", "return", "Cannot have `return` statements inside"),

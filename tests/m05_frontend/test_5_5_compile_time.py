@@ -1,4 +1,4 @@
-"""Task 5.4: branches, loops and names that the compiler decides about, beside real Triton's front end."""
+"""Task 5.5: branches, loops and names that the compiler decides about, beside real Triton's front end."""
 
 from __future__ import annotations
 
@@ -8,33 +8,12 @@ from hypothesis import strategies as st
 from mini_triton.errors import CompilationError, CompileTimeAssertionFailure, UnsupportedLanguageConstruct
 
 from tests.oracles.triton import Source
-from tests.support.m05_frontend.compilation import judge, kernel, refuses, used
-
-ARGUMENTS = {
-    "x": "*fp32",
-    "p": "*i32",
-    "n": "i32",
-    "f": "fp32",
-    "h": "fp16",
-    "N": "=4",
-    "ZERO": "=0",
-    "NONE": "=None",
-    "YES": "=True",
-    "WORD": "='abc'",
-    "BOTH": "=(1, 4)",
-    "D": "=tl.float16",
-}
-
-
-def shown(text: str) -> str:
-    """The line that prints a value."""
-    return f'tl.device_print("shown", {text})'
+from tests.support.m05_frontend.compilation import judge, printing, refuses, sketch
 
 
 def compiled(body: str, last: str = "", before: str = "") -> Source:
     """A kernel that prints `last` in the end."""
-    body += f"\n{shown(last)}" if last else ""
-    return kernel(body, used(ARGUMENTS, body), before)
+    return sketch(f"{body}\n{printing(last)}" if last else body, before)
 
 
 # --- whole programs
@@ -100,7 +79,7 @@ def test_one_branch_is_visited() -> None:
         "if N > 2:\n    if NONE is None:\n        a = n\n    else:\n        a = f\n    a += 1": "a",
         "if N == 4:\n    a = n\nelse:\n    b = n": "a",
         "if N == 4:\n    b = n\nelse:\n    a = n": "a",
-        "if h.dtype == D:\n    h = h.to(tl.float32)": "h",
+        "if h.dtype == DTYPE:\n    h = h.to(tl.float32)": "h",
         "if x.dtype.element_ty == tl.float16:\n    a = h\nelse:\n    a = f": "a",
         "if N == 4:\n    tl.store(x, f)\ntl.store(x, h)": "n",
         "if N == 4: pass\nelse: missing": "n",
@@ -122,27 +101,25 @@ def test_what_holds() -> None:
         "NONE is None",
         "N - 4",
         "N & 2",
-        "D == tl.float16",
+        "DTYPE == tl.float16",
     )
-    refused = ("WORD", "'text'", "0.5", "N / 2", "BOTH", "(n, f)", "()", "D", "tl", "tl.load", "missing", "N > 'a'")
+    refused = ("TEXT", "'text'", "0.5", "N / 2", "T", "(n, f)", "()", "DTYPE", "tl", "tl.load", "missing", "N > 'a'")
     judge([compiled(f"if {text}:\n    tl.store(p, 1)\nelse:\n    tl.store(p, 2)") for text in (*accepted, *refused)])
-    for text in ("WORD", "0.5", "BOTH", "D"):
+    for text in ("TEXT", "0.5", "T", "DTYPE"):
         source = compiled(f"tl.store(x, f)\nif {text}:\n    tl.store(x, f)")
         refuses(source, type_of(text), line=f"if {text}", error=UnsupportedLanguageConstruct)
 
 
 def type_of(text: str) -> str:
     """What the message calls it."""
-    return {"WORD": "str", "0.5": "float", "BOTH": "tuple", "D": "dtype"}[text]
+    return {"TEXT": "str", "0.5": "float", "T": "tuple", "DTYPE": "dtype"}[text]
 
 
 HELPERS = """
-@triton.jit
 def clamped(a, LIMIT: tl.constexpr):
     if LIMIT == 0:
         return a
     return tl.minimum(a, LIMIT)
-@triton.jit
 def chosen(a, KIND: tl.constexpr):
     if KIND == "half":
         a = a.to(tl.float16)
@@ -151,13 +128,11 @@ def chosen(a, KIND: tl.constexpr):
     else:
         return a + 1.5
     return a * 2
-@triton.jit
 def power(a, N: tl.constexpr):
     result = a
     for i in tl.static_range(N - 1):
         result *= a
     return result
-@triton.jit
 def halved(a, N: tl.constexpr):
     if N > 1:
         a = halved(a + N, N // 2)
@@ -225,7 +200,7 @@ REFUSED_LOOPS = {
     "for i in [n, f]:": ("range", "static_range"),
     "for i in n:": ("range", "static_range"),
     "for i in N:": ("range", "static_range"),
-    "for i in WORD:": ("range", "static_range"),
+    "for i in TEXT:": ("range", "static_range"),
     "for i in tl.static_range(n):": ("constexpr",),
     "for i in tl.static_range(N, n):": ("constexpr",),
     "for i in tl.static_range(0, N, ZERO):": ("zero",),

@@ -1,0 +1,417 @@
+"""The visitor: one method for each kind of node of Python's syntax tree.
+
+The visitor computes nothing itself. It finds the values of the operands and lets Python apply the operator: `tensor`
+and `constexpr` know what to do. So a kernel's types are decided in the language, and only there. Loops and branches,
+which build regions, are in `control_flow`.
+
+Source: `CodeGenerator` in Triton's `code_generator.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial, reduce
+from types import ModuleType
+from typing import Any
+
+import mini_triton.language as tl
+from mini_triton.errors import CompilationError, Loc, UnsupportedLanguageConstruct
+from mini_triton.frontend import control_flow
+from mini_triton.frontend.function import ConstexprFunction, KernelSource
+from mini_triton.frontend.names import Scope
+from mini_triton.frontend.values import can_be_named, to_compile_time, to_run_time
+from mini_triton.ir.builder import Builder
+from mini_triton.language.constexpr import constexpr, unwrap
+from mini_triton.language.context import is_builtin
+from mini_triton.language.dtypes import int1
+from mini_triton.language.tensor import bitwise, invert, tensor
+
+OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+PYTHON = (len, min, max, int, float, range, list, print, isinstance, getattr, hasattr)
+"""The functions of Python that kernels know."""
+
+REPLACED: dict[Any, str] = {min: "minimum", max: "maximum", print: "device_print", range: "range"}
+"""Those of them that mean a function of the language."""
+
+MATH = tuple(function for function in vars(math).values() if callable(function))
+
+REFUSALS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
+"""How the language, or Python, refuses operands."""
+
+
+class Visitor:
+    """Compiles one function. What a visit of an expression returns is a `tensor`, a `constexpr`, a tuple, or a thing
+    that has attributes or can be called: a dtype, a module, a function."""
+
+    def __init__(self, function: KernelSource, builder: Builder, callers: Sequence[str] = ()) -> None:
+        self.function = function
+        self.builder = builder
+        self.callers = callers  # the calls that led here, from the kernel on
+        self.scope = Scope()
+        self.in_loop = False  # whether the statement being visited is in the body of a loop
+
+    def visit(self, node: ast.expr | ast.stmt) -> Any:
+        """Visit a node by its kind: a `BinOp` with `visit_BinOp`. What is built meanwhile comes from there. (Given.)"""
+        method = getattr(self, f"visit_{type(node).__name__}", None)
+        if method is None:
+            raise self.unsupported(node, node)
+        with self.builder.location(self.loc(node)):
+            return method(node)
+
+    def run(self, statements: Sequence[ast.stmt]) -> Any:
+        """Visit statements one by one. The value that they return: None as a `constexpr`, if there is no `return`.
+
+        What comes after an `if` depends on it. So `control_flow.visit_If` gets the rest, and returns what that returns.
+        """
+        # Task 5.2: A `Return` ends it, all others are visited. But an `If` is handed the statements after it, which
+        # `visit` cannot do: so tell the builder where it is (`self.builder.location`), as `visit` does.
+        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+
+    @contextmanager
+    def loop(self) -> Iterator[None]:
+        """Inside the `with`, a `return` is refused. (Given.)"""
+        before, self.in_loop = self.in_loop, True
+        yield
+        self.in_loop = before
+
+    # --- errors
+
+    def loc(self, node: ast.expr | ast.stmt) -> Loc:
+        """Where a node is in the kernel's file. (Given.)"""
+        return self.function.loc(node)
+
+    def error(self, node: ast.expr | ast.stmt, message: str) -> CompilationError:
+        """An error to raise, at the place of `node`. (Given.)"""
+        return CompilationError(message, self.loc(node))
+
+    def unsupported(self, node: ast.expr | ast.stmt, construct: ast.AST) -> CompilationError:
+        """The error for a part of `node` that kernels cannot use. (Given.)"""
+        return UnsupportedLanguageConstruct(f"unsupported AST node type: {type(construct).__name__}", self.loc(node))
+
+    def evaluate(
+        self, node: ast.expr | ast.stmt, function: Callable[..., Any], /, *operands: Any, **keywords: Any
+    ) -> Any:
+        """Let Python or the language compute something; what they refuse, they refuse at the place of `node`. (Given.)
+
+        The result is as kernels see it (`to_compile_time`).
+        """
+        try:
+            return to_compile_time(function(*operands, **keywords))
+        except (*REFUSALS, CompilationError) as error:
+            raise self.locate(error, node) from error
+
+    def locate(self, error: Exception, node: ast.expr | ast.stmt) -> CompilationError:
+        """What to raise for an error that came up at `node`.
+
+        A `CompilationError` that has a place of its own is returned as it is; one without is made again with this
+        place, of the same class. Of all others the message is kept, in a `CompilationError`.
+        """
+        # Task 5.3: `loc`, `message` and `self.error` are all it takes.
+        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+
+    # --- names
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        # Task 5.2: A local name has a value in `self.scope.values`. Others are looked up by `global_value`.
+        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+
+    def global_value(self, node: ast.Name) -> Any:
+        """The value of a name that the function does not bind itself.
+
+        Kernels see modules, functions, classes and dtypes of the language, other kernels, and `constexpr` values. All
+        else might change after the kernel is compiled. Raises `CompilationError` at `node`, naming the name.
+        """
+        name = node.id
+        # Task 5.2: Three places, in this order. `self.scope.lost` has names that lost their value, with the reason:
+        # the message is "foo is not defined here: " and the reason. `self.function.globals`: return what `is_visible`;
+        # the message for other things says "Cannot access global variable foo". The `PYTHON` functions, by their
+        # `__name__`, are in the module `builtins`. And last, "foo is not defined".
+        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+
+    # --- values
+
+    def visit_Constant(self, node: ast.Constant) -> Any:
+        # Task 5.2: The compiler knows it: a `constexpr`.
+        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+
+    def visit_Tuple(self, node: ast.Tuple) -> Any:
+        # Task 5.3: A tuple of the elements' values.
+        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+
+    def visit_List(self, node: ast.List) -> Any:
+        """A list in a kernel is a tuple. (Given.)"""
+        return tuple(self.visit(element) for element in node.elts)
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        """`[f(x) for x in xs]`, computed by the compiler for each element of a tuple. (Given.)"""
+        (loop, *more) = node.generators
+        values = unwrap_once(self.visit(loop.iter))
+        if more or loop.ifs or not isinstance(loop.target, ast.Name) or not isinstance(values, tuple):
+            raise self.error(node, "a comprehension in a kernel goes through one tuple, and through all of it")
+        elements = []
+        for value in values:
+            self.scope.bind(loop.target.id, value, self.loc(loop.target))
+            elements.append(self.visit(node.elt))
+        return tuple(elements)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        """An f-string of compile-time values. (Given.)"""
+        words = []
+        for part in node.values:
+            value = self.visit(part.value if isinstance(part, ast.FormattedValue) else part)
+            if isinstance(value, tensor):
+                message = "an f-string in a kernel is made by the compiler, which does not know this value"
+                raise self.error(part, message)
+            words.append(str(unwrap(value)))
+        return constexpr("".join(words))
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        # Task 5.2: `evaluate` Python's `getattr`. The attributes of a `constexpr` are those of the value inside, but
+        # `.value` is that value.
+        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        # Task 5.3: `evaluate` `operator.getitem`, of the value inside if it is a `constexpr` (`unwrap_once`), with an
+        # unwrapped index.
+        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+
+    def visit_Slice(self, node: ast.Slice) -> Any:
+        """`1:2` in a subscript. (Given.)"""
+        bounds = (node.lower, node.upper, node.step)
+        return slice(*(unwrap(self.visit(bound)) if bound else None for bound in bounds))
+
+    # --- operators
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        # Task 5.3: `OPERATORS` has Python's function for the class of `node.op`. For what is not there raise
+        # `self.unsupported(node, node.op)`. Operands are visited from left to right.
+        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        # Task 5.3: As above with one operand; but `not` is `self.visit_not(node)`, which task 5.8 writes.
+        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        # Task 5.3: One comparison only: for `a < b < c` the message is "simultaneous multiple comparison is not
+        # supported". `is` and `is not` compare unwrapped values, at compile time. The rest is in `OPERATORS`, or
+        # unsupported.
+        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+
+    def visit_not(self, node: ast.UnaryOp) -> Any:
+        """`not x`: Python's of what the compiler knows. A tensor must be int1, and is inverted."""
+        # Task 5.8: `self.boolean` sees to the int1, `invert` builds it.
+        raise NotImplementedError("Task 5.8: if, while, conditional expressions")
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        """`a and b`, `a or b`: of tensors both sides are computed, and combined bit by bit.
+
+        Values that the compiler knows either decide (False for `and`, True for `or`), and what follows is not visited;
+        or they change nothing and are left out.
+        """
+        # Task 5.8: Visit from left to right. If no tensors are left, the result is the last value; if there is one, it
+        # is the result; more of them must be int1 (`self.boolean`), and are combined by `bitwise` from the left.
+        raise NotImplementedError("Task 5.8: if, while, conditional expressions")
+
+    def boolean(self, node: ast.expr, value: tensor) -> tensor:
+        """`value` itself, which must be `int1`. (Given.)"""
+        if value.dtype != int1:
+            raise self.error(node, f"this has to be an int1, which {value!r} is not: compare it with something")
+        return value
+
+    # --- calls
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        function = unwrap(self.visit(node.func))
+        # Task 5.2: `visit_arguments`, then call: another kernel is inlined (`self.inline`, task 5.4); for anything
+        # else `evaluate` what `find_callee` gives.
+        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+
+    def visit_arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
+        """The values of the positional and of the keyword arguments; `*xs` stands for the elements of a tuple.
+        (Given.)"""
+        values: list[Any] = []
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                values.extend(self.evaluate(argument, tuple, unwrap_once(self.visit(argument.value))))
+            else:
+                values.append(self.visit(argument))
+        keywords = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                raise UnsupportedLanguageConstruct("** is not supported in a call", self.loc(node))
+            keywords[keyword.arg] = self.visit(keyword.value)
+        return values, keywords
+
+    def find_callee(self, node: ast.Call, function: Any) -> Callable[..., Any]:
+        """What Python is to call with the arguments. `CompilationError` for what kernels cannot call. (Given.)"""
+        if not callable(function):
+            raise self.error(node, f"{ast.unparse(node.func)} is no function")
+        if function in REPLACED:
+            return partial(call_replaced, function)
+        if function in PYTHON or function in MATH:
+            return partial(call_python, function)
+        if isinstance(function, ConstexprFunction):
+            return partial(call_python, function.fn)
+        owner = getattr(function, "__self__", function)
+        modules = type(owner).__module__, getattr(owner, "__module__", None) or ""
+        if is_builtin(function) or any(module.startswith("mini_triton") for module in modules):
+            return partial(self.call_language, node, function)
+        name = ast.unparse(node.func)
+        raise self.error(node, f"{name} cannot be called in a kernel: decorate it with @jit, or @constexpr_function")
+
+    def call_language(self, node: ast.Call, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+        """Call a function of the language; kernels among its arguments become functions that it can call. (Given.)"""
+
+        def make_callable(value: Any) -> Any:
+            inner = unwrap(value)
+            if not isinstance(inner, KernelSource):
+                return value
+            return lambda *xs, **options: self.inline(node, inner, xs, options)
+
+        return function(*map(make_callable, arguments), **{name: make_callable(v) for name, v in keywords.items()})
+
+    def inline(self, node: ast.Call, function: KernelSource, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
+        """Compile the body of another kernel here, its parameters bound to these arguments; the result is what it
+        returns.
+
+        Raises `CompilationError` at `node` for arguments that do not fit and for recursion: a call with the same
+        arguments inside of itself would never end. An error inside the body gets a note that says from where it was
+        called.
+        """
+        # Task 5.4: `evaluate` `bind_arguments`. Another visitor runs the body: first bind each parameter in its scope,
+        # at the place of the `def` (`function.tree`). A function may call itself with other types or constants. So keep
+        # a note of this call, its name and the arguments' `repr`, in the `callers` of the inner visitor, and refuse
+        # what is in `self.callers` already: the message has "recursion" in it.
+        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+
+    def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:
+        """The error with a note (`add_note`) that says that its place was reached by the call at `node`:
+        "called from file:line:column", then the excerpt on a line of its own."""
+        # Task 5.4: Both are in the `Loc` of the node.
+        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+
+    # --- statements
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        # Task 5.4: One target only: "simultaneous multiple assignment is not supported". Then `assign`.
+        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+
+    def assign(self, target: ast.expr, value: Any) -> None:
+        """Bind a name, or several to the elements of a tuple, however nested.
+
+        A number that is given a name is no literal any more but a tensor, also in a tuple. Texts and functions get no
+        names.
+        """
+        # Task 5.4: A `Name`: `evaluate` the value's `to_run_time`, then `self.scope.bind`; what is not `can_be_named`
+        # is refused. A `Tuple`: the value must be a tuple of as many elements, or the error names both numbers. Others
+        # are refused: "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an
+        # `Attribute`, and the rest is unsupported. All of this at the target.
+        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        """`x += y`"""
+        # Task 5.4: The same as `x = x + y`: make those nodes and visit them. `ast.copy_location` gives a new node the
+        # place of an old one; and the name that is read is a `Load`. Only a name can be updated.
+        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
+        # Task 5.5: If the annotation's text (`ast.unparse`) has "constexpr" in it, the target must be a name, and new
+        # ("... is already defined. constexpr cannot be reassigned."), and the value no tensor. Otherwise it is an
+        # assignment like any other. Without a value there is nothing to do.
+        raise NotImplementedError("Task 5.5: What the compiler decides")
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        # Task 5.4: The value, or None as a `constexpr`. Inside a loop (`self.in_loop`): `control_flow.refuse_return`.
+        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        """A call for its effect, or a docstring. (Given.)"""
+        self.visit(node.value)
+
+    def visit_Pass(self, node: ast.Pass) -> None:
+        """(Given.)"""
+
+    def visit_Assert(self, node: ast.Assert) -> None:
+        """`assert condition, "message"` is a `tl.device_assert`. (Given.)"""
+        message = self.visit(node.msg) if node.msg else constexpr("")
+        self.evaluate(node, tl.device_assert, self.visit(node.test), message)
+
+    # --- control flow (`visit_If` wants the statements behind it, too: `run` calls it)
+
+    visit_IfExp = control_flow.visit_IfExp
+    visit_For = control_flow.visit_For
+    visit_While = control_flow.visit_While
+
+
+def unwrap_once(value: Any) -> Any:
+    """The value inside a `constexpr`, without looking into the elements of a tuple. (Given.)"""
+    return value.value if isinstance(value, constexpr) else value
+
+
+def is_visible(value: Any) -> bool:
+    """Whether kernels may see this global. (Given.)"""
+    if isinstance(value, constexpr | ModuleType | KernelSource | ConstexprFunction) or is_builtin(value):
+        return True
+    if any(value is function for function in PYTHON):
+        return True
+    module = getattr(value, "__module__", "") if isinstance(value, type) else type(value).__module__
+    return module.startswith("mini_triton.language")
+
+
+def bind_arguments(function: KernelSource, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:
+    """The arguments of a call by parameter. Raises `TypeError`, as Python does, if they do not fit. (Given.)"""
+    bound = function.signature.bind(*arguments, **keywords)
+    bound.apply_defaults()
+    for name, value in bound.arguments.items():
+        if function.noinline and isinstance(value, tensor) and value.shape:
+            message = f"Function {function.fn.__name__} is marked noinline, but was called with non-scalar {name}"
+            raise TypeError(message)
+    return {name: to_compile_time(value) for name, value in bound.arguments.items()}
+
+
+def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
+    """Call the function of the language that one of Python's means. Between constants `min` and `max` are Python's.
+    (Given.)"""
+    meant = getattr(tl, REPLACED[function])
+    if function not in (min, max):
+        return meant(*arguments, **keywords)
+    if any(isinstance(argument, tensor) for argument in arguments):
+        return reduce(partial(meant, **keywords), arguments)
+    return function(*map(unwrap, arguments))
+
+
+def call_python(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
+    """Call a Python function, now, with what the compiler knows. (Given.)"""
+    values = [*arguments, *keywords.values()]
+    if function not in (isinstance, getattr, hasattr, len, list) and any(isinstance(v, tensor) for v in values):
+        raise TypeError(f"{function.__name__} is computed by the compiler, which does not know its argument")
+    return function(*map(unwrap, arguments), **{name: unwrap(value) for name, value in keywords.items()})

@@ -1,0 +1,448 @@
+"""Control flow: `if`, `x if c else y`, `for`, `while`, and what becomes of the names there.
+
+If the compiler knows a condition, only one side is visited: the other one need not even make sense. Otherwise both are
+compiled, each into a region of an `scf.if`, and what they leave in the names becomes the operation's results.
+
+A `return` inside an `if` ends the function on one path only. The statements after the `if` then belong to the other
+path, so they are compiled as its continuation: `if c: return` followed by `rest` is `if c: return, else: rest`. (Triton
+leaves structured control flow here and jumps, by `cf.cond_br`.)
+
+A loop carries the names that its body writes and that have a tensor before it: they enter the body as block arguments,
+leave it by `scf.yield`, and are the operation's results afterwards. Names that the body alone binds end with it.
+
+Source: `visit_If`, `visit_IfExp`, `visit_For` and `visit_While` in Triton's `code_generator.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from mini_triton.errors import CompilationError, UnsupportedLanguageConstruct
+from mini_triton.frontend.names import Scope, written
+from mini_triton.frontend.values import describe, flatten, rebuild, to_run_time
+from mini_triton.ir.core import Block, BlockArgument, Region, Value
+from mini_triton.ir.scopes import condition, for_, while_, yield_
+from mini_triton.language.constexpr import constexpr, unwrap
+from mini_triton.language.context import current
+from mini_triton.language.dtypes import dtype, int1, promote
+from mini_triton.language.hints import annotated
+from mini_triton.language.ranges import range as tl_range
+from mini_triton.language.ranges import static_range
+from mini_triton.language.tensor import add, convert, sub, tensor, to_tensor
+
+if TYPE_CHECKING:
+    from mini_triton.frontend.ast_visitor import Visitor
+
+
+class Branch(NamedTuple):
+    """A branch that has been compiled."""
+
+    block: Block
+    scope: Scope  # the names at its end
+    result: Any  # what the visit returned
+
+
+Carried = dict[str, Any]
+"""The names that a loop carries, with their values."""
+
+# --- if
+
+
+def visit_If(visitor: Visitor, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
+    """Visit an `if` and the statements after it, and return what they return."""
+    test = visitor.visit(node.test)
+    # [task 5.5] What is no tensor is known to the compiler, and `holds` tells the answer. Then `run` the statements of
+    # the one branch and after them the rest. Otherwise: `runtime_if`, with a scalar condition (`to_condition`).
+    if not isinstance(test, tensor):
+        return visitor.run([*(node.body if holds(visitor, node.test, test) else node.orelse), *rest])
+    return runtime_if(visitor, node, to_condition(visitor, node.test, test), rest)
+    # [end]
+
+
+def holds(visitor: Visitor, node: ast.expr, test: Any) -> bool:
+    """Whether a condition that the compiler knows holds. It must be a bool, an int or None. (Given.)"""
+    value = unwrap(test)
+    if value is not None and not isinstance(value, int):
+        message = f"an `if` decides by a bool, an int or None, not by a {type(value).__name__}"
+        raise UnsupportedLanguageConstruct(message, visitor.loc(node))
+    return bool(value)
+
+
+def to_condition(visitor: Visitor, node: ast.expr, test: tensor) -> tensor:
+    """A test as a scalar `int1`. Raises `UnsupportedLanguageConstruct` at `node` for more than one element."""
+    # [task 5.8] The message is "Boolean value of Tensor with more than one value is ambiguous". A number or a pointer
+    # is true if it is not zero: `convert` to int1. One element in a tensor: `tt.unsplat`.
+    if test.numel != 1:
+        message = "Boolean value of Tensor with more than one value is ambiguous: an `if` decides for the program"
+        raise UnsupportedLanguageConstruct(message, visitor.loc(node))
+    if test.shape:
+        test = tensor(visitor.builder.create("tt.unsplat", test.handle), test.dtype)
+    return visitor.evaluate(node, convert, test, int1)
+    # [end]
+
+
+def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.stmt]) -> Any:
+    """An `if` that is decided when the kernel runs, and the rest. The result is what they return."""
+    found = find_return(node)
+    if found and visitor.in_loop:  # even if it is never reached
+        refuse_return(visitor, found)
+    # [task 5.8] If there is a `return` in one of the branches, compile each branch with the rest behind it, and
+    # `choose` between what they return. The message for two types: "Return type mismatch: int32[] and fp32[]".
+    # Otherwise compile both branches as they are, then `merge` what they did to the names, then `run` the rest.
+    if found:
+        paths = [partial(visitor.run, [*branch, *rest]) for branch in (node.body, node.orelse)]
+        return choose(visitor, node, test, compile_branches(visitor, paths), "Return type mismatch: {} and {}")
+    branches = compile_branches(visitor, [partial(visitor.run, node.body), partial(visitor.run, node.orelse)])
+    merge(visitor, node, test, branches)
+    return visitor.run(rest)
+    # [end]
+
+
+def visit_IfExp(visitor: Visitor, node: ast.IfExp) -> Any:
+    """`x if condition else y`"""
+    # [task 5.8] As an `if`: visit one side if the compiler knows the condition (`holds`). If not, compile both, with a
+    # scalar condition, and `choose`. The message for two types is "Ternary expression with dynamic condition has
+    # inconsistent types int32[] and fp32[]".
+    test = visitor.visit(node.test)
+    if not isinstance(test, tensor):
+        return visitor.visit(node.body if holds(visitor, node.test, test) else node.orelse)
+    test = to_condition(visitor, node.test, test)
+    branches = compile_branches(visitor, [partial(visitor.visit, node.body), partial(visitor.visit, node.orelse)])
+    mismatch = "Ternary expression with dynamic condition has inconsistent types {} and {}"
+    return choose(visitor, node, test, branches, mismatch)
+    # [end]
+
+
+def compile_branches(visitor: Visitor, visits: Sequence[Callable[[], Any]]) -> list[Branch]:
+    """Make each of these visits in a block of its own and with names of its own, the same at first. (Given.)"""
+    before, branches = visitor.scope, []
+    for visit in visits:
+        block, visitor.scope = Block(), before.copy()
+        with visitor.builder.at_end(block):
+            result = visit()
+        branches.append(Branch(block, visitor.scope, result))
+    visitor.scope = before
+    return branches
+
+
+def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Sequence[Any]) -> Any:
+    """Build the `scf.if` from two compiled branches, where branch i results in `values[i]`; the joined value.
+
+    The values are described alike.
+    """
+    # [task 5.8] End each block with `yield_` of the handles in its value (`builder.at_end`), then build the operation
+    # with one region for each block. The joined value is the first, rebuilt from the results.
+    for branch, value in zip(branches, values, strict=True):
+        with visitor.builder.at_end(branch.block):
+            yield_(visitor.builder, *handles_in(value))
+    regions = [Region([branch.block]) for branch in branches]
+    operation = visitor.builder.operation("scf.if", test.handle, regions=regions)
+    return rebuild(values[0], operation.results)
+    # [end]
+
+
+def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: Sequence[Branch], mismatch: str) -> Any:
+    """The value that one of two branches results in.
+
+    Raises `CompilationError` if the types differ: `mismatch` has a `{}` for each of them.
+    """
+    # [task 5.8] The numbers of each become tensors (`to_run_time`) at the end of its block: then `describe` tells
+    # whether they agree.
+    values = []
+    for branch in branches:
+        with visitor.builder.at_end(branch.block):
+            values.append(to_run_time(branch.result))
+    if describe(values[0]) != describe(values[1]):
+        raise visitor.error(node, mismatch.format(*map(describe, values)))
+    return join(visitor, test, branches, values)
+    # [end]
+
+
+def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branch]) -> None:
+    """Build the `scf.if`, and give the names the values that they have after it."""
+    # [task 5.8] Go through the names that the branches write. One that has a value after one branch only, or after
+    # none, is lost: tell `scope.lose` on which line the `if` is. One that is the very same object in both is bound to
+    # it. Of two values without tensors the compiler does not know which it will be: lost as well. All others cross, if
+    # they `agree`; `disagreement` is the error if not.
+    scope, place = visitor.scope, visitor.loc(node)
+    then, otherwise = (branch.scope for branch in branches)
+    crossing: dict[str, tuple[Any, Any]] = {}
+    for name in written([*node.body, *node.orelse]):
+        value, other = then.values.get(name), otherwise.values.get(name)
+        if value is None or other is None or (value is not other and not flatten((value, other))):
+            scope.lose(name, f"it has a value only in a branch of the `if` on line {place.line}", place)
+        elif value is other:
+            scope.bind(name, value, then.places[name])
+        elif not agree(scope, name, value, other):
+            raise disagreement(scope, name, then, otherwise)
+        else:
+            crossing[name] = value, other
+    values = [tuple(pair[i] for pair in crossing.values()) for i in (0, 1)]
+    joined = join(visitor, test, branches, values)
+    for name, value in zip(crossing, joined, strict=True):
+        scope.bind(name, value, place)
+    # [end]
+
+
+def agree(before: Scope, name: str, value: Any, other: Any) -> bool:
+    """Whether a name has one type after both branches, and had it before if it had a value then. (Given.)
+
+    None and dtypes have no type.
+    """
+    types, initial = {describe(value), describe(other)}, before.values.get(name)
+    if flatten(initial) or (isinstance(initial, constexpr) and initial.value is not None):
+        types.add(describe(initial))
+    return len(types) == 1
+
+
+def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> CompilationError:
+    """The error for a name that the branches leave with different types.
+
+    "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)", at that of the two
+    places that is further down. For a branch that leaves the name alone, its place is the one before the `if`.
+    """
+    first, second = then.places[name], otherwise.places[name]
+    value, other = describe(then.values[name]), describe(otherwise.values[name])
+    if value == other:
+        initial = f"{describe(before.values[name])} (line {before.places[name].line})"
+        message = f"initial value for {name} is of type {initial}, but the branches redefine it as {value}"
+        return CompilationError(message, first)
+    # [task 5.9] The places are `Loc`s, which have a `line`.
+    message = (
+        f"Mismatched type for {name} between then block ({value}, line {first.line}) "
+        f"and else block ({other}, line {second.line})"
+    )
+    return CompilationError(message, max(first, second, key=lambda loc: loc.line))
+    # [end]
+
+
+# --- loops
+
+
+def visit_For(visitor: Visitor, node: ast.For) -> None:
+    """A loop over a `static_range`, which the compiler runs, or over a `tl_range`, which Python's `range` becomes, too.
+
+    For others raise an `UnsupportedLanguageConstruct` at `node.iter` that names both. The target must be a name, and
+    there is no `else`.
+    """
+    # [task 5.5] `unroll` the former, `runtime_for` for the latter.
+    iterator = visitor.visit(node.iter)
+    if not isinstance(node.target, ast.Name) or node.orelse:
+        raise visitor.error(node, "a `for` in a kernel has one name as its target, and no `else`")
+    if isinstance(iterator, static_range):
+        unroll(visitor, node, node.target, iterator)
+    elif isinstance(iterator, tl_range):
+        runtime_for(visitor, node, node.target, iterator)
+    else:
+        message = "Only `range` and `static_range` iterators are currently supported"
+        raise UnsupportedLanguageConstruct(message, visitor.loc(node.iter))
+    # [end]
+
+
+def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
+    """A loop that the compiler runs: its body once for each value of the target, which is a `constexpr`."""
+    # [task 5.5] `evaluate` the iterator's `tuple`: these are the values. A `return` in the body is refused inside
+    # `visitor.loop()`.
+    values = visitor.evaluate(node.iter, tuple, iterator)
+    with visitor.loop():
+        for value in values:
+            visitor.scope.bind(target.id, value, visitor.loc(target))
+            visitor.run(node.body)
+    # [end]
+
+
+def runtime_for(visitor: Visitor, node: ast.For, target: ast.Name, iterator: tl_range) -> None:
+    """A loop that the kernel runs: `scf.for`.
+
+    The target is the induction variable, of the bounds' dtype. If the step is known to be negative, the loop counts
+    upward all the same, from end to start, and the target is upper - variable + lower.
+    """
+    # [task 5.7] `find_bounds` gives the three operands. Open a `for_` with the handles in the carried values. Inside,
+    # with a copy of the scope, `enter`, bind the target, visit the body and yield what comes of it. Then `annotate` the
+    # loop with what `tl.range` was told, and `leave` with the results.
+    backwards = is_negative(iterator.step)
+    lower, upper, step = find_bounds(visitor, node.iter, iterator, backwards)
+    carried, before = find_carried(visitor, node), visitor.scope
+    with for_(visitor.builder, lower.handle, upper.handle, step.handle, handles_in(tuple(carried.values()))) as loop:
+        visitor.scope = before.copy()
+        enter(visitor, carried, loop.carried)
+        variable = tensor(loop.variable, lower.dtype)
+        value = add(sub(upper, variable), lower) if backwards else variable
+        visitor.scope.bind(target.id, value, visitor.loc(target))
+        yield_(visitor.builder, *visit_body(visitor, node, carried))
+    annotate(loop.variable, iterator)
+    leave(visitor, node, carried, before, loop.results)
+    # [end]
+
+
+def visit_While(visitor: Visitor, node: ast.While) -> None:
+    """A loop with a test before each round: `scf.while`. The test is an int1, and there is no `else`.
+
+    A test that the compiler knows would never change, so it is refused.
+    """
+    # [task 5.8] Open a `while_` with the handles in the carried values. In `before`, with a copy of the scope, `enter`
+    # and visit the test: an int1 (`visitor.boolean`) scalar (`to_condition`) that ends the region as its `condition`,
+    # together with the arguments. In `after`, with a copy again, `enter`, visit the body and yield. Then `leave`.
+    if node.orelse:
+        raise visitor.error(node, "a `while` in a kernel has no `else`")
+    carried, before = find_carried(visitor, node), visitor.scope
+    with while_(visitor.builder, handles_in(tuple(carried.values()))) as loop:
+        with loop.before() as arguments:
+            visitor.scope = before.copy()
+            enter(visitor, carried, arguments)
+            test = visitor.visit(node.test)
+            if not isinstance(test, tensor):
+                message = f"a `while` in a kernel needs a test of the running kernel, not {test!r}"
+                raise visitor.error(node.test, message)
+            test = to_condition(visitor, node.test, visitor.boolean(node.test, test))
+            condition(visitor.builder, test.handle, *arguments)
+        with loop.after() as arguments:
+            visitor.scope = before.copy()
+            enter(visitor, carried, arguments)
+            yield_(visitor.builder, *visit_body(visitor, node, carried))
+    leave(visitor, node, carried, before, loop.results)
+    # [end]
+
+
+def find_carried(visitor: Visitor, node: ast.For | ast.While) -> Carried:
+    """The names that this loop carries, with their values before it."""
+    # [task 5.7] Those that its body writes and whose value now has tensors in it. What the loop gives a value itself
+    # (`find_targets`) is not among them.
+    names = set(written(node.body)) - set(find_targets(node))
+    return {name: value for name, value in visitor.scope.values.items() if name in names and flatten(value)}
+    # [end]
+
+
+def enter(visitor: Visitor, carried: Carried, handles: Iterable[Value]) -> None:
+    """Give the carried names their values inside: the same, rebuilt from a block's arguments. (Given.)"""
+    for name, value in zip(carried, rebuild(tuple(carried.values()), handles), strict=True):
+        visitor.scope.bind(name, value, visitor.scope.places[name])
+
+
+def visit_body(visitor: Visitor, node: ast.For | ast.While, carried: Carried) -> list[Value]:
+    """Visit the body; the IR values with which the carried names end it.
+
+    Raises `CompilationError` for a name whose type has changed or that is lost, and for a new value where the compiler
+    knew one.
+    """
+    # [task 5.7] `run` the body inside `visitor.loop()`, so that a `return` in it is refused. `check_known` looks at
+    # names whose value the compiler knows; it needs a copy of the scope from before the body. A carried name must have
+    # a value and be described as before, or `changed` is the error, with that copy.
+    before = visitor.scope.copy()
+    with visitor.loop():
+        visitor.run(node.body)
+    check_known(visitor, node, before)
+    for name, initial in carried.items():
+        if describe(visitor.scope.values.get(name)) != describe(initial):
+            raise changed(visitor.scope, name, initial, before)
+    return [handle for name in carried for handle in handles_in(visitor.scope.values[name])]
+    # [end]
+
+
+def leave(
+    visitor: Visitor, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]
+) -> None:
+    """Back to the names before the loop: carried ones have its results, those bound inside are lost. (Given.)"""
+    visitor.scope, place, targets = before, visitor.loc(node), find_targets(node)
+    for name in (*targets, *written(node.body)):
+        if name not in before.values or name in targets:
+            before.lose(name, f"it has a value only inside the loop on line {place.line}", place)
+    enter(visitor, carried, results)
+
+
+def changed(scope: Scope, name: str, initial: Any, before: Scope) -> CompilationError:
+    """The error for a carried name whose type changes from that of `initial`, at the place where it does in `scope`.
+
+    "Loop-carried variable acc has initial type int32[] (line 3) but is re-assigned to fp32[] in loop! Please make sure
+    that the type stays consistent."
+    """
+    if name in scope.lost:  # the target of a loop inside
+        return CompilationError(f"{name} is lost in the loop: {scope.lost[name]}", scope.places[name])
+    # [task 5.7] Where a name got its value is in `places`, of `scope` and of `before`.
+    return CompilationError(
+        f"Loop-carried variable {name} has initial type {describe(initial)} (line {before.places[name].line}) "
+        f"but is re-assigned to {describe(scope.values[name])} in loop! "
+        "Please make sure that the type stays consistent.",
+        scope.places[name],
+    )
+    # [end]
+
+
+def check_known(visitor: Visitor, node: ast.For | ast.While, before: Scope) -> None:
+    """Raise `CompilationError` for a name whose value the compiler knew before the body, and that has another now.
+
+    The target of an unrolled loop inside may. (Given.)
+    """
+    unrolled = [visitor.loc(inner.target) for inner in ast.walk(node) if isinstance(inner, ast.For)]
+    for name, value in before.values.items():
+        known, place = not flatten(value), visitor.scope.places[name]
+        if known and visitor.scope.values.get(name) is not value and place not in unrolled:
+            message = f"cannot reassign constexpr {name} in the loop: its body is compiled once, for all rounds"
+            raise CompilationError(message, place)
+
+
+# --- helpers (given)
+
+
+def handles_in(value: Any) -> list[Value]:
+    """The IR values in a value, from left to right. (Given.)"""
+    return [part.handle for part in flatten(value)]
+
+
+def find_return(node: ast.AST) -> ast.Return | None:
+    """A `return` statement inside, if there is one. (Given.)"""
+    return next((inner for inner in ast.walk(node) if isinstance(inner, ast.Return)), None)
+
+
+def refuse_return(visitor: Visitor, node: ast.Return) -> NoReturn:
+    """Raise the error for a `return` in a loop. (Given.)"""
+    message = "Cannot have `return` statements inside `while` or `for` statements"
+    raise UnsupportedLanguageConstruct(message, visitor.loc(node))
+
+
+def find_targets(node: ast.For | ast.While) -> list[str]:
+    """The names that the loop itself gives a value. (Given.)"""
+    return written([node.target]) if isinstance(node, ast.For) else []
+
+
+def find_bounds(visitor: Visitor, node: ast.expr, iterator: tl_range, backwards: bool) -> list[tensor]:
+    """Start, end and step of a loop as scalars of one integer dtype; `backwards` as a loop upward. (Given.)"""
+    start, end, step = iterator.start, iterator.stop, iterator.step
+    if backwards:
+        start, end, step = end, start, -unwrap(step)
+    values = [visitor.evaluate(node, to_tensor, bound) for bound in (start, end, step)]
+    for value in values:
+        if value.shape or value.dtype.is_ptr() or not value.dtype.is_int():
+            raise visitor.error(node, f"For loop bounds and step must all be integer scalars, not {value!r}")
+    dtype = promote(promote(values[0].dtype, values[1].dtype), values[2].dtype)
+    return [widen(value, dtype) for value in values]
+
+
+def widen(value: tensor, dtype: dtype) -> tensor:
+    """A bound in the dtype of all three: Triton extends it as that one is signed, even if itself is not. (Given.)"""
+    if value.dtype.primitive_bitwidth == dtype.primitive_bitwidth:
+        return tensor(value.handle, dtype)
+    extension = "arith.extsi" if dtype.signed else "arith.extui"
+    return tensor(current().cast(value.handle, [(extension, dtype)]), dtype)
+
+
+def is_negative(step: Any) -> bool:
+    """Whether a step is known to be negative. (Given.)"""
+    return isinstance(unwrap(step), int) and unwrap(step) < 0
+
+
+def annotate(variable: BlockArgument, iterator: tl_range) -> None:
+    """Pass on to real Triton's compiler what is known of a loop: the options of `tl.range`, and promises about carried
+    values, such as `tl.multiple_of`. As in Triton, these are noted on the loop and on what it starts with. (Given.)
+    """
+    block = variable.owner
+    assert block.parent is not None and block.parent.parent is not None
+    loop = block.parent.parent
+    loop.attributes.update(iterator.attributes)
+    for argument, init in zip(block.arguments[1:], loop.operands[3:], strict=True):
+        for name, values in argument.attributes.items():
+            loop.attributes[f"{name}_arg{argument.index}"] = values
+            annotated(init).setdefault(name, values)

@@ -1,0 +1,186 @@
+"""Task 5.2: the first kernels, from source to module: names, constants, attributes and calls, beside real Triton's."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.errors import UnsupportedLanguageConstruct
+from mini_triton.ir.core import Module
+
+from tests.checks import calling
+from tests.oracles.triton import Source
+from tests.support.m05_frontend.compilation import fail, judge, judge_expressions, kernel, refuses, sketch
+from tests.support.sources import compiled
+
+# --- the function
+
+
+def built(source: Source) -> Module:
+    """The module that our front end makes of a kernel."""
+    return calling(compiled, source).succeeds()
+
+
+def test_an_empty_kernel() -> None:
+    judge([kernel("pass", {}), kernel('"""A docstring."""', {"x": "*fp32", "N": "=4"})])
+
+
+def test_parameters() -> None:
+    """Each that is no constant is a parameter of the function, in its order, of its type; some are divisible by 16."""
+    types = ("*fp32", "i32", "*i8", "fp16", "u64", "bf16", "*u16", "i1", "fp64", "*fp8e5", "=4", "=None")
+    arguments = {f"a{i}": type for i, type in enumerate(types)}
+    source = kernel("tl.store(a0, a3)\ntl.device_print('shown', a4)\ntl.device_print('more', a10)", arguments)
+    for divisible in ((), ("a0",), ("a1", "a6"), ("a0", "a2", "a4")):
+        judge([dataclasses.replace(source, divisible=divisible)])
+
+
+def test_the_function_in_the_module() -> None:
+    """One, named after the kernel, public, without results."""
+    source = kernel("tl.store(x, n)", {"x": "*fp32", "n": "i32"})
+    source = dataclasses.replace(source, text=source.text.replace("def kernel", "def add"), kernel="add")
+    functions = list(built(source).body.operations)
+    if [operation.name for operation in functions] != ["tt.func"]:
+        fail(source, "one tt.func", str(functions), "the kernel is the module's only function")
+    (function,) = functions
+    for name, expected in {"sym_name": "add", "sym_visibility": "public"}.items():
+        if function.attributes[name] != expected:
+            fail(source, f"{name} = {expected}", f"{name} = {function.attributes[name]}", "a launcher looks for it")
+
+
+def test_where_operations_come_from() -> None:
+    """Each from the node that it was built for, as real Triton says; the function and its end from the `def`."""
+    source = kernel("tl.store(\n    x,\n    tl.exp(\n        f))", {"x": "*fp32", "f": "fp32"})
+    lines = source.text.splitlines()
+    (function,) = built(source).body.operations
+    places = {operation.name: operation.loc for operation in function.walk()}
+    named = {"tt.func": "def kernel", "tt.return": "def kernel", "tt.store": "tl.store", "math.exp": "tl.exp"}
+    for name, text in named.items():
+        ((line, column),) = [(i, row.index(text)) for i, row in enumerate(lines, 1) if text in row]
+        loc = places[name]
+        if loc is None or (loc.line, loc.column) != (line, column):
+            fail(source, f"{name} at {line}:{column}", f"{name} at {loc}", "`visit` and you tell the builder")
+
+
+def test_a_builder_of_its_own() -> None:
+    """One kernel after the other; the language builds for none of them afterwards."""
+    first, second = (built(sketch(f"tl.store(x, {value})")) for value in ("f", "n"))
+    assert [len(list(module.body.operations)) for module in (first, second)] == [1, 1]
+    calling(compiled, sketch("tl.store(missing, f)")).raises(Exception)
+    from mini_triton.language.context import current
+
+    calling(current).raises(RuntimeError)
+
+
+# --- names
+
+
+def test_names() -> None:
+    """Parameters; modules, functions and dtypes of the language, constants; and what kernels cannot see."""
+    judge_expressions("n", "N", "YES", "SEVEN", "len", "n.to(SHORT)", "n.to(FLOAT)", "n.to(DTYPE)")
+    judge_expressions("arange(0, 4)", "mathematics.exp(f)", "math.sqrt(4.0)", "min(n, 3)", "max(N, 3)", "int(2.5)")
+    judge_expressions("NUMBER", "WORD", "ANNOTATED", "plain(n)", "Plain.value", "missing", "abs(n)", "id(n)", "open")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("missing", "missing is not defined"),
+        ("abs", "abs is not defined"),
+        ("NUMBER", "Cannot access global variable NUMBER"),
+        ("plain", "Cannot access global variable plain"),
+    ],
+)
+def test_names_that_kernels_cannot_see(text: str, message: str) -> None:
+    """The error names the name, and stands at it."""
+    refuses(sketch(f"tl.store(x, f)\ntl.store(\n    x,\n    {text})"), message, line=f"    {text}")
+
+
+def test_what_hides_what() -> None:
+    """A parameter hides a global, a global hides a function of Python."""
+    globals_ = "SEVEN = tl.constexpr(7)\nmin = tl.constexpr(9)"
+    arguments = {"x": "*fp32", "SEVEN": "i32", "max": "=5"}
+    judge([kernel("tl.store(x, SEVEN)\ntl.store(x, min)\ntl.store(x, max)", arguments, globals_)])
+    judge([sketch("tl.store(x, len)", "len = tl.constexpr(9)")])
+
+
+# --- constants and attributes
+
+
+def test_constants() -> None:
+    judge_expressions("0", "True", "None", "2147483647", "2147483648", "4294967296", "1e300", "1e-40", "1.5")
+    judge_expressions("'text'", "...", "b'bytes'", "1j")
+
+
+def test_a_literal_is_a_constant_like_any_other() -> None:
+    """It is in its box: so it has a `.value`, which a plain number has not."""
+    values = ("(3).value", "0.5.value", "True.value", "N.value", "SEVEN.value")
+    judge_expressions(*values, "tl.full((4), (3).value, tl.int32)", "tl.arange((0).value, 4)")
+
+
+def test_attributes() -> None:
+    types = ("n.to(x.dtype.element_ty)", "n.to(f.dtype)", "tl.full((4), n, x.dtype.element_ty)")
+    sizes = ("DTYPE.primitive_bitwidth", "SHORT.primitive_bitwidth", "tl.arange(0, 4).numel", "tl.zeros_like(f).numel")
+    judge_expressions(*types, *sizes)
+
+
+# --- calls
+
+
+def test_calls_of_the_language() -> None:
+    """Arguments by place and by name; methods; functions of functions."""
+    judge_expressions(
+        "tl.arange(0, N)",
+        "tl.arange(start=0, end=N)",
+        "tl.arange(0, end=N)",
+        "tl.program_id(axis=0)",
+        "tl.load(x, n.to(tl.int1), other=0.0)",
+        "tl.arange(0, 4).to(tl.float32)",
+        "tl.arange(0, 4).sum(axis=0)",
+        "tl.math.exp(f)",
+        "triton.cdiv(N, 3)",
+        "triton.next_power_of_2(SEVEN)",
+        "tl.cdiv(n, N)",
+        "tl.minimum(y=n, x=m)",
+        "max(n, m)",
+    )
+
+
+def test_calls_for_their_effect() -> None:
+    """Statement by statement, from the top."""
+    judge(
+        [
+            sketch("tl.store(x, f)\ntl.store(x, tl.load(x))\ntl.store(p, n)"),
+            sketch('"""A docstring."""\npass\ntl.store(x, f)\n3\nn\ntl.store(x, h)'),
+            sketch("tl.atomic_add(p, 1)\ntl.debug_barrier()\ntl.atomic_add(p, n)\ntl.store(p, 0, mask=n.to(tl.int1))"),
+            sketch("tl.store(x,\n         tl.load(x,\n                 n.to(tl.int1)))"),
+        ]
+    )
+
+
+def test_arguments_from_left_to_right() -> None:
+    """Each once: atomics show it. (Real Triton visits keyword arguments before the others.)"""
+    one, two, three = (f"tl.atomic_add(p, {i})" for i in (1, 2, 3))
+    judge_expressions(f"tl.minimum({one}, {two})", f"tl.where({one}, {two}, {three})", f"tl.maximum(y={one}, x={two})")
+
+
+calls = st.recursive(
+    st.sampled_from(("n", "m", "f", "N", "SEVEN", "3", "0.5", "tl.arange(0, 4)", "tl.program_id(0)")),
+    lambda inner: st.one_of(
+        st.builds("tl.minimum({}, {})".format, inner, inner),
+        st.builds("tl.maximum(y={}, x={})".format, inner, inner),
+        st.builds("tl.where({}, {}, {})".format, inner, inner, inner),
+        st.builds("tl.cast({}, tl.float32)".format, inner),
+    ),
+    max_leaves=5,
+)
+
+
+@given(calls)
+def test_calls_of_calls(text: str) -> None:
+    judge_expressions(text)
+
+
+def test_no_double_star() -> None:
+    refuses(sketch("tl.store(x, f)\ntl.load(**T)"), "**", line="**T", error=UnsupportedLanguageConstruct)
