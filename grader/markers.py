@@ -142,7 +142,8 @@ def _place_in_code(region: Region, source: str, tree: ast.Module) -> str:
     for node in statements:
         starts_inside = node.lineno in region.code
         ends_inside = (node.end_lineno or node.lineno) in region.code
-        if starts_inside != ends_inside:
+        holds_it = node.lineno < region.start and node.col_offset < len(region.indent)  # such as the `if` around it
+        if starts_inside != ends_inside and not holds_it:
             return f"This region cuts the statement of line {node.lineno} in two."
     return ""
 

@@ -23,9 +23,9 @@ def direct_kernel(
     R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Program (i, j): BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
-    # Task 8.9: Output pixel (p, q) needs the input pixels (p * stride - padding + r * dilation, the same of q and s).
+    # Task 8.14: Output pixel (p, q) needs the input pixels (p * stride - padding + r * dilation, the same of q and s).
     # Those outside of the image count as 0. The filters of a group see the channels of that group only.
-    raise NotImplementedError("Task 8.9: Convolution")
+    raise NotImplementedError("Task 8.14: Convolution, direct")
 
 
 @triton.jit
@@ -34,9 +34,9 @@ def implicit_gemm_kernel(
     R: tl.constexpr, S: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
     """Program (i, j, g): BLOCK_M output pixels of all images, from i * BLOCK_M on, and BLOCK_N filters of group g."""
-    # Task 8.9: Take each pixel apart into image, p and q, and each k into channel, r and s. The rest is the matrix
-    # product of 8.3.
-    raise NotImplementedError("Task 8.9: Convolution")
+    # Task 8.15: Take each pixel apart into image, p and q, and each k into channel, r and s. The rest is the matrix
+    # product of 8.5.
+    raise NotImplementedError("Task 8.15: Convolution as a matrix product")
 
 
 def conv2d(

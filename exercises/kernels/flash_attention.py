@@ -19,46 +19,51 @@ HEAD_SIZES = (16, 32, 64, 128, 256)
 
 
 @triton.jit
+def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
+    """How far this program's BLOCK_M queries see: up to the key before this one."""
+    end = length
+    if CAUSAL:
+        # Task 8.11: Its last query is number (program + 1) * BLOCK_M - 1, and may be beyond the end of the sequence.
+        raise NotImplementedError("Task 8.11: Causal attention")
+    return end
+
+
+@triton.jit
+def is_seen(rows, at, length, CAUSAL: tl.constexpr):
+    """Which of these queries (rows) sees which of these keys (at): booleans, a row of the block for each query."""
+    seen = at[None, :] < length
+    if CAUSAL:
+        # Task 8.11: No query sees a key that comes after it: query 5 sees the keys 0 to 5.
+        raise NotImplementedError("Task 8.11: Causal attention")
+    return seen
+
+
+@triton.jit
 def forward_kernel(
     q, k, v, out, logsumexp, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid has the blocks, axis 1 the heads."""
-    # Task 8.7: Go through the keys, BLOCK_N at a time; if CAUSAL, no further than the last of these queries, since
-    # none of them sees later keys. Scale the scores, in fp32: a scaled q would be rounded once more. Scores of keys
-    # that a query does not see are -inf; values that are masked off must be 0, because 0 * NaN is NaN. Every query sees
-    # a key of the first block, so the maximum is finite from then on. With `input_precision="ieee"` fp32 is not cut to
-    # TF32.
-    raise NotImplementedError("Task 8.7: Flash attention, forward")
+    # Task 8.10: Go through the keys, BLOCK_N at a time, as far as `end_of_keys`. Scale the scores, in fp32: a scaled q
+    # would be rounded once more. Scores of keys that a query does not see are -inf (`is_seen`); values that are masked
+    # off must be 0, because 0 * NaN is NaN. Every query sees a key of the first block, so the maximum is finite from
+    # then on. With `input_precision="ieee"` fp32 is not cut to TF32.
+    raise NotImplementedError("Task 8.10: Flash attention, forward")
 
 
 @triton.jit
 def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexpr):
     """delta: for each row the sum of out * dout, which the gradient of the softmax subtracts."""
-    # Task 8.8: The grid is that of the forward pass.
-    raise NotImplementedError("Task 8.8: Flash attention, backward")
+    # Task 8.12: The grid is that of the forward pass.
+    raise NotImplementedError("Task 8.12: Attention, backward: queries")
 
 
 @triton.jit
 def probabilities(query, key, logsumexp, scale, rows, at, length, CAUSAL: tl.constexpr):
     """The block of the softmax's results for these queries (rows) and keys (at). (Given.)"""
     scores = tl.dot(query, tl.trans(key), input_precision="ieee") * (scale * LOG2E)
-    seen = (rows[:, None] < length) & (at[None, :] < length)
-    if CAUSAL:
-        seen = seen & (rows[:, None] >= at[None, :])
+    seen = is_seen(rows, at, length, CAUSAL) & (rows[:, None] < length)
     return tl.where(seen, tl.exp2(scores - logsumexp[:, None]), 0.0)
-
-
-@triton.jit
-def dkdv_kernel(
-    q, k, v, dout, logsumexp, delta, dk, dv, scale, length,
-    CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
-):  # fmt: skip
-    """The gradients of k and v: one program for BLOCK_N keys of one head."""
-    # Task 8.8: Go through the queries; if CAUSAL, from the block of the first that sees one of these keys. With p the
-    # probabilities and dp = dout @ v.T:
-    # dv += p.T @ dout, ds = p * (dp - delta), dk += ds.T @ q, times scale in the end.
-    raise NotImplementedError("Task 8.8: Flash attention, backward")
 
 
 @triton.jit
@@ -67,8 +72,20 @@ def dq_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """The gradient of q: one program for BLOCK_M queries of one head."""
-    # Task 8.8: Go through the keys, as in the forward pass: dq += ds @ k, times scale in the end.
-    raise NotImplementedError("Task 8.8: Flash attention, backward")
+    # Task 8.12: Go through the keys, as in the forward pass: dq += ds @ k, times scale in the end.
+    raise NotImplementedError("Task 8.12: Attention, backward: queries")
+
+
+@triton.jit
+def dkdv_kernel(
+    q, k, v, dout, logsumexp, delta, dk, dv, scale, length,
+    CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
+):  # fmt: skip
+    """The gradients of k and v: one program for BLOCK_N keys of one head."""
+    # Task 8.13: Go through the queries; if CAUSAL, from the block of the first that sees one of these keys. With p the
+    # probabilities and dp = dout @ v.T:
+    # dv += p.T @ dout, ds = p * (dp - delta), dk += ds.T @ q, times scale in the end.
+    raise NotImplementedError("Task 8.13: Attention, backward: keys")
 
 
 def attention(
@@ -79,12 +96,8 @@ def attention(
     `scale` is 1 / sqrt(D) if it is left out. `tiles` changes BLOCK_M, BLOCK_N, or an option of the launch.
     """
     check_heads(q=q, k=k, v=v)
-    batch, heads, length, size = q.shape
-    out, logsumexp = empty_like(q), empty_like(q, (batch, heads, length), "float32")
-    chosen = tiles_for(q) | (tiles or {})
-    grid = (triton.cdiv(length, chosen["BLOCK_M"]), batch * heads)
-    scale = size**-0.5 if scale is None else float(scale)
-    forward_kernel[grid](q, k, v, out, logsumexp, scale, length, CAUSAL=bool(causal), D=size, **chosen)
+    out, logsumexp = empty_like(q), empty_like(q, q.shape[:3], "float32")
+    launch(forward_kernel, "BLOCK_M", (q, k, v, out, logsumexp), causal, scale, tiles)
     return out, logsumexp
 
 
@@ -94,19 +107,44 @@ def attention_backward(
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """The gradients of q, k and v, from that of the result and what `attention` gave."""
     check_heads(q=q, k=k, v=v, out=out, dout=dout)
-    batch, heads, length, size = q.shape
-    check_statistics("logsumexp", logsumexp, (batch, heads, length), "q", q)
-    dq, dk, dv = (empty_like(x) for x in (q, k, v))
-    delta = empty_like(logsumexp)
-    chosen = tiles_for(q) | (tiles or {})
-    rows = (triton.cdiv(length, chosen["BLOCK_M"]), batch * heads)
-    columns = (triton.cdiv(length, chosen["BLOCK_N"]), batch * heads)
-    scale = size**-0.5 if scale is None else float(scale)
-    given = (q, k, v, dout, logsumexp, delta)
-    delta_kernel[rows](out, dout, delta, length, BLOCK_M=chosen["BLOCK_M"], D=size)
-    dkdv_kernel[columns](*given, dk, dv, scale, length, CAUSAL=bool(causal), D=size, **chosen)
-    dq_kernel[rows](*given, dq, scale, length, CAUSAL=bool(causal), D=size, **chosen)
-    return dq, dk, dv
+    check_statistics("logsumexp", logsumexp, tuple(q.shape[:3]), "q", q)
+    given = (q, k, v, dout, logsumexp, products_of(out, dout, tiles))
+    options = {"causal": causal, "scale": scale, "tiles": tiles}
+    return gradient_of_q(*given, **options), *gradients_of_kv(*given, **options)
+
+
+def products_of(out: Any, dout: Any, tiles: dict[str, int] | None = None) -> Any:
+    """delta: the sum of `out * dout` for each row, in fp32."""
+    delta = empty_like(out, tuple(out.shape[:3]), "float32")
+    block = (tiles_for(out) | (tiles or {}))["BLOCK_M"]
+    batch, heads, length, size = out.shape
+    delta_kernel[(triton.cdiv(length, block), batch * heads)](out, dout, delta, length, BLOCK_M=block, D=size)
+    return delta
+
+
+def gradient_of_q(q: Any, k: Any, v: Any, dout: Any, logsumexp: Any, delta: Any, **options: Any) -> Any:
+    """dq. Options are those of `attention`."""
+    dq = empty_like(q)
+    launch(dq_kernel, "BLOCK_M", (q, k, v, dout, logsumexp, delta, dq), **options)
+    return dq
+
+
+def gradients_of_kv(q: Any, k: Any, v: Any, dout: Any, logsumexp: Any, delta: Any, **options: Any) -> tuple[Any, Any]:
+    """dk and dv. Options are those of `attention`."""
+    dk, dv = empty_like(k), empty_like(v)
+    launch(dkdv_kernel, "BLOCK_N", (q, k, v, dout, logsumexp, delta, dk, dv), **options)
+    return dk, dv
+
+
+def launch(
+    kernel: Any, block: str, arrays: tuple[Any, ...],
+    causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None,
+) -> None:  # fmt: skip
+    """Launch a kernel on arrays of which the first is q: a program for each block of rows of each head."""
+    batch, heads, length, size = arrays[0].shape
+    chosen = tiles_for(arrays[0]) | (tiles or {})
+    grid = (triton.cdiv(length, chosen[block]), batch * heads)
+    kernel[grid](*arrays, size**-0.5 if scale is None else float(scale), length, CAUSAL=bool(causal), D=size, **chosen)
 
 
 def check_heads(**arrays: Any) -> None:

@@ -10,24 +10,25 @@ from typing import Any
 
 import numpy as np
 
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
 
 def describe(x: Any) -> str:
     """`a float32 Tensor of shape (3, 4)`."""
     return f"a {str(x.dtype).removeprefix('torch.')} {type(x).__name__} of shape {tuple(x.shape)}"
 
 
-def check(name: str, x: Any, rank: int | None = None, dtypes: tuple[str, ...] = (), contiguous: bool = False) -> None:
-    """Raise TypeError or ValueError, in the caller's words, if `x` is no array that a kernel can take.
+def check(
+    name: str, x: Any, rank: int | None = None, dtypes: tuple[str, ...] = FLOATS, contiguous: bool = False
+) -> None:
+    """Raise TypeError or ValueError, in the caller's words, unless `x` is an array that a kernel can take.
 
-    `dtypes` are names without `torch.`; without them, any kind of float will do.
+    `dtypes` are names without `torch.`.
     """
     if not isinstance(x, np.ndarray) and not is_tensor(x):
         raise TypeError(f"{name} must be a torch tensor or a NumPy array, not {type(x).__name__}")
-    dtype = str(x.dtype).removeprefix("torch.")
-    if dtypes and dtype not in dtypes:
+    if str(x.dtype).removeprefix("torch.") not in dtypes:
         raise TypeError(f"{name} must hold {' or '.join(dtypes)}, but is {describe(x)}")
-    if not dtypes and "float" not in dtype:
-        raise TypeError(f"{name} must hold floats, but is {describe(x)}")
     if rank is not None and len(x.shape) != rank:
         raise ValueError(f"{name} must have {rank} dimensions, but is {describe(x)}")
     if contiguous and not (x.is_contiguous() if is_tensor(x) else x.flags.c_contiguous):

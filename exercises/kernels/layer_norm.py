@@ -20,8 +20,17 @@ LONGEST = 65536  # elements of a row, which must fit one block
 @triton.jit
 def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK: tl.constexpr):
     """One program a row, which fits one block; x and out are contiguous. mean_out and rstd_out are fp32."""
-    # Task 8.5: Compute in fp32. Masked-off elements are 0 for the mean; but for the variance, 0 - mean is not 0.
-    raise NotImplementedError("Task 8.5: Layer norm, forward")
+    # Task 8.7: Compute in fp32. Masked-off elements are 0 for the mean; but for the variance, 0 - mean is not 0.
+    raise NotImplementedError("Task 8.7: Layer norm, forward")
+
+
+@triton.jit
+def sum_parts_kernel(
+    dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """dweight and dbias: the sums of columns of their parts, of `parts` lines each. A program has BLOCK columns."""
+    # Task 8.8: Take BLOCK_P lines at a time. Add tiles up first, and the lines of the last one at the end.
+    raise NotImplementedError("Task 8.8: Sums of columns")
 
 
 @triton.jit
@@ -29,18 +38,9 @@ def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns, BLOCK: tl.constexpr
 ):  # fmt: skip
     """dx of the rows i, i + programs, i + 2 * programs, ..., and line i of the parts: this program's sums over them."""
-    # Task 8.6: With xhat = (x - mean) * rstd and g = dy * weight, of which every row has an average:
+    # Task 8.9: With xhat = (x - mean) * rstd and g = dy * weight, of which every row has an average:
     # dx = (g - average(g) - xhat * average(g * xhat)) * rstd. The sums are of dy * xhat, and of dy.
-    raise NotImplementedError("Task 8.6: Layer norm, backward")
-
-
-@triton.jit
-def sum_parts_kernel(
-    dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
-):  # fmt: skip
-    """The sums of the columns of both parts, which have `parts` lines. Each program has BLOCK columns."""
-    # Task 8.6: Take BLOCK_P lines at a time. Add tiles up first, and the lines of the last one at the end.
-    raise NotImplementedError("Task 8.6: Layer norm, backward")
+    raise NotImplementedError("Task 8.9: Layer norm, backward")
 
 
 def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> tuple[Any, Any, Any]:

@@ -15,6 +15,17 @@ DTYPES = ("float16", "bfloat16", "float32", "int8")
 
 
 @triton.jit
+def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
+    """Row and column of the tile that a program computes, of `tiles_m` rows and `tiles_n` columns of tiles.
+
+    Programs go down the first column of a group of GROUP rows, then down the next column: with 3 by 2 tiles and
+    GROUP = 2, programs 0 to 5 have (0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1).
+    """
+    # Task 8.4: The last group may have fewer rows. Return both numbers.
+    raise NotImplementedError("Task 8.4: Which program, which tile")
+
+
+@triton.jit
 def matmul_kernel(
     a, b, c, M, N, K,
     stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
@@ -22,11 +33,10 @@ def matmul_kernel(
     ACTIVATION: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
     """c = ACTIVATION(a @ b), one tile of c a program. a is M by K, b K by N; sums are of the dtype TOTAL."""
-    # Task 8.3: Find the tile first. Programs go down a group of GROUP rows of tiles, column after column; the last
-    # group may be lower. Then walk along K, masked, since K may end within a tile. Products of fp32 need
+    # Task 8.5: `tile_of` says which tile. Walk along K, masked, since K may end within a tile. Products of fp32 need
     # input_precision="ieee": the default, TF32, has 11 bits on a GPU. "leaky_relu" keeps a hundredth of what is
     # negative; round to c's dtype after it.
-    raise NotImplementedError("Task 8.3: Matrix product")
+    raise NotImplementedError("Task 8.5: Matrix product")
 
 
 def matmul(a: Any, b: Any, activation: str = "", tiles: dict[str, int] | None = None) -> Any:

@@ -21,14 +21,14 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-        # Task 8.10: What is no tensor is kept as an attribute of `ctx`. No mask is kept: the seed is the mask.
-        raise NotImplementedError("Task 8.10: Kernels inside PyTorch")
+        # Task 8.16: What is no tensor is kept as an attribute of `ctx`. No mask is kept: the seed is the mask.
+        raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.10: One gradient for each argument of `forward`: None for what is no tensor. Dropout is linear in x.
-        raise NotImplementedError("Task 8.10: Kernels inside PyTorch")
+        # Task 8.16: One gradient for each argument of `forward`: None for what is no tensor. Dropout is linear in x.
+        raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
 class LayerNormFunction(torch.autograd.Function):
@@ -36,15 +36,15 @@ class LayerNormFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
-        # Task 8.10: The kernel wants a contiguous matrix; x has any number of axes, and any strides. Tensors that the
+        # Task 8.16: The kernel wants a contiguous matrix; x has any number of axes, and any strides. Tensors that the
         # backward pass needs go to `ctx.save_for_backward`.
-        raise NotImplementedError("Task 8.10: Kernels inside PyTorch")
+        raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.10: They are in `ctx.saved_tensors`. The gradient that comes in may have any strides.
-        raise NotImplementedError("Task 8.10: Kernels inside PyTorch")
+        # Task 8.16: They are in `ctx.saved_tensors`. The gradient that comes in may have any strides.
+        raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
 class AttentionFunction(torch.autograd.Function):
@@ -52,14 +52,14 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # Task 8.10: As in `LayerNormFunction`.
-        raise NotImplementedError("Task 8.10: Kernels inside PyTorch")
+        # Task 8.16: As in `LayerNormFunction`.
+        raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.10: The kernels give all three gradients at once.
-        raise NotImplementedError("Task 8.10: Kernels inside PyTorch")
+        # Task 8.16: The kernels give all three gradients at once.
+        raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
 class Dropout(torch.nn.Module):
@@ -70,8 +70,8 @@ class Dropout(torch.nn.Module):
         self.p = p
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.10: `torch.randint` draws a seed, `.item()` makes it an int. A `Function` is called by its `apply`.
-        raise NotImplementedError("Task 8.10: Kernels inside PyTorch")
+        # Task 8.16: `torch.randint` draws a seed, `.item()` makes it an int. A `Function` is called by its `apply`.
+        raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
 class LayerNorm(torch.nn.Module):
@@ -84,8 +84,8 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.10: As in `Dropout`.
-        raise NotImplementedError("Task 8.10: Kernels inside PyTorch")
+        # Task 8.16: As in `Dropout`.
+        raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
 class SelfAttention(torch.nn.Module):
@@ -100,9 +100,9 @@ class SelfAttention(torch.nn.Module):
         self.out = torch.nn.Linear(size, size)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.10: `qkv` gives the queries of all heads, then all keys, then all values: make three tensors of shape
+        # Task 8.16: `qkv` gives the queries of all heads, then all keys, then all values: make three tensors of shape
         # (batch, heads, length, size / heads) of it. The results of the heads, one beside the other, go through `out`.
-        raise NotImplementedError("Task 8.10: Kernels inside PyTorch")
+        raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
 class TransformerBlock(torch.nn.Module):

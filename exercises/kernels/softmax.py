@@ -24,10 +24,10 @@ def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
 @triton.jit
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
     """One program a row, of any length."""
-    # Task 8.2: Go through the row in blocks. Where a block has a higher maximum than all before, the sum so far is too
+    # Task 8.3: Go through the row in blocks. Where a block has a higher maximum than all before, the sum so far is too
     # large by a factor of `exp(higher - highest)`. A row may begin with blocks of nothing but -inf, and
     # -inf - (-inf) is NaN: so long, subtract 0.
-    raise NotImplementedError("Task 8.2: Softmax")
+    raise NotImplementedError("Task 8.3: Online softmax")
 
 
 def softmax(x: Any, block: int | None = None) -> Any:

@@ -23,7 +23,7 @@ def direct_kernel(
     R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Program (i, j): BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
-    # [task 8.9] Output pixel (p, q) needs the input pixels (p * stride - padding + r * dilation, the same of q and s).
+    # [task 8.14] Output pixel (p, q) needs the input pixels (p * stride - padding + r * dilation, the same of q and s).
     # Those outside of the image count as 0. The filters of a group see the channels of that group only.
     image = tl.program_id(0) // filters
     filter = tl.program_id(0) % filters
@@ -53,8 +53,8 @@ def implicit_gemm_kernel(
     R: tl.constexpr, S: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
     """Program (i, j, g): BLOCK_M output pixels of all images, from i * BLOCK_M on, and BLOCK_N filters of group g."""
-    # [task 8.9] Take each pixel apart into image, p and q, and each k into channel, r and s. The rest is the matrix
-    # product of 8.3.
+    # [task 8.15] Take each pixel apart into image, p and q, and each k into channel, r and s. The rest is the matrix
+    # product of 8.5.
     depth = channels // groups
     each = filters // groups
     pixel = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)

@@ -15,7 +15,7 @@ from kernels.host import check, check_whole, empty_like, flat, size_of
 @triton.jit
 def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
     """out[i] is 0 with probability p, else x[i] / (1 - p)."""
-    # [task 8.4] Element i is kept if `tl.rand` gives at least p for i. What is kept is divided by the share that is
+    # [task 8.6] Element i is kept if `tl.rand` gives at least p for i. What is kept is divided by the share that is
     # kept, so that the sum stays the same on average. Compute in fp32.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < n

@@ -20,7 +20,7 @@ LONGEST = 65536  # elements of a row, which must fit one block
 @triton.jit
 def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK: tl.constexpr):
     """One program a row, which fits one block; x and out are contiguous. mean_out and rstd_out are fp32."""
-    # [task 8.5] Compute in fp32. Masked-off elements are 0 for the mean; but for the variance, 0 - mean is not 0.
+    # [task 8.7] Compute in fp32. Masked-off elements are 0 for the mean; but for the variance, 0 - mean is not 0.
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, BLOCK)
     inside = at < columns
@@ -37,11 +37,31 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
 
 
 @triton.jit
+def sum_parts_kernel(
+    dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """dweight and dbias: the sums of columns of their parts, of `parts` lines each. A program has BLOCK columns."""
+    # [task 8.8] Take BLOCK_P lines at a time. Add tiles up first, and the lines of the last one at the end.
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    dw = tl.zeros((BLOCK_P, BLOCK), tl.float32)
+    db = tl.zeros((BLOCK_P, BLOCK), tl.float32)
+    for start in range(0, parts, BLOCK_P):
+        lines = start + tl.arange(0, BLOCK_P)
+        inside = (lines[:, None] < parts) & (at[None, :] < columns)
+        place = lines[:, None] * columns + at[None, :]
+        dw += tl.load(dweight_parts + place, mask=inside, other=0.0)
+        db += tl.load(dbias_parts + place, mask=inside, other=0.0)
+    tl.store(dweight + at, tl.sum(dw, axis=0).to(dweight.dtype.element_ty), mask=at < columns)
+    tl.store(dbias + at, tl.sum(db, axis=0).to(dbias.dtype.element_ty), mask=at < columns)
+    # [end]
+
+
+@triton.jit
 def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns, BLOCK: tl.constexpr
 ):  # fmt: skip
     """dx of the rows i, i + programs, i + 2 * programs, ..., and line i of the parts: this program's sums over them."""
-    # [task 8.6] With xhat = (x - mean) * rstd and g = dy * weight, of which every row has an average:
+    # [task 8.9] With xhat = (x - mean) * rstd and g = dy * weight, of which every row has an average:
     # dx = (g - average(g) - xhat * average(g * xhat)) * rstd. The sums are of dy * xhat, and of dy.
     part = tl.program_id(0)
     at = tl.arange(0, BLOCK)
@@ -62,26 +82,6 @@ def backward_kernel(
         db += grad
     tl.store(dweight_parts + part * columns + at, dw, mask=inside)
     tl.store(dbias_parts + part * columns + at, db, mask=inside)
-    # [end]
-
-
-@triton.jit
-def sum_parts_kernel(
-    dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
-):  # fmt: skip
-    """The sums of the columns of both parts, which have `parts` lines. Each program has BLOCK columns."""
-    # [task 8.6] Take BLOCK_P lines at a time. Add tiles up first, and the lines of the last one at the end.
-    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    dw = tl.zeros((BLOCK_P, BLOCK), tl.float32)
-    db = tl.zeros((BLOCK_P, BLOCK), tl.float32)
-    for start in range(0, parts, BLOCK_P):
-        lines = start + tl.arange(0, BLOCK_P)
-        inside = (lines[:, None] < parts) & (at[None, :] < columns)
-        place = lines[:, None] * columns + at[None, :]
-        dw += tl.load(dweight_parts + place, mask=inside, other=0.0)
-        db += tl.load(dbias_parts + place, mask=inside, other=0.0)
-    tl.store(dweight + at, tl.sum(dw, axis=0).to(dweight.dtype.element_ty), mask=at < columns)
-    tl.store(dbias + at, tl.sum(db, axis=0).to(dbias.dtype.element_ty), mask=at < columns)
     # [end]
 
 

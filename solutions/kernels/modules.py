@@ -21,7 +21,7 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-        # [task 8.10] What is no tensor is kept as an attribute of `ctx`. No mask is kept: the seed is the mask.
+        # [task 8.16] What is no tensor is kept as an attribute of `ctx`. No mask is kept: the seed is the mask.
         ctx.p, ctx.seed = p, seed
         return dropout.dropout(x, p, seed)
         # [end]
@@ -29,7 +29,7 @@ class DropoutFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.10] One gradient for each argument of `forward`: None for what is no tensor. Dropout is linear in x.
+        # [task 8.16] One gradient for each argument of `forward`: None for what is no tensor. Dropout is linear in x.
         (dout,) = gradients
         return dropout.dropout(dout, ctx.p, ctx.seed), None, None
         # [end]
@@ -40,7 +40,7 @@ class LayerNormFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
-        # [task 8.10] The kernel wants a contiguous matrix; x has any number of axes, and any strides. Tensors that the
+        # [task 8.16] The kernel wants a contiguous matrix; x has any number of axes, and any strides. Tensors that the
         # backward pass needs go to `ctx.save_for_backward`.
         rows = x.reshape(-1, x.shape[-1]).contiguous()
         out, mean, rstd = layer_norm.layer_norm(rows, weight, bias, eps)
@@ -51,7 +51,7 @@ class LayerNormFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.10] They are in `ctx.saved_tensors`. The gradient that comes in may have any strides.
+        # [task 8.16] They are in `ctx.saved_tensors`. The gradient that comes in may have any strides.
         (dy,) = gradients
         rows, weight, mean, rstd = ctx.saved_tensors
         dy_rows = dy.reshape(rows.shape).contiguous()
@@ -65,7 +65,7 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # [task 8.10] As in `LayerNormFunction`.
+        # [task 8.16] As in `LayerNormFunction`.
         q, k, v = (x.contiguous() for x in (q, k, v))
         out, logsumexp = flash_attention.attention(q, k, v, causal)
         ctx.save_for_backward(q, k, v, out, logsumexp)
@@ -76,7 +76,7 @@ class AttentionFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.10] The kernels give all three gradients at once.
+        # [task 8.16] The kernels give all three gradients at once.
         (dout,) = gradients
         q, k, v, out, logsumexp = ctx.saved_tensors
         dq, dk, dv = flash_attention.attention_backward(dout.contiguous(), q, k, v, out, logsumexp, ctx.causal)
@@ -92,7 +92,7 @@ class Dropout(torch.nn.Module):
         self.p = p
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.10] `torch.randint` draws a seed, `.item()` makes it an int. A `Function` is called by its `apply`.
+        # [task 8.16] `torch.randint` draws a seed, `.item()` makes it an int. A `Function` is called by its `apply`.
         if not self.training:
             return x
         return DropoutFunction.apply(x, self.p, torch.randint(2**31, ()).item())
@@ -109,7 +109,7 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.10] As in `Dropout`.
+        # [task 8.16] As in `Dropout`.
         return LayerNormFunction.apply(x, self.weight, self.bias, self.eps)
         # [end]
 
@@ -126,7 +126,7 @@ class SelfAttention(torch.nn.Module):
         self.out = torch.nn.Linear(size, size)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.10] `qkv` gives the queries of all heads, then all keys, then all values: make three tensors of shape
+        # [task 8.16] `qkv` gives the queries of all heads, then all keys, then all values: make three tensors of shape
         # (batch, heads, length, size / heads) of it. The results of the heads, one beside the other, go through `out`.
         batch, length, size = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, size // self.heads).permute(2, 0, 3, 1, 4)

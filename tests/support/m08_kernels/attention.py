@@ -10,15 +10,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from hypothesis import strategies as st
+
 from tests.oracles import pytorch as torch
-from tests.support.m08_kernels.tensors import SMALLEST, UNIT, U, normal, rounding
+from tests.support.m08_kernels.host_calls import as_numpy, host_call, is_array, kernel_call, results_of
+from tests.support.m08_kernels.tensors import SMALLEST, UNIT, U, dtype_of, guarded, normal, rounding
 
 LOG2E = math.log2(math.e)
 POWER = 4 * U  # how near tl.exp2, tl.log2 and a division are
 GRADIENTS = ("dq", "dk", "dv")
-SIZES = (16, 32, 64)
-LENGTHS = (1, 2, 16, 17, 64, 65, 130)
-TILES = ((16, 16), (16, 64), (64, 16), (32, 64), (64, 32))  # BLOCK_M, BLOCK_N
+HEADS = st.sampled_from([(1, 1), (2, 1), (1, 3), (2, 2)])  # batch, heads
+LENGTHS = st.one_of(st.sampled_from([1, 2, 16, 17, 64, 65, 130]), st.integers(1, 140))
+SIZES = st.sampled_from([16, 32, 64])
+TILES = st.sampled_from([{"BLOCK_M": m, "BLOCK_N": n} for m, n in ((16, 16), (16, 64), (64, 16), (32, 64), (64, 32))])
 
 
 def arguments(shape: tuple[int, ...], seed: int, dtype: str = "float32", count: int = 3) -> Any:
@@ -34,7 +38,7 @@ class Attention:
 
     def __init__(self, arrays: Any, causal: bool = False, scale: float | None = None, exact: bool = False) -> None:
         q, k, v = arrays
-        self.dtype = str(q.dtype).removeprefix("torch.")
+        self.dtype = dtype_of(q)
         self.q, self.k, self.v = (x.double() for x in (q, k, v))
         self.length, size = q.shape[2:]
         self.scale = size**-0.5 if scale is None else scale
@@ -106,3 +110,78 @@ class Attention:
             "dv": p_limit.transpose(2, 3) @ do.abs(),
         }
         return {name: limits[name] + rounding(right, self.dtype) for name, right in self.gradients(dout).items()}
+
+
+def check_attention(attention: Any, arrays: Any, because: str = "", exact: bool = False, **options: Any) -> None:
+    """Both results of the forward pass are right."""
+    right = Attention(arrays, options.get("causal", False), options.get("scale"), exact)
+    compare_attention(host_call(attention, *arrays, **options), right, because)
+
+
+def compare_attention(call: host_call, right: Attention, because: str = "") -> None:
+    """Both results of a call are right. The logarithm comes first: it is wrong where the scores or the sums are."""
+    out, logsumexp = call()
+    of_scores = "" if right.dtype == "float32" else f"a scaled q would be rounded to {right.dtype} once more"
+    of_result = "logsumexp is right, and so are the scores and `total`"
+    for name, got, expected, dtype, reason in (
+        ("logsumexp", logsumexp, right.logsumexp, torch.float32, of_scores),
+        ("out", out, right.out, call.arguments[0].dtype, of_result),
+    ):
+        limit = right.limits[name]
+        reasons = [because, reason, one_head(got, expected, limit)]
+        call.compare(name, got, expected, limit, dtype, "; ".join(filter(None, reasons)))
+
+
+def one_head(got: Any, expected: Any, limit: Any) -> str:
+    """Whether the first head is right, and hardly anything of the others, in words."""
+    if not is_array(got) or tuple(got.shape) != tuple(expected.shape):
+        return ""
+    near = abs(as_numpy(got) - as_numpy(expected)) <= as_numpy(limit)
+    first, *others = near.reshape(-1, *near.shape[2:])
+    wrong = [1 - head.mean() for head in others]
+    return "only head [0, 0] is right" if first.all() and wrong and sum(wrong) > len(wrong) / 2 else ""
+
+
+def check_gradients(
+    function: Any, names: tuple[str, ...], arrays: Any, because: str = "", exact: bool = False, **options: Any
+) -> None:
+    """The gradients of these names are right. Arrays are q, k, v and dout; PyTorch gives logsumexp and delta."""
+    *inputs, dout = arrays
+    right = Attention(inputs, options.get("causal", False), options.get("scale"), exact)
+    call = host_call(function, *arrays, right.kept()[1], right.delta(dout)[0].float(), **options)
+    compare_gradients(call, dict(zip(names, results_of(call()), strict=True)), right, dout, because)
+
+
+def compare_gradients(call: host_call, results: dict[str, Any], right: Attention, dout: Any, because: str = "") -> None:
+    expected, limits = right.gradients(dout), right.gradient_limits(dout)
+    for name, got in results.items():
+        call.compare(name, got, expected[name], limits[name], call.arguments[0].dtype, because)
+
+
+def check_memory_of_gradients(
+    kernel: Any, block: str, names: tuple[str, ...], length: int, causal: bool, seed: int, tiles: dict[str, int]
+) -> None:
+    """A kernel writes these gradients, and touches nothing around its arrays."""
+    *inputs, dout = arguments((1, 3, length, 16), seed, count=4)
+    right = Attention(inputs, causal)
+    expected, limits = right.gradients(dout), right.gradient_limits(dout)
+    kept = (*inputs, dout, right.kept()[1], right.delta(dout)[0].float())
+    results = {name: guarded(torch.zeros(1, 3, length, 16), -7) for name in names}
+    arrays = [guarded(x, math.nan)[0] for x in kept] + [inner for inner, _ in results.values()]
+    grid = (-(-length // tiles[block]), 3)
+    call = kernel_call(kernel, grid, *arrays, 0.25, length, CAUSAL=causal, D=16, **tiles)
+    call()
+    for name, result in results.items():
+        call.compare_guarded(name, result, expected[name], limits[name], "NaN is around all that is given")
+
+
+def with_sums_beyond_fp16(peaked: bool) -> tuple[Any, float]:
+    """q, k, v and dout of fp16, and a scale: half way through a sum it is larger than any fp16."""
+    ones = torch.ones(1, 1, 64, 16).half()
+    signs = ones.clone()
+    signs[:, :, 32:] = -1.0
+    if not peaked:  # all weights are equal: dq adds up ds * k, dk adds up ds * q
+        return (128 * signs, 128 * ones, signs, 256 * ones), 2.0**-20
+    k = torch.zeros_like(ones)
+    k[:, :, 0] = 64.0  # every query looks at the first key: dv adds up all of dout
+    return (ones, k, torch.zeros_like(ones), 3e4 * signs), 1.0

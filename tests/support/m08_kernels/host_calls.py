@@ -6,12 +6,9 @@ call.gives(torch.softmax(x.double(), 1), allowed)
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
-import inspect
-import textwrap
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest import mock
 
@@ -20,6 +17,7 @@ import numpy as np
 from tests.checks import calling
 from tests.oracles import hosts
 from tests.oracles import pytorch as torch
+from tests.support.m08_kernels.tensors import dtype_of, guarded
 
 LARGEST_SHOWN = 8  # elements of an array whose values a failure shows
 # What torch may do for a host function: make memory, and look at it otherwise. By the names of its operators.
@@ -38,12 +36,17 @@ class Words(str):
 class host_call(calling):
     """A call of a host function. It launches kernels, leaves its arguments as they are, and computes nothing by torch.
 
-    `besides` names operators of torch that it may use all the same: "addmm".
+    `besides` names operators of torch that it may use all the same: "addmm". `of_kernels` is how many of its results
+    are the work of kernels in every element, from the first on; without it, all are.
     """
 
-    def __init__(self, function: Any, *arguments: Any, besides: Sequence[str] = (), **options: Any) -> None:
+    seen_to_work: set[Any] = set()  # functions whose results were seen to come from kernels
+
+    def __init__(
+        self, function: Any, *arguments: Any, besides: Sequence[str] = (), of_kernels: int | None = None, **options: Any
+    ) -> None:
         super().__init__(function, *arguments, **options)
-        self.besides = frozenset(besides) | HANDLING
+        self.besides, self.of_kernels = frozenset(besides) | HANDLING, of_kernels
 
     def __call__(self) -> Any:
         __tracebackhide__ = True
@@ -61,6 +64,23 @@ class host_call(calling):
                 self.fail("arguments that are left as they are", Words(f"another value of {self.shown(value)}"))
         return result
 
+    def insist_on_kernels(self) -> None:
+        """Fail if an element of the results stays as it is when kernels store something else. Asked once a function."""
+        __tracebackhide__ = True
+        named = (self.function, *[value for value in self.arguments if isinstance(value, str)])
+        if named in self.seen_to_work:
+            return
+        right = results_of(calling.__call__(self))[: self.of_kernels]
+        if not all(as_numpy(x).size for x in right):
+            return  # this tells nothing
+        self.seen_to_work.add(named)
+        with watched(spoiled):
+            wrong = results_of(calling.__call__(self))[: self.of_kernels]
+        for x, y in zip(right, wrong, strict=True):
+            if (same := as_numpy(x) == as_numpy(y)).any():
+                words = f"a result in which {same.sum()} of {same.size} elements were computed elsewhere"
+                self.fail("kernels that do the work", Words(words))
+
     def shown(self, value: Any) -> str:
         """Arrays by their dtype and shape; small ones with their values."""
         if isinstance(value, Words):
@@ -70,7 +90,7 @@ class host_call(calling):
         if not is_array(value):
             return repr(value)
         kind = "array" if isinstance(value, np.ndarray) else "tensor"
-        dtype, shape = str(value.dtype).removeprefix("torch."), tuple(value.shape)
+        dtype, shape = dtype_of(value), tuple(value.shape)
         values = f" {as_numpy(value).tolist()}" if 0 < as_numpy(value).size <= LARGEST_SHOWN else ""
         return f"<{dtype} {kind} of shape {shape}{values}>"
 
@@ -95,6 +115,7 @@ class host_call(calling):
         if difference := different(as_numpy(got), as_numpy(expected), as_numpy(allowed)):
             right, wrong = difference
             self.fail(what + right, Words(what + wrong), because)
+        self.insist_on_kernels()
 
 
 class kernel_call(host_call):
@@ -103,6 +124,18 @@ class kernel_call(host_call):
     def __init__(self, kernel: Any, grid: Sequence[int], *arguments: Any, **options: Any) -> None:
         super().__init__(lambda *given, **chosen: kernel[grid](*given, **chosen), *arguments, **options)
         self.kernel, self.grid = kernel, grid
+
+    def insist_on_kernels(self) -> None:
+        """Nothing but the kernel is there to do the work."""
+
+    def compare_guarded(
+        self, name: str, result: tuple[Any, Any], expected: Any, allowed: Any = 0.0, because: str = ""
+    ) -> None:
+        """Fail unless a result, `guarded` by -7, is near enough, and the memory around it is as it was."""
+        __tracebackhide__ = True
+        inner, whole = result
+        self.compare(name, inner, expected, allowed, because=because)
+        self.compare(f"what is around {name}", whole, guarded(inner, -7)[1], because="it is not the result's")
 
     def __call__(self) -> None:
         __tracebackhide__ = True
@@ -178,19 +211,32 @@ def as_numpy(value: Any) -> np.ndarray:
     return (value.double() if value.is_floating_point() else value).numpy()
 
 
+def results_of(result: Any) -> list[Any]:
+    """The arrays that a function gives: one, or a tuple of some."""
+    return [value for value in (result if isinstance(result, tuple) else (result,)) if is_array(value)]
+
+
+def spoiled(value: Any) -> np.ndarray:
+    """What no kernel would store in place of `value`."""
+    stored = np.asarray(value)
+    return ~stored if stored.dtype.kind in "iub" else np.full_like(stored, np.nan)
+
+
 @contextlib.contextmanager
-def watched() -> Iterator[tuple[list[str], list[str]]]:
+def watched(change: Callable[[Any], Any] = lambda value: value) -> Iterator[tuple[list[str], list[str]]]:
     """The names of the kernels that are launched meanwhile, and of torch's operators that are used outside of them.
 
-    What a load without `other` gives where it is masked off is undefined: meanwhile it is NaN, or 77.
+    What a load without `other` gives where it is masked off is undefined: meanwhile it is NaN, or 77. Kernels store
+    what `change` makes of their values.
     """
     from mini_triton.codegen.library import memory
+    from mini_triton.errors import CompilationError
     from mini_triton.runtime.jit import JITFunction
 
     dispatch: Any = torch.utils._python_dispatch
     launched: list[str] = []
     used: list[str] = []
-    launch = JITFunction.launch
+    launch, load, store = JITFunction.launch, memory.load, memory.store
 
     class Watch(dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -199,11 +245,13 @@ def watched() -> Iterator[tuple[list[str], list[str]]]:
 
     def counted(self: JITFunction, *arguments: Any, **keywords: Any) -> Any:
         launched.append(self.fn.__name__)
-        insist_on_code(self.fn)
-        with dispatch._disable_current_modes():
-            return launch(self, *arguments, **keywords)
-
-    load = memory.load
+        try:
+            with dispatch._disable_current_modes():
+                return launch(self, *arguments, **keywords)
+        except CompilationError as error:  # a stub's `raise` does not compile: then say what the stub says
+            if stub := re.search(r"""raise NotImplementedError\(["'](Task .*)["']\)""", str(error)):
+                raise NotImplementedError(stub[1]) from None
+            raise
 
     def undefined(buffer: Any, offset: Any, mask: Any = None, other: Any = None) -> Any:
         if mask is not None and other is None:
@@ -211,15 +259,12 @@ def watched() -> Iterator[tuple[list[str], list[str]]]:
             other = np.array(77 if kind.kind in "iub" else np.nan).astype(kind)
         return load(buffer, offset, mask, other)
 
-    patches = (mock.patch.object(JITFunction, "launch", counted), mock.patch.object(memory, "load", undefined))
-    with patches[0], patches[1], Watch():
+    def changed(buffer: Any, offset: Any, value: Any, mask: Any = None) -> None:
+        store(buffer, offset, change(value), mask)
+
+    with (
+        mock.patch.object(JITFunction, "launch", counted),
+        mock.patch.multiple(memory, load=undefined, store=changed),
+        Watch(),
+    ):
         yield launched, used
-
-
-@functools.cache
-def insist_on_code(kernel: Any) -> None:
-    """Raise what the stub of a kernel raises. A compiler would only say that it cannot compile `raise`."""
-    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(kernel))).body
-    assert isinstance(definition, ast.FunctionDef)
-    if any(isinstance(statement, ast.Raise) for statement in definition.body):
-        kernel(*[None] * kernel.__code__.co_argcount)

@@ -21,8 +21,23 @@ U = UNIT["float32"]
 # takes part in no more additions than this, each of which rounds it by U.
 ADDITIONS = 32
 
+VIEWS: dict[str, Any] = {  # of a matrix of 10 by 12
+    "contiguous": lambda x: x,
+    "transposed": lambda x: x.T,
+    "every other row": lambda x: x[::2],
+    "every third column": lambda x: x[:, ::3],
+    "from the second column on": lambda x: x[:, 1:],
+    "three axes": lambda x: x.reshape(5, 2, 12),
+    "no element": lambda x: x[:, :0],
+    "no axis": lambda x: x[3, 4],
+}
 SEEDS = st.integers(0, 2**31 - 1)
 LENGTHS = st.one_of(st.sampled_from([1, 2, 16, 17, 31, 64, 97, 128, 129]), st.integers(1, 300))
+
+
+def dtype_of(x: Any) -> str:
+    """The name of an array's dtype: `float32`."""
+    return str(x.dtype).removeprefix("torch.")
 
 
 def normal(shape: tuple[int, ...], seed: int, dtype: str = "float32", scale: float = 1.0) -> Any:

@@ -8,15 +8,17 @@ def activate(x, ACTIVATION: tl.constexpr):
     return x
 
 
+def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
+    return tl.swizzle2d(program // tiles_n, program % tiles_n, tiles_m, tiles_n, GROUP)
+
+
 def matmul_kernel(
     a, b, c, M, N, K,
     stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
     ACTIVATION: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
-    pid = tl.program_id(axis=0)
-    tiles_n = tl.cdiv(N, BLOCK_N)
-    pid_m, pid_n = tl.swizzle2d(pid // tiles_n, pid % tiles_n, tl.cdiv(M, BLOCK_M), tiles_n, GROUP)
+    pid_m, pid_n = tile_of(tl.program_id(axis=0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)
 
     rows = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)

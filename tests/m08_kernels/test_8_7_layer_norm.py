@@ -1,28 +1,22 @@
-"""Task 8.5: layer normalisation of rows, with each row's mean and rstd."""
+"""Task 8.7: layer normalisation of rows, with each row's mean and rstd."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.layer_norm import forward_kernel, layer_norm
 
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
-from tests.support.m08_kernels.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, guarded, normal, rounding
+from tests.support.m08_kernels.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, dtype_of, guarded, normal, rounding
 
 SCALES = (1e-3, 1.0, 1e4)
 OFFSETS = (0.0, -7.0, 1e3)  # in the rows' own scale
 EPS = (1e-5, 0.5, 1e-12)
 ROWS = st.integers(1, 5)
-
-
-def dtype_of(x: Any) -> str:
-    return str(x.dtype).removeprefix("torch.")
 
 
 def expected_of(arrays: Any, eps: float) -> dict[str, Any]:
@@ -51,15 +45,13 @@ def allowed(arrays: Any, eps: float, dtype: str) -> dict[str, Any]:
     return {"mean": far + rounding(mean, "float32"), "rstd": rstd * relative, "out": limit + rounding(out, dtype)}
 
 
-def compare(
-    call: host_call, results: Any, arrays: Any, eps: float = 1e-5, because: str = "", dtype: str | None = None
-) -> None:
-    """All three results are right; the values of `out` are rounded to `dtype`."""
+def compare(call: host_call, results: Any, arrays: Any, eps: float = 1e-5, because: str = "") -> None:
+    """All three results are right. What is fp64 is computed in fp32 all the same."""
     out, mean, rstd = results
     expected = expected_of(arrays, eps)
-    limits = allowed(arrays, eps, dtype or dtype_of(arrays[0]))
-    single = np.dtype(np.float32) if isinstance(out, np.ndarray) else torch.float32
-    for name, got, kind in (("mean", mean, single), ("rstd", rstd, single), ("out", out, call.arguments[0].dtype)):
+    limits = allowed(arrays, eps, dtype_of(arrays[0]).replace("float64", "float32"))
+    kinds = {"mean": (mean, torch.float32), "rstd": (rstd, torch.float32), "out": (out, call.arguments[0].dtype)}
+    for name, (got, kind) in kinds.items():
         call.compare(name, got, expected[name], limits[name], kind, because)
 
 
@@ -76,7 +68,7 @@ def arguments(
     return x.clamp(-6e4, 6e4).to(weight.dtype), weight, bias
 
 
-@given(ROWS, LENGTHS, SEEDS, st.sampled_from(FLOATS), st.sampled_from(SCALES), st.sampled_from(EPS))
+@given(ROWS, LENGTHS, SEEDS, st.sampled_from([*FLOATS, "float64"]), st.sampled_from(SCALES), st.sampled_from(EPS))
 @example(1, 3, 88, "float32", 1.0, 1e-5)  # a mean far from 0, and a block with one element more
 @example(1, 1, 0, "float32", 1.0, 1e-5)
 @example(3, 1009, 0, "float32", 1.0, 1e-5)
@@ -114,18 +106,6 @@ def test_a_constant_row_gives_the_bias(columns: int, constant: int, seed: int, d
     call.compare("out", out, right, limit, because="what is left of a constant row is 0, times weight")
 
 
-@given(st.integers(2, 300), SEEDS)
-def test_results_have_mean_0_and_variance_1(columns: int, seed: int) -> None:
-    x = normal((3, columns), seed, scale=5.0)
-    weight, bias = torch.ones(columns), torch.zeros(columns)
-    call = host_call(layer_norm, x, weight, bias, eps=0.0)
-    out = call()[0].double()
-    limit = allowed((x, weight, bias), 0.0, "float32")["out"]
-    call.compare("the mean of a row", out.mean(1), torch.zeros(3), limit.mean(1))
-    squares = limit * (2 * out.abs() + limit)  # (out + e) ** 2 is off by so much
-    call.compare("the variance of a row", out.square().mean(1), torch.ones(3), squares.mean(1))
-
-
 @given(LENGTHS, SEEDS, st.sampled_from([0.0, 1e4, math.inf, math.nan]))
 def test_a_row_is_on_its_own(columns: int, seed: int, other: float) -> None:
     x, weight, bias = arguments(3, columns, seed)
@@ -152,15 +132,6 @@ def test_the_kernel_touches_nothing_else(columns: int, seed: int, block: int) ->
 def test_no_rows() -> None:
     for rows in (1, 0):
         check(arguments(rows, 5, 0))
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
-def test_numpy_arrays(dtype: Any) -> None:
-    arrays = [array.numpy().astype(dtype) for array in arguments(3, 50, 0, "float64")]
-    call = host_call(layer_norm, *arrays)
-    # What is fp64 is computed in fp32 all the same.
-    name = "float32" if dtype is np.float64 else np.dtype(dtype).name
-    compare(call, call(), list(map(torch.from_numpy, arrays)), dtype=name)
 
 
 def test_under_real_triton(device: str) -> None:

@@ -1,19 +1,19 @@
-"""Task 8.3: the product of two matrices, tile by tile, in groups of rows of tiles."""
+"""Task 8.5: the product of two matrices, tile by tile."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from kernels.matmul import ACTIVATIONS, DTYPES, matmul, matmul_kernel
 
 from tests.oracles import pytorch as torch
-from tests.support.m08_kernels.host_calls import Words, host_call, kernel_call, triton_call
+from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
+from tests.support.m08_kernels.order import order_of_tiles
 from tests.support.m08_kernels.precision import insist_on_fp32
-from tests.support.m08_kernels.tensors import SEEDS, U, normal, rounding
+from tests.support.m08_kernels.tensors import FLOATS, SEEDS, U, dtype_of, normal, rounding
 
 INF, NAN = float("inf"), float("nan")
 SIZES = st.one_of(st.sampled_from([1, 2, 16, 17, 31, 63, 64, 65, 129]), st.integers(1, 140))
@@ -54,11 +54,7 @@ def allowed(a: Any, b: Any, expected: Any) -> Any:
     """
     finite = [torch.nan_to_num(x.double(), nan=0.0, posinf=0.0, neginf=0.0).abs() for x in (a, b)]
     expected = torch.nan_to_num(expected)
-    return 2 * U * (a.shape[1] + 1) * (finite[0] @ finite[1]) + 3 * U * expected.abs() + rounding(expected, name_of(a))
-
-
-def name_of(x: Any) -> str:
-    return str(x.dtype).removeprefix("torch.")
+    return 2 * U * (a.shape[1] + 1) * (finite[0] @ finite[1]) + 3 * U * expected.abs() + rounding(expected, dtype_of(a))
 
 
 def check(a: Any, b: Any, activation: str = "", because: str = "", **options: Any) -> None:
@@ -74,7 +70,7 @@ def check_exactly(a: Any, b: Any, because: str, **options: Any) -> None:
     host_call(matmul, a, b, **options).gives(expected.to(dtype), 0.0, dtype, because)
 
 
-@given(SIZES, SIZES, DEPTHS, SEEDS, st.sampled_from(["float32", "float16", "bfloat16"]), st.sampled_from(ACTIVATIONS))
+@given(SIZES, SIZES, DEPTHS, SEEDS, st.sampled_from(FLOATS), st.sampled_from(ACTIVATIONS))
 @example(1, 1, 1, 0, "float32", "")
 @example(150, 70, 300, 0, "float16", "")
 @example(5, 3, 0, 0, "float32", "leaky_relu")
@@ -101,7 +97,7 @@ def test_any_tiles(m: int, n: int, k: int, seed: int, dtype: str, tiles: dict[st
     check_exactly(a, b, "sums of such integers are exact, whatever the tiles are", tiles=tiles)
 
 
-@given(st.integers(1, 20), st.integers(33, 160), SEEDS, st.sampled_from(["float32", "float16", "bfloat16"]))
+@given(st.integers(1, 20), st.integers(33, 160), SEEDS, st.sampled_from(FLOATS))
 @example(4, 160, 0, "float16")
 @settings(max_examples=20)
 def test_sums_are_fp32(m: int, k: int, seed: int, dtype: str) -> None:
@@ -168,11 +164,11 @@ def test_matrices_of_no_row_or_no_column(m: int, n: int) -> None:
     check(normal((m, 7), 0), normal((7, n), 1))
 
 
-@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 70), SEEDS, st.booleans())
-@example(17, 17, 33, 0, False)
-@example(17, 17, 33, 0, True)
+@given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 70), SEEDS, st.integers(1, 3), st.booleans())
+@example(17, 17, 33, 0, 1, False)
+@example(17, 17, 33, 0, 2, True)
 @settings(max_examples=20)
-def test_kernels_touch_nothing_else(m: int, n: int, k: int, seed: int, across: bool) -> None:
+def test_programs_write_their_own_tiles_only(m: int, n: int, k: int, seed: int, group: int, across: bool) -> None:
     def surrounded(x: Any, filler: float) -> Any:
         """The same matrix in the corner of a larger one, maybe column after column."""
         wide = x.new_full((x.shape[0] + 20, x.shape[1] + 30), filler)
@@ -180,16 +176,19 @@ def test_kernels_touch_nothing_else(m: int, n: int, k: int, seed: int, across: b
         return wide.T.contiguous().T if across else wide
 
     a, b = normal((m, k), seed), normal((k, n), seed + 1)
-    wide_a, wide_b = surrounded(a, NAN), surrounded(b, NAN)
-    c = surrounded(torch.zeros((m, n)), -7.0)
-    call = launch(wide_a, wide_b, c, (m, n, k), GROUP=2)
-    call()
-    expected = expected_of(a, b)
-    because = "around a and b there is NaN: nothing of it may be used"
-    call.compare(f"c[:{m}, :{n}]", c[:m, :n], expected, allowed(a, b, expected), because=because)
-    c[:m, :n] = -7.0
-    because = f"what is not in c[:{m}, :{n}] is not the product's, and was -7 before"
-    call.compare("c", c, torch.full_like(c, -7.0), because=because)
+    right = expected_of(a, b)
+    limit = allowed(a, b, right)
+    order = order_of_tiles(-(-m // 16), -(-n // 16), group)
+    for programs in range(1, len(order) + 1):
+        c = surrounded(torch.full((m, n), -7.0), -7.0)
+        call = launch(surrounded(a, NAN), surrounded(b, NAN), c, (m, n, k), programs, GROUP=group)
+        call()
+        expected, far = c.new_full(c.shape, -7.0).double(), c.new_zeros(c.shape).double()
+        for row, column in order[:programs]:
+            tile = slice(row * 16, min(row * 16 + 16, m)), slice(column * 16, min(column * 16 + 16, n))
+            expected[tile], far[tile] = right[tile], limit[tile]
+        because = f"c had -7 in it, around a and b is NaN, and {programs} programs have the tiles {order[:programs]}"
+        call.compare("c", c, expected, far, because=because)
 
 
 def launch(
@@ -206,44 +205,6 @@ def float32() -> Any:
     import mini_triton.language as tl
 
     return tl.float32
-
-
-@given(st.integers(1, 5), st.integers(1, 4), st.sampled_from([1, 2, 3, 8]))
-@example(5, 3, 2)
-@example(1, 4, 8)
-@settings(max_examples=12)
-def test_programs_go_down_groups_of_tiles(tiles_m: int, tiles_n: int, group: int) -> None:
-    m, n = tiles_m * 16 - 3, tiles_n * 16 - 5
-    a, b = torch.ones((m, 3)), torch.ones((3, n))
-    order = [
-        (row, column)
-        for first in range(0, tiles_m, group)
-        for column in range(tiles_n)
-        for row in range(first, min(first + group, tiles_m))
-    ]
-    done: list[tuple[int, int]] = []
-    for programs in range(1, len(order) + 1):
-        c = torch.zeros((m, n))
-        call = launch(a, b, c, (m, n, 3), programs, GROUP=group)
-        call()
-        written = [(row, column) for row, column in sorted(order) if c[row * 16, column * 16]]
-        new = [tile for tile in written if tile not in done]
-        if new != [order[programs - 1]]:
-            words = f"{tiles_m} by {tiles_n} tiles of c, GROUP={group}: program {programs - 1} "
-            because = f"the order of tiles (row, column) is {', '.join(map(str, order))}"
-            expected = f"{words}computes tile {order[programs - 1]}"
-            call.fail(expected, Words(f"{words}computes {new or 'none that was not there before'}"), because)
-        done = written
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
-def test_numpy_arrays(dtype: Any) -> None:
-    random = np.random.default_rng(0)
-    a, b = (random.integers(-9, 10, size=shape).astype(dtype) for shape in ((33, 50), (20, 50)))
-    c = a.astype(int) @ b.T.astype(int)
-    result_dtype = np.int32 if dtype is np.int8 else dtype
-    because = "b lies in memory column after column"
-    host_call(matmul, a, b.T).gives(c.astype(result_dtype), dtype=result_dtype, because=because)
 
 
 @settings(max_examples=2)

@@ -1,4 +1,4 @@
-"""Task 8.10: kernels as functions with gradients, and as modules."""
+"""Task 8.16: kernels as functions with gradients, and as modules."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.autograd import expected_of, modules, of_function, of_function_changed, of_module
 from tests.support.m08_kernels.host_calls import Words, host_call, triton_call
 from tests.support.m08_kernels.philox import rand
-from tests.support.m08_kernels.tensors import ADDITIONS, SEEDS, UNIT, U, normal
+from tests.support.m08_kernels.tensors import ADDITIONS, SEEDS, UNIT, U, dtype_of, normal
 
 FEW = one_in(4)  # each computes gradients
 # What torch does beside the kernels: the products of a Linear, an activation, sums of gradients, the first parameters.
 LINEAR = ("addmm", "mm", "add", "sum", "uniform_")
-NETWORK = (*LINEAR, "gelu", "gelu_backward")
+ALLOWED: dict[str, Any] = {"besides": (*LINEAR, "gelu", "gelu_backward"), "of_kernels": 2}
 SHARES = (0.0, 0.25, 0.5, 1.0)
 
 layouts = st.sampled_from(["contiguous", "transposed", "expanded", "every other"])
@@ -55,7 +55,7 @@ def compare(
     its operands, and its result.
     """
     got = call() if got is None else got
-    dtype = str(got[0].dtype).removeprefix("torch.")
+    dtype = dtype_of(got[0])
     largest = max(float(x.abs().max()) for x in expected)
     limit = steps * largest * (ADDITIONS * U + (2 * UNIT[dtype] if dtype != "float32" else 0))
     for name, x, right in zip(
@@ -189,7 +189,7 @@ def test_dropout_draws_a_new_seed_for_each_call(p: float, seed: int) -> None:
 def test_dropout_drops_the_gradients_of_what_it_drops(p: float, seed: int) -> None:
     torch.manual_seed(seed)
     x, dout = normal((7, 30), seed), normal((7, 30), seed + 1)
-    call = host_call(of_module, "Dropout", {"p": p}, dout, x)
+    call = host_call(of_module, "Dropout", {"p": p}, dout, x, of_kernels=2)
     result, dx = call()
     factor = torch.where(result == 0, 0.0, 1 / (1 - p or 1))
     compare(call, (x * factor, dout * factor), ["x"], 1, f"what is kept is divided by 1 - {p}", (result, dx))
@@ -202,7 +202,7 @@ def dropout_in_evaluation(p: float, x: Any) -> Any:
 @pytest.mark.parametrize("p", SHARES)
 def test_dropout_in_evaluation_drops_nothing(p: float) -> None:
     x = normal((7, 30), 0)
-    call = host_call(dropout_in_evaluation, p, x)
+    call = host_call(dropout_in_evaluation, p, x, of_kernels=0)
     result = calling.__call__(call)  # which need launch no kernel
     call.compare("the result", result, x, because="`self.training` is False after `.eval()`")
 
@@ -216,7 +216,7 @@ def test_layer_norm_module(rows: int, size: int, seed: int, eps: float, of_x: st
         laid_out(normal((2, rows, size), seed + 8), of_x),
         laid_out(normal((2, rows, size), seed + 9), of_gradient),
     )
-    call = host_call(of_module, "LayerNorm", options, dout, x, *parameters.values())
+    call = host_call(of_module, "LayerNorm", options, dout, x, *parameters.values(), of_kernels=2)
     compare(call, expected_of(layer_norm(eps), dout, x, *parameters.values()), ["x", *parameters], 8)
 
 
@@ -244,7 +244,7 @@ def test_self_attention(
     def twin(x: Any, *values: Any) -> Any:
         return torch.func.functional_call(own, dict(zip(names, values, strict=True)), (x, x, x), others)[0]
 
-    call = host_call(of_module, "SelfAttention", options, dout, x, *parameters.values(), besides=LINEAR)
+    call = host_call(of_module, "SelfAttention", options, dout, x, *parameters.values(), besides=LINEAR, of_kernels=2)
     compare(call, expected_of(twin, dout, x, *parameters.values()), ["x", *parameters], 20)
 
 
@@ -272,7 +272,7 @@ def test_a_transformer_block_has_the_gradients_of_torchs_own(batch: int, length:
     options = {"size": size, "heads": heads, "p": 0.0}
     parameters = parameters_of("TransformerBlock", options, seed)
     x, dout = (normal((batch, length, size), seed + place) for place in (98, 99))
-    call = host_call(of_module, "TransformerBlock", options, dout, x, *parameters.values(), besides=NETWORK)
+    call = host_call(of_module, "TransformerBlock", options, dout, x, *parameters.values(), **ALLOWED)
     compare(call, expected_of(block(size, heads, length), dout, x, *parameters.values()), ["x", *parameters], 40)
 
 
@@ -280,5 +280,5 @@ def test_a_transformer_block_under_real_triton(device: str) -> None:
     options = {"size": 32, "heads": 2, "p": 0.0}
     parameters = parameters_of("TransformerBlock", options, 0)
     x, dout = normal((1, 19, 32), 98), normal((1, 19, 32), 99)
-    call = triton_call(device, of_module, "TransformerBlock", options, dout, x, *parameters.values(), besides=NETWORK)
+    call = triton_call(device, of_module, "TransformerBlock", options, dout, x, *parameters.values(), **ALLOWED)
     compare(call, expected_of(block(32, 2, 19), dout, x, *parameters.values()), ["x", *parameters], 40)

@@ -1,0 +1,107 @@
+"""Task 8.10: attention, a block of keys at a time."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from kernels.flash_attention import attention, forward_kernel
+
+from tests.oracles import pytorch as torch
+from tests.support.m08_kernels.attention import (
+    HEADS,
+    LENGTHS,
+    SIZES,
+    TILES,
+    Attention,
+    arguments,
+    check_attention,
+    compare_attention,
+)
+from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
+from tests.support.m08_kernels.precision import insist_on_fp32
+from tests.support.m08_kernels.tensors import FLOATS, SEEDS, guarded
+
+
+@given(HEADS, LENGTHS, SIZES, SEEDS, st.sampled_from(FLOATS))
+@example((1, 1), 1, 16, 0, "float32")
+@example((1, 1), 16, 16, 0, "float32")
+@example((2, 2), 65, 16, 0, "float32")
+@example((2, 2), 130, 64, 0, "float16")
+@example((1, 2), 40, 128, 0, "float32")
+@example((1, 2), 40, 256, 0, "float16")
+def test_attention(heads: tuple[int, int], length: int, size: int, seed: int, dtype: str) -> None:
+    because = "keys beyond the length have no share" if length % 64 else ""
+    check_attention(attention, arguments((*heads, length, size), seed, dtype), because)
+
+
+@settings(max_examples=30)
+@given(LENGTHS, SEEDS, TILES, st.sampled_from(["float32", "float16"]), st.sampled_from([None, 1.0, 0.01, 3.0]))
+@example(17, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, "float32", 1.0)
+def test_tiles_and_scales(length: int, seed: int, tiles: dict[str, int], dtype: str, scale: float | None) -> None:
+    check_attention(attention, arguments((1, 2, length, 16), seed, dtype), scale=scale, tiles=tiles)
+
+
+@given(LENGTHS, SEEDS, st.sampled_from(FLOATS))
+def test_scores_that_are_equal_give_the_average(length: int, seed: int, dtype: str) -> None:
+    q, k, v = arguments((1, 2, length, 16), seed, dtype)
+    because = f"all scores are 0: each weight is 1 / {length}, and logsumexp is the log2 of {length}"
+    check_attention(attention, (torch.zeros_like(q), k, v), because)
+
+
+@given(LENGTHS, SEEDS, st.sampled_from([1, 64, 4096]), st.sampled_from(FLOATS))
+@example(17, 0, 4096, "float16")
+def test_scores_far_apart(length: int, seed: int, factor: int, dtype: str) -> None:
+    q, k, v = arguments((1, 2, length, 16), seed, dtype)
+    because = f"scores are multiples of {factor}, of which the largest has it all, in fp32 without overflow"
+    check_attention(attention, (torch.sign(q) * factor, torch.sign(k), v), because, exact=True, scale=1.0)
+
+
+@given(LENGTHS, SEEDS, st.sampled_from([-1e4, -300.0, 300.0, 1e4]))
+@example(17, 0, -1e4)
+def test_scores_that_are_all_far_from_0(length: int, seed: int, constant: float) -> None:
+    q, k, v = arguments((1, 2, length, 16), seed)
+    q[..., 0], k[..., 0] = 1.0, constant
+    check_attention(attention, (q, k, v), f"each score has {constant / 4} more than the other elements give it")
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 80), SEEDS, TILES)
+@example(17, 0, {"BLOCK_M": 16, "BLOCK_N": 64})
+def test_the_kernel_touches_nothing_else(length: int, seed: int, tiles: dict[str, int]) -> None:
+    arrays = arguments((1, 3, length, 16), seed)
+    inputs = [guarded(x, math.nan)[0] for x in arrays]
+    results = {"out": guarded(torch.zeros(arrays[0].shape), -7), "logsumexp": guarded(torch.zeros(1, 3, length), -7)}
+    pointers = [inner for inner, _ in results.values()]
+    grid = (-(-length // tiles["BLOCK_M"]), 3)
+    call = kernel_call(forward_kernel, grid, *inputs, *pointers, 0.25, length, CAUSAL=False, D=16, **tiles)
+    call()
+    right = Attention(arrays)
+    expected = {"out": right.out, "logsumexp": right.logsumexp}
+    for name, result in results.items():
+        call.compare_guarded(name, result, expected[name], right.limits[name], "NaN is around q, k and v")
+
+
+def test_fp32_is_not_cut_to_tf32() -> None:
+    arrays = arguments((1, 1, 16, 16), 0)
+    results = (torch.zeros(1, 1, 16, 16), torch.zeros(1, 1, 16))
+    options = {"CAUSAL": False, "BLOCK_M": 16, "BLOCK_N": 16, "D": 16}
+    insist_on_fp32(kernel_call(forward_kernel, (1, 1), *arrays, *results, 0.25, 16, **options))
+
+
+@pytest.mark.parametrize("shape", [(0, 2, 5, 16), (2, 0, 5, 16), (1, 2, 0, 16)])
+def test_nothing_to_do(shape: tuple[int, ...]) -> None:
+    call = host_call(attention, *arguments(shape, 0))
+    for name, got, size in zip(("out", "logsumexp"), call(), (shape, shape[:3]), strict=True):
+        call.compare(name, got, torch.empty(size))
+
+
+def test_under_real_triton(device: str) -> None:
+    cases = [("float32", 37, {"BLOCK_M": 16, "BLOCK_N": 32}), ("float16", 65, {})]
+    if device == "cuda":  # its interpreter rounds no bf16
+        cases += [("bfloat16", 130, {}), ("float16", 1000, {})]
+    for dtype, length, tiles in cases:
+        arrays = arguments((1, 2, length, 16), 0, dtype)
+        compare_attention(triton_call(device, attention, *arrays, tiles=tiles), Attention(arrays))

@@ -1,0 +1,114 @@
+"""Task 8.11: attention in which no query sees a later key."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from kernels.compiler import tl, triton
+from kernels.flash_attention import attention, end_of_keys, is_seen
+
+from tests.support.m08_kernels.attention import (
+    HEADS,
+    LENGTHS,
+    SIZES,
+    TILES,
+    Attention,
+    arguments,
+    check_attention,
+    compare_attention,
+)
+from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
+from tests.support.m08_kernels.tensors import FLOATS, SEEDS
+
+
+@triton.jit
+def seen_kernel(seen, ends, first, length, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    place = rows[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
+    tl.store(seen + place, is_seen(rows, first + tl.arange(0, BLOCK_N), length, True).to(tl.int8))
+    tl.store(ends + tl.program_id(0), end_of_keys(length, True, BLOCK_M))
+
+
+@given(LENGTHS, st.integers(0, 140), TILES)
+@example(16, 0, {"BLOCK_M": 16, "BLOCK_N": 16})
+@example(40, 32, {"BLOCK_M": 16, "BLOCK_N": 64})
+def test_who_sees_what(length: int, first: int, tiles: dict[str, int]) -> None:
+    m, n = tiles["BLOCK_M"], tiles["BLOCK_N"]
+    programs = -(-length // m)
+    seen, ends = np.zeros((programs * m, n), np.int8), np.zeros(programs, np.int32)
+    call = kernel_call(seen_kernel, (programs,), seen, ends, first, length, **tiles)
+    call()
+    queries, keys = np.arange(length)[:, None], first + np.arange(n)[None, :]
+    expected = ((keys < length) & (keys <= queries)).astype(np.int8)
+    call.compare(f"is_seen, for keys from {first} on", seen[:length], expected, because="query i sees the keys 0 to i")
+    expected = np.minimum(length, (np.arange(programs) + 1) * m)
+    because = f"the last of a program's {m} queries sees itself, and there are {length} keys"
+    call.compare("end_of_keys, for each program", ends, expected, because=because)
+
+
+@given(HEADS, LENGTHS, SIZES, SEEDS, st.sampled_from(FLOATS))
+@example((1, 1), 16, 16, 0, "float32")
+@example((2, 2), 130, 64, 0, "float16")
+@example((1, 2), 40, 256, 0, "float16")
+def test_attention(heads: tuple[int, int], length: int, size: int, seed: int, dtype: str) -> None:
+    check_attention(attention, arguments((*heads, length, size), seed, dtype), causal=True)
+
+
+@settings(max_examples=50)
+@given(LENGTHS, SEEDS, TILES, st.sampled_from(["float32", "float16"]), st.sampled_from([None, 1.0, 0.01]))
+@example(65, 0, {"BLOCK_M": 16, "BLOCK_N": 64}, "float32", None)
+@example(65, 0, {"BLOCK_M": 64, "BLOCK_N": 16}, "float32", None)
+@example(128, 0, {"BLOCK_M": 32, "BLOCK_N": 64}, "float32", None)
+def test_tiles_and_scales(length: int, seed: int, tiles: dict[str, int], dtype: str, scale: float | None) -> None:
+    check_attention(attention, arguments((1, 2, length, 16), seed, dtype), causal=True, scale=scale, tiles=tiles)
+
+
+def compare_with_change(
+    arrays: Any, changed: Any, rows: int, because: str, tiles: dict[str, int] | None = None
+) -> None:
+    """The first rows of both results are, bit by bit, those of other arrays."""
+    before = host_call(attention, *arrays, causal=True, tiles=tiles)()
+    call = host_call(attention, *changed, causal=True, tiles=tiles)
+    for name, got, old in zip(("out", "logsumexp"), call(), before, strict=True):
+        call.compare(f"{name}[:, :, :{rows}]", got[:, :, :rows], old[:, :, :rows], because=because)
+
+
+@settings(max_examples=50)
+@given(st.integers(1, 140), SEEDS, TILES, st.data())
+def test_results_do_not_depend_on_the_future(
+    length: int, seed: int, tiles: dict[str, int], data: st.DataObject
+) -> None:
+    now = data.draw(st.integers(0, length), label="queries from here on may change")
+    arrays = arguments((1, 2, length, 16), seed)
+    changed = [x.clone() for x in arrays]
+    for x in changed:
+        x[:, :, now:] = -3 * x[:, :, now:] + 1e3
+    because = f"q, k and v are as before there; what comes at {now} or later has no share at all"
+    compare_with_change(arrays, changed, now, because, tiles)
+
+
+@settings(max_examples=20)
+@given(st.integers(2, 140), SEEDS, TILES, st.integers(0, 4))
+@example(64, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, 0)
+def test_what_no_query_of_a_block_sees_is_not_loaded(length: int, seed: int, tiles: dict[str, int], block: int) -> None:
+    q, k, v = arguments((1, 2, length, 16), seed)
+    rows = (block + 1) * tiles["BLOCK_M"]  # of these blocks of queries
+    later = -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]  # keys of whole blocks behind the last one of them
+    changed = q, k.clone(), v.clone()
+    changed[1][:, :, later:] = changed[2][:, :, later:] = math.nan
+    because = f"the loop ends with the last key that the block sees: k and v are NaN from {later} on"
+    compare_with_change((q, k, v), changed, rows, because, tiles)
+
+
+def test_under_real_triton(device: str) -> None:
+    cases = [("float32", 37, {"BLOCK_M": 16, "BLOCK_N": 32}), ("float16", 37, {"BLOCK_M": 32, "BLOCK_N": 16})]
+    if device == "cuda":  # its interpreter rounds no bf16
+        cases += [("bfloat16", 130, {}), ("float16", 1000, {})]
+    for dtype, length, tiles in cases:
+        arrays = arguments((1, 2, length, 16), 0, dtype)
+        call = triton_call(device, attention, *arrays, causal=True, tiles=tiles)
+        compare_attention(call, Attention(arrays, causal=True))

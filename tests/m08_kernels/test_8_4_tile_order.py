@@ -1,0 +1,66 @@
+"""Task 8.4: which program computes which tile of a matrix product."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+from kernels.compiler import tl, triton
+from kernels.matmul import tile_of
+
+from tests.oracles import interpreter
+from tests.oracles.launching import Launch
+from tests.oracles.triton import Source
+from tests.support.m08_kernels.host_calls import Words, kernel_call
+from tests.support.m08_kernels.order import order_of_tiles
+
+SWIZZLE = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def swizzle(rows, columns, tiles_m, tiles_n, GROUP: tl.constexpr):
+    at = tl.program_id(0)
+    row, column = tl.swizzle2d(at // tiles_n, at % tiles_n, tiles_m, tiles_n, GROUP)
+    tl.store(rows + at, row)
+    tl.store(columns + at, column)
+"""
+
+
+@triton.jit
+def tiles_kernel(rows, columns, tiles_m, tiles_n, GROUP: tl.constexpr):
+    row, column = tile_of(tl.program_id(0), tiles_m, tiles_n, GROUP)
+    tl.store(rows + tl.program_id(0), row)
+    tl.store(columns + tl.program_id(0), column)
+
+
+def check(tiles_m: int, tiles_n: int, group: int, expected: list[tuple[int, int]], because: str) -> None:
+    rows, columns = (np.full(tiles_m * tiles_n, -1, np.int32) for _ in range(2))
+    call = kernel_call(tiles_kernel, (len(rows),), rows, columns, tiles_m, tiles_n, GROUP=group)
+    call()
+    got = list(zip(rows.tolist(), columns.tolist(), strict=True))
+    for program, (tile, right) in enumerate(zip(got, expected, strict=True)):
+        if tile != right:
+            place = f"of {tiles_m} by {tiles_n} tiles, GROUP={group}: program {program} "
+            call.fail(f"{place}has {right}", Words(f"{place}has {tile}; all in order: {got}"), because)
+
+
+@given(st.integers(1, 9), st.integers(1, 6), st.sampled_from([1, 2, 3, 8]))
+@example(4, 3, 1)
+@example(4, 3, 2)
+@example(5, 3, 2)
+@example(1, 4, 8)
+def test_programs_go_down_groups_of_tiles(tiles_m: int, tiles_n: int, group: int) -> None:
+    order = order_of_tiles(tiles_m, tiles_n, group)
+    check(tiles_m, tiles_n, group, order, f"the order of tiles (row, column) is {', '.join(map(str, order))}")
+
+
+def test_as_real_triton_swizzles() -> None:
+    for tiles_m, tiles_n, group in ((5, 3, 2), (7, 4, 3), (2, 5, 8)):
+        signature = {"rows": "*i32", "columns": "*i32", "tiles_m": "i32", "tiles_n": "i32", "GROUP": "constexpr"}
+        source = Source(SWIZZLE, "swizzle", signature, {"GROUP": group})
+        places = [np.full(tiles_m * tiles_n, -1, np.int32) for _ in range(2)]
+        (launched,) = interpreter.launch_many([Launch(source, (tiles_m * tiles_n,), [*places, tiles_m, tiles_n])])
+        assert launched, launched.diagnostic
+        rows, columns = (values.tolist() for values in launched.values[:2])
+        check(tiles_m, tiles_n, group, list(zip(rows, columns, strict=True)), "so says real Triton's tl.swizzle2d")

@@ -1,0 +1,76 @@
+"""Softmax by PyTorch in fp64, how far a kernel may be off, and what is asked of both kernels."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from tests.oracles import pytorch as torch
+from tests.support.m08_kernels.host_calls import host_call, is_array, kernel_call
+from tests.support.m08_kernels.tensors import ADDITIONS, U, dtype_of, guarded, normal, padded, rounding
+
+INF = math.inf
+SCALES = (1.0, 30.0, 1e4)  # differences of 1e4 are far out of the range of exp
+
+
+def expected_of(x: Any) -> Any:
+    return torch.softmax(x.double(), 1)
+
+
+def allowed(x: Any, expected: Any, block: int = 4096) -> Any:
+    """Rounding `x - max` moves its power by U * |x - max|, as does each product within exp, of which there are no more
+    than 2; exp2 of log2(e) * x - log2(e) * max rounds products of x and max instead. exp itself, the division and,
+    online, each rescaling are right to 4 U; and there are the sums.
+    """
+    finite = torch.nan_to_num(x.double(), nan=0.0, posinf=0.0, neginf=0.0)
+    highest = finite.amax(1, keepdim=True)
+    steps = ADDITIONS + 8 + 8 * math.ceil(x.shape[1] / block)
+    # the sum's error is an average of those of its terms, of which those far below the maximum do not count
+    moved = 3 * (highest - finite) + finite.abs() + highest.abs()
+    far = 4 * math.log(max(x.shape[1], 2)) + 2 * highest.abs()
+    relative = U * (moved + far + steps)
+    dtype = dtype_of(x).replace("float64", "float32")  # fp64 is computed in fp32 all the same
+    return torch.nan_to_num(expected) * relative + rounding(torch.nan_to_num(expected), dtype)
+
+
+def check(softmax: Any, x: Any, block: int = 4096, because: str = "") -> None:
+    """The host function gives what PyTorch does."""
+    expected = expected_of(x)
+    call = host_call(softmax, x, block=block)
+    result = call()
+    because = "; ".join(filter(None, [because, wrong_sum(result, expected)]))
+    call.compare("the result", result, expected, allowed(x, expected, block), x.dtype, because)
+
+
+def check_cancelling(softmax: Any, columns: int, seed: int, block: int, constant: int) -> None:
+    """The softmax of `x + constant` is that of x."""
+    x = torch.round(normal((2, columns), seed, scale=8.0) * 64) / 64  # multiples of 1/64: adding an integer is exact
+    moved = x + constant
+    expected = expected_of(x)
+    because = f"softmax(x + {constant}) is softmax(x): the maximum is subtracted, and these sums are exact"
+    host_call(softmax, moved, block=block).gives(expected, allowed(moved, expected, block), because=because)
+
+
+def check_memory(kernel: Any, columns: int, seed: int, gap: int, block: int) -> None:
+    """A kernel takes rows with gaps, and touches neither the gaps nor a row of which no program is."""
+    x = normal((3, columns), seed)
+    out, whole = guarded(torch.full((3, columns + gap + 1), -7.0), -7.0)
+    arguments = (out, padded(x, gap, math.nan), columns + gap + 1, columns + gap, columns)
+    call = kernel_call(kernel, (2,), *arguments, BLOCK=block)
+    call()
+    right = expected_of(x[:2])
+    expected, limit = (torch.zeros(out.shape, dtype=torch.float64) for _ in range(2))
+    expected[:] = -7.0
+    expected[:2, :columns], limit[:2, :columns] = right, allowed(x[:2], right, block)
+    because = "out had -7 in it: 2 programs have 2 rows, and between rows there is a gap"
+    call.compare_guarded("out", (out, whole), expected, limit, because)
+
+
+def wrong_sum(result: Any, expected: Any) -> str:
+    """Which row does not sum to 1, in words: the one that is furthest off."""
+    if not is_array(result) or result.shape != expected.shape:
+        return ""
+    sums = result.double().sum(1)
+    off = (sums - 1).abs().nan_to_num(0.0) * expected.isfinite().all(1)
+    row = int(off.argmax())
+    return f"row {row} of the result sums to {float(sums[row]):.3g}, not 1" if off[row] > 0.01 else ""
