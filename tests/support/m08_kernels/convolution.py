@@ -30,7 +30,7 @@ Case = tuple[Any, Any, dict[str, Any]]
 
 def operands(
     size: tuple[int, ...],
-    filter: tuple[int, int],
+    filter: tuple[int, ...],
     step: tuple[int, ...],
     groups: int,
     seed: int,
