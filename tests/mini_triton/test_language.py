@@ -12,8 +12,8 @@ from mini_triton import language as tl
 from mini_triton.errors import CompileTimeAssertionFailure
 from mini_triton.ir.core import Module
 from mini_triton.language.constexpr import constexpr
-from mini_triton.language.ranges import range as tl_range
-from mini_triton.language.ranges import static_range
+from mini_triton.language.given.ranges import range as tl_range
+from mini_triton.language.given.ranges import static_range
 from mini_triton.language.tracing import trace
 
 from tests.support.m04_language.expressions import Scene, judge

@@ -35,8 +35,8 @@ def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
     With a `RunTimeValue` among the operands there is nothing to compute. Then the result is `NotImplemented`, by which
     Python knows that it has to ask the other operand's class.
     """
-    # Task 4.3: What `function` raises is passed on.
-    raise NotImplementedError("Task 4.3: Compile-time values")
+    # Task 4.4: What `function` raises is passed on.
+    raise NotImplementedError("Task 4.4: Compile-time values")
 
 
 Method = Callable[["constexpr", Any], Any]
@@ -63,8 +63,7 @@ class constexpr:
     value: Any
 
     def __init__(self, value: Any) -> None:
-        # Task 4.3: A constexpr of a constexpr is the same as the inner one. `self.value` is never a constexpr.
-        raise NotImplementedError("Task 4.3: Compile-time values")
+        self.value = unwrap(value)
 
     def __repr__(self) -> str:
         return f"constexpr[{self.value!r}]"
@@ -100,13 +99,13 @@ class constexpr:
 
     def __bool__(self) -> bool:
         """So that `if constexpr:` can choose a branch at compile time."""
-        # Task 4.3: The truth of the value.
-        raise NotImplementedError("Task 4.3: Compile-time values")
+        # Task 4.4: The truth of the value.
+        raise NotImplementedError("Task 4.4: Compile-time values")
 
     def __index__(self) -> int:
         """So that Python takes it for an int: in `range(n)`, in `shape[n]`."""
-        # Task 4.3: Python calls this only where it needs an int. Of what is none, `operator.index` says so.
-        raise NotImplementedError("Task 4.3: Compile-time values")
+        # Task 4.4: Python calls this only where it needs an int. Of what is none, `operator.index` says so.
+        raise NotImplementedError("Task 4.4: Compile-time values")
 
     def __hash__(self) -> int:
         return hash(self.value)

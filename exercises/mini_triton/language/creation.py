@@ -10,7 +10,7 @@ from typing import Any
 
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import dtype, int32, int64, uint64
-from mini_triton.language.tensor import Number, build, constant, convert, is_number, member, tensor
+from mini_triton.language.tensor import Number, build, convert, is_number, make_scalar, member, tensor
 
 __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like", "cdiv"]
 
@@ -18,15 +18,14 @@ __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like"
 @builtin
 def program_id(axis: int) -> tensor:
     """Which program this is, along axis 0, 1 or 2 of the launch grid. An int32 scalar."""
-    # Task 4.5: `tt.get_program_id`; it takes the axis as "x", "y" or "z". ValueError for any other axis, naming it.
-    raise NotImplementedError("Task 4.5: Program ids, ranges, constants")
+    # Task 4.6: `tt.get_program_id`; it takes the axis as "x", "y" or "z". ValueError for any other axis, naming it.
+    raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
 @builtin
 def num_programs(axis: int) -> tensor:
     """How many programs the launch grid has along axis 0, 1 or 2. An int32 scalar."""
-    # Task 4.5: `tt.get_num_programs`; the rest as for `program_id`.
-    raise NotImplementedError("Task 4.5: Program ids, ranges, constants")
+    return build("tt.get_num_programs", axis=_axis(axis), dtype=int32)
 
 
 def _axis(axis: int) -> str:
@@ -42,10 +41,10 @@ def arange(start: int, end: int) -> tensor:
 
     Raises `ValueError` for bounds that are not known to the compiler, not in order, or too far apart.
     """
-    # Task 4.5: In this order, each a ValueError: "arange's arguments must be of type tl.constexpr" unless both are
+    # Task 4.6: In this order, each a ValueError: "arange's arguments must be of type tl.constexpr" unless both are
     # ints; "arange must fit in int32" for bounds below 0 or from 2**31 on; "arange's end argument must be greater than
     # the start argument"; "arange's range must be a power of 2". Then `tt.make_range`.
-    raise NotImplementedError("Task 4.5: Program ids, ranges, constants")
+    raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
 @builtin
@@ -54,8 +53,8 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
 
     Integer dtypes wrap a number around, and raise `TypeError` for one that they do not take.
     """
-    # Task 4.5: A scalar of the kernel by `convert`; a number as a `constant`, `wrapped` first. Then `splat`.
-    raise NotImplementedError("Task 4.5: Program ids, ranges, constants")
+    # Task 4.6: A scalar of the kernel by `convert`; a number by `make_scalar`, `wrapped` first. Then `splat`.
+    raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
 def wrapped(value: Number, dtype: dtype) -> Number:
@@ -88,8 +87,7 @@ def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
 @builtin
 def zeros(shape: Sequence[int], dtype: dtype) -> tensor:
     """A tensor of zeros."""
-    # Task 4.5: A case of `full`.
-    raise NotImplementedError("Task 4.5: Program ids, ranges, constants")
+    return full(shape, 0, dtype)
 
 
 @builtin
@@ -102,5 +100,5 @@ def zeros_like(x: tensor) -> tensor:
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
     """`x / div` rounded up, for integers that are not negative: how many blocks of `div` cover `x`."""
-    # Task 4.5: (x + (div - 1)) // div. Python computes it where both are numbers, and the result is a number again.
-    raise NotImplementedError("Task 4.5: Program ids, ranges, constants")
+    # Task 4.6: (x + (div - 1)) // div. Python computes it where both are numbers, and the result is a number again.
+    raise NotImplementedError("Task 4.6: Program ids, ranges, constants")

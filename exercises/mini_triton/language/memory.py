@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from mini_triton.ir.types import broadcast_shapes
-from mini_triton.language.block_pointer import block_pointer
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import int1, int8, pointer_type
+from mini_triton.language.given.block_pointer import block_pointer
 from mini_triton.language.tensor import broadcast_together, build, convert, member, tensor, to_tensor
 
 __all__ = ["load", "store"]
@@ -59,8 +59,8 @@ def checked_mask(mask: Any, pointer: tensor) -> tensor:
 
 def as_bytes(pointer: tensor) -> tensor:
     """A boolean is a byte in memory: pointers to int1 are turned into pointers to int8, others stay."""
-    # Task 4.4: `convert` takes pointers as well. Keep the new type as `const` as the old one.
-    raise NotImplementedError("Task 4.4: Pointers, loads, stores and casts")
+    # Task 4.5: `convert` takes pointers as well. Keep the new type as `const` as the old one.
+    raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
 @builtin
@@ -84,12 +84,12 @@ def load(
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # Task 4.4: Refuse `other` without a mask: "`other` cannot be provided without `mask`". The mask is a
+    # Task 4.5: Refuse `other` without a mask: "`other` cannot be provided without `mask`". The mask is a
     # `checked_mask`; pointer and mask are broadcast together. Take the pointers `as_bytes`: what they point to now is
     # the dtype to read. Make `other` a tensor, let `_check_operand("Other", ...)` look at it, bring it to the pointers'
     # shape (`broadcast_like`) and convert it to that dtype. Then build `tt.load` with `isVolatile`; it takes one, two
     # or three operands. Last, what was read becomes what was asked for: a boolean was read as a byte.
-    raise NotImplementedError("Task 4.4: Pointers, loads, stores and casts")
+    raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
 def broadcast_like(x: tensor, pointer: tensor) -> tensor:
@@ -119,11 +119,11 @@ def store(
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
     _check_pointer(pointer, "store", boundary_check)
-    # Task 4.4: A `const` pointer: ValueError "Cannot store to a constant pointer". The value is a tensor that
+    # Task 4.5: A `const` pointer: ValueError "Cannot store to a constant pointer". The value is a tensor that
     # `_check_operand("Value", ...)` lets pass, the mask a `checked_mask`. Bring both to the pointers' shape by
     # `broadcast_like`: the pointers never grow, the same place would be written twice. Take the pointers `as_bytes`,
     # convert the value, and build `tt.store`. It has no result: use `current().operation`.
-    raise NotImplementedError("Task 4.4: Pointers, loads, stores and casts")
+    raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
 def _load_block(pointer: block_pointer, mask: Any, other: Any, boundary_check: Any, padding_option: str) -> tensor:

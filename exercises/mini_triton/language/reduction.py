@@ -33,10 +33,10 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     `combine` takes N values from the left and N from the right, all scalars, and returns the N combined ones: a tensor,
     or a tuple of tensors. Raises `TypeError` if their IR types are not those of the elements of the N sources.
     """
-    # Task 4.6: A `Block` with the 2 * N arguments. Inside `current().at_end(block)` call `combine` with them as
+    # Task 4.8: A `Block` with the 2 * N arguments. Inside `current().at_end(block)` call `combine` with them as
     # tensors, check what came back (`check_combined` takes a tuple), and end with `terminator`, an operation that takes
     # these values.
-    raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
+    raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
@@ -92,10 +92,10 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     `axis` may count from the end; None stands for all elements of all axes. With `keep_dims` what was reduced stays as
     a dimension of size 1. The result is a tensor for a tensor, and a tuple for a tuple.
     """
-    # Task 4.6: `as_sources`; without an axis `flatten` each and take axis 0, else `wrap_axis`. `tt.reduce` with a
+    # Task 4.8: `as_sources`; without an axis `flatten` each and take axis 0, else `wrap_axis`. `tt.reduce` with a
     # region that ends in `tt.reduce.return` has a result for each source. `with_axes` puts dimensions back in: one at
     # the axis, or all in front.
-    raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
+    raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 # --- sums
@@ -110,9 +110,9 @@ def of_numbers(input: Any, what: str) -> tensor:
 
 def sum_dtype(dtype: dtype) -> dtype:
     """The dtype in which elements are added up, if the kernel does not say."""
-    # Task 4.6: Integers of less than 32 bits would soon overflow: they become int32, or uint32 if they are unsigned
+    # Task 4.8: Integers of less than 32 bits would soon overflow: they become int32, or uint32 if they are unsigned
     # (int1 is). All others stay, fp16 as well.
-    raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
+    raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 @member
@@ -120,8 +120,8 @@ def sum_dtype(dtype: dtype) -> dtype:
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
     """The sum along `axis`, in the given dtype or else in `sum_dtype`."""
     input = of_numbers(input, "sum")
-    # Task 4.6: Convert first, then reduce with `add`.
-    raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
+    # Task 4.8: Convert first, then reduce with `add`.
+    raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 @member
@@ -159,9 +159,9 @@ def keeping_index(better: str, tie_break_left: bool) -> Combine:
     """The combine function of `argmax` ("gt") and `argmin` ("lt"): chooses between two pairs of value and index."""
 
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
-        # Task 4.6: The left pair if its value is better; with `tie_break_left` also if they are equal, and the left
+        # Task 4.8: The left pair if its value is better; with `tie_break_left` also if they are equal, and the left
         # index is the smaller one: the order in which elements are combined is not known. `compare` takes the word.
-        raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
+        raise NotImplementedError("Task 4.8: Reductions and scans")
 
     return combine
 
@@ -171,10 +171,10 @@ def best(
 ) -> Any:
     """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
-    # Task 4.6: With an index, reduce the pair of the input and its `positions` by `keeping_index`: the dtype stays. It
+    # Task 4.8: With an index, reduce the pair of the input and its `positions` by `keeping_index`: the dtype stays. It
     # needs an axis, so None is a ValueError that says "axis". Without an index, fewer than 32 bits become fp32 or int32
     # (uint8 too); then reduce with `pick`.
-    raise NotImplementedError("Task 4.6: Mathematics, reductions and scans")
+    raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 @member

@@ -48,10 +48,10 @@ def index(x: tensor, slices: Any) -> tensor:
 
     There is nothing else: a program has no access to a single element. Raises `ValueError` for it, naming it.
     """
-    # Task 4.2: `slices` is one index or a tuple of them. Dimensions without an index stay. Use `expand_dims`. The
+    # Task 4.3: `slices` is one index or a tuple of them. Dimensions without an index stay. Use `expand_dims`. The
     # message: "unsupported tensor index: 0". A slice with a start, a stop or a step is refused as well. Ask
     # `isinstance` first: to compare a tensor is an operation. More `:` than dimensions are not asked for.
-    raise NotImplementedError("Task 4.2: Indexing and shapes")
+    raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
@@ -61,9 +61,9 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
     Raises `ValueError` for an axis that the result has not, and for one given twice.
     """
-    # Task 4.2: Count all axes from the front (`_axis`) in the rank that the result will have: then they can be added
+    # Task 4.3: Count all axes from the front (`_axis`) in the rank that the result will have: then they can be added
     # from left to right, and each is where it belongs. A scalar is no tensor yet: `Builder.splat` its first one.
-    raise NotImplementedError("Task 4.2: Indexing and shapes")
+    raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 # --- broadcasts
@@ -84,9 +84,9 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
     Raises `ValueError` for another rank, and for a dimension that does not fit.
     """
-    # Task 4.2: `_listed` makes one tuple of the arguments. `Builder.broadcast_to` would add dimensions: compare the
+    # Task 4.3: `_listed` makes one tuple of the arguments. `Builder.broadcast_to` would add dimensions: compare the
     # ranks first, ValueError "rank mismatch".
-    raise NotImplementedError("Task 4.2: Indexing and shapes")
+    raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 # --- reshapes
@@ -99,10 +99,10 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # Task 4.2: To the shape `()` it is `item`, of a scalar, too. All others are `_reshaped`: let `TensorType` look at
+    # Task 4.3: To the shape `()` it is `item`, of a scalar, too. All others are `_reshaped`: let `TensorType` look at
     # the new shape first, then ValueError "reshape() cannot change total number of elements in tensor". A scalar has
     # no elements to arrange: that is this ValueError as well, even for the shape (1,).
-    raise NotImplementedError("Task 4.2: Indexing and shapes")
+    raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
@@ -156,18 +156,18 @@ def permute(x: tensor, *dims: Any) -> tensor:
 
     Raises `ValueError` unless `dims` names every dimension once.
     """
-    # Task 4.2: `tt.trans` with the tuple `order`. For too few or too many: ValueError "permute dims must have the same
+    # Task 4.3: `tt.trans` with the tuple `order`. For too few or too many: ValueError "permute dims must have the same
     # length as input shape"; else "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)". Negative
     # ones are refused like that, too.
-    raise NotImplementedError("Task 4.2: Indexing and shapes")
+    raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
     """As `permute`. Without `dims` the last two dimensions change places."""
-    # Task 4.2: Fewer than two dimensions: ValueError "tl.trans invoked with a 0- or 1-dimensional tensor".
-    raise NotImplementedError("Task 4.2: Indexing and shapes")
+    # Task 4.3: Fewer than two dimensions: ValueError "tl.trans invoked with a 0- or 1-dimensional tensor".
+    raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 # --- two tensors in one, one in two
@@ -179,9 +179,9 @@ def join(x: tensor, y: tensor) -> tensor:
 
     Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # Task 4.2: `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, then use `_reshaped` on
+    # Task 4.3: `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, then use `_reshaped` on
     # what comes out.
-    raise NotImplementedError("Task 4.2: Indexing and shapes")
+    raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
@@ -191,16 +191,16 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # Task 4.2: `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2), which is
+    # Task 4.3: `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2), which is
     # (2,) after `expand_dims`, it makes tensors of one element, and `item` takes that out.
-    raise NotImplementedError("Task 4.2: Indexing and shapes")
+    raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @builtin
 def interleave(x: tensor, y: tensor) -> tensor:
     """Elements of `x` and `y` in turn, along the last dimension: of (0, 1) and (5, 6) it makes (0, 5, 1, 6)."""
-    # Task 4.2: Join them, and let the last two dimensions become one. Two scalars are done when they are joined.
-    raise NotImplementedError("Task 4.2: Indexing and shapes")
+    # Task 4.3: Join them, and let the last two dimensions become one. Two scalars are done when they are joined.
+    raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @builtin

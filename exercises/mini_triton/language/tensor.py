@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from mini_triton import language
@@ -71,7 +72,7 @@ def dtype_of(value: Any) -> Any:
     raise TypeError(f"cannot convert {value!r} of type {type(value).__name__} to a tensor")
 
 
-def constant(value: Number, dtype: dtype) -> tensor:
+def make_scalar(value: Number, dtype: dtype) -> tensor:
     """A number as a scalar of the given dtype. Raises `ValueError` or `TypeError` where `Builder.constant` does."""
     return tensor(current().constant(value, dtype.ir_type), dtype)
 
@@ -79,13 +80,13 @@ def constant(value: Number, dtype: dtype) -> tensor:
 @builtin
 def to_tensor(value: Any) -> tensor:
     """A tensor as it is; a number as a scalar of its own dtype. Raises `TypeError` for anything else."""
-    return value if isinstance(value, tensor) else constant(value, dtype_of(value))
+    return value if isinstance(value, tensor) else make_scalar(value, dtype_of(value))
 
 
 def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
     """`x` with its values converted to another dtype; `x` itself if it has that one. Raises as `cast_steps` does."""
-    # Task 4.1: `Builder.cast` applies the steps that `cast_steps` lists.
-    raise NotImplementedError("Task 4.1: Operators")
+    # Task 4.1: The steps are those of `cast_steps`; there may be none, and the dtype is another one all the same.
+    raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def broadcast_together(*xs: tensor) -> list[tensor]:
@@ -105,10 +106,9 @@ def operands(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False
     to different elements; and what `promote`, `promote_literal` and `broadcast_shapes` raise.
     """
     x, y = unwrap(x), unwrap(y)
-    # Task 4.1: Let `_check_pointers` look at the dtypes (`dtype_of`) first.
-    # Without pointers: `promote` for two tensors, `promote_literal` for a tensor and a number, each with `div_or_mod`.
-    # Then `convert` the tensors to that dtype, make a `constant` of it from the number, and broadcast.
-    raise NotImplementedError("Task 4.1: Operators")
+    # Task 4.1: Bring `x` and `y` to one dtype (milestone 1 knows which), then to one shape. Conversions come first:
+    # they cost less before an operand is repeated. `_check_pointers` takes both dtypes, and says whether to promote.
+    raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def _check_pointers(x: dtype | pointer_type, y: dtype | pointer_type, allowed: bool) -> bool:
@@ -121,7 +121,7 @@ def _check_pointers(x: dtype | pointer_type, y: dtype | pointer_type, allowed: b
     return True
 
 
-# --- operators
+# --- one operation
 
 
 def build(name: str, *xs: tensor, dtype: dtype | pointer_type | None = None, **attributes: Any) -> tensor:
@@ -140,70 +140,79 @@ def choose(dtype: dtype | pointer_type, floating: str, signed: str, unsigned: st
     return floating if dtype.is_floating() else signed if dtype.signed or not unsigned else unsigned
 
 
-@builtin
-def add(x: Any, y: Any) -> tensor:
-    """`x + y`; a pointer and integers give a pointer that many elements further on."""
-    # Task 4.1: The pointer may be on either side, but not on both: TypeError "cannot add pointers together".
-    # `tt.addptr` reads its offset as signed, so unsigned integers of less than 64 bits (int1 is one) are made int64.
-    raise NotImplementedError("Task 4.1: Operators")
-
-
-@builtin
-def sub(x: Any, y: Any) -> tensor:
-    """`x - y`; integers are taken from a pointer by adding their negative."""
-    # Task 4.1: Only the left operand may be a pointer. A pointer less a pointer: TypeError, as for `*`.
-    raise NotImplementedError("Task 4.1: Operators")
+# --- arithmetic: promote, broadcast, one operation
 
 
 @builtin
 def mul(x: Any, y: Any) -> tensor:
     """`x * y`"""
-    # Task 4.1: Numbers only, so `operands` and then one operation: `arith.mulf` or `arith.muli`.
-    raise NotImplementedError("Task 4.1: Operators")
+    # Task 4.1: `arith.mulf` or `arith.muli`. Pointers are refused.
+    raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def truediv(x: Any, y: Any) -> tensor:
     """`x / y`, always a float. Two integers are divided as fp32, whatever their width."""
-    # Task 4.1: This is one of the three operators that pass `div_or_mod`.
-    raise NotImplementedError("Task 4.1: Operators")
+    # Task 4.1: `arith.divf`. `/`, `//` and `%` are promoted with `div_or_mod`.
+    raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def floordiv(x: Any, y: Any) -> tensor:
     """`x // y` of integers. It truncates toward zero, as C does and Python does not: -7 // 2 is -3."""
     # Task 4.1: `arith.divsi` or `arith.divui`. Floats: TypeError, "unexpected type fp32".
-    raise NotImplementedError("Task 4.1: Operators")
+    raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def mod(x: Any, y: Any) -> tensor:
     """`x % y`, with the sign of `x`, as in C: -7 % 3 is -1. Floats as well."""
     # Task 4.1: `arith.remf`, `arith.remsi` or `arith.remui`.
-    raise NotImplementedError("Task 4.1: Operators")
+    raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
+
+
+# --- pointers
+
+
+@builtin
+def add(x: Any, y: Any) -> tensor:
+    """`x + y`; a pointer and integers give a pointer that many elements further on."""
+    # Task 4.2: The pointer may be on either side, but not on both: TypeError "cannot add pointers together".
+    # `tt.addptr` reads its offset as signed, so unsigned integers of less than 64 bits (int1 is one) are made int64.
+    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
+
+
+@builtin
+def sub(x: Any, y: Any) -> tensor:
+    """`x - y`; integers are taken from a pointer by adding their negative."""
+    # Task 4.2: Only the left operand may be a pointer. A pointer less a pointer: TypeError, as for `*`.
+    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
+
+
+# --- bits, signs, comparisons
 
 
 def bitwise(name: str, x: Any, y: Any) -> tensor:
     """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
-    # Task 4.1: For floats raise the TypeError that `_check_pointers` raises, with the dtype after promotion: "fp32"
+    # Task 4.2: For floats raise the TypeError that `_check_pointers` raises, with the dtype after promotion: "fp32"
     # is at fault in `n & 1.5` as well as in `x & n`.
-    raise NotImplementedError("Task 4.1: Operators")
+    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
     """`x >> y`. Whether the sign is shifted in depends on the operand that is a tensor, before promotion: `shifted`."""
-    # Task 4.1: `arith.shrsi` for a signed dtype, `arith.shrui` for an unsigned one.
-    raise NotImplementedError("Task 4.1: Operators")
+    # Task 4.2: `arith.shrsi` for a signed dtype, `arith.shrui` for an unsigned one.
+    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def neg(x: tensor) -> tensor:
     """`-x`"""
-    # Task 4.1: Zero minus `x`. The zero of floats is -0.0: only so is -x exact for zeros as well.
+    # Task 4.2: Zero minus `x`. The zero of floats is -0.0: only so is -x exact for zeros as well.
     # Pointers: TypeError "wrong type argument to unary minus".
-    raise NotImplementedError("Task 4.1: Operators")
+    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def invert(x: tensor) -> tensor:
     """`~x` of integers: every bit turned over. For booleans that is "not"."""
-    # Task 4.1: Exclusive or with all ones: -1, for int1 True. Others: TypeError "wrong type argument to unary invert".
-    raise NotImplementedError("Task 4.1: Operators")
+    # Task 4.2: Exclusive or with all ones: -1, for int1 True. Others: TypeError "wrong type argument to unary invert".
+    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def compare(name: str, x: Any, y: Any) -> tensor:
@@ -211,15 +220,20 @@ def compare(name: str, x: Any, y: Any) -> tensor:
 
     Unlike in arithmetic, a number is not weak here: it becomes a tensor of its own dtype first.
     """
-    # Task 4.1: The predicate is the name with a letter in front that says how to compare: `s`igned or `u`nsigned
+    # Task 4.2: The predicate is the name with a letter in front that says how to compare: `s`igned or `u`nsigned
     # integers (but eq and ne are the same for both and have none), `o`rdered floats, which is false where one is NaN.
     # Only a float's ne is `u`nordered: NaN differs from everything.
-    raise NotImplementedError("Task 4.1: Operators")
+    raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
-def reflected(operator: Callable[[Any, Any], tensor]) -> Callable[[Any, Any], tensor]:
-    """The method for an operator with the tensor on its right side."""
-    return lambda self, other: operator(other, self)
+def methods(operator: Callable[[Any, Any], tensor]) -> tuple[Callable[..., tensor], Callable[..., tensor]]:
+    """The methods for an operator with the tensor on its left side, and on its right. (Given.)"""
+    return lambda self, other: operator(self, other), lambda self, other: operator(other, self)
+
+
+def comparison(name: str) -> Callable[..., tensor]:
+    """The method for a comparison. With the tensor on its right side Python asks for the mirrored one. (Given.)"""
+    return lambda self, other: compare(name, self, other)
 
 
 class tensor(RunTimeValue):
@@ -265,42 +279,16 @@ class tensor(RunTimeValue):
         return index(self, slices)
 
     # Python calls the method of the left operand; if that does not know what to do, the reflected one of the right.
-    __add__ = add
-    __sub__ = sub
-    __mul__ = mul
-    __truediv__ = truediv
-    __floordiv__ = floordiv
-    __mod__ = mod
-    __radd__ = reflected(add)
-    __rsub__ = reflected(sub)
-    __rmul__ = reflected(mul)
-    __rtruediv__ = reflected(truediv)
-    __rfloordiv__ = reflected(floordiv)
-    __rmod__ = reflected(mod)
-
-    def __and__(self, other: Any) -> tensor:
-        return bitwise("arith.andi", self, other)
-
-    def __rand__(self, other: Any) -> tensor:
-        return bitwise("arith.andi", other, self)
-
-    def __or__(self, other: Any) -> tensor:
-        return bitwise("arith.ori", self, other)
-
-    def __ror__(self, other: Any) -> tensor:
-        return bitwise("arith.ori", other, self)
-
-    def __xor__(self, other: Any) -> tensor:
-        return bitwise("arith.xori", self, other)
-
-    def __rxor__(self, other: Any) -> tensor:
-        return bitwise("arith.xori", other, self)
-
-    def __lshift__(self, other: Any) -> tensor:
-        return bitwise("arith.shli", self, other)
-
-    def __rlshift__(self, other: Any) -> tensor:
-        return bitwise("arith.shli", other, self)
+    __add__, __radd__ = methods(add)
+    __sub__, __rsub__ = methods(sub)
+    __mul__, __rmul__ = methods(mul)
+    __truediv__, __rtruediv__ = methods(truediv)
+    __floordiv__, __rfloordiv__ = methods(floordiv)
+    __mod__, __rmod__ = methods(mod)
+    __and__, __rand__ = methods(partial(bitwise, "arith.andi"))
+    __or__, __ror__ = methods(partial(bitwise, "arith.ori"))
+    __xor__, __rxor__ = methods(partial(bitwise, "arith.xori"))
+    __lshift__, __rlshift__ = methods(partial(bitwise, "arith.shli"))
 
     def __rshift__(self, other: Any) -> tensor:
         return rshift(self, other, shifted=self)
@@ -311,24 +299,8 @@ class tensor(RunTimeValue):
     __neg__ = neg
     __invert__ = invert
 
-    def __eq__(self, other: Any) -> tensor:  # type: ignore[override]
-        return compare("eq", self, other)
-
-    def __ne__(self, other: Any) -> tensor:  # type: ignore[override]
-        return compare("ne", self, other)
-
-    def __lt__(self, other: Any) -> tensor:
-        return compare("lt", self, other)
-
-    def __le__(self, other: Any) -> tensor:
-        return compare("le", self, other)
-
-    def __gt__(self, other: Any) -> tensor:
-        return compare("gt", self, other)
-
-    def __ge__(self, other: Any) -> tensor:
-        return compare("ge", self, other)
-
+    __eq__, __ne__ = comparison("eq"), comparison("ne")  # type: ignore[assignment]
+    __lt__, __le__, __gt__, __ge__ = comparison("lt"), comparison("le"), comparison("gt"), comparison("ge")
     __hash__ = object.__hash__
 
 

@@ -1,6 +1,26 @@
 """The language that kernels are written in, `import mini_triton.language as tl`.
 
-Its names are loaded when they are first used: the dtypes of milestone 1 need none of the later modules.
+In: Python values and tensors, as a kernel writes them: `tl.load(p + offsets, mask) * 2`. Out: tensors, which are IR
+values with a dtype, and the operations that the current builder has built for them. Only this package knows about
+promotion, broadcasting and signs: the front end above it calls operators and functions, the IR below it has no signs.
+
+Yours, in reading order, with their tasks (`dtypes.py` belongs to milestone 1):
+
+    tensor.py       both operands to one dtype and shape (4.1); pointers, bits, comparisons (4.2); the class `tensor`
+    shape.py        indices, new dimensions, reshape, transpose, join and split (4.3)
+    constexpr.py    values that the compiler knows (4.4)
+    memory.py       load and store (4.5), and `casts.py`: what a kernel converts itself (4.5)
+    creation.py     program ids, ranges, constants (4.6)
+    math.py         functions of floats, minimum and maximum, where (4.7)
+    reduction.py    one operation for all reductions (4.8), and `scan.py` for running ones (4.8)
+    dot.py          matrix products (4.9), and `atomics.py` (4.9)
+    random.py       random numbers without a state (4.10)
+
+Given and worth reading: `context.py` (the current builder, `@builtin`), `tracing.py` (running a kernel once),
+`signature.py` (how a launch spells types). To skip: `given/` (block pointers, hints, ranges, sorting, softmax) and
+`extra/` (libdevice).
+
+Names are loaded when they are first used: the dtypes of milestone 1 need none of the later modules.
 """
 
 from __future__ import annotations
@@ -18,18 +38,18 @@ MODULES = (
     "casts",
     "creation",
     "shape",
-    "block_pointer",
+    "given.block_pointer",
     "memory",
     "atomics",
     "math",
     "dot",
     "reduction",
     "scan",
-    "standard",
-    "sorting",
+    "given.standard",
+    "given.sorting",
     "random",
-    "hints",
-    "ranges",
+    "given.hints",
+    "given.ranges",
 )
 """In the order in which they import one another. Each one's `__all__` is part of the language."""
 

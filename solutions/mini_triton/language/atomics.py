@@ -56,7 +56,7 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
     Raises `ValueError` for pointers that cannot be used so, and for a value or mask of another shape.
     """
     _check_pointer(pointer, name)
-    # [task 4.7] Numbers become tensors; a mask is a `checked_mask`, and no mask is True everywhere (`full`).
+    # [task 4.9] Numbers become tensors; a mask is a `checked_mask`, and no mask is True everywhere (`full`).
     # Beside a tensor of pointers `broadcast_to` its shape, which adds no dimensions as a load would; beside a scalar
     # pointer a value with a shape is refused: `_check_operand("Value", ...)`, as in a store. In the end convert the
     # value to the dtype pointed to.
@@ -78,7 +78,7 @@ def _rmw(operation: str, pointer: tensor, value: tensor, mask: tensor, order: di
 @builtin
 def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Add `val`, floats or integers, to what memory holds; the result is what it held before."""
-    # [task 4.7] `_operands`, then `_rmw` with "add", or "fadd" for floats; `_order` makes its last argument.
+    # [task 4.9] `_operands`, then `_rmw` with "add", or "fadd" for floats; `_order` makes its last argument.
     pointer, value, mask = _operands("atomic_add", pointer, val, mask)
     return _rmw(choose(value.dtype, "fadd", "add"), pointer, value, mask, _order(sem, scope))
     # [end]
@@ -88,7 +88,7 @@ def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @builtin
 def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Let memory hold the larger of `val` and what it held; the result is what it held before."""
-    # [task 4.7] "max" for signed and "umax" for unsigned integers. For floats `_by_bits`.
+    # [task 4.9] "max" for signed and "umax" for unsigned integers. For floats `_by_bits`.
     pointer, value, mask = _operands("atomic_max", pointer, val, mask)
     if value.dtype.is_floating():
         return _by_bits("max", "umin", pointer, value, mask, _order(sem, scope))
@@ -100,7 +100,7 @@ def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @builtin
 def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Let memory hold the smaller of `val` and what it held; the result is what it held before."""
-    # [task 4.7] As `atomic_max`, in the mirror.
+    # [task 4.9] As `atomic_max`, in the mirror.
     pointer, value, mask = _operands("atomic_min", pointer, val, mask)
     if value.dtype.is_floating():
         return _by_bits("min", "umax", pointer, value, mask, _order(sem, scope))
@@ -117,7 +117,7 @@ def _by_bits(
     integers above all others. So there are two operations, of which only one takes place: `operation` on signed
     integers where `value` has no sign, `mirrored` on unsigned ones where it has one.
     """
-    # [task 4.7] `reinterpret` value and pointers as signed integers of the same size. The sign is the highest bit: in
+    # [task 4.9] `reinterpret` value and pointers as signed integers of the same size. The sign is the highest bit: in
     # an *unsigned* integer, shift it down to the lowest, and `convert` that to int1, as real Triton does. Do both
     # operations, each with its own part of the mask, take the right result with `arith.select`, and turn it into a
     # float again.
@@ -177,7 +177,7 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: 
     elements that are not of 16, 32 or 64 bits, `TypeError` for operands that do not fit, naming their types.
     """
     _check_is_pointer(pointer, "atomic_cas")
-    # [task 4.7] `tt.atomic_cas`. Numbers become tensors of their own dtype. Both operands must have the IR type that
+    # [task 4.9] `tt.atomic_cas`. Numbers become tensors of their own dtype. Both operands must have the IR type that
     # the pointers point to, in their shape: `with_element` of the pointers' IR type.
     element = pointer.dtype.element_ty
     if element.width not in (16, 32, 64):

@@ -28,7 +28,7 @@ def cast(
     `fp_downcast_rounding` says how a float becomes a narrower one: "rtne", to the nearest, or "rtz", toward zero.
     Raises `ValueError` for a rounding where nothing is rounded, and what `reinterpret` and `convert` raise.
     """
-    # [task 4.4] First the bits, which know no rounding. Then: an equal dtype changes nothing, whatever the rounding.
+    # [task 4.5] First the bits, which know no rounding. Then: an equal dtype changes nothing, whatever the rounding.
     # "rtne" is how `convert` rounds anyway; "rtz" is one `tt.fp_to_fp` with `rounding` and `result`, whatever the two
     # floats. ValueError "Invalid rounding mode: up" for others, and "fp_downcast_rounding should be set only for
     # truncating fp conversions" and the names of both dtypes unless it is one float to another of fewer bits.
@@ -62,7 +62,7 @@ def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
 
     Raises `ValueError` for another size, naming both.
     """
-    # [task 4.4] `tt.bitcast`, but nothing for an equal dtype. "Cannot bitcast data-type of size 32 to data-type of size
+    # [task 4.5] `tt.bitcast`, but nothing for an equal dtype. "Cannot bitcast data-type of size 32 to data-type of size
     # 16": sizes are in bits.
     if x.dtype == dtype:
         return x

@@ -35,7 +35,7 @@ def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
     With a `RunTimeValue` among the operands there is nothing to compute. Then the result is `NotImplemented`, by which
     Python knows that it has to ask the other operand's class.
     """
-    # [task 4.3] What `function` raises is passed on.
+    # [task 4.4] What `function` raises is passed on.
     if any(isinstance(operand, RunTimeValue) for operand in operands):
         return NotImplemented
     return constexpr(function(*map(unwrap, operands)))
@@ -66,9 +66,7 @@ class constexpr:
     value: Any
 
     def __init__(self, value: Any) -> None:
-        # [task 4.3] A constexpr of a constexpr is the same as the inner one. `self.value` is never a constexpr.
         self.value = unwrap(value)
-        # [end]
 
     def __repr__(self) -> str:
         return f"constexpr[{self.value!r}]"
@@ -104,13 +102,13 @@ class constexpr:
 
     def __bool__(self) -> bool:
         """So that `if constexpr:` can choose a branch at compile time."""
-        # [task 4.3] The truth of the value.
+        # [task 4.4] The truth of the value.
         return bool(self.value)
         # [end]
 
     def __index__(self) -> int:
         """So that Python takes it for an int: in `range(n)`, in `shape[n]`."""
-        # [task 4.3] Python calls this only where it needs an int. Of what is none, `operator.index` says so.
+        # [task 4.4] Python calls this only where it needs an int. Of what is none, `operator.index` says so.
         return operator.index(self.value)
         # [end]
 

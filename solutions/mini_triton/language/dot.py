@@ -28,7 +28,7 @@ def _check_operands(a: tensor, b: tensor) -> None:
 
     Raises `ValueError` for sizes that do not fit or are too small, naming them, and `TypeError` for dtypes.
     """
-    # [task 4.7] Sizes, each with a part of its message: as many dimensions in both, two at least, "equal ranks"; all
+    # [task 4.9] Sizes, each with a part of its message: as many dimensions in both, two at least, "equal ranks"; all
     # but the last two equal, "equal batch shapes"; the last of `a` equals the last but one of `b`, "equal reduction
     # dimensions". Dtypes: any two fp8; or else fp16 or one in `SUMMED_IN`, and the same on both sides, "same dtype".
     # Last, tensor cores take "K >= 16" (the last of `a`), and "K >= 32" for dtypes of 8 bits.
@@ -57,7 +57,7 @@ def _sum_dtype(a: dtype, acc: tensor | None, out_dtype: dtype | None) -> dtype:
 
     Raises `ValueError` for bf16, which nothing is summed in.
     """
-    # [task 4.7] For all floats look at `out_dtype`, or what stands in for it, even where `SUMMED_IN` decides: of bf16
+    # [task 4.9] For all floats look at `out_dtype`, or what stands in for it, even where `SUMMED_IN` decides: of bf16
     # say "out_dtype=bfloat16 is unsupported".
     out_dtype = out_dtype or (acc.dtype if acc is not None else float32)
     if out_dtype == bfloat16 and a.is_floating():
@@ -81,7 +81,7 @@ def dot(
     Raises `ValueError` and `TypeError` for operands that do not fit, and for an `acc` of another shape or dtype.
     """
     precision = _precision(input_precision, allow_tf32)
-    # [task 4.7] The product has the shape of `input`, with the last size of `other`. Without `acc`, add to zeros. An
+    # [task 4.9] The product has the shape of `input`, with the last size of `other`. Without `acc`, add to zeros. An
     # `acc` of another shape is a ValueError, "accumulator shape", of another dtype a TypeError that names both. Build
     # `tt.dot` with `inputPrecision` and `maxNumImpreciseAcc` (`_imprecise`); it takes no more than three dimensions
     # (`_stack`), so then the product gets its shape back.

@@ -11,7 +11,7 @@ import enum
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mini_triton.ir.ops.elementwise import ROWS, TABLE, Spelling, one_float
+from mini_triton.ir.ops.elementwise import ROWS, TABLE, Exposed, one_float
 from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import bfloat16, float32, int1
 from mini_triton.language.tensor import broadcast_together, build, choose, convert, member, operands, tensor, to_tensor
@@ -36,7 +36,7 @@ def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
 
     Raises `ValueError`, "Expected dtype ['fp32', 'fp64'] but got fp16", for a tensor whose dtype is not accepted.
     """
-    # [task 4.6] Look at the dtypes before they are promoted, or an int32 beside an fp32 would pass. Numbers are not
+    # [task 4.7] Look at the dtypes before they are promoted, or an int32 beside an fp32 would pass. Numbers are not
     # asked: `exp(2)` is left to the type rule of the operation.
     for x in xs:
         if isinstance(x, tensor) and str(x.dtype) not in accepted:
@@ -46,23 +46,23 @@ def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
     # [end]
 
 
-def spell(name: str, spelling: Spelling) -> Callable[..., tensor]:
+def expose(name: str, exposed: Exposed) -> Callable[..., tensor]:
     """The function of the language that is operation `name` alone; functions of one operand are methods as well."""
 
     def of_one(x: Any) -> tensor:
-        return apply(name, x, accepted=spelling.accepted)
+        return apply(name, x, accepted=exposed.accepted)
 
     def of_two(x: Any, y: Any) -> tensor:
-        return apply(name, x, y, accepted=spelling.accepted)
+        return apply(name, x, y, accepted=exposed.accepted)
 
     unary = TABLE[name].rule is one_float
     function = of_one if unary else of_two
-    function.__name__ = function.__qualname__ = spelling.name
-    function.__doc__ = spelling.doc
+    function.__name__ = function.__qualname__ = exposed.name
+    function.__doc__ = exposed.doc
     return member(builtin(function)) if unary else builtin(function)
 
 
-FUNCTIONS = {row.tl.name: spell(row.name, row.tl) for row in ROWS if row.tl}
+FUNCTIONS = {row.tl.name: expose(row.name, row.tl) for row in ROWS if row.tl}
 globals().update(FUNCTIONS)
 __all__ += FUNCTIONS
 
@@ -91,7 +91,7 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
 @builtin
 def abs(x: Any) -> tensor:
     """The absolute value, in the dtype of `x`. Raises `TypeError` for pointers."""
-    # [task 4.6] `math.absf` or `math.absi`. An unsigned integer is its own: no operation.
+    # [task 4.7] `math.absf` or `math.absi`. An unsigned integer is its own: no operation.
     x = to_tensor(x)
     name = choose(x.dtype, "math.absf", "math.absi", "nothing to do")
     return x if name == "nothing to do" else build(name, x)
@@ -109,7 +109,7 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
 
     Raises `ValueError` for floats with a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # [task 4.6] Both through `without_bfloat16`, which makes tensors of them: so numbers are not weak here. Then as for
+    # [task 4.7] Both through `without_bfloat16`, which makes tensors of them: so numbers are not weak here. Then as for
     # an operator. For floats `arith.maxnumf` or, where NaN shall prevail, `arith.maximumf`; for integers `arith.maxsi`
     # or `arith.maxui`, and nobody looks at `propagate_nan`.
     x, y = operands(without_bfloat16(x), without_bfloat16(y))
@@ -138,7 +138,7 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
     Raises `ValueError` for a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # [task 4.6] Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`operands`).
+    # [task 4.7] Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`operands`).
     # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`; ValueError
     # "propagate_nan" for what is no `PropagateNan`.
     x, low, high = without_bfloat16(x), without_bfloat16(min), without_bfloat16(max)
@@ -156,7 +156,7 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 @builtin
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z`, rounded once. Floats only: `TypeError` for others."""
-    # [task 4.6] Three tensors, as in `clamp`: promote `x` with `y`, then `z` with each of them. bf16 stays. `math.fma`.
+    # [task 4.7] Three tensors, as in `clamp`: promote `x` with `y`, then `z` with each of them. bf16 stays. `math.fma`.
     x, y = operands(to_tensor(x), to_tensor(y))
     z, x = operands(to_tensor(z), x)
     z, y = operands(z, y)
@@ -173,7 +173,7 @@ def where(condition: Any, x: Any, y: Any) -> tensor:
     The values are promoted as by an operator, numbers are weak, and pointers may be among them. All three are
     broadcast. Raises `TypeError` for values that do not come to one dtype.
     """
-    # [task 4.6] A condition that is no int1 is converted: "not zero" holds. Beside a pointer nothing is promoted, so
+    # [task 4.7] A condition that is no int1 is converted: "not zero" holds. Beside a pointer nothing is promoted, so
     # an integer can get through to here. `arith.select`; its result does not have the dtype of its first operand.
     condition = convert(to_tensor(condition), int1)
     x, y = operands(x, y, pointers=True)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from mini_triton.ir.types import broadcast_shapes
-from mini_triton.language.block_pointer import block_pointer
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import int1, int8, pointer_type
+from mini_triton.language.given.block_pointer import block_pointer
 from mini_triton.language.tensor import broadcast_together, build, convert, member, tensor, to_tensor
 
 __all__ = ["load", "store"]
@@ -59,7 +59,7 @@ def checked_mask(mask: Any, pointer: tensor) -> tensor:
 
 def as_bytes(pointer: tensor) -> tensor:
     """A boolean is a byte in memory: pointers to int1 are turned into pointers to int8, others stay."""
-    # [task 4.4] `convert` takes pointers as well. Keep the new type as `const` as the old one.
+    # [task 4.5] `convert` takes pointers as well. Keep the new type as `const` as the old one.
     if pointer.dtype.element_ty == int1:
         return convert(pointer, pointer_type(int8, pointer.dtype.const))
     return pointer
@@ -87,7 +87,7 @@ def load(
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # [task 4.4] Refuse `other` without a mask: "`other` cannot be provided without `mask`". The mask is a
+    # [task 4.5] Refuse `other` without a mask: "`other` cannot be provided without `mask`". The mask is a
     # `checked_mask`; pointer and mask are broadcast together. Take the pointers `as_bytes`: what they point to now is
     # the dtype to read. Make `other` a tensor, let `_check_operand("Other", ...)` look at it, bring it to the pointers'
     # shape (`broadcast_like`) and convert it to that dtype. Then build `tt.load` with `isVolatile`; it takes one, two
@@ -137,7 +137,7 @@ def store(
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
     _check_pointer(pointer, "store", boundary_check)
-    # [task 4.4] A `const` pointer: ValueError "Cannot store to a constant pointer". The value is a tensor that
+    # [task 4.5] A `const` pointer: ValueError "Cannot store to a constant pointer". The value is a tensor that
     # `_check_operand("Value", ...)` lets pass, the mask a `checked_mask`. Bring both to the pointers' shape by
     # `broadcast_like`: the pointers never grow, the same place would be written twice. Take the pointers `as_bytes`,
     # convert the value, and build `tt.store`. It has no result: use `current().operation`.

@@ -16,7 +16,7 @@ from mini_triton.language.context import builtin
 from mini_triton.language.creation import splat
 from mini_triton.language.dtypes import int32, int64, uint32, uint64
 from mini_triton.language.math import cos, log, maximum, sin, sqrt, umulhi, where
-from mini_triton.language.tensor import constant, convert, tensor, to_tensor
+from mini_triton.language.tensor import convert, make_scalar, tensor, to_tensor
 
 __all__ = [
     *["philox", "philox_impl", "randint", "randint4x", "rand", "rand4x", "randn", "randn4x"],
@@ -36,7 +36,7 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
 
     All six words have one dtype, uint32 or uint64: `TypeError` otherwise. Their arithmetic wraps around.
     """
-    # [task 4.8] `MULTIPLIERS` has A and B, `KEY_STEPS` what is added to k0 and to k1 after a round. A round computes
+    # [task 4.10] `MULTIPLIERS` has A and B, `KEY_STEPS` what is added to k0 and to k1 after a round. A round computes
     # c0 = high(B * c2) ^ c1 ^ k0, c1 = B * c2, c2 = high(A * c0) ^ c3 ^ k1, c3 = A * c0 (`umulhi` is the high half).
     # All words on the right are those before the round. It is a loop of Python: the IR has its rounds one by one.
     for word in (c0, c1, c2, c3, k0, k1):
@@ -58,7 +58,7 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     The words are uint32 for 32-bit counters and uint64 for 64-bit ones: `TypeError` for others, and for a seed that
     is no integer.
     """
-    # [task 4.8] All through `to_tensor`. Convert the seed to uint64. For 32-bit counters (`c0` decides) its lower and
+    # [task 4.10] All through `to_tensor`. Convert the seed to uint64. For 32-bit counters (`c0` decides) its lower and
     # its upper 32 bits are the key words, each as uint32. For 64-bit counters the seed is the first key word, and a
     # zero in a (1,)-tensor the second (`splat`). The counters are only read as unsigned (`reinterpret`), not converted.
     seed, c0 = to_tensor(seed), to_tensor(c0)
@@ -70,7 +70,7 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     if c0.dtype.width == 32:
         word, k0, k1 = uint32, convert(seed & 0xFFFFFFFF, uint32), convert(seed >> 32 & 0xFFFFFFFF, uint32)
     else:
-        word, k0, k1 = uint64, seed, splat(constant(0, uint64), (1,))
+        word, k0, k1 = uint64, seed, splat(make_scalar(0, uint64), (1,))
     c0, c1, c2, c3 = (reinterpret(to_tensor(c), word) for c in (c0, c1, c2, c3))
     return philox_impl(c0, c1, c2, c3, k0, k1, n_rounds)
     # [end]
@@ -82,8 +82,8 @@ def randint4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
 
     Raises `TypeError` for offsets that are no tensor.
     """
-    # [task 4.8] The offsets count in the lower two counter words: the first has the lower 32 bits, the second the upper
-    # ones if the offsets have more than 32. The rest is zeros in the shape of the offsets, made as `lower * 0`.
+    # [task 4.10] The offsets count in the lower two counter words: the first has their lower 32 bits, the second the
+    # upper ones if there are more than 32. The rest is zeros in the shape of the offsets, made as `lower * 0`.
     if not isinstance(offset, tensor):
         raise TypeError(f"the offsets must be a tensor, not {offset!r}")
     lower = convert(offset, uint32)
@@ -108,7 +108,7 @@ def uint_to_uniform_float(x: tensor) -> tensor:
 
     Raises `TypeError` for other dtypes.
     """
-    # [task 4.8] Read the bits as signed, fold the negative half onto the other (x to -x - 1), and scale: by
+    # [task 4.10] Read the bits as signed, fold the negative half onto the other (x to -x - 1), and scale: by
     # 4.6566127342e-10 for 32 bits, so that the largest stays below 1, and by 1.0842020432385337e-19 for 64.
     if x.dtype in (int32, uint32):
         x, scale = reinterpret(x, int32), 4.6566127342e-10
@@ -123,7 +123,7 @@ def uint_to_uniform_float(x: tensor) -> tensor:
 @builtin
 def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
     """Two normally distributed numbers from two uniformly distributed ones, by the method of Box and Muller."""
-    # [task 4.8] With u1 not below 1e-7, whose logarithm is finite: r = sqrt(-2 log u1) is how far from the origin, and
+    # [task 4.10] With u1 not below 1e-7, whose logarithm is finite: r = sqrt(-2 log u1) is how far from the origin, and
     # the angle 2 pi u2 (6.283185307179586 u2) in which direction the point (r cos, r sin) lies.
     angle = 6.283185307179586 * u2
     radius = sqrt(-2.0 * log(maximum(1.0e-7, u1)))
@@ -147,10 +147,8 @@ def rand4x(seed: Any, offsets: tensor, n_rounds: int = 10) -> Four:
 @builtin
 def randn(seed: Any, offset: tensor, n_rounds: int = 10) -> tensor:
     """A block of random fp32, normally distributed around 0 with variance 1."""
-    # [task 4.8] The first normal number of the first two words.
     w, x, _, _ = randint4x(seed, offset, n_rounds)
     return pair_uniform_to_normal(uint_to_uniform_float(w), uint_to_uniform_float(x))[0]
-    # [end]
 
 
 @builtin

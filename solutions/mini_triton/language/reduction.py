@@ -33,7 +33,7 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     `combine` takes N values from the left and N from the right, all scalars, and returns the N combined ones: a tensor,
     or a tuple of tensors. Raises `TypeError` if their IR types are not those of the elements of the N sources.
     """
-    # [task 4.6] A `Block` with the 2 * N arguments. Inside `current().at_end(block)` call `combine` with them as
+    # [task 4.8] A `Block` with the 2 * N arguments. Inside `current().at_end(block)` call `combine` with them as
     # tensors, check what came back (`check_combined` takes a tuple), and end with `terminator`, an operation that takes
     # these values.
     dtypes = [source.dtype for source in sources]
@@ -100,7 +100,7 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     `axis` may count from the end; None stands for all elements of all axes. With `keep_dims` what was reduced stays as
     a dimension of size 1. The result is a tensor for a tensor, and a tuple for a tuple.
     """
-    # [task 4.6] `as_sources`; without an axis `flatten` each and take axis 0, else `wrap_axis`. `tt.reduce` with a
+    # [task 4.8] `as_sources`; without an axis `flatten` each and take axis 0, else `wrap_axis`. `tt.reduce` with a
     # region that ends in `tt.reduce.return` has a result for each source. `with_axes` puts dimensions back in: one at
     # the axis, or all in front.
     sources = as_sources(input, "reduction")
@@ -132,7 +132,7 @@ def of_numbers(input: Any, what: str) -> tensor:
 
 def sum_dtype(dtype: dtype) -> dtype:
     """The dtype in which elements are added up, if the kernel does not say."""
-    # [task 4.6] Integers of less than 32 bits would soon overflow: they become int32, or uint32 if they are unsigned
+    # [task 4.8] Integers of less than 32 bits would soon overflow: they become int32, or uint32 if they are unsigned
     # (int1 is). All others stay, fp16 as well.
     if dtype.is_int() and dtype.width < 32:
         return int32 if dtype.signed else uint32
@@ -145,7 +145,7 @@ def sum_dtype(dtype: dtype) -> dtype:
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
     """The sum along `axis`, in the given dtype or else in `sum_dtype`."""
     input = of_numbers(input, "sum")
-    # [task 4.6] Convert first, then reduce with `add`.
+    # [task 4.8] Convert first, then reduce with `add`.
     return reduce(convert(input, dtype or sum_dtype(input.dtype)), axis, add, keep_dims)
     # [end]
 
@@ -185,7 +185,7 @@ def keeping_index(better: str, tie_break_left: bool) -> Combine:
     """The combine function of `argmax` ("gt") and `argmin` ("lt"): chooses between two pairs of value and index."""
 
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
-        # [task 4.6] The left pair if its value is better; with `tie_break_left` also if they are equal, and the left
+        # [task 4.8] The left pair if its value is better; with `tie_break_left` also if they are equal, and the left
         # index is the smaller one: the order in which elements are combined is not known. `compare` takes the word.
         left_wins = compare(better, left, right)
         if tie_break_left:
@@ -201,7 +201,7 @@ def best(
 ) -> Any:
     """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
-    # [task 4.6] With an index, reduce the pair of the input and its `positions` by `keeping_index`: the dtype stays. It
+    # [task 4.8] With an index, reduce the pair of the input and its `positions` by `keeping_index`: the dtype stays. It
     # needs an axis, so None is a ValueError that says "axis". Without an index, fewer than 32 bits become fp32 or int32
     # (uint8 too); then reduce with `pick`.
     if with_index:

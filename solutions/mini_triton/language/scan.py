@@ -24,7 +24,7 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
     `combine_fn` is as for `reduce`, and `axis` may count from the end, but is needed. The result is a tensor for a
     tensor, and a tuple for a tuple.
     """
-    # [task 4.6] As `reduce`, with `tt.scan` and `tt.scan.return`; `reverse` is an attribute, a bool.
+    # [task 4.8] As `reduce`, with `tt.scan` and `tt.scan.return`; `reverse` is an attribute, a bool.
     sources = as_sources(input, "scan")
     axis = wrap_axis(axis, len(sources[0].shape))
     region = combine_region("tt.scan.return", sources, combine_fn)
@@ -40,9 +40,7 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
 def cumsum(input: tensor, axis: int = 0, reverse: bool = False, dtype: dtype | None = None) -> tensor:
     """The running sum along `axis`, in the given dtype or else in `sum_dtype`; bf16 is added as fp32."""
     input = without_bfloat16(of_numbers(input, "cumsum"))
-    # [task 4.6] As for `sum`.
     return associative_scan(convert(input, dtype or sum_dtype(input.dtype)), axis, add, reverse)
-    # [end]
 
 
 @member

@@ -48,7 +48,7 @@ def index(x: tensor, slices: Any) -> tensor:
 
     There is nothing else: a program has no access to a single element. Raises `ValueError` for it, naming it.
     """
-    # [task 4.2] `slices` is one index or a tuple of them. Dimensions without an index stay. Use `expand_dims`. The
+    # [task 4.3] `slices` is one index or a tuple of them. Dimensions without an index stay. Use `expand_dims`. The
     # message: "unsupported tensor index: 0". A slice with a start, a stop or a step is refused as well. Ask
     # `isinstance` first: to compare a tensor is an operation. More `:` than dimensions are not asked for.
     for axis, at in enumerate(slices if isinstance(slices, tuple) else (slices,)):
@@ -67,7 +67,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
     Raises `ValueError` for an axis that the result has not, and for one given twice.
     """
-    # [task 4.2] Count all axes from the front (`_axis`) in the rank that the result will have: then they can be added
+    # [task 4.3] Count all axes from the front (`_axis`) in the rank that the result will have: then they can be added
     # from left to right, and each is where it belongs. A scalar is no tensor yet: `Builder.splat` its first one.
     x = to_tensor(x)
     axes = _listed((axis,))
@@ -100,7 +100,7 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
     Raises `ValueError` for another rank, and for a dimension that does not fit.
     """
-    # [task 4.2] `_listed` makes one tuple of the arguments. `Builder.broadcast_to` would add dimensions: compare the
+    # [task 4.3] `_listed` makes one tuple of the arguments. `Builder.broadcast_to` would add dimensions: compare the
     # ranks first, ValueError "rank mismatch".
     shape = _listed(shape)
     if x.shape and len(x.shape) != len(shape):
@@ -119,7 +119,7 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # [task 4.2] To the shape `()` it is `item`, of a scalar, too. All others are `_reshaped`: let `TensorType` look at
+    # [task 4.3] To the shape `()` it is `item`, of a scalar, too. All others are `_reshaped`: let `TensorType` look at
     # the new shape first, then ValueError "reshape() cannot change total number of elements in tensor". A scalar has
     # no elements to arrange: that is this ValueError as well, even for the shape (1,).
     shape = _listed(shape)
@@ -184,7 +184,7 @@ def permute(x: tensor, *dims: Any) -> tensor:
 
     Raises `ValueError` unless `dims` names every dimension once.
     """
-    # [task 4.2] `tt.trans` with the tuple `order`. For too few or too many: ValueError "permute dims must have the same
+    # [task 4.3] `tt.trans` with the tuple `order`. For too few or too many: ValueError "permute dims must have the same
     # length as input shape"; else "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)". Negative
     # ones are refused like that, too.
     dims = _listed(dims)
@@ -200,7 +200,7 @@ def permute(x: tensor, *dims: Any) -> tensor:
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
     """As `permute`. Without `dims` the last two dimensions change places."""
-    # [task 4.2] Fewer than two dimensions: ValueError "tl.trans invoked with a 0- or 1-dimensional tensor".
+    # [task 4.3] Fewer than two dimensions: ValueError "tl.trans invoked with a 0- or 1-dimensional tensor".
     rank = len(x.shape)
     if _listed(dims):
         return permute(x, *dims)
@@ -219,7 +219,7 @@ def join(x: tensor, y: tensor) -> tensor:
 
     Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # [task 4.2] `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, then use `_reshaped` on
+    # [task 4.3] `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, then use `_reshaped` on
     # what comes out.
     if x.dtype.ir_type != y.dtype.ir_type:
         raise TypeError(f"tl.join takes tensors of one dtype, not {x.dtype} and {y.dtype}")
@@ -237,7 +237,7 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # [task 4.2] `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2), which is
+    # [task 4.3] `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2), which is
     # (2,) after `expand_dims`, it makes tensors of one element, and `item` takes that out.
     if not x.shape or x.shape[-1] != 2:
         raise ValueError(f"tl.split needs a last dimension of size 2, not the shape {list(x.shape)}")
@@ -250,7 +250,7 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 @builtin
 def interleave(x: tensor, y: tensor) -> tensor:
     """Elements of `x` and `y` in turn, along the last dimension: of (0, 1) and (5, 6) it makes (0, 5, 1, 6)."""
-    # [task 4.2] Join them, and let the last two dimensions become one. Two scalars are done when they are joined.
+    # [task 4.3] Join them, and let the last two dimensions become one. Two scalars are done when they are joined.
     pairs = join(x, y)
     if len(pairs.shape) == 1:
         return pairs

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from mini_triton import language
@@ -71,7 +72,7 @@ def dtype_of(value: Any) -> Any:
     raise TypeError(f"cannot convert {value!r} of type {type(value).__name__} to a tensor")
 
 
-def constant(value: Number, dtype: dtype) -> tensor:
+def make_scalar(value: Number, dtype: dtype) -> tensor:
     """A number as a scalar of the given dtype. Raises `ValueError` or `TypeError` where `Builder.constant` does."""
     return tensor(current().constant(value, dtype.ir_type), dtype)
 
@@ -79,12 +80,12 @@ def constant(value: Number, dtype: dtype) -> tensor:
 @builtin
 def to_tensor(value: Any) -> tensor:
     """A tensor as it is; a number as a scalar of its own dtype. Raises `TypeError` for anything else."""
-    return value if isinstance(value, tensor) else constant(value, dtype_of(value))
+    return value if isinstance(value, tensor) else make_scalar(value, dtype_of(value))
 
 
 def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
     """`x` with its values converted to another dtype; `x` itself if it has that one. Raises as `cast_steps` does."""
-    # [task 4.1] `Builder.cast` applies the steps that `cast_steps` lists.
+    # [task 4.1] The steps are those of `cast_steps`; there may be none, and the dtype is another one all the same.
     if x.dtype == dtype:
         return x
     return tensor(current().cast(x.handle, cast_steps(x.dtype, dtype)), dtype)
@@ -108,17 +109,16 @@ def operands(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False
     to different elements; and what `promote`, `promote_literal` and `broadcast_shapes` raise.
     """
     x, y = unwrap(x), unwrap(y)
-    # [task 4.1] Let `_check_pointers` look at the dtypes (`dtype_of`) first.
-    # Without pointers: `promote` for two tensors, `promote_literal` for a tensor and a number, each with `div_or_mod`.
-    # Then `convert` the tensors to that dtype, make a `constant` of it from the number, and broadcast.
+    # [task 4.1] Bring `x` and `y` to one dtype (milestone 1 knows which), then to one shape. Conversions come first:
+    # they cost less before an operand is repeated. `_check_pointers` takes both dtypes, and says whether to promote.
     if _check_pointers(dtype_of(x), dtype_of(y), pointers):
         x, y = to_tensor(x), to_tensor(y)
     elif is_number(x) and not is_number(y):
         dtype = promote_literal(y.dtype, x, div_or_mod)
-        x, y = constant(x, dtype), convert(y, dtype)
+        x, y = make_scalar(x, dtype), convert(y, dtype)
     elif is_number(y) and not is_number(x):
         dtype = promote_literal(x.dtype, y, div_or_mod)
-        x, y = convert(x, dtype), constant(y, dtype)
+        x, y = convert(x, dtype), make_scalar(y, dtype)
     else:
         x, y = to_tensor(x), to_tensor(y)
         dtype = promote(x.dtype, y.dtype, div_or_mod)
@@ -138,7 +138,7 @@ def _check_pointers(x: dtype | pointer_type, y: dtype | pointer_type, allowed: b
     return True
 
 
-# --- operators
+# --- one operation
 
 
 def build(name: str, *xs: tensor, dtype: dtype | pointer_type | None = None, **attributes: Any) -> tensor:
@@ -157,40 +157,13 @@ def choose(dtype: dtype | pointer_type, floating: str, signed: str, unsigned: st
     return floating if dtype.is_floating() else signed if dtype.signed or not unsigned else unsigned
 
 
-@builtin
-def add(x: Any, y: Any) -> tensor:
-    """`x + y`; a pointer and integers give a pointer that many elements further on."""
-    # [task 4.1] The pointer may be on either side, but not on both: TypeError "cannot add pointers together".
-    # `tt.addptr` reads its offset as signed, so unsigned integers of less than 64 bits (int1 is one) are made int64.
-    x, y = operands(x, y, pointers=True)
-    if x.dtype.is_ptr() and y.dtype.is_ptr():
-        raise TypeError("cannot add pointers together")
-    if y.dtype.is_ptr():
-        x, y = y, x
-    if x.dtype.is_ptr():
-        if not y.dtype.signed and y.dtype.width < 64:
-            y = convert(y, int64)
-        return build("tt.addptr", x, y)
-    return build(choose(x.dtype, "arith.addf", "arith.addi"), x, y)
-    # [end]
-
-
-@builtin
-def sub(x: Any, y: Any) -> tensor:
-    """`x - y`; integers are taken from a pointer by adding their negative."""
-    # [task 4.1] Only the left operand may be a pointer. A pointer less a pointer: TypeError, as for `*`.
-    if isinstance(x, tensor) and x.dtype.is_ptr() and not (isinstance(y, tensor) and y.dtype.is_ptr()):
-        _, y = operands(x, y, pointers=True)
-        return add(x, neg(y))
-    x, y = operands(x, y)
-    return build(choose(x.dtype, "arith.subf", "arith.subi"), x, y)
-    # [end]
+# --- arithmetic: promote, broadcast, one operation
 
 
 @builtin
 def mul(x: Any, y: Any) -> tensor:
     """`x * y`"""
-    # [task 4.1] Numbers only, so `operands` and then one operation: `arith.mulf` or `arith.muli`.
+    # [task 4.1] `arith.mulf` or `arith.muli`. Pointers are refused.
     x, y = operands(x, y)
     return build(choose(x.dtype, "arith.mulf", "arith.muli"), x, y)
     # [end]
@@ -198,7 +171,7 @@ def mul(x: Any, y: Any) -> tensor:
 
 def truediv(x: Any, y: Any) -> tensor:
     """`x / y`, always a float. Two integers are divided as fp32, whatever their width."""
-    # [task 4.1] This is one of the three operators that pass `div_or_mod`.
+    # [task 4.1] `arith.divf`. `/`, `//` and `%` are promoted with `div_or_mod`.
     x, y = operands(x, y, div_or_mod=True)
     if x.dtype.is_int():
         x, y = convert(x, float32), convert(y, float32)
@@ -224,9 +197,45 @@ def mod(x: Any, y: Any) -> tensor:
     # [end]
 
 
+# --- pointers
+
+
+@builtin
+def add(x: Any, y: Any) -> tensor:
+    """`x + y`; a pointer and integers give a pointer that many elements further on."""
+    # [task 4.2] The pointer may be on either side, but not on both: TypeError "cannot add pointers together".
+    # `tt.addptr` reads its offset as signed, so unsigned integers of less than 64 bits (int1 is one) are made int64.
+    x, y = operands(x, y, pointers=True)
+    if x.dtype.is_ptr() and y.dtype.is_ptr():
+        raise TypeError("cannot add pointers together")
+    if y.dtype.is_ptr():
+        x, y = y, x
+    if x.dtype.is_ptr():
+        if not y.dtype.signed and y.dtype.width < 64:
+            y = convert(y, int64)
+        return build("tt.addptr", x, y)
+    return build(choose(x.dtype, "arith.addf", "arith.addi"), x, y)
+    # [end]
+
+
+@builtin
+def sub(x: Any, y: Any) -> tensor:
+    """`x - y`; integers are taken from a pointer by adding their negative."""
+    # [task 4.2] Only the left operand may be a pointer. A pointer less a pointer: TypeError, as for `*`.
+    if isinstance(x, tensor) and x.dtype.is_ptr() and not (isinstance(y, tensor) and y.dtype.is_ptr()):
+        _, y = operands(x, y, pointers=True)
+        return add(x, neg(y))
+    x, y = operands(x, y)
+    return build(choose(x.dtype, "arith.subf", "arith.subi"), x, y)
+    # [end]
+
+
+# --- bits, signs, comparisons
+
+
 def bitwise(name: str, x: Any, y: Any) -> tensor:
     """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
-    # [task 4.1] For floats raise the TypeError that `_check_pointers` raises, with the dtype after promotion: "fp32"
+    # [task 4.2] For floats raise the TypeError that `_check_pointers` raises, with the dtype after promotion: "fp32"
     # is at fault in `n & 1.5` as well as in `x & n`.
     x, y = operands(x, y)
     if x.dtype.is_floating():
@@ -237,27 +246,27 @@ def bitwise(name: str, x: Any, y: Any) -> tensor:
 
 def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
     """`x >> y`. Whether the sign is shifted in depends on the operand that is a tensor, before promotion: `shifted`."""
-    # [task 4.1] `arith.shrsi` for a signed dtype, `arith.shrui` for an unsigned one.
+    # [task 4.2] `arith.shrsi` for a signed dtype, `arith.shrui` for an unsigned one.
     return bitwise(choose(shifted.dtype, "arith.shrsi", "arith.shrsi", "arith.shrui"), x, y)
     # [end]
 
 
 def neg(x: tensor) -> tensor:
     """`-x`"""
-    # [task 4.1] Zero minus `x`. The zero of floats is -0.0: only so is -x exact for zeros as well.
+    # [task 4.2] Zero minus `x`. The zero of floats is -0.0: only so is -x exact for zeros as well.
     # Pointers: TypeError "wrong type argument to unary minus".
     if x.dtype.is_ptr():
         raise TypeError(f"wrong type argument to unary minus: {x.dtype}")
-    return sub(constant(-0.0 if x.dtype.is_floating() else 0, x.dtype), x)
+    return sub(make_scalar(-0.0 if x.dtype.is_floating() else 0, x.dtype), x)
     # [end]
 
 
 def invert(x: tensor) -> tensor:
     """`~x` of integers: every bit turned over. For booleans that is "not"."""
-    # [task 4.1] Exclusive or with all ones: -1, for int1 True. Others: TypeError "wrong type argument to unary invert".
+    # [task 4.2] Exclusive or with all ones: -1, for int1 True. Others: TypeError "wrong type argument to unary invert".
     if x.dtype.is_ptr() or x.dtype.is_floating():
         raise TypeError(f"wrong type argument to unary invert: {x.dtype}")
-    return bitwise("arith.xori", x, constant(True if x.dtype.is_bool() else -1, x.dtype))
+    return bitwise("arith.xori", x, make_scalar(True if x.dtype.is_bool() else -1, x.dtype))
     # [end]
 
 
@@ -266,7 +275,7 @@ def compare(name: str, x: Any, y: Any) -> tensor:
 
     Unlike in arithmetic, a number is not weak here: it becomes a tensor of its own dtype first.
     """
-    # [task 4.1] The predicate is the name with a letter in front that says how to compare: `s`igned or `u`nsigned
+    # [task 4.2] The predicate is the name with a letter in front that says how to compare: `s`igned or `u`nsigned
     # integers (but eq and ne are the same for both and have none), `o`rdered floats, which is false where one is NaN.
     # Only a float's ne is `u`nordered: NaN differs from everything.
     x, y = operands(to_tensor(x), to_tensor(y))
@@ -277,9 +286,14 @@ def compare(name: str, x: Any, y: Any) -> tensor:
     # [end]
 
 
-def reflected(operator: Callable[[Any, Any], tensor]) -> Callable[[Any, Any], tensor]:
-    """The method for an operator with the tensor on its right side."""
-    return lambda self, other: operator(other, self)
+def methods(operator: Callable[[Any, Any], tensor]) -> tuple[Callable[..., tensor], Callable[..., tensor]]:
+    """The methods for an operator with the tensor on its left side, and on its right. (Given.)"""
+    return lambda self, other: operator(self, other), lambda self, other: operator(other, self)
+
+
+def comparison(name: str) -> Callable[..., tensor]:
+    """The method for a comparison. With the tensor on its right side Python asks for the mirrored one. (Given.)"""
+    return lambda self, other: compare(name, self, other)
 
 
 class tensor(RunTimeValue):
@@ -325,42 +339,16 @@ class tensor(RunTimeValue):
         return index(self, slices)
 
     # Python calls the method of the left operand; if that does not know what to do, the reflected one of the right.
-    __add__ = add
-    __sub__ = sub
-    __mul__ = mul
-    __truediv__ = truediv
-    __floordiv__ = floordiv
-    __mod__ = mod
-    __radd__ = reflected(add)
-    __rsub__ = reflected(sub)
-    __rmul__ = reflected(mul)
-    __rtruediv__ = reflected(truediv)
-    __rfloordiv__ = reflected(floordiv)
-    __rmod__ = reflected(mod)
-
-    def __and__(self, other: Any) -> tensor:
-        return bitwise("arith.andi", self, other)
-
-    def __rand__(self, other: Any) -> tensor:
-        return bitwise("arith.andi", other, self)
-
-    def __or__(self, other: Any) -> tensor:
-        return bitwise("arith.ori", self, other)
-
-    def __ror__(self, other: Any) -> tensor:
-        return bitwise("arith.ori", other, self)
-
-    def __xor__(self, other: Any) -> tensor:
-        return bitwise("arith.xori", self, other)
-
-    def __rxor__(self, other: Any) -> tensor:
-        return bitwise("arith.xori", other, self)
-
-    def __lshift__(self, other: Any) -> tensor:
-        return bitwise("arith.shli", self, other)
-
-    def __rlshift__(self, other: Any) -> tensor:
-        return bitwise("arith.shli", other, self)
+    __add__, __radd__ = methods(add)
+    __sub__, __rsub__ = methods(sub)
+    __mul__, __rmul__ = methods(mul)
+    __truediv__, __rtruediv__ = methods(truediv)
+    __floordiv__, __rfloordiv__ = methods(floordiv)
+    __mod__, __rmod__ = methods(mod)
+    __and__, __rand__ = methods(partial(bitwise, "arith.andi"))
+    __or__, __ror__ = methods(partial(bitwise, "arith.ori"))
+    __xor__, __rxor__ = methods(partial(bitwise, "arith.xori"))
+    __lshift__, __rlshift__ = methods(partial(bitwise, "arith.shli"))
 
     def __rshift__(self, other: Any) -> tensor:
         return rshift(self, other, shifted=self)
@@ -371,24 +359,8 @@ class tensor(RunTimeValue):
     __neg__ = neg
     __invert__ = invert
 
-    def __eq__(self, other: Any) -> tensor:  # type: ignore[override]
-        return compare("eq", self, other)
-
-    def __ne__(self, other: Any) -> tensor:  # type: ignore[override]
-        return compare("ne", self, other)
-
-    def __lt__(self, other: Any) -> tensor:
-        return compare("lt", self, other)
-
-    def __le__(self, other: Any) -> tensor:
-        return compare("le", self, other)
-
-    def __gt__(self, other: Any) -> tensor:
-        return compare("gt", self, other)
-
-    def __ge__(self, other: Any) -> tensor:
-        return compare("ge", self, other)
-
+    __eq__, __ne__ = comparison("eq"), comparison("ne")  # type: ignore[assignment]
+    __lt__, __le__, __gt__, __ge__ = comparison("lt"), comparison("le"), comparison("gt"), comparison("ge")
     __hash__ = object.__hash__
 
 

@@ -215,7 +215,7 @@ CONVERT = "$input attr-dict : type($input) -> type(result)"
 
 
 @dataclass(frozen=True)
-class Spelling:
+class Exposed:
     """A function of the language that is one operation: its name in `tl`, its docstring, the dtypes that it accepts."""
 
     name: str
@@ -245,7 +245,7 @@ class Row:
     meaning: Meaning = ""
     of_booleans: Meaning = ""
     to_booleans: Meaning = ""
-    tl: Spelling | None = None
+    tl: Exposed | None = None
 
 
 COMPARED_INTEGERS = {
@@ -308,7 +308,7 @@ ROWS = (
         same_integers,
         INTEGERS,
         "exact.mulhiui({0}, {1})",
-        tl=Spelling(
+        tl=Exposed(
             "umulhi",
             "The upper half of `x * y`: the product of two unsigned 32-bit integers has 64 bits. Signs are ignored.",
             accepted=("int32", "int64", "uint32", "uint64"),
@@ -325,7 +325,7 @@ ROWS = (
         same_floats,
         FLOATS,
         "{0} / {1}",
-        tl=Spelling("div_rn", "`x / y`, rounded to nearest. fp32 only.", accepted=("fp32",)),
+        tl=Exposed("div_rn", "`x / y`, rounded to nearest. fp32 only.", accepted=("fp32",)),
     ),
     Row("arith.remf", same_floats, FLOATS, "np.fmod({0}, {1})"),
     Row("arith.negf", one_float, UNARY, "-{0}"),
@@ -340,25 +340,25 @@ ROWS = (
         meaning="exact.clampf({0}, {1}, {2}, {propagateNan!r})",
     ),
     Row("math.fma", fma, "$a , $b , $c ignore(fastmath) attr-dict : type(result)", "exact.fma({0}, {1}, {2})"),
-    Row("math.exp", one_float, UNARY, "np.exp({0})", tl=Spelling("exp", "e to the power of `x`.")),
-    Row("math.exp2", one_float, UNARY, "exact.exp2({0})", tl=Spelling("exp2", "2 to the power of `x`.")),
-    Row("math.log", one_float, UNARY, "np.log({0})", tl=Spelling("log", "The natural logarithm.")),
-    Row("math.log2", one_float, UNARY, "np.log2({0})", tl=Spelling("log2", "The logarithm to base 2.")),
-    Row("math.sin", one_float, UNARY, "np.sin({0})", tl=Spelling("sin", "The sine.")),
-    Row("math.cos", one_float, UNARY, "np.cos({0})", tl=Spelling("cos", "The cosine.")),
-    Row("math.acos", one_float, UNARY, "np.arccos({0})", tl=Spelling("acos", "The inverse of the cosine.")),
-    Row("math.sqrt", one_float, UNARY, "np.sqrt({0})", tl=Spelling("sqrt", "The square root; GPUs approximate it.")),
+    Row("math.exp", one_float, UNARY, "np.exp({0})", tl=Exposed("exp", "e to the power of `x`.")),
+    Row("math.exp2", one_float, UNARY, "exact.exp2({0})", tl=Exposed("exp2", "2 to the power of `x`.")),
+    Row("math.log", one_float, UNARY, "np.log({0})", tl=Exposed("log", "The natural logarithm.")),
+    Row("math.log2", one_float, UNARY, "np.log2({0})", tl=Exposed("log2", "The logarithm to base 2.")),
+    Row("math.sin", one_float, UNARY, "np.sin({0})", tl=Exposed("sin", "The sine.")),
+    Row("math.cos", one_float, UNARY, "np.cos({0})", tl=Exposed("cos", "The cosine.")),
+    Row("math.acos", one_float, UNARY, "np.arccos({0})", tl=Exposed("acos", "The inverse of the cosine.")),
+    Row("math.sqrt", one_float, UNARY, "np.sqrt({0})", tl=Exposed("sqrt", "The square root; GPUs approximate it.")),
     Row(
         "tt.precise_sqrt",
         one_float,
         UNARY,
         "np.sqrt({0})",
-        tl=Spelling("sqrt_rn", "The square root, rounded to nearest. fp32 only.", accepted=("fp32",)),
+        tl=Exposed("sqrt_rn", "The square root, rounded to nearest. fp32 only.", accepted=("fp32",)),
     ),
-    Row("math.rsqrt", one_float, UNARY, "np.reciprocal(np.sqrt({0}))", tl=Spelling("rsqrt", "1 / sqrt(x)")),
-    Row("math.erf", one_float, UNARY, "exact.erf({0})", tl=Spelling("erf", "The error function.")),
-    Row("math.floor", one_float, UNARY, "np.floor({0})", tl=Spelling("floor", "The largest whole number <= `x`.")),
-    Row("math.ceil", one_float, UNARY, "np.ceil({0})", tl=Spelling("ceil", "The smallest whole number >= `x`.")),
+    Row("math.rsqrt", one_float, UNARY, "np.reciprocal(np.sqrt({0}))", tl=Exposed("rsqrt", "1 / sqrt(x)")),
+    Row("math.erf", one_float, UNARY, "exact.erf({0})", tl=Exposed("erf", "The error function.")),
+    Row("math.floor", one_float, UNARY, "np.floor({0})", tl=Exposed("floor", "The largest whole number <= `x`.")),
+    Row("math.ceil", one_float, UNARY, "np.ceil({0})", tl=Exposed("ceil", "The smallest whole number >= `x`.")),
     Row("math.absf", one_float, UNARY, "np.abs({0})"),
     # Comparisons and select.
     Row(

@@ -5,8 +5,5 @@ def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
 
 
 class constexpr:
-    def __init__(self, value: Any) -> None:
-        (self.value,) = unwrap((value,))
-
     def __bool__(self) -> bool:
         return operator.truth(self.value)

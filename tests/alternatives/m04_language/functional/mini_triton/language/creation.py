@@ -6,10 +6,6 @@ def program_id(axis: int) -> tensor:
     return build("tt.get_program_id", axis=name, dtype=int32)
 
 
-def num_programs(axis: int) -> tensor:
-    return build("tt.get_num_programs", dtype=int32, axis=_axis(axis))
-
-
 def arange(start: int, end: int) -> tensor:
     def problems() -> Iterator[str]:
         if not all(isinstance(bound, int) for bound in (start, end)):
@@ -27,11 +23,7 @@ def arange(start: int, end: int) -> tensor:
 
 
 def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
-    return splat(constant(wrapped(value, dtype), dtype) if is_number(value) else convert(value, dtype), shape)
-
-
-def zeros(shape: Sequence[int], dtype: dtype) -> tensor:
-    return full(dtype=dtype, value=False, shape=shape)
+    return splat(make_scalar(wrapped(value, dtype), dtype) if is_number(value) else convert(value, dtype), shape)
 
 
 def cdiv(x: Any, div: Any) -> tensor:

@@ -4,13 +4,13 @@ def _floats(*xs: tensor) -> tuple[tensor, ...]:
     return xs
 
 
-def apply(name: str, *xs: Any, accepted: tuple[dtype, ...] = (float32, float64)) -> tensor:
+def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
     def checked(x: Any) -> Any:
-        if isinstance(x, tensor) and not any(x.dtype == d for d in accepted):
-            raise ValueError(f"Expected dtype {[d.name for d in accepted]} but got {x.dtype}")
+        if isinstance(x, tensor) and not any(repr(x.dtype) == d for d in accepted):
+            raise ValueError(f"Expected dtype {[*accepted]} but got {x.dtype}")
         return x
 
-    ready = [to_tensor(checked(x)) for x in [*map(checked, xs)]]
+    ready = [to_tensor(x) for x in [*map(checked, xs)]]
     return build(name, *ready) if len(ready) == 1 else build(name, *operands(*ready))
 
 

@@ -23,7 +23,7 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
         raise TypeError(f"expected an integer for a seed, not {seed.dtype}")
     key = convert(seed, uint64)
     if not isinstance(c0.dtype, pointer_type) and c0.dtype.width == 64:
-        word, keys = uint64, (key, splat(constant(0, uint64), [1]))
+        word, keys = uint64, (key, splat(make_scalar(0, uint64), [1]))
     elif not isinstance(c0.dtype, pointer_type) and c0.dtype.width == 32:
         word, keys = uint32, tuple(convert(half, uint32) for half in (key, key >> 32))
     else:
@@ -54,7 +54,3 @@ def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
 
     angle = 6.283185307179586 * u2
     return radius(u1) * cos(angle), radius(u1) * sin(angle)
-
-
-def randn(seed: Any, offset: tensor, n_rounds: int = 10) -> tensor:
-    return pair_uniform_to_normal(*map(uint_to_uniform_float, randint4x(seed, offset, n_rounds)[:2]))[0]

@@ -10,8 +10,3 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
         regions=[combine_region("tt.scan.return", sources, combine_fn)],
     )
     return tuple(map(tensor, scanned.results, (source.dtype for source in sources)))
-
-
-def cumsum(input: tensor, axis: int = 0, reverse: bool = False, dtype: dtype | None = None) -> tensor:
-    input = without_bfloat16(of_numbers(input, "cumsum"))
-    return associative_scan(convert(input, dtype or sum_dtype(input.dtype)), axis, lambda a, b: a + b, reverse)

@@ -14,7 +14,7 @@ def operands(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False
         return promote(*map(dtype_of, (x, y)), div_or_mod)
 
     def fitted(value: Any, dtype: Any) -> tensor:
-        return convert(value, dtype) if isinstance(value, tensor) else constant(value, dtype)
+        return convert(value, dtype) if isinstance(value, tensor) else make_scalar(value, dtype)
 
     if _check_pointers(dtype_of(x), dtype_of(y), pointers):
         pair = map(to_tensor, (x, y))
@@ -95,13 +95,13 @@ def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
 
 def neg(x: tensor) -> tensor:
     zero = refuse(f"wrong type argument to unary minus: {x.dtype}") if x.dtype.is_ptr() else -0.0
-    return sub(constant(zero if x.dtype.is_floating() else int(zero), x.dtype), x)
+    return sub(make_scalar(zero if x.dtype.is_floating() else int(zero), x.dtype), x)
 
 
 def invert(x: tensor) -> tensor:
     flips = not x.dtype.is_ptr() and x.dtype.is_int()
     high = x.dtype.int_range()[1] if flips else refuse(f"wrong type argument to unary invert: {x.dtype}")
-    return bitwise("arith.xori", constant(-1 if x.dtype.signed else high, x.dtype), x)
+    return bitwise("arith.xori", make_scalar(-1 if x.dtype.signed else high, x.dtype), x)
 
 
 def compare(name: str, x: Any, y: Any) -> tensor:

@@ -1,4 +1,4 @@
-"""Task 4.7: matrix products and atomic operations, as real Triton does them."""
+"""Task 4.9: matrix products and atomic operations, as real Triton does them."""
 
 from __future__ import annotations
 
@@ -9,30 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.ir.printer import print_module
-from mini_triton.language.signature import parse_type
 from mini_triton.language.tracing import trace
 
 from tests.checks import described, one_in
-from tests.oracles import records
+from tests.support.m04_language.arguments import DTYPES, Shape, alike_cast, typed
 from tests.support.m04_language.expressions import Scene, judge
-from tests.support.type_names import SIGNATURES as DTYPES
-
-Shape = tuple[int, ...]
 
 SOME = one_in(2)  # each asks real Triton several times
 
 SHAPES: tuple[Shape, ...] = ((), (4,), (1,), (2, 4), (4, 1))
 NUMBERS = ("0", "1", "-1", "2.5")
-
-
-def typed(element: str, shape: Shape) -> str:
-    """`*i8[4, 1]`"""
-    return f"{element}{list(shape)}" if shape else element
-
-
-def agreed(source: str, target: str) -> bool:
-    """Whether all versions of Triton cast alike."""
-    return records.cast_ops(str(parse_type(source)), str(parse_type(target))).common
 
 
 # --- atomic operations
@@ -67,7 +53,7 @@ def test_operands(name: str, element: str, dtype: str, shapes: tuple[Shape, Shap
         pointer, value, mask = ((*shape, 1, 1)[:2] if shape else () for shape in (pointer, value, mask))
     values = {"p": typed(f"*{element}", pointer), "x": typed(dtype, value), "m": typed("i1", mask)}
     expressions = [f"tl.atomic_{name}(p, {number}, mask=m)"]
-    if agreed(dtype, element):
+    if alike_cast(dtype, element):
         expressions += [f"tl.atomic_{name}(p, x)", f"tl.atomic_{name}(p, val=x, mask=m)"]
     judge(values, expressions)
 

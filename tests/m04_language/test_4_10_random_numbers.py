@@ -1,4 +1,4 @@
-"""Task 4.8: random numbers, bit by bit those of real Triton and of the published generator."""
+"""Task 4.10: random numbers, bit by bit those of real Triton and of the published generator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Task 4.2: indices, new dimensions, broadcasts, reshapes, transposes, joins and splits, as real Triton does them."""
+"""Task 4.3: indices, new dimensions, broadcasts, reshapes, transposes, joins and splits, as real Triton does them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.checks import one_in
+from tests.support.m04_language.arguments import Shape, typed
 from tests.support.m04_language.expressions import Scene, judge
-
-Shape = tuple[int, ...]
 
 SOME = one_in(2)  # each asks real Triton several times
 
@@ -20,11 +19,6 @@ SHAPES: tuple[Shape, ...] = ((1,), (4,), (2, 4), (4, 1), (1, 8), (2, 1, 4), (4, 
 ANY_SHAPE = ((), *SHAPES)
 TYPES = ("i1", "i8", "u16", "i32", "u32", "u64", "fp16", "bf16", "fp64")
 SCALARS_AND_BLOCKS = {"s": "fp32", "x": "i32[4]", "y": "u8[2, 4]", "z": "fp16[2, 1, 4]", "p": "*fp32[4]"}
-
-
-def typed(dtype: str, shape: Shape) -> str:
-    """`i8[4, 1]`"""
-    return f"{dtype}{list(shape)}" if shape else dtype
 
 
 def call(name: str, *arguments: object) -> str:
@@ -193,9 +187,9 @@ def test_split(shape: Shape) -> None:
     judge({"x": typed("fp16", shape)}, halves if shape and shape[-1] == 2 else halves[:1])
 
 
-def test_split_names_the_shape() -> None:
+def test_split_needs_a_last_dimension_of_two() -> None:
     scene = Scene({"x": "i32[2, 4]", "s": "i32"})
-    scene.refuses("tl.split(x)", ValueError, "[2, 4]")
+    scene.refuses("tl.split(x)", ValueError)
     scene.refuses("tl.split(s)", ValueError)
 
 

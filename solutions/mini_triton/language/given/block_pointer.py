@@ -24,7 +24,7 @@ from mini_triton.language.context import builtin
 from mini_triton.language.creation import arange, full
 from mini_triton.language.dtypes import dtype, int1, int8, int32, int64, pointer_type
 from mini_triton.language.shape import broadcast_to, expand_dims
-from mini_triton.language.tensor import constant, convert, tensor
+from mini_triton.language.tensor import convert, make_scalar, tensor
 
 __all__ = ["make_block_ptr", "advance"]
 
@@ -128,7 +128,7 @@ def _wide(values: Sequence[Any], narrow: bool = False) -> tuple[tensor, ...]:
             low, high = (int32 if narrow else int64).int_range()
             if not low <= value <= high:
                 raise ValueError(f"Block pointers only support {32 if narrow else 64} bit values here, got {value}")
-            wide.append(constant(value, int64))
+            wide.append(make_scalar(value, int64))
         else:
             raise TypeError(f"Unsupported element type in shape/strides/offsets: {value!r}")
     return tuple(wide)

@@ -1,4 +1,4 @@
-"""Task 4.4: loads, stores and casts, as real Triton does them."""
+"""Task 4.5: loads, stores and casts, as real Triton does them."""
 
 from __future__ import annotations
 
@@ -14,36 +14,14 @@ from mini_triton.language.signature import parse_type
 from mini_triton.language.tracing import trace
 
 from tests.checks import described, one_in
-from tests.oracles import records
+from tests.support.m04_language.arguments import DTYPES, Shape, alike_cast, tl_name, typed
 from tests.support.m04_language.expressions import Scene, judge
-from tests.support.type_names import SIGNATURES as DTYPES
-
-Shape = tuple[int, ...]
 
 SOME = one_in(2)  # each asks real Triton several times
 
 FLOATS = ("fp8e5", "fp8e4nv", "fp16", "bf16", "fp32", "fp64")
 SHAPES: tuple[Shape, ...] = ((), (4,), (1,), (2, 4), (4, 1), (8,))
 NUMBERS = ("0", "1", "-1", "300", "True", "2.5", "float('-inf')")
-LONG = {"fp8e5": "float8e5", "fp8e4nv": "float8e4nv", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
-LONG |= {"fp64": "float64"}
-
-
-def typed(element: str, shape: Shape) -> str:
-    """`*i8[4, 1]`"""
-    return f"{element}{list(shape)}" if shape else element
-
-
-def tl_name(spelling: str) -> str:
-    """The dtype as kernels name it: `tl.uint8` for `u8`, `tl.pointer_type(tl.float32)` for `*fp32`."""
-    if spelling.startswith("*"):
-        return f"tl.pointer_type({tl_name(spelling[1:])})"
-    return f"tl.{LONG.get(spelling, str(parse_type(spelling)))}"
-
-
-def agreed(source: str, target: str) -> bool:
-    """Whether all versions of Triton cast alike."""
-    return records.cast_ops(str(parse_type(source)), str(parse_type(target))).common
 
 
 # --- loads
@@ -61,7 +39,7 @@ def test_load(element: str, shapes: tuple[Shape, Shape, Shape], dtype: str, numb
     pointer, mask, other = shapes
     values = {"p": typed(f"*{element}", pointer), "m": typed("i1", mask), "o": typed(dtype, other)}
     expressions = ["tl.load(p)", "tl.load(p, m)", "tl.load(p, mask=True)", f"tl.load(p, m, {number})"]
-    if agreed(dtype, "i8" if element == "i1" else element):
+    if alike_cast(dtype, "i8" if element == "i1" else element):
         expressions += ["tl.load(p, m, o)", "tl.load(p, mask=False, other=o)"]
     judge(values, expressions)
 
@@ -125,7 +103,7 @@ def test_hints_change_nothing() -> None:
 def test_store(element: str, shapes: tuple[Shape, Shape, Shape], data: st.DataObject) -> None:
     """The value is converted and repeated, the mask repeated; the pointers are not."""
     pointer, value, mask = shapes
-    kinds = [dtype for dtype in DTYPES if agreed(dtype, element)] if element != "i1" else ["i1"]
+    kinds = [dtype for dtype in DTYPES if alike_cast(dtype, element)] if element != "i1" else ["i1"]
     dtype = data.draw(st.sampled_from(kinds), "dtype of the value")
     values = {"p": typed(f"*{element}", pointer), "x": typed(dtype, value), "m": typed("i1", mask)}
     number = "True" if element == "i1" else data.draw(st.sampled_from(NUMBERS), "number")
@@ -182,7 +160,7 @@ def test_effects_stay_in_order() -> None:
 @pytest.mark.parametrize("source", DTYPES)
 def test_cast(source: str) -> None:
     """Every dtype to every other one, scalars and blocks, by every name that casts have."""
-    targets = [tl_name(target) for target in DTYPES if agreed(source, target)]
+    targets = [tl_name(target) for target in DTYPES if alike_cast(source, target)]
     forms = ("x.to({})", "tl.cast(s, {})", "x.cast({})", "s.to(dtype={})")
     judge({"x": typed(source, (4,)), "s": source}, [form.format(t) for form, t in zip(itertools.cycle(forms), targets)])
     judge({"x": typed(source, (2, 4))}, [f"tl.cast(x, {target})" for target in targets])
@@ -209,7 +187,9 @@ def test_cast_pointers(source: str) -> None:
 def test_rounding(source: str, target: str, shape: Shape) -> None:
     """It may be said where a float becomes a narrower one, and nowhere else; to the same dtype nothing is looked at."""
     modes = ("'rtne'", "'rtz'", "'up'", "None", "M")
-    expressions = [f"x.to({tl_name(target)}, fp_downcast_rounding={mode})" for mode in modes if agreed(source, target)]
+    expressions = [
+        f"x.to({tl_name(target)}, fp_downcast_rounding={mode})" for mode in modes if alike_cast(source, target)
+    ]
     judge({"x": typed(source, shape), "M": "='rtz'"}, expressions)
 
 

@@ -1,4 +1,4 @@
-"""Task 4.3: arithmetic with what the compiler knows is Python's, done at once."""
+"""Task 4.4: arithmetic with what the compiler knows is Python's, done at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Task 4.5: program ids, ranges and constants, as real Triton makes them."""
+"""Task 4.6: program ids, ranges and constants, as real Triton makes them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import mini_triton.language as tl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.language.signature import parse_type
 
 from tests.checks import described, one_in
-from tests.oracles import records
+from tests.support.m04_language.arguments import DTYPES, alike_cast
 from tests.support.m04_language.expressions import Scene, judge
-from tests.support.type_names import SIGNATURES as DTYPES
 
 NAMES = {  # of the dtypes to make tensors of; real Triton cannot fill one with an fp8 number in all its versions
     **{f"i{width}": f"tl.int{width}" for width in (1, 8, 16, 32, 64)},
@@ -113,7 +111,7 @@ def test_full_of_a_scalar(scalar: str, dtype: str, shape: str, number: str) -> N
     """A scalar of the kernel is converted; a tensor with a shape is refused."""
     arguments = {"s": scalar, "x": f"{scalar}[4]", "N": "=4"}
     name = NAMES[dtype]
-    agreed = records.cast_ops(str(parse_type(scalar)), str(parse_type(dtype))).common
+    agreed = alike_cast(scalar, dtype)
     expressions = [f"tl.full({shape}, {value}, {name})" for value in ("s", "x", number) if agreed or value != "s"]
     judge(arguments, [*expressions, f"tl.zeros({shape}, {name})", f"tl.zeros(shape={shape}, dtype={name})"])
 

@@ -1,0 +1,1 @@
+"""Functions of the language that teach nothing new: skip them. (Given.)"""

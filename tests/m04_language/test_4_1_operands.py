@@ -1,0 +1,122 @@
+"""Task 4.1: both operands get one dtype and one shape, as real Triton does it, for `*`, `/`, `//` and `%`."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.language.context import current
+from mini_triton.language.dtypes import float32, int32, pointer_type
+from mini_triton.language.tensor import operands, tensor
+from mini_triton.language.tracing import trace
+
+from tests.checks import calling, one_in
+from tests.oracles import questions, triton
+from tests.support.m04_language.arguments import (
+    ALIKE,
+    DTYPES,
+    POINTERS,
+    Shape,
+    alike_promoted,
+    alike_with_number,
+    typed,
+    written,
+)
+from tests.support.m04_language.expressions import Scene, judge
+
+OPERATORS = ("*", "/", "//", "%")
+LITERALS = tuple(value for value in questions.LITERALS if not math.isnan(value))  # how it is printed has no rule
+SHAPES = tuple(shape for shape in questions.SHAPES if len(shape) < 3) + ((1, 2, 4), (2, 1, 1), (4, 2, 4))
+CASTS = re.compile(r"arith\.(\w+) %\S+ : (\S+) to (\S+)")
+
+
+def test_products() -> None:
+    """`x * y` alone, the operator to begin with: two dtypes, two shapes, numbers."""
+    values = {"x": "i8[4]", "y": "fp32[2, 1]", "h": "fp16[4]", "n": "i32", "p": "*fp32"}
+    judge(values, ["n * n", "x * n", "h * n", "y * x", "h * 1.5", "2 * n", "x * 0.5", "x * 300", "p * n"])
+
+
+def test_two_numbers() -> None:
+    """As arguments of a function they are two tensors, each of its own dtype."""
+    judge({"N": "=3"}, ["tl.mul(2, 3)", "tl.mul(2, 1.5)", "tl.mul(2**40, True)", "tl.mul(N, 0.5)", "tl.mul(N, N)"])
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_two_tensors(operator: str) -> None:
+    """Every dtype with itself and with some others: the result, what it is computed with, or the refusal."""
+    values = {f"s_{dtype}": dtype for dtype in DTYPES} | {f"x_{dtype}": f"{dtype}[4]" for dtype in DTYPES}
+    turn = OPERATORS.index(operator)
+    pairs = [
+        (a, b)
+        for i, a in enumerate(DTYPES)
+        for j, b in enumerate(DTYPES)
+        if (i == j or (i + j + turn) % len(OPERATORS) == 0) and alike_promoted(a, b, operator)
+    ]
+    judge(values, [f"s_{a} {operator} x_{b}" for a, b in pairs])
+
+
+@one_in(2)
+@given(dtype=st.sampled_from(DTYPES), value=st.sampled_from(LITERALS), shape=st.sampled_from(ALIKE))
+def test_a_tensor_and_a_number(dtype: str, value: bool | int | float, shape: Shape) -> None:
+    """The number is weak, on either side."""
+    alike = [operator for operator in OPERATORS if alike_with_number(dtype, value, operator)]
+    pairs = ((f"x {operator} {written(value)}", f"{written(value)} {operator} x") for operator in alike)
+    judge({"x": typed(dtype, shape)}, [expression for pair in pairs for expression in pair])
+
+
+@one_in(2)
+@given(a=st.sampled_from(SHAPES), b=st.sampled_from(SHAPES), dtype=st.sampled_from(("i32", "fp32", "u8")))
+def test_shapes(a: Shape, b: Shape, dtype: str) -> None:
+    """The smaller one is repeated, as by NumPy; and refused where NumPy refuses."""
+    judge({"x": typed(dtype, a), "y": typed("i32", b)}, ["x * y", "y % x"])
+
+
+def test_conversions_come_first() -> None:
+    """A scalar is converted and then repeated: one conversion instead of one for each element."""
+    scene, expressions = Scene({"s": "i8", "r": "fp16[1]", "x": "fp32[4]"}), ["s * x", "x / s", "r * x"]
+    got = sorted(CASTS.findall(scene.outcomes(expressions)[1]))
+    (made,) = triton.frontends([scene.source(expressions)], steps=True)
+    expected = sorted(CASTS.findall(made.raw))
+    if got != expected:
+        scene.fail("; ".join(expressions), expected, got, "these are the conversions in real Triton, with their shapes")
+
+
+@pytest.mark.parametrize(("offset", "shape"), [("n", ()), ("x", (4,)), ("3", ())])
+def test_pointers_are_not_promoted(offset: str, shape: Shape) -> None:
+    """`operands(..., pointers=True)` keeps both dtypes; a number has its own. Only the shapes become one."""
+
+    def kernel(p: tensor, n: tensor) -> None:
+        other = {"n": n, "x": tensor(current().broadcast_to(n.handle, (4,)), n.dtype), "3": 3}[offset]
+        expected = [(pointer_type(float32), shape), (int32, shape)]
+        for pair in ((p, other), (other, p)):
+            call = calling(operands, *pair, pointers=True)
+            got = [(x.dtype, x.shape) for x in call.succeeds()]
+            assert got == expected, f"{call}\n  expected  {expected}\n  got       {got}"
+            expected.reverse()
+
+    trace(kernel, {"p": "*fp32", "n": "i32"})
+
+
+@pytest.mark.parametrize("pointer", POINTERS)
+def test_pointers_are_refused(pointer: str) -> None:
+    """Nothing is multiplied with a pointer."""
+    pairs = [pair for other in ("n", "x", "q", "2", "0.5") for pair in (("p", other), (other, "p"))]
+    values = {"p": pointer, "n": "i64", "x": "fp32[4]", "q": "*fp32[4]"}
+    judge(values, [f"{x} {operator} {y}" for operator in ("*", "//") for x, y in pairs])
+
+
+REFUSED: dict[str, tuple[str, ...]] = {
+    "p * n": ("pointer<fp32>", "int32"),
+    "2 % p": ("pointer<fp32>",),
+    "x // 2": ("unexpected type fp32",),
+    "n % u": ("int32", "uint8"),
+}
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_refusals_name_what_is_at_fault(expression: str) -> None:
+    """The error is a TypeError that names the dtypes, or says what the stub says."""
+    Scene({"p": "*fp32", "n": "i32", "u": "u8", "x": "fp32"}).refuses(expression, TypeError, *REFUSED[expression])

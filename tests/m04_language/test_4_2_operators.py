@@ -1,0 +1,178 @@
+"""Task 4.2: pointers that move, bits, signs and comparisons, as real Triton has them."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.ir.printer import print_module
+from mini_triton.language.context import current
+from mini_triton.language.signature import SPELLINGS
+from mini_triton.language.tensor import make_scalar, tensor
+from mini_triton.language.tracing import trace
+
+from tests.checks import described, one_in
+from tests.oracles import questions, triton
+from tests.support.m04_language.arguments import (
+    ALIKE,
+    COMPARISONS,
+    DTYPES,
+    POINTERS,
+    Shape,
+    alike_promoted,
+    alike_with_number,
+    of_each,
+    typed,
+    written,
+)
+from tests.support.m04_language.expressions import Arguments, Scene, judge
+
+SUMS = ("+", "-")
+BITWISE = ("&", "|", "^", "<<", ">>")
+OPERATORS = SUMS + BITWISE + COMPARISONS
+LITERALS = tuple(value for value in questions.LITERALS if not math.isnan(value))  # how it is printed has no rule
+SOME = one_in(3)  # each has many expressions
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_two_tensors(operator: str) -> None:
+    """Every dtype with itself and with some others; signed with unsigned, and a wider one on either side."""
+    values = {f"s_{dtype}": dtype for dtype in DTYPES} | {f"x_{dtype}": f"{dtype}[4]" for dtype in DTYPES}
+    turn = OPERATORS.index(operator)
+    pairs = [
+        (a, b)
+        for i, a in enumerate(DTYPES)
+        for j, b in enumerate(DTYPES)
+        if (i == j or (i + j + turn) % 7 == 0) and alike_promoted(a, b, operator)
+    ]
+    judge(values, [f"s_{a} {operator} x_{b}" for a, b in pairs])
+
+
+@SOME
+@given(dtype=st.sampled_from(DTYPES), value=st.sampled_from(LITERALS), shape=st.sampled_from(ALIKE))
+def test_a_tensor_and_a_number(dtype: str, value: bool | int | float, shape: Shape) -> None:
+    """In arithmetic the number is weak, on either side; in comparisons it is not."""
+    operators = [operator for operator in OPERATORS if alike_with_number(dtype, value, operator)]
+    expressions = [f"x {operator} {written(value)}" for operator in operators]
+    expressions += [f"{written(value)} {operator} x" for operator in operators if operator not in COMPARISONS]
+    judge({"x": typed(dtype, shape)}, expressions)
+
+
+def test_numbers() -> None:
+    """Python asks the tensor: `1 < x` is `x > 1`. Two numbers in a function are two tensors."""
+    values = {"i": "i32[4]", "u": "u32[4]", "f": "fp32[4]"}
+    judge(values, [f"{n} {operator} {x}" for x in values for n in "13" for operator in COMPARISONS])
+    judge({}, ["tl.add(2, 3)", "tl.sub(2, 3)", "tl.add(2, 1.5)", "tl.sub(True, 2**40)"])
+
+
+@SOME
+@given(
+    pointer=st.sampled_from(POINTERS),
+    other=st.sampled_from((*DTYPES, *POINTERS)),
+    shapes=st.tuples(*[st.sampled_from(ALIKE)] * 2),
+)
+def test_pointers(pointer: str, other: str, shapes: tuple[Shape, Shape]) -> None:
+    """A pointer moves by integers of any dtype. All else with a pointer is refused."""
+    expressions = ["p + y", "y + p", "p - y", "y - p", "p & y", "p << y", "p == y", "y < p"]
+    judge({"p": typed(pointer, shapes[0]), "y": typed(other, shapes[1])}, expressions)
+
+
+def test_pointers_and_numbers() -> None:
+    """A number is an offset of its own dtype, so a large one is 64 bits wide."""
+    for type in ("*fp32", "*i8[4]"):
+        offsets = ("1", "-1", "0", "True", "2**31", "2**40", "-(2**40)", "2**63", "1.5", "0.0")
+        expressions = [f"{x} {op} {y}" for n in offsets for op in SUMS for x, y in (("p", n), (n, "p"))]
+        judge({"p": type}, [*expressions, "p + 1 + 2 - 3", "2 & p", "p == 0", "0 != p"])
+
+
+@pytest.mark.parametrize("shape", [(), (2, 4)])
+def test_unary(shape: Shape) -> None:
+    """-x and ~x of everything there is, once, and twice."""
+    arguments = of_each((*DTYPES, *POINTERS), shape)
+    judge(arguments, [f"{operator}{name}" for operator in ("-", "~", "- -", "~~") for name in arguments])
+
+
+NAMES: Arguments = {
+    "a": "i32[4]",
+    "b": "u32[2, 1]",
+    "c": "i64",
+    "d": "fp32[2, 4]",
+    "e": "fp64",
+    "f": "i8[4]",
+    "g": "i1[2, 4]",
+    "h": "fp16[4]",
+    "p": "*fp32",
+}
+
+
+def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Expressions made of smaller ones."""
+    numbers, arithmetic = st.sampled_from(("1", "3", "True", "1.5")), st.sampled_from((*SUMS, "*", "/", "//", *BITWISE))
+    return st.one_of(
+        st.builds("({} {} {})".format, smaller, st.sampled_from((*OPERATORS, "*", "%")), smaller),
+        st.builds("({} {} {})".format, smaller, arithmetic, numbers),
+        st.builds("({} {} {})".format, numbers, arithmetic, smaller),
+        st.builds("({}{})".format, st.sampled_from("-~"), smaller),
+    )
+
+
+expressions = larger(st.recursive(st.sampled_from(sorted(NAMES)), larger, max_leaves=6))
+
+
+@one_in(2)
+@given(st.lists(expressions, min_size=1, max_size=6, unique=True))
+def test_expressions(expressions: list[str]) -> None:
+    """Several operators, one on another's result."""
+    judge(NAMES, expressions)
+
+
+REFUSED: dict[str, tuple[str, ...]] = {
+    "p + q": ("cannot add pointers together",),
+    "p - q": ("pointer<fp32>", "pointer<fp32>"),
+    "p - r": ("pointer<fp32>", "pointer<fp16>"),
+    "n - p": ("int32", "pointer<fp32>"),
+    "1 - p": ("int32", "pointer<fp32>"),
+    "p + r": ("pointer<fp32>", "pointer<fp16>"),
+    "n & p": ("int32", "pointer<fp32>"),
+    "p + x": ("pointer<fp32>", "fp32"),
+    "x + p": ("pointer<fp32>", "fp32"),
+    "p + 1.5": ("pointer<fp32>", "fp32"),
+    "p == q": ("pointer<fp32>",),
+    "x & n": ("fp32",),
+    "n ^ 1.5": ("fp32",),
+    "x >> n": ("fp32",),
+    "-p": ("wrong type argument to unary minus",),
+    "~p": ("wrong type argument to unary invert",),
+    "~x": ("wrong type argument to unary invert",),
+}
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_refusals_name_what_is_at_fault(expression: str) -> None:
+    """The error is a TypeError that names the dtypes, or says what the stub says."""
+    scene = Scene({"p": "*fp32", "q": "*fp32", "r": "*fp16", "n": "i32", "x": "fp32"})
+    scene.refuses(expression, TypeError, *REFUSED[expression])
+
+
+@pytest.mark.parametrize("dtype", ["fp16", "fp32", "fp64"])
+def test_negation_is_exact(dtype: str) -> None:
+    """Of zeros as well: -(0.0) is -0.0. Real Triton's canonicalizer computes it."""
+    numbers = (0.0, -0.0, 1.5)
+
+    def kernel(out: tensor) -> None:
+        for number in numbers:
+            x = make_scalar(number, SPELLINGS[dtype])
+            negative = described(f"-x of {dtype}", operator.neg, x).succeeds()
+            current().operation("tt.store", out.handle, negative.handle)
+
+    text = triton.canonical(print_module(trace(kernel, {"out": f"*{dtype}"})))
+    constants = {name: float(word) for name, word in re.findall(r"(%\S+) = arith.constant (\S+)", text)}
+    got = [constants[name] for name in re.findall(r"tt.store %\S+, (%\S+) :", text)]
+    expected = [-number for number in numbers]
+    assert repr(got) == repr(expected), (
+        f"-x of {numbers} as {dtype}\n  expected  {expected}\n  got       {got}\n  because   only -0.0 - x does so"
+    )

@@ -1,0 +1,175 @@
+"""Task 4.7: functions of floats, minimum and maximum, choices between two values, as real Triton does them.
+
+Its versions treat bf16 and fp8 differently in some of these functions. There only what they have in common is asked.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.m04_language.arguments import ALIKE, DTYPES, INTEGERS, Shape, of_each, typed
+from tests.support.m04_language.expressions import Scene, judge
+
+PLAIN = (*INTEGERS, "fp16", "fp32", "fp64")
+WIDE = ("i32", "i64", "u32", "u64", "fp32", "fp64")
+UNARY = "exp exp2 log log2 sin cos sqrt sqrt_rn rsqrt erf floor ceil".split()
+
+shapes = st.sampled_from(ALIKE)
+
+
+@pytest.mark.parametrize("function", UNARY)
+def test_functions_of_floats(function: str) -> None:
+    """All of them, as functions and as methods; a number is one of its own dtype."""
+    calls = ("tl.{}(x)", "tl.math.{}(s)", "x.{}()", "tl.{}(2.5)", "tl.{}(1e300)", "tl.{}(N)", "tl.{}(h)", "tl.{}(2)")
+    judge({"x": "fp32[2, 4]", "s": "fp32", "h": "fp16[4]", "N": "=2.0"}, [call.format(function) for call in calls])
+
+
+@pytest.mark.parametrize("function", ["exp", "sqrt_rn"])
+def test_dtypes_of_functions_of_floats(function: str) -> None:
+    """They take fp32 and fp64, or fp32 alone, and refuse all others."""
+    values = of_each((*DTYPES, "*fp32"), (4,))
+    judge(values, [f"tl.{function}({name})" for name in values])
+
+
+@given(x=st.sampled_from(DTYPES), y=st.sampled_from(DTYPES), shapes=st.tuples(shapes, shapes))
+@settings(max_examples=40)
+def test_functions_of_two(x: str, y: str, shapes: tuple[Shape, Shape]) -> None:
+    """Both operands must have an accepted dtype before they are promoted."""
+    judge({"x": typed(x, shapes[0]), "y": typed(y, shapes[1])}, ["tl.div_rn(x, y)", "tl.umulhi(x, y)"])
+
+
+def test_functions_of_two_wide_numbers() -> None:
+    """All pairs of the dtypes that one of them accepts, and numbers."""
+    pairs = itertools.product(("i32", "i64", "u32", "u64"), repeat=2)
+    judge(of_each(WIDE, (4,)), [f"tl.umulhi(x_{x}, x_{y})" for x, y in pairs])
+    judge({"x": "fp32[4]", "n": "i32", "u": "u32"}, ["tl.div_rn(x, 2.5)", "tl.div_rn(1, x)", "tl.div_rn(x, n)"])
+    numbers = ("x, 5", "5, u", "x, 2**40", "x, 0.5", "u, True")
+    judge({"x": "i64[4]", "u": "u32"}, [f"tl.umulhi({pair})" for pair in numbers])
+
+
+@pytest.mark.parametrize("shape", ALIKE)
+def test_absolute_value(shape: Shape) -> None:
+    """Floats and signed integers have one; an unsigned integer stays as it is."""
+    values = of_each((*DTYPES, "*fp32"), shape)
+    judge(values, [f"tl.abs({name})" for name in values])
+    judge({"x": "i8[4]"}, ["x.abs()", "tl.math.abs(x)", "tl.abs(-3)", "tl.abs(-2.5)"])
+
+
+@given(x=st.sampled_from((*PLAIN, "*fp32")), y=st.sampled_from((*PLAIN, "*fp32")), shapes=st.tuples(shapes, shapes))
+@settings(max_examples=50)
+def test_minimum_and_maximum(x: str, y: str, shapes: tuple[Shape, Shape]) -> None:
+    """Of every two dtypes and shapes; the result is of the dtype that an operator would have."""
+    ways = ("tl.minimum(x, y)", "tl.maximum(x, y)", "tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)")
+    judge({"x": typed(x, shapes[0]), "y": typed(y, shapes[1])}, ways)
+
+
+def test_how_nan_is_treated() -> None:
+    """Said by name or by place, with a number beside it."""
+    values = {"x": "fp32[4]", "n": "i32", "N": "=3"}
+    for function in ("tl.minimum", "tl.maximum"):
+        calls = ["(x, x, tl.PropagateNan.NONE)", "(x, 1.0, tl.PropagateNan.ALL)", "(n, 1, tl.PropagateNan.ALL)"]
+        calls += ["(x, x, propagate_nan=1)", "(n, n, propagate_nan=1)", "(x, N)", "(1, 2)"]
+        judge(values, [f"{function}{call}" for call in calls])
+
+
+def test_minimum_and_maximum_of_numbers() -> None:
+    """A number is as strong as a tensor. Since 3.9 it is weak in Triton: so only where both come to the same dtype."""
+    numbers = {"i32": ("0", "-7", "2.5"), "i64": ("-1", "2**40"), "fp32": ("1.5", "2", "-0.0"), "u32": ("7",)}
+    for dtype, values in numbers.items():
+        pairs = [pair for value in values for pair in (f"x, {value}", f"{value}, x")]
+        judge({"x": typed(dtype, (4,))}, [f"tl.{f}({pair})" for f in ("minimum", "maximum") for pair in pairs])
+
+
+floats = st.sampled_from(("fp16", "fp32", "fp64"))
+
+
+@given(dtypes=st.tuples(floats, floats, floats), shapes=st.tuples(shapes, shapes, shapes))
+@settings(max_examples=40)
+def test_clamp(dtypes: tuple[str, str, str], shapes: tuple[Shape, Shape, Shape]) -> None:
+    """Three floats of any dtypes and shapes."""
+    values = {name: typed(dtype, shape) for name, dtype, shape in zip("xlh", dtypes, shapes, strict=True)}
+    judge(values, ["tl.clamp(x, l, h)", "tl.clamp(x, min=l, max=h, propagate_nan=tl.PropagateNan.ALL)"])
+
+
+def test_clamp_between_numbers() -> None:
+    """Numbers are fp32 or fp64 tensors, and integers among the three are promoted."""
+    judge({"x": "fp32[4]", "n": "i32"}, ["tl.clamp(x, 0.0, 1.0)", "tl.clamp(x, -1, 1)", "tl.clamp(n, 0.0, x)"])
+    judge({"x": "fp64[4]", "p": "*fp32"}, ["tl.clamp(x, 0.0, 1e300)", "tl.clamp(p, 0.0, 1.0)", "tl.clamp(x, p, p)"])
+
+
+multiplied = st.sampled_from(("i8", "i32", "u32", "fp16", "fp32", "fp64"))
+
+
+@given(dtypes=st.tuples(multiplied, multiplied), shapes=st.tuples(shapes, shapes, shapes))
+@settings(max_examples=40)
+def test_fused_multiply_add(dtypes: tuple[str, str], shapes: tuple[Shape, Shape, Shape]) -> None:
+    """Integers are promoted by a float beside them, and refused without."""
+    drawn = zip("xyz", (*dtypes, dtypes[0]), shapes, strict=True)
+    values = {name: typed(dtype, shape) for name, dtype, shape in drawn}
+    judge(values, ["tl.fma(x, y, z)", "tl.fma(x, z, y)", "tl.fma(y, x, z)"])
+
+
+def test_fused_multiply_add_keeps_bf16() -> None:
+    """bf16 has an instruction for it."""
+    judge({"b": "bf16[4]", "x": "fp32"}, ["tl.fma(b, b, b)", "tl.fma(b, x, b)", "tl.fma(x, 2.0, 1)"])
+
+
+@given(
+    condition=st.sampled_from(DTYPES),
+    x=st.sampled_from(PLAIN),
+    y=st.sampled_from(PLAIN),
+    shapes=st.tuples(shapes, shapes, shapes),
+)
+@settings(max_examples=50)
+def test_where(condition: str, x: str, y: str, shapes: tuple[Shape, Shape, Shape]) -> None:
+    """A condition of any dtype, values of any two, and all three in any shape."""
+    values = {"c": typed(condition, shapes[0]), "x": typed(x, shapes[1]), "y": typed(y, shapes[2])}
+    judge({**values, "b": "i1"}, ["tl.where(c, x, y)", "tl.where(b, y, x)"])
+
+
+@given(dtype=st.sampled_from((*PLAIN, "bf16")), shapes=st.tuples(shapes, shapes))
+@settings(max_examples=30)
+def test_where_with_numbers(dtype: str, shapes: tuple[Shape, Shape]) -> None:
+    """Unlike in `maximum`, numbers are weak."""
+    pairs = ("x, 0", "-1, x", "x, 1.5", "True, x", "300, x", "1, 2.5", "1, 2**40", "2**40, 1")
+    judge({"c": typed("i1", shapes[0]), "x": typed(dtype, shapes[1])}, [f"tl.where(c, {pair})" for pair in pairs])
+
+
+def test_where_with_pointers() -> None:
+    """A choice between two pointers to the same; nothing else goes with one."""
+    values = {"c": "i1[4]", "p": "*fp32[4]", "q": "*fp32", "r": "*fp16[4]", "n": "i64", "x": "fp32"}
+    pairs = ("p, p", "p, q", "q, q", "p, r", "p, n", "n, p", "p, x", "p, 0", "p, 0.0")
+    judge(values, [*(f"tl.where(c, {pair})" for pair in pairs), "tl.where(q, x, 0)", "tl.where(True, x, n)"])
+
+
+# --- refusals
+
+REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
+    "tl.exp(h)": (ValueError, ("Expected dtype ['fp32', 'fp64'] but got fp16",)),
+    "tl.exp(n)": (ValueError, ("int32",)),
+    "tl.sqrt_rn(d)": (ValueError, ("Expected dtype ['fp32'] but got fp64",)),
+    "tl.div_rn(n, x)": (ValueError, ("int32",)),
+    "tl.umulhi(j, n)": (ValueError, ("int8",)),
+    "tl.abs(p)": (TypeError, ("pointer<fp32>",)),
+    "tl.maximum(p, p)": (TypeError, ("pointer<fp32>",)),
+    "tl.minimum(x, x, propagate_nan=1)": (ValueError, ("propagate_nan",)),
+    "tl.clamp(x, 0.0, 1.0, propagate_nan=1)": (ValueError, ("propagate_nan",)),
+    "tl.fma(n, n, n)": (TypeError, ("int32",)),
+    "tl.where(m, p, n)": (TypeError, ("pointer<fp32>", "int32")),
+    "tl.where(m, p, x)": (TypeError, ("pointer<fp32>", "fp32")),
+    "tl.where(m, j, 300)": (ValueError, ("300", "int8")),
+}
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_refusals_name_what_is_at_fault(expression: str) -> None:
+    """The class of the error, and the dtype, the number or the axis that does not fit."""
+    error, names = REFUSED[expression]
+    values = {"x": "fp32[4]", "h": "fp16", "d": "fp64", "n": "i32", "j": "i8", "m": "i1", "p": "*fp32"}
+    Scene(values).refuses(
+        expression, error, *names
+    )

@@ -1,0 +1,181 @@
+"""Task 4.8: reductions and scans, as real Triton does them.
+
+Its versions treat bf16 and fp8 differently in some of these functions. There only what they have in common is asked.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.m04_language.arguments import DTYPES, INTEGERS, Shape, of_each, typed
+from tests.support.m04_language.expressions import Scene, judge
+
+PLAIN = (*INTEGERS, "fp16", "fp32", "fp64")
+WIDE = ("i32", "i64", "u32", "u64", "fp32", "fp64")
+
+blocks = st.sampled_from(((4,), (1,), (2, 4), (4, 1), (4, 2, 8), (1, 2, 1)))
+axes = st.integers(-4, 3)
+
+
+# --- reductions
+
+COMBINE = {
+    "larger": "(a, b): return tl.maximum(a, b)",
+    "last": "(a, b): return b",
+    "both": "(a, i, b, j): return a + b, i * j",
+    "crossed": "(a, i, b, j): return a - j, b - i",
+    "three": "(a, b, c, d, e, f): return a + d, tl.where(b > e, c, f), c * f",
+    "compared": "(a, b): return a > b",
+    "widened": "(a, b): return a * 1.5 + b",
+}
+
+
+def written(*functions: str) -> str:
+    """The source of these combine functions."""
+    return "\n".join(f"@triton.jit\ndef {function}{COMBINE[function]}" for function in functions)
+
+
+@given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes | st.none(), keep=st.booleans())
+@settings(max_examples=30)
+def test_reduce_one_tensor(dtype: str, shape: Shape, axis: int | None, keep: bool) -> None:
+    """With a function of the kernel's own, which must return what it takes."""
+    functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
+    expressions = [f"tl.reduce(x, {axis}, {function}, keep_dims={keep})" for function in functions]
+    judge({"x": typed(dtype, shape)}, expressions, helpers=written(*functions))
+
+
+@given(dtypes=st.tuples(*[st.sampled_from(WIDE)] * 3), shape=blocks, axis=axes | st.none(), keep=st.booleans())
+@settings(max_examples=20)
+def test_reduce_several_tensors(dtypes: tuple[str, str, str], shape: Shape, axis: int | None, keep: bool) -> None:
+    """In step: all values of one element come before those of the other."""
+    values = {name: typed(dtype, shape) for name, dtype in zip("xyz", dtypes, strict=True)}
+    two = [f"tl.reduce((x, y), {axis}, {f}, {keep})[{i}]" for f in ("both", "crossed") for i in (0, 1)]
+    three = f"tl.reduce((x, z, x), {axis}, three, {keep})"
+    judge(values, [*two, f"{three}[1]", f"{three}[2]"], helpers=written("both", "crossed", "three"))
+
+
+def test_reduce_as_a_method_and_refusals() -> None:
+    """A tuple of one is a tuple; sources and results have to agree."""
+    values = {"x": "fp32[2, 4]", "y": "fp32[4]", "i": "i32[2, 4]", "s": "fp32", "p": "*fp32[4]"}
+    accepted = ["x.reduce(1, larger)", "tl.reduce((x,), 0, larger)[0]", "tl.reduce(p, 0, last)"]
+    refused = ["tl.reduce((x, y), 0, both)[0]", "tl.reduce((x, x), 0, larger)[0]", "tl.reduce(x, 0, both)"]
+    refused += ["tl.reduce(s, 0, larger)", "tl.reduce((x, i), 0, crossed)[0]", "tl.reduce(x, 2, larger)"]
+    judge(values, [*accepted, *refused], helpers=written("larger", "last", "both", "crossed"))
+
+
+def test_sum_of_every_dtype() -> None:
+    """Small integers become 32 bits wide, floats stay, and `dtype` decides if it is given."""
+    values = of_each((*DTYPES, "*fp32"), (4,))
+    judge(values, [f"tl.sum({name}, 0)" for name in values])
+    wanted = ("tl.float32", "tl.int8", "tl.uint32", "tl.int1")
+    judge(of_each(PLAIN, (2, 4)), [f"tl.sum(x_{dtype}, 0, dtype={want})" for dtype in PLAIN for want in wanted])
+
+
+@pytest.mark.parametrize("function", ["max", "min"])
+def test_extremes_of_every_dtype(function: str) -> None:
+    """Fewer than 32 bits become fp32 or int32."""
+    values = of_each((*DTYPES, "*fp32"), (2, 4))
+    judge(values, [f"tl.{function}({name}, 0)" for name in values])
+
+
+@pytest.mark.parametrize("function", ["max", "min"])
+def test_indices_of_extremes(function: str) -> None:
+    """The dtype stays, the index is an int32, and equal values may be told apart."""
+    values = of_each((*PLAIN, "*fp32"), (2, 4))
+    calls = [f"tl.{function}({name}, 1, return_indices=True)" for name in values]
+    judge(values, [f"{call}[{part}]" for call in calls for part in (0, 1)])
+    judge(values, [f"tl.arg{function}({name}, 0)" for name in values])
+    fast = f"tl.{function}(x, 0, return_indices=True, return_indices_tie_break_left=False)"
+    others = [f"tl.arg{function}(x, 0, tie_break_left=False)", f"x.arg{function}(axis=-1)"]
+    refused = [f"tl.arg{function}(x, None)", f"tl.{function}(x, return_indices=True)[0]"]
+    judge({"x": "fp32[4, 2]"}, [f"{fast}[0]", f"{fast}[1]", *others, *refused])
+
+
+@given(shape=blocks, axis=axes, keep=st.booleans())
+@settings(max_examples=25)
+def test_axes(shape: Shape, axis: int, keep: bool) -> None:
+    """Any axis of any shape, counted from either end, kept or not; what is no axis is refused."""
+    expressions = [f"tl.{f}(x, {axis}, keep_dims={keep})" for f in ("sum", "argmin")]
+    judge({"x": typed("i32", shape)}, [*expressions, f"tl.max(x, {axis}, return_indices=True, keep_dims={keep})[1]"])
+
+
+@given(shape=blocks, keep=st.booleans())
+@settings(max_examples=20)
+def test_all_axes(shape: Shape, keep: bool) -> None:
+    """Without an axis, everything is combined to one."""
+    expressions = [f"tl.{f}(x, keep_dims={keep})" for f in ("sum", "max", "min", "xor_sum")]
+    judge({"x": typed("i16", shape), "s": "i32"}, [*expressions, "x.sum()", "x.max(None)", "tl.sum(s)", "tl.max(s)"])
+
+
+def test_reductions_of_bits() -> None:
+    """Exclusive or, or: integers of every dtype, and no widening."""
+    values = of_each(DTYPES, (4,))
+    judge(values, [f"tl.{f}({name}, 0)" for name in values for f in ("xor_sum", "reduce_or")])
+
+
+def test_softmax() -> None:
+    """What is made of all this."""
+    values = {"x": "fp32[8]", "d": "fp64[8]", "h": "fp16[8]"}
+    judge(values, ["tl.softmax(x)", "x.softmax()", "tl.softmax(d)", "tl.softmax(h)", "tl.sigmoid(x)", "tl.sigmoid(h)"])
+
+
+# --- scans
+
+
+@given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes, reverse=st.booleans())
+@settings(max_examples=25)
+def test_scan_one_tensor(dtype: str, shape: Shape, axis: int, reverse: bool) -> None:
+    """The shape stays; the axis is one of the shape's."""
+    functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
+    expressions = [f"tl.associative_scan(x, {axis}, {function}, reverse={reverse})" for function in functions]
+    judge({"x": typed(dtype, shape)}, expressions, helpers=written(*functions))
+
+
+def test_scan_several_tensors() -> None:
+    """In step, as a reduction; a method of tensors as well."""
+    values = {"x": "fp32[2, 4]", "i": "i32[2, 4]", "y": "fp32[4]", "s": "fp32"}
+    calls = [f"tl.associative_scan((x, i), {axis}, both, {reverse})" for axis in (0, -1) for reverse in (True, False)]
+    pairs = [f"{call}[{n}]" for call in calls for n in (0, 1)]
+    crossed = [f"tl.associative_scan((x, x), 1, crossed)[{n}]" for n in (0, 1)]
+    one = ["x.associative_scan(0, larger)", "tl.associative_scan((x,), 0, larger)[0]"]
+    refused = ["tl.associative_scan((x, y), 0, both)[0]", "tl.associative_scan((x, i), 0, crossed)[0]"]
+    refused += ["tl.associative_scan(s, 0, larger)", "tl.associative_scan(x, None, larger)"]
+    judge(values, [*pairs, *crossed, *one, *refused], helpers=written("larger", "both", "crossed"))
+
+
+def test_running_sums_of_every_dtype() -> None:
+    """Converted as for `sum`, unless `dtype` says otherwise."""
+    dtypes = (*PLAIN, "fp8e5", "*fp32")
+    judge(of_each(dtypes, (4,)), [f"tl.cumsum(x_{dtype.replace('*', 'p_')})" for dtype in dtypes])
+    wanted = ("tl.float32", "tl.int8")
+    judge(of_each(PLAIN, (4,)), [f"tl.cumsum(x_{dtype}, dtype={want})" for dtype in PLAIN for want in wanted])
+    judge(of_each((*WIDE, "fp16"), (4,)), [f"tl.cumprod(x_{dtype})" for dtype in (*WIDE, "fp16")])
+
+
+@given(shape=blocks, axis=axes, reverse=st.booleans())
+@settings(max_examples=20)
+def test_running_sums_along_axes(shape: Shape, axis: int, reverse: bool) -> None:
+    """Along 0 if nothing is said."""
+    expressions = [f"tl.{f}(x, {axis}, {reverse})" for f in ("cumsum", "cumprod")]
+    judge({"x": typed("fp32", shape)}, [*expressions, f"x.cumsum(axis={axis}, reverse={reverse})", "tl.cumsum(x)"])
+
+
+# --- refusals
+
+REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
+    "tl.sum(x, 1)": (ValueError, ("1",)),
+    "tl.argmax(x, -2)": (ValueError, ("-2",)),
+    "tl.max(x, return_indices=True)": (ValueError, ("axis",)),
+    "tl.cumsum(x, 3)": (ValueError, ("3",)),
+    "tl.reduce(x, 0, compared)": (TypeError, ("fp32", "int1")),
+    "tl.associative_scan(x, 0, compared)": (TypeError, ("fp32", "int1")),
+}
+
+
+@pytest.mark.parametrize("expression", REFUSED)
+def test_refusals_name_what_is_at_fault(expression: str) -> None:
+    """The class of the error, and the dtype, the number or the axis that does not fit."""
+    error, names = REFUSED[expression]
+    Scene({"x": "fp32[4]"}, helpers=written("compared")).refuses(expression, error, *names)

@@ -1,0 +1,78 @@
+"""What expressions are made of: dtypes, shapes, numbers as a test writes them; and on which Triton's versions agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from mini_triton.language.signature import parse_type
+
+from tests.oracles import records
+from tests.support.type_names import SIGNATURES
+
+Shape = tuple[int, ...]
+
+DTYPES = SIGNATURES
+INTEGERS = tuple(dtype for dtype in DTYPES if dtype[0] in "iu")
+POINTERS = ("*fp32", "*fp16", "*i32")
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+ALIKE: tuple[Shape, ...] = ((), (4,), (4, 1), (2, 4))
+"""Shapes that fit each other."""
+
+LONG = {"fp8e5": "float8e5", "fp8e4nv": "float8e4nv", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
+LONG |= {"fp64": "float64"}
+
+
+def typed(element: str, shape: Shape) -> str:
+    """`*i8[4, 1]`"""
+    return f"{element}{list(shape)}" if shape else element
+
+
+def of_each(dtypes: Iterable[str], shape: Shape) -> dict[str, str]:
+    """A value of each dtype: `x_i8` and so on."""
+    return {f"x_{dtype.replace('*', 'p_')}": typed(dtype, shape) for dtype in dtypes}
+
+
+def tl_name(spelling: str) -> str:
+    """The dtype as kernels name it: `tl.uint8` for `u8`, `tl.pointer_type(tl.float32)` for `*fp32`."""
+    if spelling.startswith("*"):
+        return f"tl.pointer_type({tl_name(spelling[1:])})"
+    return f"tl.{LONG.get(spelling, name_of(spelling))}"
+
+
+def name_of(spelling: str) -> str:
+    """The dtype as the records have it: `uint8` for `u8`."""
+    return str(parse_type(spelling))
+
+
+def written(value: bool | int | float) -> str:
+    """A number as a kernel has it."""
+    return f"float('{value}')" if isinstance(value, float) and math.isinf(value) else repr(value)
+
+
+def alike_cast(source: str, target: str) -> bool:
+    """Whether all versions of Triton cast alike."""
+    return records.cast_ops(name_of(source), name_of(target)).common
+
+
+def alike_promoted(a: str, b: str, operator: str) -> bool:
+    """Whether all versions of Triton treat two tensors alike: the types, and how they are converted."""
+    answer = records.promotion(name_of(a), name_of(b), _rule(operator))
+    casts = [records.cast_ops(name_of(source), answer.value) for source in (a, b) if answer.ok]
+    return answer.common and all(cast.common for cast in casts)
+
+
+def alike_with_number(a: str, value: bool | int | float, operator: str) -> bool:
+    """The same for a tensor and a number. Newer versions compare in the tensor's dtype, older ones in a common one."""
+    if (a, value) == ("bf16", 1e-40):
+        return False  # too small for a normal number: Triton makes it zero
+    answer = records.literal_promotion(name_of(a), value, _rule(operator))
+    if not answer.common or operator not in COMPARISONS:
+        return answer.common
+    alone = records.literal_type(value)
+    return alone.ok and answer.ok and answer.value == records.promotion(name_of(a), alone.value).value
+
+
+def _rule(operator: str) -> str:
+    """The operator whose rules are recorded and hold for this one, too."""
+    return operator if operator in ("/", "//", "%") else "+"
