@@ -63,15 +63,16 @@ def tests(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "pytest", "tests", *cores, "--pace", "--impl", "reference", *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check")
     session.run(PYTHON, "-m", "grader", "check")
-    session.run(PYTHON, "-m", "grader", "alternatives")
+    session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "20")
     session.run(PYTHON, "-m", "grader", "mistakes", "--each", "1", "--trust")
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "60", "--trust")
 
 
 @nox.session
 def mistakes(session: nox.Session) -> None:
-    """Try all wrong solutions, and many mutants, which takes a while: nox -s mistakes -- milestone5."""
+    """Try all right solutions, all wrong ones and many mutants, which takes a while: nox -s mistakes -- milestone5."""
     install(session, "triton", "torch")
+    session.run(PYTHON, "-m", "grader", "alternatives", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mistakes", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "600", "--trust", *session.posargs)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from grader import merging, stubs
 from grader.curriculum import Curriculum, Milestone, load
 from grader.grading import Grading, Settings
+from grader.job import EXAMPLES
 from grader.markers import MarkerError
 from grader.merging import MergeError
 from grader.problems import Problem
@@ -46,7 +47,7 @@ class Alternative:
     def text(self, file: Path, curriculum: Curriculum) -> str:
         """A whole module in its style. Raises `MergeError`."""
         own, reference = stubs.read(self.path / file), curriculum.solutions / file
-        return merging.merged(stubs.read(reference), own) if reference.exists() else own
+        return merging.merge(stubs.read(reference), own) if reference.exists() else own
 
     def write(self, root: Path, curriculum: Curriculum) -> None:
         """Write its modules, merged, into a tree."""
@@ -69,7 +70,7 @@ class Alternative:
                 yield Problem(self.path / file, 0, f"cannot be merged with the reference: {error}")
 
 
-def catalog(curriculum: Curriculum) -> list[Alternative]:
+def list_alternatives(curriculum: Curriculum) -> list[Alternative]:
     """Every alternative there is."""
     return [
         Alternative(milestone, path)
@@ -79,20 +80,20 @@ def catalog(curriculum: Curriculum) -> list[Alternative]:
     ]
 
 
-def run(targets: Sequence[str]) -> bool:
+def run(targets: Sequence[str], examples: int = EXAMPLES) -> bool:
     """Print how many alternatives of the targets' milestones pass, and what fails; True if all pass."""
     curriculum = load()
     wanted = {task.milestone for task in curriculum.resolve(targets)}
-    found = [alternative for alternative in catalog(curriculum) if alternative.milestone.number in wanted]
+    found = [alternative for alternative in list_alternatives(curriculum) if alternative.milestone.number in wanted]
     if not are_sound(found, curriculum):
         return False
     passed = 0
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         roots = [Path(folder, alternative.name).resolve() for alternative in found]
-        gradings = [_grading(*pair, curriculum) for pair in zip(found, roots, strict=True)]
+        gradings = [_grading(*pair, curriculum, examples) for pair in zip(found, roots, strict=True)]
         run_all(gradings, "alternatives")
         for alternative, root, grading in zip(found, roots, gradings, strict=True):
-            lines = failures(grading, root)
+            lines = describe_failures(grading, root)
             passed += not lines
             for line in lines:
                 print(f"{alternative.name}: {line}")
@@ -111,7 +112,7 @@ def are_sound(found: Sequence[Alternative], curriculum: Curriculum) -> bool:
     return not problems
 
 
-def failures(grading: Grading, root: Path) -> list[str]:
+def describe_failures(grading: Grading, root: Path) -> list[str]:
     """A line for each task that fails: how many of its tests, and what the first of them says of the tree `root`."""
     lines = []
     for task in grading.milestone_result().tasks:
@@ -132,8 +133,8 @@ def _place(result: TestResult, root: Path) -> str:
     return f"{Path(path).relative_to(root)}: {lines[int(line) - 1].strip()}"
 
 
-def _grading(alternative: Alternative, root: Path, curriculum: Curriculum) -> Grading:
+def _grading(alternative: Alternative, root: Path, curriculum: Curriculum, examples: int) -> Grading:
     alternative.write(root, curriculum)
     others = set(alternative.milestone.modules) - alternative.modules(curriculum)
-    settings = Settings(learner_root=root, from_reference=frozenset(others))
+    settings = Settings(learner_root=root, from_reference=frozenset(others), examples=examples)
     return Grading(curriculum, list(alternative.milestone.tasks), settings)

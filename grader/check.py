@@ -135,7 +135,7 @@ def _names(node: ast.ClassDef | ast.Assign) -> list[str]:
 def _mistakes(curriculum: Curriculum) -> Iterator[Problem]:
     """Every task has wrong solutions, and each still applies to the reference."""
     try:
-        listed = mistakes.catalog(curriculum)
+        listed = mistakes.list_mistakes(curriculum)
     except (TypeError, ValueError) as error:
         yield Problem(curriculum.tests / "mistakes", 0, f"cannot be read: {error}")
         return
@@ -189,7 +189,7 @@ def _equivalents(curriculum: Curriculum) -> Iterator[Problem]:
 
 def _alternatives(curriculum: Curriculum) -> Iterator[Problem]:
     """Every milestone has right solutions in several styles, of which each holds what a learner writes."""
-    listed = alternatives.catalog(curriculum)
+    listed = alternatives.list_alternatives(curriculum)
     for alternative in listed:
         yield from alternative.problems(curriculum)
     counts = Counter(alternative.milestone.number for alternative in listed)

@@ -223,7 +223,7 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     if options.together:
         return OK if together.run() else LOST
-    return OK if alternatives.run(options.target or ["all"]) else LOST
+    return OK if alternatives.run(options.target or ["all"], options.examples) else LOST
 
 
 def _problems(problems: Sequence[object], none: str) -> int:
@@ -374,6 +374,7 @@ def _parser() -> argparse.ArgumentParser:
     alternatives = commands.add_parser("alternatives", description="Do right solutions in other styles pass?")
     alternatives.set_defaults(run=_alternatives)
     alternatives.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+    alternatives.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
     alternatives.add_argument("--together", action="store_true", help="whole courses in one style instead")
     return parser
 

@@ -28,7 +28,7 @@ class MergeError(Exception):
         self.line = line
 
 
-def merged(reference: str, alternative: str) -> str:
+def merge(reference: str, alternative: str) -> str:
     """The text of the reference's module with the alternative's definitions. Raises `MergeError`."""
     return _Merge(reference, alternative).text()
 

@@ -33,7 +33,7 @@ class Mistake:
         return source.replace(self.find, self.replace)
 
 
-def catalog(curriculum: Curriculum) -> list[Mistake]:
+def list_mistakes(curriculum: Curriculum) -> list[Mistake]:
     """Every mistake that is listed."""
     found = []
     for path in sorted((curriculum.tests / "mistakes").glob("*.toml")):
@@ -52,7 +52,7 @@ def run(targets: Sequence[str], each: int | None = None, trust: bool = False) ->
     """
     curriculum = load()
     of_tasks: dict[str, list[Mistake]] = {task.id: [] for task in curriculum.resolve(targets)}
-    for mistake in catalog(curriculum):
+    for mistake in list_mistakes(curriculum):
         if mistake.task in of_tasks:
             of_tasks[mistake.task].append(mistake)
     broken = set() if trust else trials.find_broken(of_tasks.keys(), curriculum)

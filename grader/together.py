@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
 
-from grader.alternatives import Alternative, are_sound, catalog, failures
+from grader.alternatives import Alternative, are_sound, describe_failures, list_alternatives
 from grader.curriculum import Curriculum, load
 from grader.grading import Grading, Settings
 from grader.runner import run_all
@@ -22,26 +22,26 @@ from grader.verdicts import Verdict
 def run() -> bool:
     """Print what each tree's points are, and what fails; True if nothing does."""
     curriculum = load()
-    if not are_sound(catalog(curriculum), curriculum):
+    if not are_sound(list_alternatives(curriculum), curriculum):
         return False
-    return all([graded(curriculum, name, styles) for name, styles in trees(curriculum)])
+    return all([grade_tree(curriculum, name, styles) for name, styles in list_trees(curriculum)])
 
 
-def trees(curriculum: Curriculum) -> list[tuple[str, Sequence[Alternative]]]:
+def list_trees(curriculum: Curriculum) -> list[tuple[str, Sequence[Alternative]]]:
     """The names of trees, and the styles in them: the first of each milestone, the second of each, ..."""
-    styles = catalog(curriculum)
+    styles = list_alternatives(curriculum)
     columns = zip_longest(*([s for s in styles if s.milestone == milestone] for milestone in curriculum.milestones))
     chosen = [[style for style in column if style] for column in columns]
     return [("the reference", ()), *((", ".join(style.name for style in column), column) for column in chosen)]
 
 
-def graded(curriculum: Curriculum, name: str, styles: Sequence[Alternative]) -> bool:
+def grade_tree(curriculum: Curriculum, name: str, styles: Sequence[Alternative]) -> bool:
     """Grade all milestones from a tree; True if nothing fails."""
-    with tree(curriculum, styles) as root:
+    with write_tree(curriculum, styles) as root:
         settings = Settings(learner_root=root, fill="learner")
         gradings = [Grading(curriculum, list(milestone.tasks), settings) for milestone in curriculum.milestones]
         run_all(gradings, name)
-        wrong = [line for grading in gradings for line in failures(grading, root)]
+        wrong = [line for grading in gradings for line in describe_failures(grading, root)]
     verdicts = [result.verdict for grading in gradings for result in grading.results.values()]
     unjudged = verdicts.count(Verdict.UNAVAILABLE)
     judges = f", {unjudged} without a judge on this machine" if unjudged else ""
@@ -52,7 +52,7 @@ def graded(curriculum: Curriculum, name: str, styles: Sequence[Alternative]) -> 
 
 
 @contextmanager
-def tree(curriculum: Curriculum, styles: Sequence[Alternative]) -> Iterator[Path]:
+def write_tree(curriculum: Curriculum, styles: Sequence[Alternative]) -> Iterator[Path]:
     """A learner's tree with the modules of these styles, and the reference's where they bring none."""
     with tempfile.TemporaryDirectory(prefix="kata-") as folder:
         root = Path(folder).resolve()

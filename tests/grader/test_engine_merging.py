@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from grader import markers
-from grader.merging import MergeError, merged
+from grader import markers, merging
+from grader.merging import MergeError
 
 REFERENCE = '''
     """Shapes."""
@@ -71,7 +71,7 @@ REFERENCE = '''
 
 
 def merge(alternative: str) -> str:
-    return merged(textwrap.dedent(REFERENCE), textwrap.dedent(alternative))
+    return merging.merge(textwrap.dedent(REFERENCE), textwrap.dedent(alternative))
 
 
 def run(alternative: str) -> dict[str, Any]:
@@ -197,8 +197,8 @@ def test_helpers_stand_between_the_same_neighbours() -> None:
 
 def test_imports_follow_the_references() -> None:
     assert "    pi,\n)\nimport re\n" in merge("import re\n")
-    assert merged('"""A module."""\n\nX = 1\n', "import re\n") == '"""A module."""\nimport re\n\nX = 1\n'
-    assert merged("X = 1\n", "import re\n") == "import re\nX = 1\n"
+    assert merging.merge('"""A module."""\n\nX = 1\n', "import re\n") == '"""A module."""\nimport re\n\nX = 1\n'
+    assert merging.merge("X = 1\n", "import re\n") == "import re\nX = 1\n"
 
 
 def test_no_marker_is_left_of_what_is_replaced() -> None:
