@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from ctypes import c_float
 
 from mini_triton.language.signature import parse_type
 
@@ -69,6 +70,8 @@ def alike_with_number(a: str, value: bool | int | float, operator: str) -> bool:
     answer = records.literal_promotion(name_of(a), value, _rule(operator))
     if not answer.common or operator not in COMPARISONS:
         return answer.common
+    if a == "fp64" and isinstance(value, float) and c_float(value).value != value:
+        return False  # older versions compare with the value's fp32
     alone = records.literal_type(value)
     return alone.ok and answer.ok and answer.value == records.promotion(name_of(a), alone.value).value
 
