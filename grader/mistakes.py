@@ -6,6 +6,7 @@ They are listed in `tests/mistakes/*.toml`, and graded as `trials`.
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,14 +58,15 @@ def run(targets: Sequence[str], each: int | None = None, trust: bool = False) ->
             of_tasks[mistake.task].append(mistake)
     broken = set() if trust else trials.find_broken(of_tasks.keys(), curriculum)
     tried = [mistake for id, mistakes in of_tasks.items() if id not in broken for mistake in mistakes[:each]]
-    outcomes = trials.judge_all("wrong solutions", tried, curriculum)
-    for mistake, outcome in zip(tried, outcomes, strict=True):
+    outcomes: Counter[Outcome] = Counter()
+    for mistake, outcome in trials.judge_all("wrong solutions", tried, curriculum):
+        outcomes[outcome] += 1
         if outcome is Outcome.SURVIVED:
             place = f"{mistake.path.relative_to(curriculum.root)}:{mistake.line}"
             print(f"{place}: task {mistake.task}, {mistake.name!r}: no test of the task notices.")
-    if unjudged := outcomes.count(Outcome.UNJUDGED):
+    if unjudged := outcomes[Outcome.UNJUDGED]:
         print(f"Not judged, for want of a judge on this machine: {unjudged} of {len(tried)}.")
-    caught, judged = outcomes.count(Outcome.CAUGHT), len(tried) - unjudged
+    caught, judged = outcomes[Outcome.CAUGHT], len(tried) - unjudged
     rate = f" ({caught / judged:.0%})" if judged else ""
     print(f"Wrong solutions caught: {caught} of {judged}{rate}.")
     return not broken and caught == judged

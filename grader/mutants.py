@@ -149,14 +149,16 @@ def run(
     drawn = draw(list_mutants([id for id in ids if id not in broken], curriculum), sample, seed)
     known = {equivalent.key for equivalent in list_equivalents(curriculum)}
     tried = [mutant for mutant in drawn if mutant.key not in known]
-    outcomes = trials.judge_all("mutants", tried, curriculum)
-    survivors = [mutant for mutant, outcome in zip(tried, outcomes, strict=True) if outcome is Outcome.SURVIVED]
-    for mutant in survivors:
-        print(f"{mutant.diff()}\n")
-    counts = Counter((_milestone(mutant), str(outcome)) for mutant, outcome in zip(tried, outcomes, strict=True))
-    counts.update((_milestone(mutant), "equivalent") for mutant in drawn if mutant.key in known)
+    counts = Counter((_milestone(mutant), "equivalent") for mutant in drawn if mutant.key in known)
+    survivors = []
+    for mutant, outcome in trials.judge_all("mutants", tried, curriculum):
+        counts[_milestone(mutant), outcome] += 1
+        if outcome is Outcome.SURVIVED:
+            survivors.append(mutant)
+            print(f"{mutant.diff()}\n", flush=True)
     print("\n".join(_table(counts)))
     if report:
+        survivors.sort(key=lambda mutant: (mutant.path, mutant.line))
         report.write_text(json.dumps([_as_json(mutant) for mutant in survivors], indent=2) + "\n", encoding="utf-8")
     return not broken and not survivors
 
@@ -169,7 +171,7 @@ def _table(counts: Counter[tuple[str, str]]) -> Iterator[str]:
     """A line for each milestone and one for all: how many of its mutants came to what."""
     columns = [*Outcome, "equivalent"]
     yield f"{'':12} {'mutants':>10}" + "".join(f"{column:>11}" for column in columns) + f"{'%':>7}"
-    names = list(dict.fromkeys(name for name, _ in counts))
+    names = sorted({name for name, _ in counts}, key=lambda name: int(name.removeprefix("milestone")))
     for title, members in [*((name, [name]) for name in names), ("all", names)]:
         row = {column: sum(counts[name, column] for name in members) for column in columns}
         judged = row[Outcome.CAUGHT] + row[Outcome.SURVIVED]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 import os
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from grader.curriculum import Curriculum
 from grader.grading import Grading, Settings
@@ -33,6 +33,9 @@ class Trial(Protocol):
         """The whole module."""
 
 
+T = TypeVar("T", bound=Trial)
+
+
 class Outcome(enum.StrEnum):
     """What the tests of its task say of a wrong module."""
 
@@ -41,19 +44,20 @@ class Outcome(enum.StrEnum):
     UNJUDGED = "unjudged"  # a test of the task could not judge: an oracle is missing, or a stub was reached
 
 
-def judge_all(what: str, trials: Sequence[Trial], curriculum: Curriculum) -> list[Outcome]:
-    """The outcome of each trial, from as many processes as the machine has cores."""
-    outcomes: dict[int, Outcome] = {}
+def judge_all(what: str, trials: Sequence[T], curriculum: Curriculum) -> Iterator[tuple[T, Outcome]]:
+    """Each trial with its outcome, as they come from as many processes as the machine has cores."""
+    survived = 0
     with Pace(what, len(trials)) as pace, ThreadPoolExecutor(os.cpu_count()) as pool:
         running = {pool.submit(judge, trial, curriculum): number for number, trial in enumerate(trials)}
         try:
             for future in as_completed(running):
-                outcomes[running[future]] = future.result()
+                outcome = future.result()
+                survived += outcome is Outcome.SURVIVED
                 pace.finish(running[future])
-                pace.note = f"; {list(outcomes.values()).count(Outcome.SURVIVED)} survived"
+                pace.note = f"; {survived} survived"
+                yield trials[running[future]], outcome
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-    return [outcomes[number] for number in range(len(trials))]
 
 
 def judge(trial: Trial, curriculum: Curriculum) -> Outcome:
