@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.language.context import current
 from mini_triton.language.dtypes import float32, int32, pointer_type
-from mini_triton.language.tensor import operands, tensor
+from mini_triton.language.tensor import tensor, unify
 from mini_triton.language.tracing import trace
 
 from tests.checks import calling, one_in
@@ -86,13 +86,13 @@ def test_conversions_come_first() -> None:
 
 @pytest.mark.parametrize(("offset", "shape"), [("n", ()), ("x", (4,)), ("3", ())])
 def test_pointers_are_not_promoted(offset: str, shape: Shape) -> None:
-    """`operands(..., pointers=True)` keeps both dtypes; a number has its own. Only the shapes become one."""
+    """`unify(..., pointers=True)` keeps both dtypes; a number has its own. Only the shapes become one."""
 
     def kernel(p: tensor, n: tensor) -> None:
         other = {"n": n, "x": tensor(current().broadcast_to(n.handle, (4,)), n.dtype), "3": 3}[offset]
         expected = [(pointer_type(float32), shape), (int32, shape)]
         for pair in ((p, other), (other, p)):
-            call = calling(operands, *pair, pointers=True)
+            call = calling(unify, *pair, pointers=True)
             got = [(x.dtype, x.shape) for x in call.succeeds()]
             assert got == expected, f"{call}\n  expected  {expected}\n  got       {got}"
             expected.reverse()

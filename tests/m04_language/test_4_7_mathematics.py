@@ -170,6 +170,4 @@ def test_refusals_name_what_is_at_fault(expression: str) -> None:
     """The class of the error, and the dtype, the number or the axis that does not fit."""
     error, names = REFUSED[expression]
     values = {"x": "fp32[4]", "h": "fp16", "d": "fp64", "n": "i32", "j": "i8", "m": "i1", "p": "*fp32"}
-    Scene(values).refuses(
-        expression, error, *names
-    )
+    Scene(values).refuses(expression, error, *names)

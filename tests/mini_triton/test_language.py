@@ -10,25 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mini_triton import language as tl
 from mini_triton.errors import CompileTimeAssertionFailure
-from mini_triton.ir.core import Module
 from mini_triton.language.constexpr import constexpr
 from mini_triton.language.given.ranges import range as tl_range
 from mini_triton.language.given.ranges import static_range
 from mini_triton.language.tracing import trace
 
 from tests.support.m04_language.expressions import Scene, judge
-from tests.support.m06_codegen.execution import Machine
+from tests.support.m06_codegen.numpy_backend import run
 
 BASE, SIZE = 600, 2000
 OFFSETS = st.tuples(*[st.integers(-5, 12)] * 2)
-
-
-def run(module: Module, memory: np.ndarray, *arguments: int) -> np.ndarray:
-    """The memory after the module's function has run on it."""
-    (function,) = module.body.operations
-    machine = Machine(memory)
-    machine.run(function.regions[0].block, *arguments)
-    return machine.memory
 
 
 # --- block pointers, on memory where each place holds its own number
@@ -50,13 +41,14 @@ def test_load_through_block_pointers(
     size: tuple[int, int], first: tuple[int, int], moved: tuple[int, int], checked: tuple[int, ...], padding: str
 ) -> None:
     def kernel(out: Any, x: Any, m: Any, n: Any, i: Any, j: Any) -> None:
-        block = tl.make_block_ptr(x, (m, n), (n, 1), (i, j), (4, 8), (1, 0))
+        block = tl.make_block_ptr(x + BASE, (m, n), (n, 1), (i, j), (4, 8), (1, 0))
         block = tl.advance(block, moved)
         value = tl.load(block, boundary_check=checked, padding_option=padding)
         tl.store(out + tl.arange(0, 32), value.reshape(32))
 
     module = trace(kernel, {"out": "*i32", "x": "*i32", "m": "i32", "n": "i64", "i": "i32", "j": "i32"})
-    got = run(module, np.arange(SIZE, dtype=np.int32), 0, BASE, *size, *first)[:32].reshape(4, 8)
+    got, *_ = run(module, (1,), [np.zeros(32, np.int32), np.arange(SIZE, dtype=np.int32), *size, *first])
+    got = got.reshape(4, 8)
     rows, columns = np.mgrid[:4, :8] + np.add(first, moved)[:, None, None]
     mask = inside(rows, size[0], 0 in checked) & inside(columns, size[1], 1 in checked)
     expected = np.where(mask, BASE + rows * size[1] + columns, 0)
@@ -70,11 +62,13 @@ def test_store_through_block_pointers(size: tuple[int, int], first: tuple[int, i
     """The array lies in columns."""
 
     def kernel(x: Any, m: Any, n: Any) -> None:
-        block = tl.make_block_ptr(base=x, shape=(m, n), strides=(1, m), offsets=first, block_shape=(8, 4), order=(0, 1))
+        block = tl.make_block_ptr(
+            base=x + BASE, shape=(m, n), strides=(1, m), offsets=first, block_shape=(8, 4), order=(0, 1)
+        )
         tl.store(block, tl.full((), -1, tl.int32), boundary_check=(0, 1))
 
     memory = np.arange(SIZE, dtype=np.int32)
-    got = run(trace(kernel, {"x": "*i32", "m": "i32", "n": "i32"}), memory, BASE, *size)
+    got, *_ = run(trace(kernel, {"x": "*i32", "m": "i32", "n": "i32"}), (1,), [memory, *size])
     array = memory[BASE : BASE + size[0] * size[1]].reshape(size[::-1]).T  # a view
     low, high = np.maximum(first, 0), np.maximum(np.add(first, (8, 4)), 0)
     array[low[0] : high[0], low[1] : high[1]] = -1

@@ -53,11 +53,11 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
 
     Integer dtypes wrap a number around, and raise `TypeError` for one that they do not take.
     """
-    # Task 4.6: A scalar of the kernel by `convert`; a number by `make_scalar`, `wrapped` first. Then `splat`.
+    # Task 4.6: A scalar of the kernel by `convert`; a number by `make_scalar`, through `wrap` first. Then `splat`.
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
-def wrapped(value: Number, dtype: dtype) -> Number:
+def wrap(value: Number, dtype: dtype) -> Number:
     """What a dtype keeps of a number: an integer its lowest bits, int1 whether it is zero. Floats keep it. (Given.)
 
     Raises `TypeError` if an integer dtype shall take a float that is not zero, or a number that is out of the range of

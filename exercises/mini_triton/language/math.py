@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mini_triton.ir.ops.elementwise import ROWS, TABLE, Exposed, one_float
 from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import bfloat16, float32, int1
-from mini_triton.language.tensor import broadcast_together, build, choose, convert, member, operands, tensor, to_tensor
+from mini_triton.language.tensor import broadcast_together, build, choose, convert, member, tensor, to_tensor, unify
 
 __all__ = [
     *["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "PropagateNan"],
@@ -125,7 +125,7 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
     Raises `ValueError` for a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # Task 4.7: Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`operands`).
+    # Task 4.7: Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`unify`).
     # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`; ValueError
     # "propagate_nan" for what is no `PropagateNan`.
     raise NotImplementedError("Task 4.7: Mathematics")

@@ -155,7 +155,7 @@ def positions(shape: Sequence[int], axis: int) -> tensor:
     return tensor(current().broadcast_to(column.handle, shape), int32)
 
 
-def keeping_index(better: str, tie_break_left: bool) -> Combine:
+def keep_index(better: str, tie_break_left: bool) -> Combine:
     """The combine function of `argmax` ("gt") and `argmin` ("lt"): chooses between two pairs of value and index."""
 
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
@@ -171,7 +171,7 @@ def best(
 ) -> Any:
     """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
-    # Task 4.8: With an index, reduce the pair of the input and its `positions` by `keeping_index`: the dtype stays. It
+    # Task 4.8: With an index, reduce the pair of the input and its `positions` by `keep_index`: the dtype stays. It
     # needs an axis, so None is a ValueError that says "axis". Without an index, fewer than 32 bits become fp32 or int32
     # (uint8 too); then reduce with `pick`.
     raise NotImplementedError("Task 4.8: Reductions and scans")

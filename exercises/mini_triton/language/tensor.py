@@ -1,8 +1,8 @@
 """Tensors: the values of a running kernel, and what Python's operators do with them.
 
 A `tensor` is an IR value together with its dtype, because the IR does not know which integers are signed. An operator
-brings both operands to one dtype and one shape (`operands`) and then builds one operation. Everything in the language
-that takes two values goes through `operands`: so promotion and broadcasting are decided here and nowhere else.
+brings both operands to one dtype and one shape (`unify`) and then builds one operation. Everything in the language
+that takes two values goes through `unify`: so promotion and broadcasting are decided here and nowhere else.
 
 Source: Triton's `python/triton/language/semantic.py` and the class `tensor` in `core.py`.
 """
@@ -95,7 +95,7 @@ def broadcast_together(*xs: tensor) -> list[tensor]:
     return [tensor(handle, x.dtype) for handle, x in zip(handles, xs, strict=True)]
 
 
-def operands(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
+def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
     """Both operands of an operator in the dtype and in the shape in which it is computed.
 
     Numbers are weak, tensors are not, not even those without a shape. Two numbers are not a case of their own: they
@@ -226,12 +226,12 @@ def compare(name: str, x: Any, y: Any) -> tensor:
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
-def methods(operator: Callable[[Any, Any], tensor]) -> tuple[Callable[..., tensor], Callable[..., tensor]]:
+def make_methods(operator: Callable[[Any, Any], tensor]) -> tuple[Callable[..., tensor], Callable[..., tensor]]:
     """The methods for an operator with the tensor on its left side, and on its right. (Given.)"""
     return lambda self, other: operator(self, other), lambda self, other: operator(other, self)
 
 
-def comparison(name: str) -> Callable[..., tensor]:
+def make_comparison(name: str) -> Callable[..., tensor]:
     """The method for a comparison. With the tensor on its right side Python asks for the mirrored one. (Given.)"""
     return lambda self, other: compare(name, self, other)
 
@@ -279,16 +279,16 @@ class tensor(RunTimeValue):
         return index(self, slices)
 
     # Python calls the method of the left operand; if that does not know what to do, the reflected one of the right.
-    __add__, __radd__ = methods(add)
-    __sub__, __rsub__ = methods(sub)
-    __mul__, __rmul__ = methods(mul)
-    __truediv__, __rtruediv__ = methods(truediv)
-    __floordiv__, __rfloordiv__ = methods(floordiv)
-    __mod__, __rmod__ = methods(mod)
-    __and__, __rand__ = methods(partial(bitwise, "arith.andi"))
-    __or__, __ror__ = methods(partial(bitwise, "arith.ori"))
-    __xor__, __rxor__ = methods(partial(bitwise, "arith.xori"))
-    __lshift__, __rlshift__ = methods(partial(bitwise, "arith.shli"))
+    __add__, __radd__ = make_methods(add)
+    __sub__, __rsub__ = make_methods(sub)
+    __mul__, __rmul__ = make_methods(mul)
+    __truediv__, __rtruediv__ = make_methods(truediv)
+    __floordiv__, __rfloordiv__ = make_methods(floordiv)
+    __mod__, __rmod__ = make_methods(mod)
+    __and__, __rand__ = make_methods(partial(bitwise, "arith.andi"))
+    __or__, __ror__ = make_methods(partial(bitwise, "arith.ori"))
+    __xor__, __rxor__ = make_methods(partial(bitwise, "arith.xori"))
+    __lshift__, __rlshift__ = make_methods(partial(bitwise, "arith.shli"))
 
     def __rshift__(self, other: Any) -> tensor:
         return rshift(self, other, shifted=self)
@@ -299,8 +299,13 @@ class tensor(RunTimeValue):
     __neg__ = neg
     __invert__ = invert
 
-    __eq__, __ne__ = comparison("eq"), comparison("ne")  # type: ignore[assignment]
-    __lt__, __le__, __gt__, __ge__ = comparison("lt"), comparison("le"), comparison("gt"), comparison("ge")
+    __eq__, __ne__ = make_comparison("eq"), make_comparison("ne")  # type: ignore[assignment]
+    __lt__, __le__, __gt__, __ge__ = (
+        make_comparison("lt"),
+        make_comparison("le"),
+        make_comparison("gt"),
+        make_comparison("ge"),
+    )
     __hash__ = object.__hash__
 
 

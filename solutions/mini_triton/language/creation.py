@@ -63,14 +63,14 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
 
     Integer dtypes wrap a number around, and raise `TypeError` for one that they do not take.
     """
-    # [task 4.6] A scalar of the kernel by `convert`; a number by `make_scalar`, `wrapped` first. Then `splat`.
+    # [task 4.6] A scalar of the kernel by `convert`; a number by `make_scalar`, through `wrap` first. Then `splat`.
     if not is_number(value):
         return splat(convert(value, dtype), shape)
-    return splat(make_scalar(wrapped(value, dtype), dtype), shape)
+    return splat(make_scalar(wrap(value, dtype), dtype), shape)
     # [end]
 
 
-def wrapped(value: Number, dtype: dtype) -> Number:
+def wrap(value: Number, dtype: dtype) -> Number:
     """What a dtype keeps of a number: an integer its lowest bits, int1 whether it is zero. Floats keep it. (Given.)
 
     Raises `TypeError` if an integer dtype shall take a float that is not zero, or a number that is out of the range of

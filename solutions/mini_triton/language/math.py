@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mini_triton.ir.ops.elementwise import ROWS, TABLE, Exposed, one_float
 from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import bfloat16, float32, int1
-from mini_triton.language.tensor import broadcast_together, build, choose, convert, member, operands, tensor, to_tensor
+from mini_triton.language.tensor import broadcast_together, build, choose, convert, member, tensor, to_tensor, unify
 
 __all__ = [
     *["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "PropagateNan"],
@@ -42,7 +42,7 @@ def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
         if isinstance(x, tensor) and str(x.dtype) not in accepted:
             raise ValueError(f"Expected dtype {list(accepted)} but got {x.dtype}")
     tensors = map(to_tensor, xs)
-    return build(name, *(operands(*tensors) if len(xs) == 2 else tensors))
+    return build(name, *(unify(*tensors) if len(xs) == 2 else tensors))
     # [end]
 
 
@@ -112,7 +112,7 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
     # [task 4.7] Both through `without_bfloat16`, which makes tensors of them: so numbers are not weak here. Then as for
     # an operator. For floats `arith.maxnumf` or, where NaN shall prevail, `arith.maximumf`; for integers `arith.maxsi`
     # or `arith.maxui`, and nobody looks at `propagate_nan`.
-    x, y = operands(without_bfloat16(x), without_bfloat16(y))
+    x, y = unify(without_bfloat16(x), without_bfloat16(y))
     if x.dtype.is_floating() and not isinstance(propagate_nan, PropagateNan):
         raise ValueError(f"Unexpected propagate_nan {propagate_nan}")
     kind = "imum" if propagate_nan is PropagateNan.ALL else "num"
@@ -138,13 +138,13 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
     Raises `ValueError` for a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # [task 4.7] Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`operands`).
+    # [task 4.7] Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`unify`).
     # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`; ValueError
     # "propagate_nan" for what is no `PropagateNan`.
     x, low, high = without_bfloat16(x), without_bfloat16(min), without_bfloat16(max)
-    low, high = operands(low, high)
-    x, low = operands(x, low)
-    x, high = operands(x, high)
+    low, high = unify(low, high)
+    x, low = unify(x, low)
+    x, high = unify(x, high)
     if not x.dtype.is_floating():
         raise TypeError(f"Unexpected dtype {x.dtype}. Only floating point clamp is supported")
     if not isinstance(propagate_nan, PropagateNan):
@@ -157,9 +157,9 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z`, rounded once. Floats only: `TypeError` for others."""
     # [task 4.7] Three tensors, as in `clamp`: promote `x` with `y`, then `z` with each of them. bf16 stays. `math.fma`.
-    x, y = operands(to_tensor(x), to_tensor(y))
-    z, x = operands(to_tensor(z), x)
-    z, y = operands(z, y)
+    x, y = unify(to_tensor(x), to_tensor(y))
+    z, x = unify(to_tensor(z), x)
+    z, y = unify(z, y)
     if not x.dtype.is_floating():
         raise TypeError(f"Unexpected dtype {x.dtype}: fma multiplies floats")
     return build("math.fma", x, y, z)
@@ -176,7 +176,7 @@ def where(condition: Any, x: Any, y: Any) -> tensor:
     # [task 4.7] A condition that is no int1 is converted: "not zero" holds. Beside a pointer nothing is promoted, so
     # an integer can get through to here. `arith.select`; its result does not have the dtype of its first operand.
     condition = convert(to_tensor(condition), int1)
-    x, y = operands(x, y, pointers=True)
+    x, y = unify(x, y, pointers=True)
     if x.dtype != y.dtype:
         raise TypeError(f"where chooses between values of one dtype, not between {x.dtype} and {y.dtype}")
     condition, x, y = broadcast_together(condition, x, y)

@@ -181,7 +181,7 @@ def positions(shape: Sequence[int], axis: int) -> tensor:
     return tensor(current().broadcast_to(column.handle, shape), int32)
 
 
-def keeping_index(better: str, tie_break_left: bool) -> Combine:
+def keep_index(better: str, tie_break_left: bool) -> Combine:
     """The combine function of `argmax` ("gt") and `argmin` ("lt"): chooses between two pairs of value and index."""
 
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
@@ -201,13 +201,13 @@ def best(
 ) -> Any:
     """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
-    # [task 4.8] With an index, reduce the pair of the input and its `positions` by `keeping_index`: the dtype stays. It
+    # [task 4.8] With an index, reduce the pair of the input and its `positions` by `keep_index`: the dtype stays. It
     # needs an axis, so None is a ValueError that says "axis". Without an index, fewer than 32 bits become fp32 or int32
     # (uint8 too); then reduce with `pick`.
     if with_index:
         if axis is None:
             raise ValueError("indices are counted along an axis: axis must not be None")
-        return reduce((input, positions(input.shape, axis)), axis, keeping_index(better, tie_break_left), keep_dims)
+        return reduce((input, positions(input.shape, axis)), axis, keep_index(better, tie_break_left), keep_dims)
     if input.dtype.width < 32:
         input = convert(input, float32 if input.dtype.is_floating() else int32)
     return reduce(input, axis, pick, keep_dims)

@@ -1,8 +1,8 @@
 """Tensors: the values of a running kernel, and what Python's operators do with them.
 
 A `tensor` is an IR value together with its dtype, because the IR does not know which integers are signed. An operator
-brings both operands to one dtype and one shape (`operands`) and then builds one operation. Everything in the language
-that takes two values goes through `operands`: so promotion and broadcasting are decided here and nowhere else.
+brings both operands to one dtype and one shape (`unify`) and then builds one operation. Everything in the language
+that takes two values goes through `unify`: so promotion and broadcasting are decided here and nowhere else.
 
 Source: Triton's `python/triton/language/semantic.py` and the class `tensor` in `core.py`.
 """
@@ -98,7 +98,7 @@ def broadcast_together(*xs: tensor) -> list[tensor]:
     return [tensor(handle, x.dtype) for handle, x in zip(handles, xs, strict=True)]
 
 
-def operands(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
+def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
     """Both operands of an operator in the dtype and in the shape in which it is computed.
 
     Numbers are weak, tensors are not, not even those without a shape. Two numbers are not a case of their own: they
@@ -164,7 +164,7 @@ def choose(dtype: dtype | pointer_type, floating: str, signed: str, unsigned: st
 def mul(x: Any, y: Any) -> tensor:
     """`x * y`"""
     # [task 4.1] `arith.mulf` or `arith.muli`. Pointers are refused.
-    x, y = operands(x, y)
+    x, y = unify(x, y)
     return build(choose(x.dtype, "arith.mulf", "arith.muli"), x, y)
     # [end]
 
@@ -172,7 +172,7 @@ def mul(x: Any, y: Any) -> tensor:
 def truediv(x: Any, y: Any) -> tensor:
     """`x / y`, always a float. Two integers are divided as fp32, whatever their width."""
     # [task 4.1] `arith.divf`. `/`, `//` and `%` are promoted with `div_or_mod`.
-    x, y = operands(x, y, div_or_mod=True)
+    x, y = unify(x, y, div_or_mod=True)
     if x.dtype.is_int():
         x, y = convert(x, float32), convert(y, float32)
     return build("arith.divf", x, y)
@@ -182,7 +182,7 @@ def truediv(x: Any, y: Any) -> tensor:
 def floordiv(x: Any, y: Any) -> tensor:
     """`x // y` of integers. It truncates toward zero, as C does and Python does not: -7 // 2 is -3."""
     # [task 4.1] `arith.divsi` or `arith.divui`. Floats: TypeError, "unexpected type fp32".
-    x, y = operands(x, y, div_or_mod=True)
+    x, y = unify(x, y, div_or_mod=True)
     if x.dtype.is_floating():
         raise TypeError(f"unexpected type {x.dtype}: // divides integers")
     return build(choose(x.dtype, "", "arith.divsi", "arith.divui"), x, y)
@@ -192,7 +192,7 @@ def floordiv(x: Any, y: Any) -> tensor:
 def mod(x: Any, y: Any) -> tensor:
     """`x % y`, with the sign of `x`, as in C: -7 % 3 is -1. Floats as well."""
     # [task 4.1] `arith.remf`, `arith.remsi` or `arith.remui`.
-    x, y = operands(x, y, div_or_mod=True)
+    x, y = unify(x, y, div_or_mod=True)
     return build(choose(x.dtype, "arith.remf", "arith.remsi", "arith.remui"), x, y)
     # [end]
 
@@ -205,7 +205,7 @@ def add(x: Any, y: Any) -> tensor:
     """`x + y`; a pointer and integers give a pointer that many elements further on."""
     # [task 4.2] The pointer may be on either side, but not on both: TypeError "cannot add pointers together".
     # `tt.addptr` reads its offset as signed, so unsigned integers of less than 64 bits (int1 is one) are made int64.
-    x, y = operands(x, y, pointers=True)
+    x, y = unify(x, y, pointers=True)
     if x.dtype.is_ptr() and y.dtype.is_ptr():
         raise TypeError("cannot add pointers together")
     if y.dtype.is_ptr():
@@ -223,9 +223,9 @@ def sub(x: Any, y: Any) -> tensor:
     """`x - y`; integers are taken from a pointer by adding their negative."""
     # [task 4.2] Only the left operand may be a pointer. A pointer less a pointer: TypeError, as for `*`.
     if isinstance(x, tensor) and x.dtype.is_ptr() and not (isinstance(y, tensor) and y.dtype.is_ptr()):
-        _, y = operands(x, y, pointers=True)
+        _, y = unify(x, y, pointers=True)
         return add(x, neg(y))
-    x, y = operands(x, y)
+    x, y = unify(x, y)
     return build(choose(x.dtype, "arith.subf", "arith.subi"), x, y)
     # [end]
 
@@ -237,7 +237,7 @@ def bitwise(name: str, x: Any, y: Any) -> tensor:
     """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
     # [task 4.2] For floats raise the TypeError that `_check_pointers` raises, with the dtype after promotion: "fp32"
     # is at fault in `n & 1.5` as well as in `x & n`.
-    x, y = operands(x, y)
+    x, y = unify(x, y)
     if x.dtype.is_floating():
         raise TypeError(f"invalid operands of type {x.dtype} and {y.dtype}")
     return build(name, x, y)
@@ -278,7 +278,7 @@ def compare(name: str, x: Any, y: Any) -> tensor:
     # [task 4.2] The predicate is the name with a letter in front that says how to compare: `s`igned or `u`nsigned
     # integers (but eq and ne are the same for both and have none), `o`rdered floats, which is false where one is NaN.
     # Only a float's ne is `u`nordered: NaN differs from everything.
-    x, y = operands(to_tensor(x), to_tensor(y))
+    x, y = unify(to_tensor(x), to_tensor(y))
     if x.dtype.is_floating():
         return build("arith.cmpf", x, y, predicate=("u" if name == "ne" else "o") + name, dtype=int1)
     sign = "" if name in ("eq", "ne") else choose(x.dtype, "", "s", "u")
@@ -286,12 +286,12 @@ def compare(name: str, x: Any, y: Any) -> tensor:
     # [end]
 
 
-def methods(operator: Callable[[Any, Any], tensor]) -> tuple[Callable[..., tensor], Callable[..., tensor]]:
+def make_methods(operator: Callable[[Any, Any], tensor]) -> tuple[Callable[..., tensor], Callable[..., tensor]]:
     """The methods for an operator with the tensor on its left side, and on its right. (Given.)"""
     return lambda self, other: operator(self, other), lambda self, other: operator(other, self)
 
 
-def comparison(name: str) -> Callable[..., tensor]:
+def make_comparison(name: str) -> Callable[..., tensor]:
     """The method for a comparison. With the tensor on its right side Python asks for the mirrored one. (Given.)"""
     return lambda self, other: compare(name, self, other)
 
@@ -339,16 +339,16 @@ class tensor(RunTimeValue):
         return index(self, slices)
 
     # Python calls the method of the left operand; if that does not know what to do, the reflected one of the right.
-    __add__, __radd__ = methods(add)
-    __sub__, __rsub__ = methods(sub)
-    __mul__, __rmul__ = methods(mul)
-    __truediv__, __rtruediv__ = methods(truediv)
-    __floordiv__, __rfloordiv__ = methods(floordiv)
-    __mod__, __rmod__ = methods(mod)
-    __and__, __rand__ = methods(partial(bitwise, "arith.andi"))
-    __or__, __ror__ = methods(partial(bitwise, "arith.ori"))
-    __xor__, __rxor__ = methods(partial(bitwise, "arith.xori"))
-    __lshift__, __rlshift__ = methods(partial(bitwise, "arith.shli"))
+    __add__, __radd__ = make_methods(add)
+    __sub__, __rsub__ = make_methods(sub)
+    __mul__, __rmul__ = make_methods(mul)
+    __truediv__, __rtruediv__ = make_methods(truediv)
+    __floordiv__, __rfloordiv__ = make_methods(floordiv)
+    __mod__, __rmod__ = make_methods(mod)
+    __and__, __rand__ = make_methods(partial(bitwise, "arith.andi"))
+    __or__, __ror__ = make_methods(partial(bitwise, "arith.ori"))
+    __xor__, __rxor__ = make_methods(partial(bitwise, "arith.xori"))
+    __lshift__, __rlshift__ = make_methods(partial(bitwise, "arith.shli"))
 
     def __rshift__(self, other: Any) -> tensor:
         return rshift(self, other, shifted=self)
@@ -359,8 +359,13 @@ class tensor(RunTimeValue):
     __neg__ = neg
     __invert__ = invert
 
-    __eq__, __ne__ = comparison("eq"), comparison("ne")  # type: ignore[assignment]
-    __lt__, __le__, __gt__, __ge__ = comparison("lt"), comparison("le"), comparison("gt"), comparison("ge")
+    __eq__, __ne__ = make_comparison("eq"), make_comparison("ne")  # type: ignore[assignment]
+    __lt__, __le__, __gt__, __ge__ = (
+        make_comparison("lt"),
+        make_comparison("le"),
+        make_comparison("gt"),
+        make_comparison("ge"),
+    )
     __hash__ = object.__hash__
 
 

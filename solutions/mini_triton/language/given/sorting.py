@@ -33,7 +33,7 @@ def digit(rank: int, place: int) -> tensor:
     return reshape(arange(0, 2), [1] * (rank - place - 1) + [2] + [1] * place)
 
 
-def exchanged(x: tensor, turned: Any, place: int) -> tensor:
+def exchange(x: tensor, turned: Any, place: int) -> tensor:
     """Bring the pairs along one dimension into order: upwards, or downwards where `turned` is 1."""
     rank = log2(x.numel)
     bits = reinterpret(x, DTYPES[f"int{x.dtype.width}"])  # only integers have an exclusive or
@@ -41,14 +41,14 @@ def exchanged(x: tensor, turned: Any, place: int) -> tensor:
     return where((x > other) != (turned ^ digit(rank, place)), other, x)
 
 
-def merged(x: tensor, stage: int, turned: Any) -> tensor:
+def merge(x: tensor, stage: int, turned: Any) -> tensor:
     """Bring groups of 2**stage elements into order, whose halves are in order already, one up and one down."""
     for place in reversed(range(stage)):
-        x = exchanged(x, turned, place)
+        x = exchange(x, turned, place)
     return x
 
 
-def network(x: Any, k: int | None, dim: int | None, descending: bool) -> tensor:
+def run_network(x: Any, k: int | None, dim: int | None, descending: bool) -> tensor:
     """The first `k` elements of the last dimension in order, all if it is None."""
     x = of_numbers(x, "sort")
     if not x.shape or dim not in (None, len(x.shape) - 1):
@@ -61,14 +61,14 @@ def network(x: Any, k: int | None, dim: int | None, descending: bool) -> tensor:
             cube = (max if descending else min)(cube, axis=log2(cube.numel) - 1 - kept)
         size = stage if stage <= kept else kept
         turned = digit(log2(cube.numel), size) if stage < last else int(descending)
-        cube = merged(cube, size, turned)
+        cube = merge(cube, size, turned)
     return reshape(cube, [*x.shape[:-1], 2**kept])
 
 
 @builtin
 def sort(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
     """The elements of the last dimension in order."""
-    return network(x, None, dim, bool(descending))
+    return run_network(x, None, dim, bool(descending))
 
 
 @builtin
@@ -76,4 +76,4 @@ def topk(x: tensor, k: int, dim: int | None = None) -> tensor:
     """The `k` largest elements of the last dimension, the largest first; `k` is a power of two, but not 1."""
     if not isinstance(k, int) or k & (k - 1) or not 2 <= k <= (x.shape or (1,))[-1]:
         raise ValueError(f"k must be a power of two from 2 up to the size of the dimension, not {k!r}")
-    return network(x, k, dim, True)
+    return run_network(x, k, dim, True)

@@ -23,7 +23,7 @@ def arange(start: int, end: int) -> tensor:
 
 
 def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
-    return splat(make_scalar(wrapped(value, dtype), dtype) if is_number(value) else convert(value, dtype), shape)
+    return splat(make_scalar(wrap(value, dtype), dtype) if is_number(value) else convert(value, dtype), shape)
 
 
 def cdiv(x: Any, div: Any) -> tensor:

@@ -11,7 +11,7 @@ def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
         return x
 
     ready = [to_tensor(x) for x in [*map(checked, xs)]]
-    return build(name, *ready) if len(ready) == 1 else build(name, *operands(*ready))
+    return build(name, *ready) if len(ready) == 1 else build(name, *unify(*ready))
 
 
 def abs(x: Any) -> tensor:
@@ -29,14 +29,14 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
         except KeyError:
             raise ValueError(f"Unexpected propagate_nan {propagate_nan}") from None
 
-    pair = operands(*map(without_bfloat16, (x, y)))
+    pair = unify(*map(without_bfloat16, (x, y)))
     return build(f"arith.{name(pair[0].dtype)}", *pair)
 
 
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
-    low, high = operands(without_bfloat16(min), without_bfloat16(max))
-    value, low = operands(without_bfloat16(x), low)
-    value, high = operands(value, high)
+    low, high = unify(without_bfloat16(min), without_bfloat16(max))
+    value, low = unify(without_bfloat16(x), low)
+    value, high = unify(value, high)
     if not value.dtype.is_floating():
         raise TypeError(f"only floats can be clamped, not {value.dtype}")
     if propagate_nan not in (PropagateNan.ALL, PropagateNan.NONE):
@@ -45,9 +45,9 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
 
 def fma(x: Any, y: Any, z: Any) -> tensor:
-    a, b = operands(*map(to_tensor, (x, y)))
-    c, a = operands(to_tensor(z), a)
-    c, b = operands(c, b)
+    a, b = unify(*map(to_tensor, (x, y)))
+    c, a = unify(to_tensor(z), a)
+    c, b = unify(c, b)
     return build("math.fma", *_floats(a, b, c))
 
 
@@ -57,7 +57,7 @@ def where(condition: Any, x: Any, y: Any) -> tensor:
             raise TypeError(f"{a.dtype} and {b.dtype}: where takes one dtype")
         return a, b
 
-    values = same(*operands(x, y, pointers=True))
+    values = same(*unify(x, y, pointers=True))
     return build(
         "arith.select", *broadcast_together(convert(to_tensor(condition), int1), *values), dtype=values[0].dtype
     )

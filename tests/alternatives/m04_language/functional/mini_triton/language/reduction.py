@@ -38,7 +38,7 @@ def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: 
     return reduce(convert(input, dtype or sum_dtype(input.dtype)), axis, lambda a, b: a + b, keep_dims)
 
 
-def keeping_index(better: str, tie_break_left: bool) -> Combine:
+def keep_index(better: str, tie_break_left: bool) -> Combine:
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
         better_value = compare(better, left, right)
         first = (left_index < right_index) & (right == left)
@@ -56,7 +56,7 @@ def best(
         if axis is None:
             raise ValueError("no axis to count along")
         pair = (input, positions(input.shape, axis))
-        return reduce(pair, axis, keeping_index(better, tie_break_left), keep_dims)
+        return reduce(pair, axis, keep_index(better, tie_break_left), keep_dims)
     narrow = input.dtype.width < 32
     wide = (int32 if input.dtype.is_int() else float32) if narrow else input.dtype
     return reduce(convert(input, wide), axis, lambda a, b: pick(a, b), keep_dims)

@@ -4,7 +4,7 @@ def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
     return x
 
 
-def operands(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
+def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
     x, y = unwrap(x), unwrap(y)
 
     def common() -> Any:
@@ -26,10 +26,10 @@ def operands(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False
 
 
 def made(name: Callable[[Any], str], **options: Any) -> Callable[[Any, Any], tensor]:
-    """An operator: its operands as `operands` gives them, then the operation whose name depends on the dtype."""
+    """An operator: its operands as `unify` gives them, then the operation whose name depends on the dtype."""
 
     def apply(x: Any, y: Any) -> tensor:
-        pair = operands(x, y, **options)
+        pair = unify(x, y, **options)
         return build(name(pair[0].dtype), *pair)
 
     return apply
@@ -41,8 +41,8 @@ def refuse(words: str) -> Any:
 
 
 def add(x: Any, y: Any) -> tensor:
-    pair = sorted(operands(x, y, pointers=True), key=lambda operand: not operand.dtype.is_ptr())
-    first, second = pair if pair[0].dtype.is_ptr() else operands(x, y)
+    pair = sorted(unify(x, y, pointers=True), key=lambda operand: not operand.dtype.is_ptr())
+    first, second = pair if pair[0].dtype.is_ptr() else unify(x, y)
     if second.dtype.is_ptr():
         refuse("cannot add pointers together")
     if not first.dtype.is_ptr():
@@ -54,7 +54,7 @@ def add(x: Any, y: Any) -> tensor:
 def sub(x: Any, y: Any) -> tensor:
     match [dtype_of(value).is_ptr() for value in (x, y)]:
         case [True, False]:
-            pointer, offset = operands(x, y, pointers=True)
+            pointer, offset = unify(x, y, pointers=True)
             return add(pointer, neg(offset))
     return made(lambda dtype: choose(dtype, "arith.subf", "arith.subi"))(x, y)
 
@@ -64,7 +64,7 @@ def mul(x: Any, y: Any) -> tensor:
 
 
 def truediv(x: Any, y: Any) -> tensor:
-    pair = operands(x, y, div_or_mod=True)
+    pair = unify(x, y, div_or_mod=True)
     return build("arith.divf", *(convert(operand, float32) if operand.dtype.is_int() else operand for operand in pair))
 
 
@@ -105,7 +105,7 @@ def invert(x: tensor) -> tensor:
 
 
 def compare(name: str, x: Any, y: Any) -> tensor:
-    pair = operands(*map(to_tensor, (x, y)))
+    pair = unify(*map(to_tensor, (x, y)))
     integer = pair[0].dtype.is_int()
     letter = "" if integer and name in ("eq", "ne") else choose(pair[0].dtype, "u" if name == "ne" else "o", "s", "u")
     return build("arith.cmpi" if integer else "arith.cmpf", *pair, predicate=f"{letter}{name}", dtype=int1)
