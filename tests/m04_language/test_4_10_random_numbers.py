@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.checks import one_in
 from tests.support.m04_language.expression_values import alike, judge_values, values
 from tests.support.m04_language.expressions import Scene, judge
 
@@ -66,7 +67,7 @@ def test_philox_known_answers(case: int) -> None:
 
 
 @given(rounds=st.sampled_from([0, 1, 2, 10]), six=st.tuples(*[words(32)] * 6))
-@settings(max_examples=30)
+@one_in(3)
 def test_philox_rounds(rounds: int, six: tuple[int, ...]) -> None:
     """One round, several, none, on words of 32 bits."""
     call = f"tl.philox_impl({', '.join(WORDS)}, {rounds})"
@@ -75,7 +76,7 @@ def test_philox_rounds(rounds: int, six: tuple[int, ...]) -> None:
 
 
 @given(rounds=st.sampled_from([1, 10]), six=st.tuples(*[words(64)] * 6))
-@settings(max_examples=30)
+@one_in(3)
 def test_philox_on_wide_words(rounds: int, six: tuple[int, ...]) -> None:
     """Words of 64 bits have constants of their own."""
     call = f"tl.philox_impl({', '.join(WORDS)}, {rounds})"
@@ -84,7 +85,7 @@ def test_philox_on_wide_words(rounds: int, six: tuple[int, ...]) -> None:
 
 
 @given(dtype=st.sampled_from(("i8", "i16", "i32", "i64", "u32", "u64")), seed=words(64), c=words(32))
-@settings(max_examples=30)
+@one_in(3)
 def test_seeds(dtype: str, seed: int, c: int) -> None:
     """The seed's bits are the key: all 64, with the sign copied into the upper ones."""
     inputs = {"seed": cut(seed, dtype), "c": cut(c, "i32")}
@@ -93,7 +94,7 @@ def test_seeds(dtype: str, seed: int, c: int) -> None:
 
 
 @given(dtype=st.sampled_from(("i32", "u32", "i64", "u64", "fp32")), seed=words(64), c=four)
-@settings(max_examples=30)
+@one_in(3)
 def test_counters(dtype: str, seed: int, c: list[int]) -> None:
     """Their bits count, whatever they stand for; their size decides between words of 32 and of 64 bits."""
     counters = [cut(word, "i8") / 4 if dtype == "fp32" else cut(word, dtype) for word in c]
@@ -108,7 +109,7 @@ def test_numbers_as_seeds_and_counters() -> None:
 
 
 @given(dtype=st.sampled_from(OFFSETS), seed=words(32), offset=four)
-@settings(max_examples=40)
+@one_in(2)
 def test_offsets(dtype: str, seed: int, offset: list[int]) -> None:
     """Offsets of any integer dtype: the lower 32 bits are one word of the counter, the upper ones another."""
     calls = ["tl.randint(seed, offset, 2)", "tl.randint4x(seed, offset, n_rounds=2)[2]"]
@@ -119,7 +120,7 @@ def test_offsets(dtype: str, seed: int, offset: list[int]) -> None:
 @given(dtype=st.sampled_from(("i32", "u32", "i64", "u64")), bits=four)
 @example(dtype="i32", bits=[0, 2**31 - 1, 2**31, 2**32 - 1])
 @example(dtype="u64", bits=[0, 2**63 - 1, 2**63, 2**64 - 1])
-@settings(max_examples=40)
+@one_in(2)
 def test_uniform_floats(dtype: str, bits: list[int]) -> None:
     """From 0 up to, but without, 1: the largest and the smallest integer included."""
     x = [cut(word, dtype) for word in bits]
@@ -132,7 +133,7 @@ def test_uniform_floats(dtype: str, bits: list[int]) -> None:
 
 @given(u=st.lists(st.floats(0, 1, width=32, exclude_max=True), min_size=8, max_size=8))
 @example(u=[0.0, 2.0**-30, 1e-7, 0.5, 0.0, 0.25, 0.5, 0.75])
-@settings(max_examples=40)
+@one_in(2)
 def test_normal_floats(u: list[float]) -> None:
     """A point in the plane; a uniform number of 0 gives no infinity."""
     calls = [f"tl.pair_uniform_to_normal(u, v)[{i}]" for i in (0, 1)]
@@ -140,7 +141,7 @@ def test_normal_floats(u: list[float]) -> None:
 
 
 @given(seed=words(32), offset=four)
-@settings(max_examples=30)
+@one_in(3)
 def test_rand_and_randn(seed: int, offset: list[int]) -> None:
     """All together."""
     types = {"seed": "i32", "x": "i32[4]"}

@@ -8,9 +8,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.checks import one_in
 from tests.support.m04_language.arguments import ALIKE, DTYPES, INTEGERS, Shape, of_each, typed
 from tests.support.m04_language.expressions import Scene, judge
 
@@ -36,7 +37,7 @@ def test_dtypes_of_functions_of_floats(function: str) -> None:
 
 
 @given(x=st.sampled_from(DTYPES), y=st.sampled_from(DTYPES), shapes=st.tuples(shapes, shapes))
-@settings(max_examples=40)
+@one_in(2)
 def test_functions_of_two(x: str, y: str, shapes: tuple[Shape, Shape]) -> None:
     """Both operands must have an accepted dtype before they are promoted."""
     judge({"x": typed(x, shapes[0]), "y": typed(y, shapes[1])}, ["tl.div_rn(x, y)", "tl.umulhi(x, y)"])
@@ -60,7 +61,7 @@ def test_absolute_value(shape: Shape) -> None:
 
 
 @given(x=st.sampled_from((*PLAIN, "*fp32")), y=st.sampled_from((*PLAIN, "*fp32")), shapes=st.tuples(shapes, shapes))
-@settings(max_examples=50)
+@one_in(2)
 def test_minimum_and_maximum(x: str, y: str, shapes: tuple[Shape, Shape]) -> None:
     """Of every two dtypes and shapes; the result is of the dtype that an operator would have."""
     ways = ("tl.minimum(x, y)", "tl.maximum(x, y)", "tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)")
@@ -88,7 +89,7 @@ floats = st.sampled_from(("fp16", "fp32", "fp64"))
 
 
 @given(dtypes=st.tuples(floats, floats, floats), shapes=st.tuples(shapes, shapes, shapes))
-@settings(max_examples=40)
+@one_in(2)
 def test_clamp(dtypes: tuple[str, str, str], shapes: tuple[Shape, Shape, Shape]) -> None:
     """Three floats of any dtypes and shapes."""
     values = {name: typed(dtype, shape) for name, dtype, shape in zip("xlh", dtypes, shapes, strict=True)}
@@ -105,7 +106,7 @@ multiplied = st.sampled_from(("i8", "i32", "u32", "fp16", "fp32", "fp64"))
 
 
 @given(dtypes=st.tuples(multiplied, multiplied), shapes=st.tuples(shapes, shapes, shapes))
-@settings(max_examples=40)
+@one_in(2)
 def test_fused_multiply_add(dtypes: tuple[str, str], shapes: tuple[Shape, Shape, Shape]) -> None:
     """Integers are promoted by a float beside them, and refused without."""
     drawn = zip("xyz", (*dtypes, dtypes[0]), shapes, strict=True)
@@ -124,7 +125,7 @@ def test_fused_multiply_add_keeps_bf16() -> None:
     y=st.sampled_from(PLAIN),
     shapes=st.tuples(shapes, shapes, shapes),
 )
-@settings(max_examples=50)
+@one_in(2)
 def test_where(condition: str, x: str, y: str, shapes: tuple[Shape, Shape, Shape]) -> None:
     """A condition of any dtype, values of any two, and all three in any shape."""
     values = {"c": typed(condition, shapes[0]), "x": typed(x, shapes[1]), "y": typed(y, shapes[2])}
@@ -132,7 +133,7 @@ def test_where(condition: str, x: str, y: str, shapes: tuple[Shape, Shape, Shape
 
 
 @given(dtype=st.sampled_from((*PLAIN, "bf16")), shapes=st.tuples(shapes, shapes))
-@settings(max_examples=30)
+@one_in(3)
 def test_where_with_numbers(dtype: str, shapes: tuple[Shape, Shape]) -> None:
     """Unlike in `maximum`, numbers are weak."""
     pairs = ("x, 0", "-1, x", "x, 1.5", "True, x", "300, x", "1, 2.5", "1, 2**40", "2**40, 1")

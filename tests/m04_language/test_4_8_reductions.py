@@ -6,9 +6,10 @@ Its versions treat bf16 and fp8 differently in some of these functions. There on
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.checks import one_in
 from tests.support.m04_language.arguments import DTYPES, INTEGERS, Shape, of_each, typed
 from tests.support.m04_language.expressions import Scene, judge
 
@@ -38,7 +39,7 @@ def written(*functions: str) -> str:
 
 
 @given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes | st.none(), keep=st.booleans())
-@settings(max_examples=30)
+@one_in(3)
 def test_reduce_one_tensor(dtype: str, shape: Shape, axis: int | None, keep: bool) -> None:
     """With a function of the kernel's own, which must return what it takes."""
     functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
@@ -47,7 +48,7 @@ def test_reduce_one_tensor(dtype: str, shape: Shape, axis: int | None, keep: boo
 
 
 @given(dtypes=st.tuples(*[st.sampled_from(WIDE)] * 3), shape=blocks, axis=axes | st.none(), keep=st.booleans())
-@settings(max_examples=20)
+@one_in(5)
 def test_reduce_several_tensors(dtypes: tuple[str, str, str], shape: Shape, axis: int | None, keep: bool) -> None:
     """In step: all values of one element come before those of the other."""
     values = {name: typed(dtype, shape) for name, dtype in zip("xyz", dtypes, strict=True)}
@@ -94,7 +95,7 @@ def test_indices_of_extremes(function: str) -> None:
 
 
 @given(shape=blocks, axis=axes, keep=st.booleans())
-@settings(max_examples=25)
+@one_in(4)
 def test_axes(shape: Shape, axis: int, keep: bool) -> None:
     """Any axis of any shape, counted from either end, kept or not; what is no axis is refused."""
     expressions = [f"tl.{f}(x, {axis}, keep_dims={keep})" for f in ("sum", "argmin")]
@@ -102,7 +103,7 @@ def test_axes(shape: Shape, axis: int, keep: bool) -> None:
 
 
 @given(shape=blocks, keep=st.booleans())
-@settings(max_examples=20)
+@one_in(5)
 def test_all_axes(shape: Shape, keep: bool) -> None:
     """Without an axis, everything is combined to one."""
     expressions = [f"tl.{f}(x, keep_dims={keep})" for f in ("sum", "max", "min", "xor_sum")]
@@ -125,7 +126,7 @@ def test_softmax() -> None:
 
 
 @given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes, reverse=st.booleans())
-@settings(max_examples=25)
+@one_in(4)
 def test_scan_one_tensor(dtype: str, shape: Shape, axis: int, reverse: bool) -> None:
     """The shape stays; the axis is one of the shape's."""
     functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
@@ -155,7 +156,7 @@ def test_running_sums_of_every_dtype() -> None:
 
 
 @given(shape=blocks, axis=axes, reverse=st.booleans())
-@settings(max_examples=20)
+@one_in(5)
 def test_running_sums_along_axes(shape: Shape, axis: int, reverse: bool) -> None:
     """Along 0 if nothing is said."""
     expressions = [f"tl.{f}(x, {axis}, {reverse})" for f in ("cumsum", "cumprod")]

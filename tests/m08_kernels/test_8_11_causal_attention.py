@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.compiler import tl, triton
 from kernels.flash_attention import attention, end_of_keys, is_seen
 
+from tests.checks import one_in
 from tests.support.m08_kernels.attention import (
     HEADS,
     LENGTHS,
@@ -58,7 +59,7 @@ def test_attention(heads: tuple[int, int], length: int, size: int, seed: int, dt
     check_attention(attention, arguments((*heads, length, size), seed, dtype), causal=True)
 
 
-@settings(max_examples=50)
+@one_in(2)
 @given(LENGTHS, SEEDS, TILES, st.sampled_from(["float32", "float16"]), st.sampled_from([None, 1.0, 0.01]))
 @example(65, 0, {"BLOCK_M": 16, "BLOCK_N": 64}, "float32", None)
 @example(65, 0, {"BLOCK_M": 64, "BLOCK_N": 16}, "float32", None)
@@ -77,7 +78,7 @@ def compare_with_change(
         call.compare(f"{name}[:, :, :{rows}]", got[:, :, :rows], old[:, :, :rows], because=because)
 
 
-@settings(max_examples=50)
+@one_in(2)
 @given(st.integers(1, 140), SEEDS, TILES, st.data())
 def test_results_do_not_depend_on_the_future(
     length: int, seed: int, tiles: dict[str, int], data: st.DataObject
@@ -91,7 +92,7 @@ def test_results_do_not_depend_on_the_future(
     compare_with_change(arrays, changed, now, because, tiles)
 
 
-@settings(max_examples=20)
+@one_in(5)
 @given(st.integers(2, 140), SEEDS, TILES, st.integers(0, 4))
 @example(64, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, 0)
 def test_what_no_query_of_a_block_sees_is_not_loaded(length: int, seed: int, tiles: dict[str, int], block: int) -> None:

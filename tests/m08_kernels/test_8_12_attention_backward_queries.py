@@ -6,10 +6,11 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.flash_attention import delta_kernel, dq_kernel, gradient_of_q, products_of
 
+from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.attention import (
     HEADS,
@@ -34,7 +35,7 @@ def check(arrays: Any, because: str = "", exact: bool = False, **options: Any) -
     check_gradients(gradient_of_q, ("dq",), arrays, because, exact, **options)
 
 
-@settings(max_examples=50)
+@one_in(2)
 @given(st.integers(1, 80), SIZES, SEEDS, st.sampled_from([16, 64]), st.sampled_from(FLOATS))
 @example(17, 16, 0, 16, "float32")
 def test_delta(length: int, size: int, seed: int, block: int, dtype: str) -> None:
@@ -49,7 +50,7 @@ def test_delta(length: int, size: int, seed: int, block: int, dtype: str) -> Non
     call.compare_guarded("delta", result, products.sum(3), limit, because)
 
 
-@settings(max_examples=60)
+@one_in(2)
 @given(HEADS, LENGTHS, SIZES, CAUSAL, SEEDS, st.sampled_from(FLOATS))
 @example((1, 1), 16, 16, False, 0, "float32")
 @example((2, 2), 65, 16, False, 0, "float32")
@@ -59,7 +60,7 @@ def test_dq(heads: tuple[int, int], length: int, size: int, causal: bool, seed: 
     check(arguments((*heads, length, size), seed, dtype, 4), causal=causal)
 
 
-@settings(max_examples=30)
+@one_in(3)
 @given(LENGTHS, CAUSAL, SEEDS, TILES, st.sampled_from(["float32", "float16"]), st.sampled_from([None, 1.0, 0.01, 3.0]))
 @example(17, False, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, "float32", 1.0)
 @example(65, True, 0, {"BLOCK_M": 16, "BLOCK_N": 64}, "float32", None)
@@ -71,7 +72,7 @@ def test_tiles_and_scales(
     check(arrays, "dq is scaled, once", causal=causal, scale=scale, tiles=tiles)
 
 
-@settings(max_examples=30)
+@one_in(3)
 @given(LENGTHS, CAUSAL, SEEDS, st.sampled_from([1, 64, 4096]))
 def test_scores_far_apart(length: int, causal: bool, seed: int, factor: int) -> None:
     q, k, v, dout = arguments((1, 2, length, 16), seed, count=4)
@@ -85,7 +86,7 @@ def test_sums_are_kept_in_fp32() -> None:
     check(arrays, because, exact=True, scale=scale, tiles={"BLOCK_M": 16, "BLOCK_N": 16})
 
 
-@settings(max_examples=20)
+@one_in(5)
 @given(st.integers(2, 100), SEEDS, TILES, st.integers(0, 3))
 @example(64, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, 1)
 def test_what_no_query_of_a_block_sees_is_not_loaded(length: int, seed: int, tiles: dict[str, int], block: int) -> None:
@@ -101,7 +102,7 @@ def test_what_no_query_of_a_block_sees_is_not_loaded(length: int, seed: int, til
     call.compare(f"dq[:, :, :{rows}]", call()[:, :, :rows], expected[:, :, :rows], limits[:, :, :rows], because=because)
 
 
-@settings(max_examples=40)
+@one_in(2)
 @given(st.integers(1, 80), CAUSAL, SEEDS, TILES)
 @example(17, False, 0, {"BLOCK_M": 16, "BLOCK_N": 64})
 @example(33, True, 0, {"BLOCK_M": 64, "BLOCK_N": 16})

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.conv2d import conv2d
 
+from tests.checks import one_in
 from tests.support.m08_kernels.convolution import (
     FEW,
     FILTERS,
@@ -90,7 +91,7 @@ def test_programs_write_their_own_channels_only(
     check_memory(DIRECT, operands(size, filter, step, groups, seed), share)
 
 
-@settings(max_examples=2)
+@one_in(50)
 @given(SEEDS)
 def test_under_real_triton(device: str, seed: int) -> None:
     for size, filter, step, groups, dtype in (

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.conv2d import conv2d
 
+from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.convolution import (
     FEW,
@@ -99,7 +100,7 @@ def test_fp32_is_not_cut_to_tf32() -> None:
     insist_on_fp32(launch(out, x, w, options, DIRECT))
 
 
-@settings(max_examples=2)
+@one_in(50)
 @given(SEEDS)
 def test_under_real_triton(device: str, seed: int) -> None:
     for size, filter, step, groups, dtype in (

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.vector_add import NUMBERS, add, add_kernel
 
+from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
 from tests.support.m08_kernels.tensors import SEEDS, VIEWS, guarded
@@ -85,7 +86,7 @@ def test_any_shape_and_strides(view: str) -> None:
     check(x, y.contiguous(), "the other operand may lie in memory in another way")
 
 
-@settings(max_examples=4)
+@one_in(25)
 @given(SEEDS)
 def test_under_real_triton(device: str, seed: int) -> None:
     for size, dtype, block in (

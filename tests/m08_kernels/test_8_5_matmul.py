@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.matmul import ACTIVATIONS, DTYPES, matmul, matmul_kernel
 
+from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
 from tests.support.m08_kernels.order import order_of_tiles
@@ -74,14 +75,14 @@ def check_exactly(a: Any, b: Any, because: str, **options: Any) -> None:
 @example(1, 1, 1, 0, "float32", "")
 @example(150, 70, 300, 0, "float16", "")
 @example(5, 3, 0, 0, "float32", "leaky_relu")
-@settings(max_examples=25)
+@one_in(4)
 def test_products_and_activations(m: int, n: int, k: int, seed: int, dtype: str, activation: str) -> None:
     check(normal((m, k), seed, dtype), normal((k, n), seed + 1, dtype), activation)
 
 
 @given(SIZES, SIZES, DEPTHS, SEEDS)
 @example(1, 1, 1101, 0)  # beyond what fp32 can count
-@settings(max_examples=15)
+@one_in(7)
 def test_int8(m: int, n: int, k: int, seed: int) -> None:
     a, b = integers((m, k), seed, "int8", 127), integers((k, n), seed + 1, "int8", 127)
     a[0], b[:, 0] = 127, 127  # their sum is as large as can be
@@ -91,7 +92,7 @@ def test_int8(m: int, n: int, k: int, seed: int) -> None:
 @given(SIZES, SIZES, DEPTHS, SEEDS, st.sampled_from(DTYPES), TILES)
 @example(97, 150, 70, 0, "float32", {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 32, "GROUP": 3})
 @example(40, 30, 33, 0, "float16", {"BLOCK_M": 32, "BLOCK_N": 16, "BLOCK_K": 64, "GROUP": 1})
-@settings(max_examples=30)
+@one_in(3)
 def test_any_tiles(m: int, n: int, k: int, seed: int, dtype: str, tiles: dict[str, int]) -> None:
     a, b = integers((m, k), seed, dtype, 9), integers((k, n), seed + 1, dtype, 9)
     check_exactly(a, b, "sums of such integers are exact, whatever the tiles are", tiles=tiles)
@@ -99,7 +100,7 @@ def test_any_tiles(m: int, n: int, k: int, seed: int, dtype: str, tiles: dict[st
 
 @given(st.integers(1, 20), st.integers(33, 160), SEEDS, st.sampled_from(FLOATS))
 @example(4, 160, 0, "float16")
-@settings(max_examples=20)
+@one_in(5)
 def test_sums_are_fp32(m: int, k: int, seed: int, dtype: str) -> None:
     # Halfway sums are about 60 * 60 * k, too many digits for narrow floats, and too large for fp16. What is left after
     # the second half has few. Products and sums are integers below 2**24, so fp32 is exact.
@@ -120,7 +121,7 @@ def test_sums_are_fp32(m: int, k: int, seed: int, dtype: str) -> None:
     SEEDS,
     st.sampled_from([20, 33]),
 )
-@settings(max_examples=15)
+@one_in(7)
 def test_infinities_and_nan(places: list[tuple[str, int, int, float]], seed: int, k: int) -> None:
     operands = {"a": normal((20, k), seed), "b": normal((k, 20), seed + 1)}
     for name, i, j, value in places:
@@ -167,7 +168,7 @@ def test_matrices_of_no_row_or_no_column(m: int, n: int) -> None:
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 70), SEEDS, st.integers(1, 3), st.booleans())
 @example(17, 17, 33, 0, 1, False)
 @example(17, 17, 33, 0, 2, True)
-@settings(max_examples=20)
+@one_in(5)
 def test_programs_write_their_own_tiles_only(m: int, n: int, k: int, seed: int, group: int, across: bool) -> None:
     def surrounded(x: Any, filler: float) -> Any:
         """The same matrix in the corner of a larger one, maybe column after column."""
@@ -207,7 +208,7 @@ def float32() -> Any:
     return tl.float32
 
 
-@settings(max_examples=2)
+@one_in(50)
 @given(SEEDS)
 def test_under_real_triton(device: str, seed: int) -> None:
     for (m, n, k), dtype, activation in (

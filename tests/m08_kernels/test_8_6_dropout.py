@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.dropout import dropout, dropout_kernel
 
+from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
 from tests.support.m08_kernels.philox import rand
@@ -49,7 +50,7 @@ def check(x: Any, p: float, seed: int, because: str = "", **options: Any) -> Any
 @given(SIZES, SHARES, SEEDS, st.sampled_from([*FLOATS, "float64"]))
 @example(1, 0.5, 1, "float32")
 @example(3001, 0.5, 16, "float32")
-@settings(max_examples=50)
+@one_in(2)
 def test_what_is_dropped_and_what_is_kept(size: int, p: float, seed: int, dtype: str) -> None:
     because = f"element i is kept if tl.rand({seed}, i) >= {p}, and divided by the share of those that are kept"
     check(normal((size,), size, dtype), p, seed, because)
@@ -57,7 +58,7 @@ def test_what_is_dropped_and_what_is_kept(size: int, p: float, seed: int, dtype:
 
 @given(SIZES, SEEDS, st.sampled_from([16, 128, 1024]))
 @example(100, 3, 16)
-@settings(max_examples=40)
+@one_in(2)
 def test_a_seed_drops_the_same_whatever_the_block_size(size: int, seed: int, block: int) -> None:
     because = f"the number of element i is tl.rand({seed}, i), whichever block it is in"
     check(normal((size,), 0), 0.5, seed, because, block=block)
@@ -74,7 +75,7 @@ def test_random_numbers_are_those_of_a_gpu(i: int) -> None:
 
 
 @given(st.sampled_from([0.05, 0.25, 0.5, 0.9]), SEEDS)
-@settings(max_examples=15)
+@one_in(7)
 def test_the_share_of_the_dropped_is_p_and_the_mean_stays(p: float, seed: int) -> None:
     n = 50_000
     call = host_call(dropout, torch.ones(n), p, seed)
@@ -90,7 +91,7 @@ def test_the_share_of_the_dropped_is_p_and_the_mean_stays(p: float, seed: int) -
 @given(SEEDS, SEEDS)
 @example(0, 1)
 @example(5, 5 + 2**32)
-@settings(max_examples=15)
+@one_in(7)
 def test_another_seed_drops_others(first: int, second: int) -> None:
     n = 20_000
     calls = [host_call(dropout, torch.ones(n), 0.5, seed) for seed in (first, second)]
@@ -110,7 +111,7 @@ def test_what_is_dropped_is_0(value: float) -> None:
 
 
 @given(st.integers(1, 100), SEEDS, st.sampled_from(FLOATS))
-@settings(max_examples=40)
+@one_in(2)
 def test_the_kernel_touches_nothing_else(size: int, seed: int, dtype: str) -> None:
     x, out = normal((size,), 0, dtype), guarded(normal((size,), 2, dtype), -7)
     call = kernel_call(dropout_kernel, (-(-size // 16),), out[0], guarded(x, NAN)[0], size, 0.5, seed, BLOCK=16)
@@ -125,7 +126,7 @@ def test_any_shape_and_strides(view: str) -> None:
     check(x, 0.3, 11, "elements are numbered row by row, wherever they lie in memory")
 
 
-@settings(max_examples=3)
+@one_in(33)
 @given(st.integers(0, 2**31 - 1))
 def test_under_real_triton(device: str, seed: int) -> None:
     for size, p, dtype, block in (

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.tensors import FLOATS, U, normal, rounding
 from tests.support.m10_gpu.gpu_stand_in import a_gpu, from_gpu, to_gpu
@@ -32,7 +33,7 @@ def whoami(out):
 """
 
 
-@settings(max_examples=20)
+@one_in(5)
 @given(st.sampled_from([0, 1, 31, 1000, 1024, 5000]), st.sampled_from(FLOATS), st.integers(0, 3), st.integers(0, 2**16))
 @example(5000, "float16", 1, 0)
 def test_vectors(device: str, size: int, dtype: str, shift: int, seed: int) -> None:
@@ -108,7 +109,7 @@ def test_numbers_of_every_type(device: str, annotation: str, factor: Any) -> Non
             assert (got[n:] == -7).all(), f"what is behind n = {n} elements is written to"
 
 
-@settings(max_examples=20)
+@one_in(5)
 @given(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 4)))
 @example((1, 1, 1))
 def test_grids(device: str, grid: tuple[int, int, int]) -> None:

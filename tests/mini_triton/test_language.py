@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton import language as tl
 from mini_triton.errors import CompileTimeAssertionFailure
@@ -15,6 +15,7 @@ from mini_triton.language.given.ranges import range as tl_range
 from mini_triton.language.given.ranges import static_range
 from mini_triton.language.tracing import trace
 
+from tests.checks import one_in
 from tests.support.m04_language.expressions import Scene, judge
 from tests.support.m06_codegen.numpy_backend import run
 
@@ -29,7 +30,7 @@ def inside(index: np.ndarray, size: int, checked: bool) -> np.ndarray:
     return (index >= 0) & (index < size) if checked else np.full(index.shape, True)
 
 
-@settings(max_examples=50)
+@one_in(2)
 @given(
     size=st.tuples(*[st.integers(1, 12)] * 2),
     first=OFFSETS,
@@ -56,7 +57,7 @@ def test_load_through_block_pointers(
     np.testing.assert_array_equal(np.where(compared, got, 0), np.where(compared, expected, 0))
 
 
-@settings(max_examples=50)
+@one_in(2)
 @given(size=st.tuples(*[st.integers(1, 12)] * 2), first=OFFSETS)
 def test_store_through_block_pointers(size: tuple[int, int], first: tuple[int, int]) -> None:
     """The array lies in columns."""
@@ -128,7 +129,7 @@ def test_refused_stores_of_blocks() -> None:
     dtype=st.sampled_from(("i8", "u16", "i32", "fp16", "fp32", "fp64", "i64")),
     dim=st.integers(-4, 3),
 )
-@settings(max_examples=30)
+@one_in(3)
 def test_flip(shape: tuple[int, ...], dtype: str, dim: int) -> None:
     judge({"x": f"{dtype}{list(shape)}"}, [f"tl.flip(x, {dim})", f"x.flip({dim})"])
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
+from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.host_calls import host_call, kernel_call
 from tests.support.m08_kernels.tensors import U, dtype_of, guarded, normal, rounding
 
-SOME = settings(max_examples=settings().max_examples // 4)  # many need a kernel that was not compiled yet
-FEW = settings(max_examples=10)
+SOME = one_in(4)  # many need a kernel that was not compiled yet
+FEW = one_in(10)
 FILTERS = st.sampled_from([(1, 1), (3, 3), (2, 3), (5, 1), (1, 4)])
 TILES = {True: {"BLOCK": 16}, False: {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16}}
 OTHER_TILES = {True: {"BLOCK": 64}, False: {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK_K": 32}}
