@@ -28,7 +28,7 @@ TARGETS = ("sm_80", "sm_90")
 INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", "mma", "wgmma.mma_async", "cp.async")
 
 
-def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Frontend]) -> None:
+def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Made]) -> None:
     """After real Triton's canonicalizer the kernel computes the same, by the same operations, as its own.
 
     Names, the order of independent lines, `x + y` or `y + x`: these may differ.
@@ -47,7 +47,7 @@ def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Front
     )
 
 
-def compiles_as_real_tritons(call: str, module: Module, theirs: Callable[..., triton.Frontend]) -> None:
+def compiles_as_real_tritons(call: str, module: Module, theirs: Callable[..., triton.Made]) -> None:
     """PTX with the same memory and matrix instructions, and as much shared memory, for each target."""
     text = print_module(module)
     for target in TARGETS:

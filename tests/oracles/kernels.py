@@ -181,9 +181,7 @@ def layer_norm_backward_rows(
 
 
 @triton.jit
-def layer_norm_backward_sum(
-    dw, db, out_w, out_b, rows, columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
-):
+def layer_norm_backward_sum(dw, db, out_w, out_b, rows, columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
     at = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     sum_w = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
     sum_b = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
@@ -198,9 +196,7 @@ def layer_norm_backward_sum(
 
 
 @triton.jit
-def conv2d_direct(
-    out, x, w, C, H, W, K, P, Q, stride, padding, R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr
-):
+def conv2d_direct(out, x, w, C, H, W, K, P, Q, stride, padding, R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr):
     image = tl.program_id(0) // K
     channel = tl.program_id(0) % K
     at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)

@@ -98,11 +98,7 @@ def conversions(out, x, bits, flags, n, BLOCK: tl.constexpr):
     tiny = narrow.to(tl.float8e5).to(tl.float32)
     wide = (words >> 3).to(tl.float64) + at.to(tl.int64).to(tl.float64) + (words % 7).to(tl.int8)
     flag = tl.load(flags + at)
-    total = (
-        tl.where(flag, tiny, halves.to(tl.float32))
-        + wide.to(tl.float32)
-        + (~words ^ (words << 1)).to(tl.int32)
-    )
+    total = tl.where(flag, tiny, halves.to(tl.float32)) + wide.to(tl.float32) + (~words ^ (words << 1)).to(tl.int32)
     tl.store(flags + at, total > 0, mask=at < n)
     tl.store(out + at, total, mask=at < n)
 

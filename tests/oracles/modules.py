@@ -1,6 +1,9 @@
-"""Real Triton's own modules of the corpus' kernels, recorded: what back ends run that have no front end yet.
+"""Real Triton's own modules of the corpus' kernels, recorded: for the parser, and for back ends without a front end.
 
-    modules.text(case)   # TTIR: inlined, canonical, one function, structured control flow only
+    modules.text(case)         # TTIR: inlined, canonical, one function, structured control flow only
+    modules.texts("raw")       # of a few kernels, by name: as the front end leaves them, with calls and jumps
+    modules.texts("located")   # the same, inlined, with source locations
+    modules.texts("optimised") # after all of Triton's passes
 
 They are Triton's as it inlines them, after its canonicalizer and CSE. Where it jumps, because a kernel returns early,
 there is an `scf.if`. Kernels with block pointers have none: their operations are gone from later versions.
@@ -9,6 +12,7 @@ there is an `scf.if`. Kernels with block pointers have none: their operations ar
 from __future__ import annotations
 
 import functools
+import re
 import zipfile
 from pathlib import Path
 
@@ -20,13 +24,15 @@ from tests.oracles.records import LEADING
 from tests.support.m05_frontend.early_returns import structured
 
 FILE = Path(__file__).parent / "records" / "corpus_modules.zip"
+IN_FULL = ("add_kernel", "softmax_row", "matmul_kernel", "while_loop", "early_return", "argmax")
+FOLDERS = re.compile(r'(?<=")/[^"]*/(?=[^"/]+")')  # where a machine keeps the sources
 BLOCK_POINTER = "tt.make_tensor_ptr"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same texts are to give the same file
 
 
 def text(case: Case) -> str:
     """The module of a case. Ends the test if there is none."""
-    recorded = texts()
+    recorded = texts("canonical")
     if str(case) not in recorded:
         oracles.unavailable(f"no module of {case} is recorded")
     oracles.note("triton", f"records {LEADING}")
@@ -34,10 +40,11 @@ def text(case: Case) -> str:
 
 
 @functools.cache
-def texts() -> dict[str, str]:
-    """All recorded modules, by the names of their cases."""
+def texts(stage: str) -> dict[str, str]:
+    """All modules that are recorded at this stage, by the names of their cases."""
     with zipfile.ZipFile(FILE) as file:
-        return {name.removesuffix(".ttir"): file.read(name).decode() for name in file.namelist()}
+        names = [name for name in file.namelist() if name.endswith(f".{stage}.ttir")]
+        return {name.partition(".")[0]: file.read(name).decode() for name in names}
 
 
 def write() -> list[str]:
@@ -46,7 +53,7 @@ def write() -> list[str]:
         return [f"the corpus is recorded with Triton {LEADING}, this is {triton.version()}"]
     with zipfile.ZipFile(FILE, "w") as file:
         for name, content in emit().items():
-            file.writestr(zipfile.ZipInfo(f"{name}.ttir", LONG_AGO), content, zipfile.ZIP_DEFLATED)
+            file.writestr(zipfile.ZipInfo(name, LONG_AGO), content, zipfile.ZIP_DEFLATED)
     texts.cache_clear()
     return []
 
@@ -55,15 +62,22 @@ def check() -> list[str]:
     """The modules that the installed Triton would make otherwise."""
     if triton.version() != LEADING:
         return []
-    recorded, current = texts(), emit()
+    current = emit()
+    with zipfile.ZipFile(FILE) as file:
+        recorded = {name: file.read(name).decode() for name in file.namelist()}
     return [f"module: {name}" for name in sorted({*recorded, *current}) if recorded.get(name) != current.get(name)]
 
 
 def emit() -> dict[str, str]:
-    """The modules as the installed Triton makes them."""
+    """The files as the installed Triton would have them."""
     made = triton.frontends([case.source() for case in CASES], steps=True)
     stages = {str(case): stage for case, stage in zip(CASES, made, strict=True) if BLOCK_POINTER not in stage.raw}
-    return {name: _canonical(stage) for name, stage in stages.items()}
+    files = {f"{name}.canonical.ttir": _canonical(stage) for name, stage in stages.items()}
+    for name in IN_FULL:
+        files[f"{name}.raw.ttir"] = stages[name].raw
+        files[f"{name}.located.ttir"] = FOLDERS.sub("", stages[name].located)
+        files[f"{name}.optimised.ttir"] = stages[name].optimised
+    return files
 
 
 def _canonical(made: triton.Made) -> str:

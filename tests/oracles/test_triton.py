@@ -131,9 +131,7 @@ def test_a_killed_client_leaves_nothing_behind() -> None:
         "print(triton.server().process.pid, triton.server().cache, flush=True)\n"
         "os._exit(0)\n"
     )
-    client = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True
-    )
+    client = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
     process, folder = client.stdout.split()
     deadline = time.monotonic() + 20
     while Path(folder).exists() or Path("/proc", process).exists():

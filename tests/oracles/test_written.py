@@ -41,7 +41,8 @@ def without(old: str, new: str = "") -> Source:
 
 
 def test_every_step() -> None:
-    made = triton.frontend_of(TEXT, "kernel", SIGNATURE, GOOD.constexprs, ["x", "n"], target="sm_80", lower=True)
+    source = dataclasses.replace(GOOD, divisible=("x", "n"), target="sm_80")
+    (made,) = triton.frontends([source], steps=True, lower=True)
     assert made, made.diagnostic
     assert "tt.call" in made.raw and "tt.call" not in made.inlined
     assert triton.canonical(made.raw) == made.canonical

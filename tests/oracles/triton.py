@@ -60,19 +60,6 @@ class Compiled:
         return len(re.findall(rf"^\s*(?:@!?%p\d+ )?{re.escape(instruction)}", self.ptx, re.MULTILINE))
 
 
-@dataclass(frozen=True)
-class Frontend:
-    """What real Triton's front end makes of a kernel, step by step."""
-
-    raw: str
-    inlined: str
-    canonical: str
-    optimised: str  # as Triton hands it on, after all of its passes on TTIR
-    raw_with_locations: str
-    inlined_with_locations: str
-    ptx: str = ""
-
-
 class Code(str):
     """A constant that means something in a kernel's text only: `Code("tl.float16")`."""
 
@@ -122,9 +109,10 @@ class Made:
     lines: tuple[int, ...] = ()
     canonical: str = ""  # after inliner, canonicalizer and CSE
     ops: Mapping[str, int] = field(default_factory=dict)  # how often each occurs in `canonical`
-    raw: str = ""  # these three only with `steps`
+    raw: str = ""  # these four only with `steps`
     inlined: str = ""
-    optimised: str = ""
+    located: str = ""  # inlined, with source locations
+    optimised: str = ""  # as Triton hands it on, after all of its passes on TTIR
     compiled: Compiled = Compiled(False, "was not asked for")
 
     def __bool__(self) -> bool:
@@ -204,32 +192,6 @@ def disassembled(cubin: bytes) -> str:
     return _insist("compiler", {"do": "disassemble", "cubin": cubin.hex()}, COMPILE_SECONDS)["sass"]
 
 
-def frontend(
-    kernel: str,
-    signature: dict[str, str],
-    constexprs: dict[str, Any] | None = None,
-    divisible: Sequence[str] = (),
-    target: str = "sm_90",
-    lower: bool = False,
-) -> Frontend:
-    """What real Triton makes of one of our kernels (`peers.py`, `kernels.py`).
-
-    The signature lists all arguments, constexpr ones as "constexpr"; `divisible` names the multiples of 16.
-    With `lower` the kernel is compiled to PTX as well.
-    """
-    request = {
-        "do": "frontend",
-        "kernel": kernel,
-        "signature": signature,
-        "constexprs": constexprs or {},
-        "divisible": list(divisible),
-        "capability": _capability(target),
-        "lower": lower,
-    }
-    answer = _insist("frontend", request, COMPILE_SECONDS)
-    return Frontend(**{field: answer.get(field, "") for field in Frontend.__dataclass_fields__})
-
-
 def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = False) -> list[Made]:
     """What real Triton makes of kernels in Python texts, asked at once.
 
@@ -238,20 +200,6 @@ def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = Fals
     requests = [{"do": "written", **source.question(), "steps": steps, "lower": lower} for source in sources]
     seconds = COMPILE_SECONDS if lower else PARSE_SECONDS
     return [_made(answer) for answer in _ask("frontend", requests, seconds)]
-
-
-def frontend_of(
-    text: str,
-    kernel: str,
-    signature: Mapping[str, str],
-    constexprs: Mapping[str, Any] | None = None,
-    divisible: Sequence[str] = (),
-    target: str = "sm_90",
-    lower: bool = False,
-) -> Made:
-    """The same for one kernel, with all steps: `frontend_of(text, "copy", {"x": "*fp32", "n": "i32"})`."""
-    source = Source(text, kernel, signature, constexprs or {}, divisible, target)
-    return frontends([source], steps=True, lower=lower)[0]
 
 
 def types(source: Source, expressions: Sequence[str]) -> list[Typed]:

@@ -1,0 +1,81 @@
+"""Run kernels, on a GPU or by Triton's interpreter; from a test, ask `tests.oracles.gpu` or `interpreter`.
+
+For the interpreter the process must have TRITON_INTERPRET=1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+import triton
+import triton.language as tl
+from triton.runtime.interpreter import TensorHandle
+
+from tests.oracles.server import written
+
+NUMPY = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64, "i1": np.bool_, "u1": np.bool_} | {
+    f"{letter}{width}": np.dtype(f"{name}{width}")
+    for letter, name in (("i", "int"), ("u", "uint"))
+    for width in (8, 16, 32, 64)
+}
+
+
+def run(kernel: Any, arguments: str, grid: Sequence[int], parameters: Sequence[int | None]) -> None:
+    """Launch a compiled kernel on values in a file, and write them back as they are then.
+
+    Values are tensors, numbers, and `{"addresses": [0, 3]}` for the addresses of others. `parameters` says which of
+    them the kernel gets; None is a constant, which has no place in the machine code.
+    """
+    values = torch.load(arguments, weights_only=True)
+    on_gpu = [value.cuda() if isinstance(value, torch.Tensor) else value for value in values]
+    for i, value in enumerate(values):
+        if isinstance(value, dict):
+            on_gpu[i] = torch.tensor([on_gpu[other].data_ptr() for other in value["addresses"]], device="cuda")
+    kernel[tuple(grid)](*(None if place is None else on_gpu[place] for place in parameters))
+    torch.cuda.synchronize()
+    after = [new.cpu() if isinstance(old, torch.Tensor) else old for old, new in zip(values, on_gpu, strict=True)]
+    torch.save(after, arguments)
+
+
+def compiled(source: Any, options: dict[str, Any], signature: Sequence[str] = ()) -> Any:
+    """A kernel for this machine's GPU, from a file's path or from an `ASTSource`.
+
+    The signature says how numbers are passed. For a file, Triton takes it from the types in there, and refuses f64.
+    """
+    kernel = triton.compile(source, options=options)
+    if signature:
+        kernel.src.signature = dict(enumerate(signature))
+    return kernel
+
+
+def interpret(
+    module: ModuleType,
+    arguments: str,
+    grid: Sequence[int],
+    parameters: Sequence[int | None],
+    kernel: str,
+    signature: dict[str, str],
+    constexprs: dict[str, Any],
+    **_: Any,
+) -> None:
+    """Launch a kernel on values in a file, and write them back as they are then: as `run` does on a GPU."""
+    values = torch.load(arguments, weights_only=True)
+    for value in values:
+        if isinstance(value, dict):
+            raise NotImplementedError("addresses")
+    given = {name: written.constant(value, module) for name, value in constexprs.items()}
+    for (name, kind), place in zip(signature.items(), parameters, strict=True):
+        if place is not None:
+            given[name] = values[place] if kind.startswith("*") else _scalar(values[place], kind)
+    getattr(module, kernel)[tuple(grid)](**given)
+    torch.save(values, arguments)
+
+
+def _scalar(value: Any, kind: str) -> Any:
+    """A number of the type that the signature says; by itself the interpreter would look at the value."""
+    dtype = tl.str_to_ty(kind, None)
+    return tl.tensor(TensorHandle(np.array([value], NUMPY[kind]), dtype), dtype)

@@ -1,0 +1,137 @@
+"""Kernels given as Python source text, put to real Triton's front end. Imports Triton: only for the server.
+
+A text becomes a module in a file of its own, is asked about, and is forgotten: its file, its entry in `sys.modules`,
+and what Python and Triton remember of it.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib.util
+import itertools
+import linecache
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import triton
+import triton.language as tl
+from triton.compiler import CompilationError
+
+from tests.oracles.server import frontend
+
+NAME = "written"  # of every such module
+OBSERVE = "observe_types"  # what they call the function that looks at types
+
+_numbers = itertools.count()
+
+
+@contextlib.contextmanager
+def loaded(text: str, folder: str) -> Iterator[ModuleType]:
+    """The text as a module, for as long as it takes to ask about it."""
+    file = Path(folder, f"{NAME}_{next(_numbers)}.py")
+    file.write_text(text, encoding="utf-8")
+    specification = importlib.util.spec_from_file_location(NAME, file)
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[NAME] = module  # inspect looks there
+    try:
+        exec(compile(text, str(file), "exec"), module.__dict__)
+        yield module
+    finally:
+        del sys.modules[NAME]
+        linecache.cache.pop(str(file), None)
+        file.unlink()
+        registry = getattr(triton.runtime.jit, "_triton_jit_function_registry", {})
+        for key in [key for key in registry if key.startswith(f"{NAME}:")]:
+            del registry[key]
+
+
+def source(
+    module: ModuleType,
+    kernel: str,
+    signature: dict[str, str],
+    constexprs: dict[str, Any],
+    divisible: Sequence[str],
+    capability: int,
+    options: dict[str, Any],
+) -> tuple[Any, int, dict[str, Any]]:
+    """A kernel of the module, specialised; for which GPU; with which of Triton's options."""
+    constants = {name: constant(value, module) for name, value in constexprs.items()}
+    function = getattr(module, kernel)
+    return frontend.source(function, signature, constants, divisible), capability, options
+
+
+def anonymous(diagnostic: str) -> str:
+    """What C++ said, without the name of the file that it said it about."""
+    return re.sub(rf"[^\s\"]*{NAME}_\d+\.py", "kernel.py", diagnostic)
+
+
+def constant(value: Any, module: ModuleType) -> Any:
+    """A constant as it came through JSON: tuples were lists, `{"code": "tl.float16"}` means something in the text."""
+    if isinstance(value, list):
+        return tuple(constant(item, module) for item in value)
+    if isinstance(value, Mapping):
+        return eval(value["code"], module.__dict__)
+    return value
+
+
+def refusal(error: BaseException, text: str) -> dict[str, Any]:
+    """Why a text was refused: the error's class and words, and the lines of the text that it blames, outermost first.
+
+    Triton wraps what its own functions raise once for every call on the way: the words are those of the error inside.
+    """
+    lines = []
+    if isinstance(error, SyntaxError):
+        lines.append((error.lineno, (error.offset or 1) - 1))
+    while isinstance(error, CompilationError):
+        node, begin = error.node, text.find(error.src) if error.src else -1
+        if hasattr(node, "lineno") and begin >= 0:  # Triton's own helpers are in none of our lines
+            place = text.count("\n", 0, begin) + node.lineno, node.col_offset
+            lines += [place] if place not in lines else []
+        inner = error.__cause__ or error.__context__
+        if inner is None:
+            break
+        error = inner
+    words = (error.error_message or "") if isinstance(error, CompilationError) else error
+    line, column = lines[-1] if lines else (None, None)
+    found = {"error": type(error).__name__, "diagnostic": str(words), "line": line, "column": column}
+    return found | {"lines": [line for line, _ in lines]}
+
+
+def observed(text: str, kernel: str) -> str:
+    """The text, with a call of `observe` as its kernel's last statement."""
+    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    (last,) = [function.body[-1] for function in functions if function.name == kernel]
+    lines = text.splitlines()
+    lines.insert(last.end_lineno or 0, f"{' ' * last.col_offset}{OBSERVE}()")
+    return "\n".join(lines) + "\n"
+
+
+def observer(expressions: Sequence[str], answers: list[Any]) -> Any:
+    """What such a call does: append the types of expressions to `answers`, up to the first that is refused."""
+
+    @tl.core.builtin
+    def observe(_semantic: Any = None, _generator: Any = None) -> None:
+        for expression in expressions[len(answers) :]:
+            try:
+                value = _generator.visit(ast.parse(expression, mode="eval").body)
+            except Exception as error:
+                answers.append(refusal(error, ""))
+                raise
+            answers.append(_type(value))
+
+    return observe
+
+
+def _type(value: Any) -> Any:
+    """The dtype and the shape of a value, the value of a constant, or a list of these for a tuple."""
+    if isinstance(value, tl.tuple):
+        return [_type(item) for item in value.values]
+    if isinstance(value, tl.tensor):
+        return {"dtype": str(value.type.scalar), "shape": [int(size) for size in value.shape]}
+    return {"dtype": "constexpr", "shape": [], "value": repr(getattr(value, "value", value))}
