@@ -105,7 +105,7 @@ def theirs(case: Case, folder: str) -> Callable[[], float]:
     from triton.backends.compiler import GPUTarget
     from triton.compiler.compiler import make_backend
 
-    from tests.oracles import frontend, written
+    from tests.oracles.server import frontend, written
 
     target = GPUTarget("cuda", 90, 32)
     backend = make_backend(target)

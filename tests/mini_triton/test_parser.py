@@ -48,7 +48,7 @@ def first(*lines: str) -> Operation:
 
 
 def test_every_kind_of_operation_is_in_the_example() -> None:
-    """Operations with the type rule and the assembly of one in there, such as math.sin and math.cos, are of its kind."""
+    """Operations of one type rule and one assembly, such as math.sin and math.cos, are of a kind."""
     names = {operation.name for operation in parse_module(EVERY_OPERATION).walk()}
     kinds = {name: (known.rule, known.assembly) for name, known in definition._DEFINITIONS.items()}
     assert {kinds[name] for name in names} == set(kinds.values())
