@@ -78,7 +78,7 @@ class Format:
         if self.infinity is not None and size >= self.infinity:
             return math.copysign(math.inf if size == self.infinity else math.nan, sign)
         if self.infinity is None and self.nan in (bits, size):
-            return math.copysign(math.nan, sign)
+            return math.copysign(math.nan, sign if size else 1.0)  # the only NaN of FNUZ has no sign
         exponent, mantissa = size >> self.mantissa, size & ((1 << self.mantissa) - 1)
         if exponent:
             mantissa |= 1 << self.mantissa

@@ -58,6 +58,24 @@ def test_a_value_used_twice_by_one_operation() -> None:
     must_have("add.set_operand(0, x)", add, "xy", values)
 
 
+class Impatient(Operation):
+    """An operation whose operands may change ten times."""
+
+    changes = 0
+
+    def set_operand(self, index: int, value: Value) -> None:
+        self.changes += 1
+        assert self.changes < 10, "replace_all_uses_with should come to an end, also if a value replaces itself"
+        super().set_operand(index, value)
+
+
+def test_a_value_that_replaces_itself() -> None:
+    (x,) = values = Block([F32], ["x"]).arguments
+    add = Impatient("arith.addf", [x, x], [F32])
+    x.replace_all_uses_with(x)
+    must_have("x.replace_all_uses_with(x)", add, "xx", values)
+
+
 def test_changing_the_second_of_two_equal_operands() -> None:
     x, y = values = Block([F32, F32], ["x", "y"]).arguments
     add = Operation("arith.addf", [x, x], [F32])

@@ -42,9 +42,9 @@ def number(value: bool | int | float, type: Type) -> str:
     point, also before an exponent. MLIR has no words for infinity and NaN: they are written as bits, `0x` and all hex
     digits of the type's width, in either case. Raises `ValueError` where there is none: `f8E4M3FN` has no infinity.
     """
-    # Task 2.8: Start from `repr`, and look at what it does with 1e-05. The type's `format` has the bits of
+    # Task 2.9: Start from `repr`, and look at what it does with 1e-05. The type's `format` has the bits of
     # `infinity` and `nan`; the sign is the topmost bit.
-    raise NotImplementedError("Task 2.8: The printer")
+    raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
 
 class Printer:
@@ -74,14 +74,14 @@ class Printer:
         The same value always gets the same name. A legal wish is an ASCII letter or `_`, then such letters,
         digits or `_`.
         """
-        # Task 2.8: Remember names in `self._names` and `self._taken`. A wish that is taken becomes `%x_0`, `%x_1`,
+        # Task 2.9: Remember names in `self._names` and `self._taken`. A wish that is taken becomes `%x_0`, `%x_1`,
         # ..., one that is empty or not legal a number: `%0`, `%1`, ... The name is returned with its `%`.
-        raise NotImplementedError("Task 2.8: The printer")
+        raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def results(self, operation: Operation) -> str:
         """The left-hand side: nothing, `%x = ` or `%x:2 = `."""
-        # Task 2.8: Several results share one name, followed by `:` and their number.
-        raise NotImplementedError("Task 2.8: The printer")
+        # Task 2.10: Several results share one name, followed by `:` and their number.
+        raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     # --- attributes
 
@@ -95,24 +95,24 @@ class Printer:
             return f"@{value}" if plain else f"@{quoted(str(value))}"
         if value == ():
             return "array<i32>"
-        # Task 2.8: Booleans are `true` and `false`, integers `16 : i32`, strings `quoted`, function types as they are.
+        # Task 2.9: Booleans are `true` and `false`, integers `16 : i32`, strings `quoted`, function types as they are.
         # A tuple of integers is `array<i32: 1, 0>`, or without a hint a tensor: `dense<[16, 1]> : tensor<2xi32>`.
-        raise NotImplementedError("Task 2.8: The printer")
+        raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def constant(self, operation: Operation) -> str:
         """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but just `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
-        # Task 2.8: One `number`, in `dense<...>` if the type is a tensor, then ` : ` and the type,
+        # Task 2.9: One `number`, in `dense<...>` if the type is a tensor, then ` : ` and the type,
         # but none for a scalar `i1`.
-        raise NotImplementedError("Task 2.8: The printer")
+        raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def attributes(self, operation: Operation, leave_out: tuple[str, ...] = ()) -> dict[str, str]:
         """The text of each attribute by name, in alphabetical order; "" for a unit attribute, which is just there."""
         declared = definition(operation.name)
         texts = {}
         for name, value in sorted(operation.attributes.items()):
-            hint = declared.hint(name) if declared else None
+            hint = declared.hints.get(name) if declared else None
             unit = value is True and (hint is None or "unit" in get_args(hint))
             if name not in leave_out:
                 texts[name] = "" if unit else self.attribute(value, hint)
@@ -135,15 +135,15 @@ class Printer:
     def generic_form(self, operation: Operation, indent: str) -> str:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
-        # Task 2.8: Parts that are empty are left out: the results, the regions `({...}, {...})`, the attributes.
+        # Task 2.10: Parts that are empty are left out: the results, the regions `({...}, {...})`, the attributes.
         # The parentheses around the operands stay. `signature` prints the type, `attribute_dict` the attributes.
-        raise NotImplementedError("Task 2.8: The printer")
+        raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def region(self, region: Region, indent: str) -> str:
         """`{`, the blocks, each operation on a line of its own, one level further in, `}`."""
-        # Task 2.8: Every line but the first starts with `indent`; operations have one `INDENT` more. A block with
+        # Task 2.10: Every line but the first starts with `indent`; operations have one `INDENT` more. A block with
         # arguments starts with its label, see `label`; one without needs none, if it is the first.
-        raise NotImplementedError("Task 2.8: The printer")
+        raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def label(self, block: Block, index: int) -> str:
         """`^bb0(%x: f32, %y: f32):`."""
@@ -162,9 +162,9 @@ class Printer:
         declared = definition(operation.name)
         if operation.name == "arith.constant":
             texts["value"] = self.constant(operation)
-        if declared and len(declared.optional) > 1:
+        if declared and len(declared.schema.optional) > 1:
             present = len(operation.operands)
-            sizes = [int(i < present) for i in range(len(declared.operand_names))]
+            sizes = [int(i < present) for i in range(len(declared.schema.operands))]
             texts["operandSegmentSizes"] = f"array<i32: {', '.join(map(str, sizes))}>"
         if operation.name == "llvm.intr.assume":
             texts["op_bundle_sizes"] = "array<i32>"

@@ -91,7 +91,7 @@ class TensorType:
     element: Scalar
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", tuple(self.shape))
+        object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))  # as real Triton
         # Task 1.2: Refuse what Triton refuses, in this order:
         # TypeError "a tensor needs at least one dimension"; TypeError for an element that is no `Scalar` (below; it may
         # be asked for with isinstance); then for each dimension from the left: first whether it is an int, TypeError

@@ -40,16 +40,16 @@ def check_types(operation: Operation) -> None:
     declared = definition(operation.name)
     if declared is None:
         raise fail(operation, "there is no such operation")
-    # Task 2.7: `declared.result_types(operand types, attributes, tuple of result types, regions)` runs the rule.
+    # Task 2.8: `declared.result_types(operand types, attributes, tuple of result types, regions)` runs the rule.
     # Its TypeError becomes `raise fail(operation, ...)`; refuse as well if it gives other types than the results have.
-    raise NotImplementedError("Task 2.7: The verifier")
+    raise NotImplementedError("Task 2.8: The verifier")
 
 
 def check_terminators(operation: Operation) -> None:
     """Every block inside ends in a terminator, which stands nowhere else. Only a module's block needs none."""
-    # Task 2.7: Look at each block of each region: the last operation must be declared a terminator, the others not.
+    # Task 2.8: Look at each block of each region: the last operation must be declared a terminator, the others not.
     # An operation that is not declared is no terminator.
-    raise NotImplementedError("Task 2.7: The verifier")
+    raise NotImplementedError("Task 2.8: The verifier")
 
 
 def check_visibility(block: Block, visible: set[Value]) -> None:
@@ -58,10 +58,10 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
     Inside structured control flow this is what dominance means: a value can be seen by the operations after it in
     its block, and by all inside those; never by what is outside of its block.
     """
-    # Task 2.7: Start from what is visible around the block and its arguments. Go through the operations in order:
+    # Task 2.8: Start from what is visible around the block and its arguments. Go through the operations in order:
     # first check the operands, then the blocks inside (nothing is visible from outside if the operation is in
     # ISOLATED_FROM_ABOVE), and only then are the results visible. Leave the caller's set as it was.
-    raise NotImplementedError("Task 2.7: The verifier")
+    raise NotImplementedError("Task 2.8: The verifier")
 
 
 def check_uses(operation: Operation) -> None:

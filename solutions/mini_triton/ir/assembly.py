@@ -80,9 +80,10 @@ def operands_named(operation: Operation, name: str) -> tuple[Value, ...]:
     """The values that stand for operand `name` in this operation: none, one, or any number for a variadic one."""
     declared = definition(operation.name)
     assert declared is not None
-    if name == declared.variadic:
-        return operation.operands[len(declared.operand_names) :]
-    index = declared.operand_names.index(name)
+    schema = declared.schema
+    if name == schema.variadic:
+        return operation.operands[len(schema.operands) :]
+    index = schema.operands.index(name)
     return operation.operands[index : index + 1]
 
 
@@ -138,8 +139,8 @@ def _is_present(body: tuple[Directive, ...], operation: Operation) -> bool:
 
 def _attribute_word(operation: Operation, declared: OpDefinition, name: str, printer: Printer) -> str:
     """An attribute's value where the form itself names it: enum attributes as their word."""
-    value = operation.attributes.get(name, declared.defaults.get(name))
-    hint = declared.hint(name)
+    value = operation.attributes.get(name, declared.schema.defaults.get(name))
+    hint = declared.hints.get(name)
     if any(isinstance(extra, Keyword) for extra in get_args(hint)):
         return str(value)
     assert value is not None
@@ -172,7 +173,7 @@ def _func(operation: Operation, printer: Printer, indent: str) -> str:
     arguments = ", ".join(map(printer.argument, body.block.arguments))
     visibility = f"{operation.attributes['sym_visibility']} " if "sym_visibility" in operation.attributes else ""
     name = str(operation.attributes["sym_name"])
-    symbol = printer.attribute(name, definition("tt.call").hint("callee"))  # type: ignore[union-attr]
+    symbol = printer.attribute(name, definition("tt.call").hints["callee"])  # type: ignore[union-attr]
     function_type = operation.attributes["function_type"]
     assert isinstance(function_type, FunctionType)
     results = str(FunctionType((), function_type.results)).removeprefix("()") if function_type.results else ""

@@ -71,6 +71,11 @@ def flag(value: bool) -> Attribute:
     return Attribute(value, str(value).lower())
 
 
+def string(value: str) -> Attribute:
+    """A string, with every byte of it as two hex digits."""
+    return Attribute(value, '"' + "".join(f"\\{byte:02X}" for byte in value.encode()) + '"')
+
+
 def segments(*present: bool) -> Attribute:
     """Which operands are there, of an operation with several optional ones. Only the text says so."""
     return array(map(int, present))._replace(value=None)

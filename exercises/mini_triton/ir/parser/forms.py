@@ -44,7 +44,7 @@ def read(parser: Parser, start: Token) -> Operation:
         raise parser.error(f'{declared.name} is only written in its generic form, "{declared.name}"(...)', start)
     fields = Fields()
     _read(parser, directives(declared.assembly), declared, fields)
-    names = (*declared.operand_names, declared.variadic)
+    names = (*declared.schema.operands, declared.schema.variadic)
     operands = [operand for name in names if name for operand in fields.operands.get(name, ())]
     for name, types in fields.types.items():
         parser.check_types(fields.operands.get(name, ()), types, start)
@@ -69,11 +69,11 @@ def _read(parser: Parser, parts: Sequence[Directive], declared: OpDefinition, fi
             case "word":
                 parser.expect(name)
             case "operand":
-                fields.operands[name] = parser.operands() if name == declared.variadic else [parser.operand()]
+                fields.operands[name] = parser.operands() if name == declared.schema.variadic else [parser.operand()]
             case "type" if name == "result":
                 fields.result = parser.type()
             case "type":
-                fields.types[name] = parser.types() if name == declared.variadic else (parser.type(),)
+                fields.types[name] = parser.types() if name == declared.schema.variadic else (parser.type(),)
             case "functional-type":
                 fields.signature = parser.function_type()
             case "attribute":
@@ -102,7 +102,7 @@ def _skip_hint(parser: Parser) -> None:
 
 def _word(parser: Parser, declared: OpDefinition, name: str) -> str:
     """The value of an attribute that the form names by its value alone."""
-    _, extra = annotation(declared.hint(name))
+    _, extra = annotation(declared.hints.get(name))
     if extra == "symbol":
         return parser.symbol()
     if not isinstance(extra, Keyword):

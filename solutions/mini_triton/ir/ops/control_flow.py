@@ -21,10 +21,7 @@ def argument_types(block: Block) -> Types:
 
 
 def end_of(region: Region, terminator: str) -> Operation:
-    """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`.
-
-    Call it before `region.block`, which raises a `ValueError` over two blocks.
-    """
+    """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`."""
     # [task 2.6] One block, not empty, whose last operation has the right name. If not, the message says which
     # terminator is missing.
     require(len(region.blocks) == 1, f"a region must have one block, not {len(region.blocks)}")

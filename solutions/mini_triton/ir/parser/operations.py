@@ -251,7 +251,7 @@ class Parser(AttributeParser):
         while self.accept(","):
             regions.append(self.region())
         self.expect(")")
-        if not declared.has_regions:
+        if not declared.schema.takes_regions:
             raise self.error(f"{declared.name} has no regions", start)
         return regions
 
@@ -284,7 +284,7 @@ class Parser(AttributeParser):
 
     def checked(self, declared: OpDefinition, parsed: Mapping[str, Parsed], start: Token) -> dict[str, Attribute]:
         """The attributes of an operation as its type rule takes them, without those that say nothing to the IR."""
-        own = {name: value for name, value in parsed.items() if name in declared.attribute_names}
+        own = {name: value for name, value in parsed.items() if name in declared.schema.attributes}
         others = {name: value for name, value in parsed.items() if name not in own}
         for name in others:
             dropped = name in BOOKKEEPING or name in ignored_attributes(declared.assembly or "")
@@ -292,7 +292,7 @@ class Parser(AttributeParser):
                 raise self.error(f"{declared.name} has no attribute {name}", start)
         attributes: dict[str, Attribute] = {}
         for name, value in own.items():
-            base, extra = annotation(declared.hint(name))
+            base, extra = annotation(declared.hints.get(name))
             if isinstance(extra, Keyword) and type(value) is int and value in extra.numbers.values():
                 value = extra.word(value)
             known = value in extra.numbers if isinstance(extra, Keyword) else is_representable(value)
@@ -312,7 +312,7 @@ class Parser(AttributeParser):
     ) -> Operation:
         """Make the operation whose text began at `start`; `results` as far as the text says them."""
         values = [operand.value for operand in operands]
-        if declared.needs_result and len(results) != 1:
+        if declared.schema.needs_result and len(results) != 1:
             raise self.error(f"{declared.name} has one result, not {len(results)}", start)
         try:
             return create(declared.name, *values, result=results, regions=regions, **(attributes or {}))

@@ -11,15 +11,6 @@ def same_floats(lhs: Type, rhs: Type) -> Type:
     return _check(lhs, {f"{lhs} is not of floats": not is_float(lhs), f"{lhs} is not {rhs}": lhs != rhs})
 
 
-op("tt.mulhiui", assembly=INTEGERS, pure=True)(same_integers)
-
-op("tt.precise_divf", assembly=FLOATS, pure=True)(same_floats)
-
-op("tt.precise_sqrt", assembly=UNARY, pure=True)(one_float)
-
-op("arith.negf", assembly=UNARY, pure=True)(one_float)
-
-
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
     conditions = {I1, with_element(true_value, I1)}
     return _check(

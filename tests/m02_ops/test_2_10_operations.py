@@ -1,43 +1,21 @@
-"""Task 2.8: what is printed says to real Triton what was meant.
+"""Task 2.10: what is printed says to real Triton what was meant.
 
 Real Triton reads the printed text and a text that the test has put together, and must print both alike.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-import re
-import struct
-from collections.abc import Sequence
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.formats import FLOATS
-from mini_triton.ir.core import Block, Operation, Region, Value
-from mini_triton.ir.printer import Printer, number, print_module
+from mini_triton.ir.core import Block, Operation, Region
+from mini_triton.ir.printer import Printer, print_module
 from mini_triton.ir.types import I32
 
-from tests.checks import described
 from tests.oracles import triton
-from tests.support.floats import WIDTHS, all_bits, hexadecimal, value_of
 from tests.support.m02_ops import descriptions as ir
-from tests.support.m02_ops.descriptions import (
-    RETURN,
-    Attribute,
-    Op,
-    array,
-    flag,
-    integer,
-    segments,
-    tensor,
-    type_of,
-    word,
-)
-from tests.support.m02_ops.diagnostics import complaint, parting, reason
+from tests.support.m02_ops.descriptions import RETURN, Attribute, Op, array, flag, integer, segments, string, word
+from tests.support.m02_ops.diagnostics import complaint, parting
 from tests.support.m02_ops.programs import PARAMETERS, Step, program, recipes
-from tests.support.m02_ops.rules import applying
 
 FORMS: dict[str, dict[str, bool]] = {
     "print_module(module)": {},
@@ -45,15 +23,9 @@ FORMS: dict[str, dict[str, bool]] = {
     "print_module(module, locations=True)": {"locations": True},
     "print_module(module, generic=True, locations=True)": {"generic": True, "locations": True},
 }
-WISHES = ("x", "x_0", "x_1", "x_0_0", "_", "__0", "0", "1", "")
-
-texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 ORDER = {"sem": word("acq_rel", 4), "scope": word("gpu", 1)}
 
-
-def string(value: str) -> Attribute:
-    """A string, every byte of it as two hex digits."""
-    return Attribute(value, '"' + "".join(f"\\{byte:02X}" for byte in value.encode()) + '"')
+texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
 def must_mean(meant: Op, built: Operation | None = None) -> None:
@@ -77,114 +49,7 @@ def kernel(*operations: Op) -> Op:
     return ir.module(ir.function(PARAMETERS, [*operations, RETURN]))
 
 
-def named(wish: str) -> Value:
-    """A value with a wish for its name."""
-    (value,) = Block([I32], [wish]).arguments
-    return value
-
-
-# --- numbers
-
-
-def must_read_as(numbers: Sequence[tuple[bool | int | float, str]], type: str) -> None:
-    """Real Triton takes what `number` prints for the number that is meant, which comes as bits."""
-    __tracebackhide__ = True
-    calls = [applying(number, value, type_of(type)) for value, _ in numbers]
-    printed = [call() for call in calls]
-    texts = [text for pair in zip(printed, (bits for _, bits in numbers), strict=True) for text in pair]
-    constants = [f'%c = "arith.constant"() {{value = {text} : {type}}} : () -> {type}' for text in texts]
-    answers = triton.accepts_many([f"module {{\n{line}\n}}" for line in constants])
-    for call, text, read, meant in zip(calls, printed, answers[::2], answers[1::2], strict=True):
-        assert meant, f"the test is wrong: {meant.diagnostic}"
-        expected = f"what real Triton reads as {_constant(meant)}"
-        if not read:
-            call.fail(expected, text, because=f"real Triton cannot read it: {reason(read)}")
-        if _constant(read) != _constant(meant):
-            call.fail(expected, text, because=f"real Triton reads {_constant(read)}")
-
-
-def _constant(answer: triton.Answer) -> str:
-    """The constant in a printed module; any NaN is as good as another."""
-    text = answer.text.partition("arith.constant ")[2].partition("\n")[0]
-    bits, _, type = text.partition(" : ")
-    return "nan" if bits.startswith("0x") and math.isnan(value_of(int(bits, 16), type)) else text
-
-
-@pytest.mark.parametrize("type", [name for name, row in FLOATS.items() if row.width == 8])
-def test_every_float_of_eight_bits(type: str) -> None:
-    must_read_as([(value_of(bits, type), hexadecimal(bits, type)) for bits in range(256)], type)
-
-
-@given(case=st.one_of([st.tuples(st.just(type), all_bits(type)) for type in ("f16", "bf16", "f32", "f64")]))
-def test_floats(case: tuple[str, int]) -> None:
-    type, bits = case
-    must_read_as([(value_of(bits, type), hexadecimal(bits, type))], type)
-
-
-def test_infinity_and_nan_are_bits() -> None:
-    for type, value in itertools.product(WIDTHS, (math.inf, -math.inf, math.nan)):
-        call, digits = applying(number, value, type_of(type)), WIDTHS[type] // 4
-        if math.isinf(value) and FLOATS[type].infinity is None:
-            call.raises(ValueError, because="this format has no infinity")
-        else:
-            text = call()
-            if not re.fullmatch(f"0x[0-9A-Fa-f]{{{digits}}}", text):
-                call.fail(f"0x and {digits} hex digits", text)
-            read = value_of(int(text, 16), type)
-            if str(read) != str(value):
-                call.fail(f"the bits of {value}", text, because=f"these are the bits of {read}")
-
-
-def test_floats_have_a_point() -> None:
-    for value in (1e-05, 1e22, 1e16, -2.5e-07, 3.0, -0.0, 123456.789):
-        for type in ("f64", "tensor<8xf64>"):
-            call = applying(number, value, type_of(type))
-            if "." not in call():
-                call.fail("a decimal point", call())
-        must_read_as([(value, f"0x{struct.pack('>d', value).hex()}")], "f64")
-
-
-@given(width=st.sampled_from((8, 16, 32, 64)), bits=st.integers(0, 2**64 - 1))
-def test_integers(width: int, bits: int) -> None:
-    bits %= 2**width
-    value = bits - 2**width if bits >> (width - 1) else bits
-    must_read_as([(value, hex(bits))], f"i{width}")
-
-
-def test_booleans() -> None:
-    for type in ("i1", "tensor<8xi1>"):
-        applying(number, True, type_of(type)).returns("true")
-        applying(number, False, type_of(type)).returns("false")
-
-
-# --- names
-
-
-def test_wishes_for_names() -> None:
-    """A wish is granted; the next who wishes the same gets a suffix; others get numbers."""
-    wishes = {"x": "%x", "x ": "%0", "": "%1", "7up": "%2", "_": "%_", "a.b": "%3", "y9": "%y9", "naïve": "%4"}
-    wishes["z\n"] = "%5"
-    printer = Printer()
-    for wish, expected in wishes.items():
-        described(f"printer.name(a value whose wish is {wish!r})", printer.name, named(wish)).returns(expected)
-    for expected in ("%x_0", "%x_1", "%x_2"):
-        call = described("printer.name(another value whose wish is 'x')", printer.name, named("x"))
-        call.returns(expected, because="x is taken")
-
-
-@given(wishes=st.lists(st.sampled_from(WISHES) | texts, min_size=1, max_size=10))
-def test_names_are_unique(wishes: list[str]) -> None:
-    """Whatever values wish for, and in whatever order they come."""
-    printer = Printer()
-    values = [named(wish) for wish in wishes]
-    names = [printer.name(value) for value in values]
-    assert len(set(names)) == len(names), f"each value should have a name of its own, got {names}"
-    again = [printer.name(value) for value in values]
-    assert again == names, f"asked again, values should have the same names {names}, got {again}"
-    assert [value.name for value in values] == wishes, "printing should leave the wishes as they are"
-    constants = [f"{name} = arith.constant true" for name in names]
-    answer = triton.accepts("\n".join(["module {", *constants, "}"]))
-    assert answer, f"real Triton cannot read these names: {names}: {reason(answer)}"
+# --- results
 
 
 def test_results_share_a_name() -> None:
@@ -272,18 +137,6 @@ def test_strings(prefix: str, message: str) -> None:
         Op("tt.assert", ("m",), attributes={"message": string(message)}),
     ]
     must_mean(kernel(*operations))
-
-
-# --- constants
-
-
-def test_constants() -> None:
-    types = ("i1", "i8", "i32", "i64", "f8E5M2", "f8E4M3FN", "f16", "bf16", "f32", "f64")
-    constants = [
-        ir.constant(f"c{i}", tensor(shape, element), value)
-        for i, (shape, element, value) in enumerate(itertools.product(((), (8,), (2, 4)), types, (0, 1, -3)))
-    ]
-    must_mean(kernel(*constants))
 
 
 # --- whole programs

@@ -1,4 +1,4 @@
-"""Task 2.7: what real Triton's verifier accepts is accepted, and what it refuses is refused where it is wrong."""
+"""Task 2.8: what real Triton's verifier accepts is accepted, and what it refuses is refused where it is wrong."""
 
 from __future__ import annotations
 

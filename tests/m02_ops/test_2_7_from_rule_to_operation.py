@@ -1,0 +1,236 @@
+"""Task 2.7: the signature of a type rule says everything about an operation, and makes one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from mini_triton.errors import Loc, VerificationError
+from mini_triton.ir.core import Block, Region
+from mini_triton.ir.ops import definition
+from mini_triton.ir.ops.definition import OpDefinition, Schema, create, op, schema_of
+from mini_triton.ir.types import F32, I1, I32, TensorType
+
+from tests.checks import described
+from tests.oracles import triton
+from tests.support.m02_ops import descriptions as ir
+from tests.support.m02_ops.descriptions import Op
+from tests.support.m02_ops.programs import Step, program, recipes
+
+T = TensorType((8,), F32)
+LOC = Loc("kernel.py", 7, 3)
+
+
+# --- rules as someone may write them
+
+
+def nothing() -> None: ...
+def binary(lhs, rhs): ...
+def masked(ptr, mask=None, other=None): ...
+def several(*sources): ...
+def loop(lower, upper, *inits, regions): ...
+def flags(*, axis, reverse=False, word="", count=0): ...
+def cast(input, *, rounding="rtne", result): ...
+def call(*args, callee, result=()): ...
+def many(ptr, mask=None, *rest, sem="relaxed", scope, regions, result): ...
+
+
+SCHEMAS: dict[Callable[..., Any], Schema] = {
+    nothing: Schema(),
+    binary: Schema(operands=("lhs", "rhs")),
+    masked: Schema(operands=("ptr", "mask", "other"), optional=("mask", "other")),
+    several: Schema(variadic="sources"),
+    loop: Schema(operands=("lower", "upper"), variadic="inits", takes_regions=True),
+    flags: Schema(
+        attributes=("axis", "reverse", "word", "count"), defaults={"reverse": False, "word": "", "count": 0}
+    ),
+    cast: Schema(
+        operands=("input",),
+        attributes=("rounding",),
+        defaults={"rounding": "rtne"},
+        takes_result=True,
+        needs_result=True,
+    ),
+    call: Schema(variadic="args", attributes=("callee",), takes_result=True),
+    many: Schema(
+        operands=("ptr", "mask"),
+        optional=("mask",),
+        variadic="rest",
+        attributes=("sem", "scope"),
+        defaults={"sem": "relaxed"},
+        takes_result=True,
+        needs_result=True,
+        takes_regions=True,
+    ),
+}
+
+
+def signature(rule: Callable[..., Any]) -> str:
+    parameters = [p.replace(annotation=p.empty) for p in inspect.signature(rule).parameters.values()]
+    return f"def {rule.__name__}{inspect.Signature(parameters)}"
+
+
+@pytest.mark.parametrize("rule", SCHEMAS, ids=lambda rule: rule.__name__)
+def test_schemas(rule: Callable[..., Any]) -> None:
+    asked = described(f"schema_of({signature(rule)})", schema_of, rule)
+    got, expected = asked.succeeds(), SCHEMAS[rule]
+    for name in vars(expected):
+        described(f"schema_of({signature(rule)}).{name}", getattr, got, name).returns(getattr(expected, name))
+
+
+# --- running a rule
+
+
+class Recorder:
+    """A rule that keeps what it was called with, and gives what it was told to."""
+
+    def __init__(self, like: Callable[..., Any], gives: Any = None) -> None:
+        self.__signature__ = inspect.signature(like)
+        self.__name__ = like.__name__
+        self.gives = gives
+        self.seen: tuple[Any, ...] = ()
+
+    def __call__(self, *operands: Any, **keywords: Any) -> Any:
+        self.seen = (operands, keywords)
+        if isinstance(self.gives, Exception):
+            raise self.gives
+        return self.gives
+
+
+def running(rule: Recorder, *arguments: Any) -> described:
+    shown = ", ".join(str([str(part) for part in a]) if isinstance(a, list | tuple) else str(a) for a in arguments)
+    words = f"the result_types({shown}) of an operation with the rule {signature(rule)}"
+    return described(words, OpDefinition("test.op", rule).result_types, *arguments)
+
+
+def test_what_a_rule_is_called_with() -> None:
+    regions = [Region([Block()])]
+    cases: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [
+        (binary, ([I32, I32], {}), ((I32, I32), {})),
+        (masked, ([I32], {}), ((I32,), {})),
+        (masked, ([I32, I1], {}), ((I32, I1), {})),
+        (several, ([], {}), ((), {})),
+        (several, ([I32] * 3, {}), ((I32,) * 3, {})),
+        (flags, ([], {"axis": 1, "word": "x"}), ((), {"axis": 1, "word": "x"})),
+        (flags, ([], {"axis": 0, "tt.divisibility": 16}), ((), {"axis": 0})),
+        (cast, ([I32], {}, (F32,)), ((I32,), {"result": F32})),
+        (call, ([I32], {"callee": "f"}, (F32, I32)), ((I32,), {"callee": "f", "result": (F32, I32)})),
+        (call, ([], {"callee": "f"}, ()), ((), {"callee": "f", "result": ()})),
+        (binary, ([I32, I32], {}, (I32,)), ((I32, I32), {})),
+        (loop, ([I32, I32, F32], {}, (), regions), ((I32, I32, F32), {"regions": regions})),
+        (binary, ([I32, I32], {}, (), regions), ((I32, I32), {})),
+    ]
+    for like, arguments, expected in cases:
+        rule = Recorder(like)
+        asked = running(rule, *arguments)
+        asked.succeeds()
+        if rule.seen != expected:
+            asked.fail(f"the rule is called with {expected}", f"it is called with {rule.seen}")
+    rule = Recorder(loop)
+    running(rule, iter([I32, I32]), {}, (), iter(regions)).returns(())
+    assert rule.seen == ((I32, I32), {"regions": regions}), "operands and regions may come from generators"
+
+
+def test_what_a_rule_gives() -> None:
+    for gives, expected in ((None, ()), (T, (T,)), ((T, I32), (T, I32)), ((), ())):
+        running(Recorder(binary, gives), [I32, I32], {}).returns(expected)
+    for error in (TypeError("because"), ValueError("because")):
+        running(Recorder(binary, error), [I32, I32], {}).raises(TypeError, "because")
+
+
+def test_what_does_not_fit_the_schema() -> None:
+    """The rule is not even called."""
+    cases: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = [
+        (binary, ([I32], {}), ()),
+        (binary, ([I32] * 3, {}), ()),
+        (nothing, ([I32], {}), ()),
+        (masked, ([], {}), ()),
+        (masked, ([I32] * 4, {}), ()),
+        (loop, ([I32], {}), ()),
+        (flags, ([], {}), ("axis",)),
+        (flags, ([], {"axis": 1, "speed": 3}), ("speed",)),
+        (binary, ([I32, I32], {"axis": 1}), ("axis",)),
+        (cast, ([I32], {}), ()),
+        (cast, ([I32], {"result": F32}, (F32,)), ("result",)),
+    ]
+    for like, arguments, names in cases:
+        rule = Recorder(like, gives=T)
+        running(rule, *arguments).raises(TypeError, *names)
+        assert not rule.seen, f"{signature(rule)} should not be called with {arguments}"
+
+
+# --- making operations
+
+
+@pytest.fixture
+def declarations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The declarations, to which a test may add its own."""
+    definition.definition("builtin.module")  # loads them
+    monkeypatch.setattr(definition, "_DEFINITIONS", dict(definition._DEFINITIONS))
+
+
+def creating(name: str, *operands: Any, **options: Any) -> described:
+    shown = [repr(name), *(f"%{operand.name}" for operand in operands), *(f"{k}={v}" for k, v in options.items())]
+    return described(f"create({', '.join(shown)})", create, name, *operands, **options)
+
+
+def test_operations_are_made_as_declared(declarations: None) -> None:
+    @op("test.scan")
+    def scan(source, *, axis, reverse=False, result, regions):
+        return source, result
+
+    (x,), region = Block([T], ["x"]).arguments, Region([Block()])
+    asked = creating("test.scan", x, axis=1, reverse=False, result=F32, regions=iter([region]), loc=LOC, **{"tt.a": 5})
+    operation = asked.succeeds()
+    expected = {
+        "name": "test.scan", "operands": (x,), "attributes": {"axis": 1, "tt.a": 5}, "regions": [region], "loc": LOC,
+        "parent": None,
+    }  # fmt: skip
+    for name, value in expected.items():
+        described(f"{asked}.{name}", getattr, operation, name).returns(value)
+    assert [result.type for result in operation.results] == [T, F32], "its results have the types that the rule gives"
+    assert [use.number for use in x.uses] == [0] and region.parent is operation
+    operation = creating("test.scan", x, axis=1, reverse=True, result=F32, regions=[region]).succeeds()
+    assert operation.attributes == {"axis": 1, "reverse": True} and operation.loc is None
+
+
+def test_operations_that_cannot_be_made(declarations: None) -> None:
+    op("test.cast")(Recorder(cast, TypeError("i32 is no float")))
+    (x,) = Block([I32], ["x"]).arguments
+    for options, words in (
+        ({"result": F32}, ("test.cast", "i32 is no float")),
+        ({}, ("test.cast",)),
+        ({"result": F32, "speed": 3}, ("test.cast", "speed")),
+    ):
+        creating("test.cast", x, loc=LOC, **options).raises(VerificationError, *words)
+    creating("test.unheard_of", loc=LOC).raises(VerificationError, "test.unheard_of")
+    with pytest.raises(VerificationError) as caught:
+        create("test.cast", x, result=F32, loc=LOC)
+    assert caught.value.loc == LOC, "the error says where the operation comes from"
+    assert not x.uses, "an operation that is refused uses nothing"
+
+
+@given(recipe=recipes())
+def test_operations_of_random_programs(recipe: list[Step]) -> None:
+    """`create` types each operation as real Triton does, which is told the result types and accepts them."""
+    module = program(recipe)
+    answer = triton.accepts(ir.text(module))
+    assert answer, f"the test is wrong: {answer.diagnostic}"
+    types = ir.types_of(module)
+    for meant in module.walk():
+        must_type(meant, types)
+
+
+def must_type(meant: Op, types: dict[str, str]) -> None:
+    __tracebackhide__ = True
+    built = ir.Builder(types).operation(meant)  # without asking its rule
+    wish = tuple(result.type for result in built.results)
+    declared = definition.definition(meant.name)
+    told = wish if declared and declared.schema.takes_result else ()
+    asked = creating(meant.name, *built.operands, result=told, regions=built.regions, **built.attributes)
+    got = tuple(result.type for result in asked.succeeds().results)
+    if got != wish:
+        asked.fail(f"results of the types {[str(type) for type in wish]}", [str(type) for type in got])
