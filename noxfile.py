@@ -59,12 +59,12 @@ def needs_torch(targets: list[str]) -> bool:
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
     install(session, "triton", "torch", "parallel")
-    cores = ("-n", "auto", "--dist", "loadfile")
-    session.run(PYTHON, "-m", "pytest", "tests", *cores, "--pace", "--impl", "reference", *session.posargs)
+    options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "30"]
+    session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check")
     session.run(PYTHON, "-m", "grader", "check")
     session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "20")
-    session.run(PYTHON, "-m", "grader", "mistakes", "--each", "1", "--trust")
+    session.run(PYTHON, "-m", "grader", "mistakes", "--sample", "30", "--trust")
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "60", "--trust")
 
 

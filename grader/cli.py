@@ -208,7 +208,7 @@ def _check(curriculum: Curriculum, options: argparse.Namespace) -> int:
 def _mistakes(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import mistakes
 
-    return OK if mistakes.run(options.target or ["all"], options.each, options.trust) else LOST
+    return OK if mistakes.run(options.target or ["all"], options.sample, options.seed, options.trust) else LOST
 
 
 def _mutants(curriculum: Curriculum, options: argparse.Namespace) -> int:
@@ -360,16 +360,15 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
     trials = argparse.ArgumentParser(add_help=False)
     trials.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+    trials.add_argument("--sample", type=_positive, metavar="N", help="only so many, from all tasks")
+    trials.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     trials.add_argument("--trust", action="store_true", help="do not grade the reference first: it is known to pass")
     mistakes = commands.add_parser("mistakes", parents=[trials], description="Do the tests catch known mistakes?")
     mistakes.set_defaults(run=_mistakes)
-    mistakes.add_argument("--each", type=_positive, metavar="N", help="only the first N of each task")
     mutants = commands.add_parser(
         "mutants", parents=[trials], description="Do the tests catch small changes of the reference?"
     )
     mutants.set_defaults(run=_mutants)
-    mutants.add_argument("--sample", type=_positive, metavar="N", help="only so many, from all tasks")
-    mutants.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     mutants.add_argument("--json", type=Path, metavar="FILE", help="write the survivors as JSON")
     alternatives = commands.add_parser("alternatives", description="Do right solutions in other styles pass?")
     alternatives.set_defaults(run=_alternatives)

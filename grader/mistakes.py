@@ -45,11 +45,10 @@ def list_mistakes(curriculum: Curriculum) -> list[Mistake]:
     return found
 
 
-def run(targets: Sequence[str], each: int | None = None, trust: bool = False) -> bool:
+def run(targets: Sequence[str], sample: int | None = None, seed: int = 0, trust: bool = False) -> bool:
     """Print how many of the tasks' mistakes are caught, and which are not; True if all are.
 
-    With `each`, only so many of each task are tried: those that are listed first. With `trust`, the reference is not
-    graded first.
+    With `trust`, the reference is not graded first.
     """
     curriculum = load()
     of_tasks: dict[str, list[Mistake]] = {task.id: [] for task in curriculum.resolve(targets)}
@@ -57,7 +56,7 @@ def run(targets: Sequence[str], each: int | None = None, trust: bool = False) ->
         if mistake.task in of_tasks:
             of_tasks[mistake.task].append(mistake)
     broken = set() if trust else trials.find_broken(of_tasks.keys(), curriculum)
-    tried = [mistake for id, mistakes in of_tasks.items() if id not in broken for mistake in mistakes[:each]]
+    tried = trials.draw({id: mistakes for id, mistakes in of_tasks.items() if id not in broken}, sample, seed)
     outcomes: Counter[Outcome] = Counter()
     for mistake, outcome in trials.judge_all("wrong solutions", tried, curriculum):
         outcomes[outcome] += 1

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import difflib
 import json
-import random
 import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -110,32 +108,6 @@ def is_real(mutant: Mutant) -> bool:
             return False
 
 
-def draw(mutants: Mapping[str, Sequence[Mutant]], sample: int | None, seed: int) -> list[Mutant]:
-    """A sample in which each task has its share: in proportion to its mutants, and at least one if there is room."""
-    shares = allot({id: len(of_task) for id, of_task in mutants.items()}, sample, seed)
-    drawn = []
-    for id, share in shares.items():
-        shuffled = random.Random(f"{seed} {id}").sample(mutants[id], len(mutants[id]))
-        drawn += sorted(islice(filter(is_real, shuffled), share), key=lambda mutant: (mutant.path, mutant.line))
-    return drawn
-
-
-def allot(counts: Mapping[str, int], sample: int | None, seed: int) -> dict[str, int]:
-    """How many of each task's mutants to draw; all if there is no `sample`."""
-    total = sum(counts.values())
-    if sample is None or sample >= total:
-        return dict(counts)
-    ids = [id for id, count in counts.items() if count]
-    if sample < len(ids):
-        chosen = set(random.Random(seed).sample(ids, sample))
-        return {id: int(id in chosen) for id in counts}
-    wish = {id: (sample - len(ids)) * (counts[id] - 1) / (total - len(ids)) for id in ids}
-    shares = dict.fromkeys(counts, 0) | {id: 1 + int(wish[id]) for id in ids}
-    for id in sorted(ids, key=lambda id: int(wish[id]) - wish[id])[: sample - sum(shares.values())]:
-        shares[id] += 1
-    return shares
-
-
 def run(
     targets: Sequence[str], sample: int | None = None, seed: int = 0, trust: bool = False, report: Path | None = None
 ) -> bool:
@@ -146,7 +118,8 @@ def run(
     curriculum = load()
     ids = [task.id for task in curriculum.resolve(targets)]
     broken = set() if trust else trials.find_broken(ids, curriculum)
-    drawn = draw(list_mutants([id for id in ids if id not in broken], curriculum), sample, seed)
+    of_tasks = list_mutants([id for id in ids if id not in broken], curriculum)
+    drawn = trials.draw(of_tasks, sample, seed, is_real)
     known = {equivalent.key for equivalent in list_equivalents(curriculum)}
     tried = [mutant for mutant in drawn if mutant.key not in known]
     counts = Counter((_milestone(mutant), "equivalent") for mutant in drawn if mutant.key in known)

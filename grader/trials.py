@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import enum
 import os
+import random
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -42,6 +44,34 @@ class Outcome(enum.StrEnum):
     CAUGHT = "caught"
     SURVIVED = "survived"
     UNJUDGED = "unjudged"  # a test of the task could not judge: an oracle is missing, or a stub was reached
+
+
+def draw(
+    of_tasks: Mapping[str, Sequence[T]], sample: int | None, seed: int, is_wanted: Callable[[T], bool] = lambda _: True
+) -> list[T]:
+    """A sample in which each task has its share: in proportion to its trials, and at least one if there is room."""
+    shares = allot({id: len(of_task) for id, of_task in of_tasks.items()}, sample, seed)
+    drawn: list[T] = []
+    for id, share in shares.items():
+        shuffled = random.Random(f"{seed} {id}").sample(of_tasks[id], len(of_tasks[id]))
+        drawn += islice(filter(is_wanted, shuffled), share)
+    return drawn
+
+
+def allot(counts: Mapping[str, int], sample: int | None, seed: int) -> dict[str, int]:
+    """How many of each task's trials to draw; all if there is no `sample`."""
+    total = sum(counts.values())
+    if sample is None or sample >= total:
+        return dict(counts)
+    ids = [id for id, count in counts.items() if count]
+    if sample < len(ids):
+        chosen = set(random.Random(seed).sample(ids, sample))
+        return {id: int(id in chosen) for id in counts}
+    wish = {id: (sample - len(ids)) * (counts[id] - 1) / (total - len(ids)) for id in ids}
+    shares = dict.fromkeys(counts, 0) | {id: 1 + int(wish[id]) for id in ids}
+    for id in sorted(ids, key=lambda id: int(wish[id]) - wish[id])[: sample - sum(shares.values())]:
+        shares[id] += 1
+    return shares
 
 
 def judge_all(what: str, trials: Sequence[T], curriculum: Curriculum) -> Iterator[tuple[T, Outcome]]:

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from grader import check, mutants, pace
-from grader.mutants import allot, draw, is_real, list_mutants
+from grader.mutants import is_real, list_mutants
 from grader.mutating import Source, edits
+from grader.trials import allot, draw
 from tests.grader.engine_course import Course
 
 
