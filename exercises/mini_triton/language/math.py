@@ -101,9 +101,9 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
 
     Raises `ValueError` for floats with a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # Task 4.7: Both through `without_bfloat16`, which makes tensors of them: so numbers are not weak here. Then as for
-    # an operator. For floats `arith.maxnumf` or, where NaN shall prevail, `arith.maximumf`; for integers `arith.maxsi`
-    # or `arith.maxui`, and nobody looks at `propagate_nan`.
+    # Task 4.7: Numbers are not weak here, and bf16 is compared as fp32 (`without_bfloat16` does both). Floats:
+    # `arith.maxnumf`, or `arith.maximumf` where NaN prevails. Integers: `arith.maxsi` or `arith.maxui`, whatever
+    # `propagate_nan` is.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 
@@ -125,16 +125,17 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
     Raises `ValueError` for a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # Task 4.7: Each through `without_bfloat16`. Promote the bounds together, then `x` with each of them (`unify`).
-    # `tt.clampf` takes the word of `propagate_nan`, its value, as the attribute `propagateNan`; ValueError
-    # "propagate_nan" for what is no `PropagateNan`.
+    # Task 4.7: Numbers are not weak, and bf16 is clamped as fp32 (`without_bfloat16`). Promotion goes two by two: the
+    # bounds, then `x` with each. `tt.clampf` has the attribute `propagateNan`, "none" or "all"; ValueError
+    # "propagate_nan" for anything else.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 
 @builtin
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z`, rounded once. Floats only: `TypeError` for others."""
-    # Task 4.7: Three tensors, as in `clamp`: promote `x` with `y`, then `z` with each of them. bf16 stays. `math.fma`.
+    # Task 4.7: Numbers are not weak; bf16 stays. Promotion goes two by two: `x` with `y`, then `z` with each.
+    # `math.fma`.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 

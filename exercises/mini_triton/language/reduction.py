@@ -33,9 +33,8 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     `combine` takes N values from the left and N from the right, all scalars, and returns the N combined ones: a tensor,
     or a tuple of tensors. Raises `TypeError` if their IR types are not those of the elements of the N sources.
     """
-    # Task 4.8: A `Block` with the 2 * N arguments. Inside `current().at_end(block)` call `combine` with them as
-    # tensors, check what came back (`check_combined` takes a tuple), and end with `terminator`, an operation that takes
-    # these values.
+    # Task 4.8: A `Block` has 2 * N arguments; `current().at_end(block)` builds inside of it. `terminator` is an
+    # operation that takes the combined values. Given: `check_combined`, which takes a tuple.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
@@ -92,9 +91,9 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     `axis` may count from the end; None stands for all elements of all axes. With `keep_dims` what was reduced stays as
     a dimension of size 1. The result is a tensor for a tensor, and a tuple for a tuple.
     """
-    # Task 4.8: `as_sources`; without an axis `flatten` each and take axis 0, else `wrap_axis`. `tt.reduce` with a
-    # region that ends in `tt.reduce.return` has a result for each source. `with_axes` puts dimensions back in: one at
-    # the axis, or all in front.
+    # Task 4.8: `tt.reduce` has a region that ends in `tt.reduce.return`, and a result for each source. A dimension
+    # that is kept stands at its axis; without an axis there are as many as the source had. Given: `as_sources`,
+    # `flatten`, `wrap_axis`, `with_axes`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
@@ -171,9 +170,9 @@ def best(
 ) -> Any:
     """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
-    # Task 4.8: With an index, reduce the pair of the input and its `positions` by `keep_index`: the dtype stays. It
-    # needs an axis, so None is a ValueError that says "axis". Without an index, fewer than 32 bits become fp32 or int32
-    # (uint8 too); then reduce with `pick`.
+    # Task 4.8: With an index: pairs of the input and its `positions`, combined by `keep_index`; the dtype stays. No
+    # axis is a ValueError that says "axis". Without an index: `pick`, on fp32 or int32 if there are fewer than 32 bits
+    # (uint8 too).
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 

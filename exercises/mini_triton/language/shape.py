@@ -61,8 +61,8 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
     Raises `ValueError` for an axis that the result has not, and for one given twice.
     """
-    # Task 4.3: Count all axes from the front (`_axis`) in the rank that the result will have: then they can be added
-    # from left to right, and each is where it belongs. A scalar is no tensor yet: `Builder.splat` its first one.
+    # Task 4.3: Axes count in the rank that the *result* will have. `Builder.expand_dims` takes tensors; a scalar
+    # becomes one by `Builder.splat`. Given: `_listed`, `_axis`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -84,8 +84,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
     Raises `ValueError` for another rank, and for a dimension that does not fit.
     """
-    # Task 4.3: `_listed` makes one tuple of the arguments. `Builder.broadcast_to` would add dimensions: compare the
-    # ranks first, ValueError "rank mismatch".
+    # Task 4.3: ValueError "rank mismatch" for another rank, which `Builder.broadcast_to` would accept. Given:
+    # `_listed`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -99,9 +99,9 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # Task 4.3: To the shape `()` it is `item`, of a scalar, too. All others are `_reshaped`: let `TensorType` look at
-    # the new shape first, then ValueError "reshape() cannot change total number of elements in tensor". A scalar has
-    # no elements to arrange: that is this ValueError as well, even for the shape (1,).
+    # Task 4.3: The shape `()` is `item`, for a scalar, too. A shape that no tensor may have is refused first, by
+    # `TensorType`; then ValueError "reshape() cannot change total number of elements in tensor". A scalar has no
+    # elements to arrange: this ValueError, even for the shape (1,). Given: `_listed`, `_reshaped`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -179,8 +179,8 @@ def join(x: tensor, y: tensor) -> tensor:
 
     Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # Task 4.3: `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, then use `_reshaped` on
-    # what comes out.
+    # Task 4.3: `tt.join`; the result has the dtype of `x`. It takes no scalars: two of them become a tensor of shape
+    # (2,). Given: `_reshaped`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -191,15 +191,16 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # Task 4.3: `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2), which is
-    # (2,) after `expand_dims`, it makes tensors of one element, and `item` takes that out.
+    # Task 4.3: `tt.split` has two results, so `current().operation`. Its results are tensors: of a tensor of shape
+    # (2,) it cannot make scalars, of one of shape (1, 2) it makes tensors of one element. Given: `item`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @builtin
 def interleave(x: tensor, y: tensor) -> tensor:
     """Elements of `x` and `y` in turn, along the last dimension: of (0, 1) and (5, 6) it makes (0, 5, 1, 6)."""
-    # Task 4.3: Join them, and let the last two dimensions become one. Two scalars are done when they are joined.
+    # Task 4.3: Elements that are joined lie side by side already: only the shape is another. Two scalars give a tensor
+    # of two.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 

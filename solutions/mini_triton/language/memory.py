@@ -87,11 +87,10 @@ def load(
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # [task 4.5] Refuse `other` without a mask: "`other` cannot be provided without `mask`". The mask is a
-    # `checked_mask`; pointer and mask are broadcast together. Take the pointers `as_bytes`: what they point to now is
-    # the dtype to read. Make `other` a tensor, let `_check_operand("Other", ...)` look at it, bring it to the pointers'
-    # shape (`broadcast_like`) and convert it to that dtype. Then build `tt.load` with `isVolatile`; it takes one, two
-    # or three operands. Last, what was read becomes what was asked for: a boolean was read as a byte.
+    # [task 4.5] ValueError "`other` cannot be provided without `mask`". Pointers and mask grow with one another;
+    # `other` gets their shape, and the dtype that is read. int1 lies in memory as a byte, and is int1 again in the end.
+    # `tt.load` takes one to three operands, and `isVolatile`. Given: `checked_mask`, `_check_operand("Other", ...)`,
+    # `broadcast_like`, `as_bytes`.
     if other is not None and mask is None:
         raise ValueError("`other` cannot be provided without `mask`")
     dtype = pointer.dtype.element_ty
@@ -137,10 +136,9 @@ def store(
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
     _check_pointer(pointer, "store", boundary_check)
-    # [task 4.5] A `const` pointer: ValueError "Cannot store to a constant pointer". The value is a tensor that
-    # `_check_operand("Value", ...)` lets pass, the mask a `checked_mask`. Bring both to the pointers' shape by
-    # `broadcast_like`: the pointers never grow, the same place would be written twice. Take the pointers `as_bytes`,
-    # convert the value, and build `tt.store`. It has no result: use `current().operation`.
+    # [task 4.5] ValueError "Cannot store to a constant pointer" for a `const` one. Value and mask get the shape of the
+    # pointers, which never grow: one place would be written twice. The value is converted to the dtype in memory.
+    # `tt.store` has no result: `current().operation`. Given: as for `load`, `_check_operand("Value", ...)`.
     if pointer.dtype.const:
         raise ValueError("Cannot store to a constant pointer")
     value = to_tensor(value)

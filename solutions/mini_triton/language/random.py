@@ -58,9 +58,9 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     The words are uint32 for 32-bit counters and uint64 for 64-bit ones: `TypeError` for others, and for a seed that
     is no integer.
     """
-    # [task 4.10] All through `to_tensor`. Convert the seed to uint64. For 32-bit counters (`c0` decides) its lower and
-    # its upper 32 bits are the key words, each as uint32. For 64-bit counters the seed is the first key word, and a
-    # zero in a (1,)-tensor the second (`splat`). The counters are only read as unsigned (`reinterpret`), not converted.
+    # [task 4.10] The seed counts as uint64. For 32-bit counters (`c0` decides) its lower and its upper 32 bits are the
+    # key words, each as uint32. For 64-bit counters it is the first key word, and a zero in a (1,)-tensor the second
+    # (`splat`). Counters keep their bits (`reinterpret`), not their values.
     seed, c0 = to_tensor(seed), to_tensor(c0)
     if seed.dtype.is_ptr() or not seed.dtype.is_int():
         raise TypeError(f"the seed must be an integer, not {seed.dtype}")

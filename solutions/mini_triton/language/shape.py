@@ -67,8 +67,8 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
     Raises `ValueError` for an axis that the result has not, and for one given twice.
     """
-    # [task 4.3] Count all axes from the front (`_axis`) in the rank that the result will have: then they can be added
-    # from left to right, and each is where it belongs. A scalar is no tensor yet: `Builder.splat` its first one.
+    # [task 4.3] Axes count in the rank that the *result* will have. `Builder.expand_dims` takes tensors; a scalar
+    # becomes one by `Builder.splat`. Given: `_listed`, `_axis`.
     x = to_tensor(x)
     axes = _listed((axis,))
     rank = len(x.shape) + len(axes)
@@ -100,8 +100,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
     Raises `ValueError` for another rank, and for a dimension that does not fit.
     """
-    # [task 4.3] `_listed` makes one tuple of the arguments. `Builder.broadcast_to` would add dimensions: compare the
-    # ranks first, ValueError "rank mismatch".
+    # [task 4.3] ValueError "rank mismatch" for another rank, which `Builder.broadcast_to` would accept. Given:
+    # `_listed`.
     shape = _listed(shape)
     if x.shape and len(x.shape) != len(shape):
         raise ValueError(f"Cannot broadcast, rank mismatch: {list(x.shape)}, {list(shape)}")
@@ -119,9 +119,9 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # [task 4.3] To the shape `()` it is `item`, of a scalar, too. All others are `_reshaped`: let `TensorType` look at
-    # the new shape first, then ValueError "reshape() cannot change total number of elements in tensor". A scalar has
-    # no elements to arrange: that is this ValueError as well, even for the shape (1,).
+    # [task 4.3] The shape `()` is `item`, for a scalar, too. A shape that no tensor may have is refused first, by
+    # `TensorType`; then ValueError "reshape() cannot change total number of elements in tensor". A scalar has no
+    # elements to arrange: this ValueError, even for the shape (1,). Given: `_listed`, `_reshaped`.
     shape = _listed(shape)
     if not shape:
         return item(x)
@@ -219,8 +219,8 @@ def join(x: tensor, y: tensor) -> tensor:
 
     Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # [task 4.3] `tt.join`; the result has the dtype of `x`. It takes no scalars: expand them, then use `_reshaped` on
-    # what comes out.
+    # [task 4.3] `tt.join`; the result has the dtype of `x`. It takes no scalars: two of them become a tensor of shape
+    # (2,). Given: `_reshaped`.
     if x.dtype.ir_type != y.dtype.ir_type:
         raise TypeError(f"tl.join takes tensors of one dtype, not {x.dtype} and {y.dtype}")
     x, y = broadcast_together(x, y)
@@ -237,8 +237,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # [task 4.3] `tt.split` has two results, so `current().operation`. It makes no scalars: from shape (1, 2), which is
-    # (2,) after `expand_dims`, it makes tensors of one element, and `item` takes that out.
+    # [task 4.3] `tt.split` has two results, so `current().operation`. Its results are tensors: of a tensor of shape
+    # (2,) it cannot make scalars, of one of shape (1, 2) it makes tensors of one element. Given: `item`.
     if not x.shape or x.shape[-1] != 2:
         raise ValueError(f"tl.split needs a last dimension of size 2, not the shape {list(x.shape)}")
     pair = x if len(x.shape) > 1 else expand_dims(x, 0)
@@ -250,7 +250,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 @builtin
 def interleave(x: tensor, y: tensor) -> tensor:
     """Elements of `x` and `y` in turn, along the last dimension: of (0, 1) and (5, 6) it makes (0, 5, 1, 6)."""
-    # [task 4.3] Join them, and let the last two dimensions become one. Two scalars are done when they are joined.
+    # [task 4.3] Elements that are joined lie side by side already: only the shape is another. Two scalars give a tensor
+    # of two.
     pairs = join(x, y)
     if len(pairs.shape) == 1:
         return pairs
