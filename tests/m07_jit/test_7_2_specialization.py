@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.arguments import OF_NUMPY
 from mini_triton.runtime.binding import Parameter
-from mini_triton.runtime.specialization import Specialized, frozen, integer_type, memory_type, specialize
+from mini_triton.runtime.specialization import Specialized, freeze, integer_type, specialize, specialize_memory
 
 from tests.checks import described
 from tests.oracles import questions, records
@@ -41,7 +41,7 @@ def agree(arguments: Collection[Any]) -> None:
             type, attribute = answer.value
             because = f"real Triton's launcher says {type}" + (", a multiple of 16" if attribute == "D" else "")
             if type == "constexpr":
-                asked.returns(Specialized("constexpr", False, frozen(attribute)), because)
+                asked.returns(Specialized("constexpr", False, freeze(attribute)), because)
             else:
                 asked.returns(Specialized(type, attribute == "D"), because)
         else:
@@ -85,10 +85,12 @@ def test_integer_types(value: int) -> None:
 
 def test_memory_types() -> None:
     for dtype, spelling in OF_NUMPY.items():
-        asked = described(f"memory_type(an array of {dtype.name})", memory_type, np.zeros(2, dtype))
-        asked.returns(f"*{spelling}")
+        for address, multiples in itertools.product((4096, 4104), (True, False)):
+            words = f"specialize_memory(np.dtype('{dtype.name}'), {address}, {multiples=})"
+            asked = described(words, specialize_memory, dtype, address, multiples=multiples)
+            asked.returns(Specialized(f"*{spelling}", multiples and address == 4096))
     for name in ("complex64", ">f4", "U3", "object", "datetime64[s]"):
-        asked = described(f"memory_type(an array of {name})", memory_type, np.zeros(2, name))
+        asked = described(f"specialize_memory(np.dtype('{name}'), 4096)", specialize_memory, np.dtype(name), 4096)
         asked.raises(TypeError, str(np.dtype(name)), because="kernels have no such elements")
 
 
@@ -101,14 +103,14 @@ def test_shape_and_strides_do_not_matter() -> None:
 
 def test_compile_time_parameters() -> None:
     for value in (1, 2, True, 0.5, None, "text", (1, 2), [1, 2], (1, (2.0, "x"))):
-        call(value, constexpr=True).returns(Specialized("constexpr", False, frozen(value)))
-        call(constexpr(value), constexpr=True).returns(Specialized("constexpr", False, frozen(value)))
+        call(value, constexpr=True).returns(Specialized("constexpr", False, freeze(value)))
+        call(constexpr(value), constexpr=True).returns(Specialized("constexpr", False, freeze(value)))
     call({"a": 1}, constexpr=True).raises(TypeError, "my_kernel", "n", because="a dictionary cannot be part of a key")
 
 
 def test_constexpr_objects() -> None:
-    call(constexpr(8)).returns(Specialized("constexpr", False, frozen(8)), because="its author says it is constant")
-    call(constexpr(8), specialize=False).returns(Specialized("constexpr", False, frozen(8)))
+    call(constexpr(8)).returns(Specialized("constexpr", False, freeze(8)), because="its author says it is constant")
+    call(constexpr(8), specialize=False).returns(Specialized("constexpr", False, freeze(8)))
 
 
 def test_numpy_scalars() -> None:
@@ -135,13 +137,13 @@ CONSTANTS = st.recursive(
 @example((1, 2.0), (1.0, 2))
 @example((1,), [1])
 def test_frozen_values(a: Any, b: Any) -> None:
-    hashes = described(f"hash(frozen({a!r}))", lambda: hash(frozen(a)))
+    hashes = described(f"hash(freeze({a!r}))", lambda: hash(freeze(a)))
     hashes.succeeds("a hash, for it is part of a key")
     # What Python writes differs exactly where the compiled kernels could differ.
-    asked = described(f"frozen({a!r}) == frozen({b!r})", lambda: frozen(a) == frozen(b))
+    asked = described(f"freeze({a!r}) == freeze({b!r})", lambda: freeze(a) == freeze(b))
     asked.returns(repr(a) == repr(b), because="only equal values of equal types make equal kernels")
 
 
 def test_frozen_types_and_functions() -> None:
     for a, b in itertools.combinations([np.float32, np.float64, abs, len, "abs"], 2):
-        described(f"frozen({a!r}) == frozen({b!r})", lambda a=a, b=b: frozen(a) == frozen(b)).returns(False)
+        described(f"freeze({a!r}) == freeze({b!r})", lambda a=a, b=b: freeze(a) == freeze(b)).returns(False)

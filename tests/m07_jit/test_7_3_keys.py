@@ -1,4 +1,4 @@
-"""Task 7.3, the first half: what a compiled kernel depends on, and the key that is made of it."""
+"""Task 7.3: what a compiled kernel depends on, and the key that is made of it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import itertools
 from types import ModuleType
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.language.constexpr import constexpr
-from mini_triton.runtime.keys import Reference, key, paths, references
+from mini_triton.runtime import keys as runtime_keys
+from mini_triton.runtime.keys import Reference, compute_key, functions_in, paths, references
 from mini_triton.runtime.options import Options
-from mini_triton.runtime.specialization import Specialized, constant
+from mini_triton.runtime.specialization import Specialized, specialize_constant
 
 from tests.checks import described
 from tests.support.sources import load
@@ -67,14 +69,16 @@ def read_by_python(text: str) -> set[str]:
     return found
 
 
-@given(statements)
-def test_paths(drawn: list[tuple[str, str, str]]) -> None:
+@given(st.sampled_from(["x, y", "x, /, y", "x, y, /", "x, *y", "x, y=1"]), statements)
+@example("x, y, /", [("{e}", "a", "x[a]")])
+def test_paths(parameters: str, drawn: list[tuple[str, str, str]]) -> None:
     lines = [line for form, name, expression in drawn for line in form.format(n=name, e=expression).splitlines()]
-    text = "\n    ".join(["def kernel(x, y):", *lines]) + "\n"
+    text = "\n    ".join([f"def kernel({parameters}):", *lines]) + "\n"
     (tree,) = ast.parse(text).body
     assert isinstance(tree, ast.FunctionDef)
-    asked = described(f"sorted(paths(tree of\n{text}))", lambda: sorted(paths(tree)))
-    asked.returns(sorted(read_by_python(text)), because="Python's compiler looks these up outside of the function")
+    asked = described(f"paths(tree of\n{text})", paths, tree)
+    because = "Python's compiler looks these up outside of the function; sorted, they are the same in every process"
+    asked.returns(sorted(read_by_python(text)), because)
 
 
 # --- references
@@ -200,15 +204,20 @@ small, large = make(tl.constexpr(2)), make(tl.constexpr(4))
 
 # --- the key
 
-ARGUMENTS = {"x": Specialized("*fp32", True), "n": Specialized("i32"), "GIVEN": constant(8)}
+ARGUMENTS = {"x": Specialized("*fp32", True), "n": Specialized("i32"), "GIVEN": specialize_constant(8)}
 
 
 def key_of(
     text: str = KERNELS, arguments: dict[str, Specialized] | None = None, options: Options | None = None, **names: Any
 ) -> str:
     """The key of the kernel that a text defines, with other names, arguments or options than usual."""
-    known = kernels(text, **names)
-    return key(known["kernel"], ARGUMENTS | (arguments or {}), options or Options())
+    return key(kernels(text, **names)["kernel"], ARGUMENTS | (arguments or {}), options or Options())
+
+
+def key(kernel: Any, arguments: dict[str, Specialized], options: Options) -> str:
+    """The key of a kernel, for arguments that may be functions."""
+    given = functions_in([argument.value for argument in arguments.values()])
+    return compute_key(kernel, references(kernel, *given), arguments, options)
 
 
 def changed(old: str, new: str) -> str:
@@ -232,19 +241,61 @@ def test_what_a_key_depends_on() -> None:
         "another dtype": key_of(arguments={"x": Specialized("*fp16", True)}),
         "an address that is no multiple of 16": key_of(arguments={"x": Specialized("*fp32")}),
         "an integer that is one": key_of(arguments={"n": Specialized("i32", True)}),
-        "an integer of 1": key_of(arguments={"n": constant(1)}),
+        "an integer of 1": key_of(arguments={"n": specialize_constant(1)}),
         "a wide integer": key_of(arguments={"n": Specialized("i64")}),
-        "another constant": key_of(arguments={"GIVEN": constant(9)}),
-        "a constant of another type": key_of(arguments={"GIVEN": constant(8.0)}),
-        "a constant text": key_of(arguments={"GIVEN": constant("8")}),
-        "a constant tuple": key_of(arguments={"GIVEN": constant((8,))}),
-        "constants exchanged": key_of(arguments={"n": constant(8), "GIVEN": constant(1)}),
+        "another constant": key_of(arguments={"GIVEN": specialize_constant(9)}),
+        "a constant of another type": key_of(arguments={"GIVEN": specialize_constant(8.0)}),
+        "a constant text": key_of(arguments={"GIVEN": specialize_constant("8")}),
+        "a constant tuple": key_of(arguments={"GIVEN": specialize_constant((8,))}),
+        "constants exchanged": key_of(arguments={"n": specialize_constant(8), "GIVEN": specialize_constant(1)}),
         "another option": key_of(options=Options(num_warps=8)),
     }
     for a, b in itertools.combinations(keys, 2):
         described(f"key of {a} == key of {b}", lambda a=a, b=b: keys[a] == keys[b]).returns(
             False, because="the compiled kernels may differ"
         )
+
+
+def differ(words: str, one: str, other: str, because: str) -> None:
+    described(f"key with {words}: one == the other", lambda: one == other).returns(False, because)
+
+
+def test_every_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, versions = key_of(), runtime_keys.versions()
+    for i, version in enumerate(versions):
+        changed = [*versions[:i], f"another {version}", *versions[i + 1 :]]
+        monkeypatch.setattr(runtime_keys, "versions", lambda changed=changed: changed)
+        differ(f"versions()[{i}] changed", before, key_of(), "another version may make another kernel")
+
+
+TWO_CALLEES = """
+import triton
+import triton.language as tl
+@triton.jit
+def kernel(x, n, GIVEN: tl.constexpr):
+    tl.store(x, left(n) + right(n))
+"""
+CALLEE = """
+import triton
+@triton.jit
+def scaled(v):
+    return v * SCALE
+"""
+
+
+def test_globals_of_two_callees_with_one_name() -> None:
+    def key_for(left: int, right: int) -> str:
+        callees = {}
+        for file, scale in (("left", left), ("right", right)):
+            callees[file] = load(CALLEE, f"{file}.py")["scaled"]
+            callees[file].fn.__globals__.update(SCALE=constexpr(scale), __name__=file)
+            callees[file].fn.__module__ = file
+        return key_of(TWO_CALLEES, **callees)
+
+    keys = {scales: key_for(*scales) for scales in [(1, 1), (1, 2), (2, 1), (2, 2)]}
+    for a, b in itertools.combinations(keys, 2):
+        words = f"SCALE = {a[0]} in left.py and {a[1]} in right.py, and with {b[0]} and {b[1]}, for\n{TWO_CALLEES}"
+        differ(words, keys[a], keys[b], "each of the two functions reads a SCALE of its own file")
 
 
 def test_what_a_key_does_not_depend_on() -> None:
@@ -281,13 +332,25 @@ def test_functions_as_arguments() -> None:
     keys = {}
     for name, step in itertools.product(("plus", "minus"), (1, 2)):
         names = kernels(CALLS_ITS_ARGUMENT, STEP=constexpr(step))
-        arguments = {"x": Specialized("*fp32"), "F": constant(names[name])}
+        arguments = {"x": Specialized("*fp32"), "F": specialize_constant(names[name])}
         words = f"key(kernel, F={name}) with STEP = {step} in\n{CALLS_ITS_ARGUMENT}"
         keys[name, step] = described(words, key, names["kernel"], arguments, Options()).succeeds()
     for a, b in itertools.combinations(keys, 2):
         described(f"key with F and STEP {a} == key with {b}", lambda a=a, b=b: keys[a] == keys[b]).returns(
             False, because="the function, and what it reads, are part of the kernel"
         )
+
+
+def test_the_body_of_a_function_among_the_arguments() -> None:
+    found = {}
+    for body in ("v + STEP", "v - STEP"):
+        names = kernels(CALLS_ITS_ARGUMENT.replace("v + STEP", body), STEP=constexpr(1))
+        for shown, value in {"plus": names["plus"], "(plus, 1)": (names["plus"], 1)}.items():
+            arguments = {"x": Specialized("*fp32"), "F": specialize_constant(value)}
+            found[shown, body] = key(names["kernel"], arguments, Options())
+    for shown in ("plus", "(plus, 1)"):
+        words = f"F={shown}, where plus returns v + STEP, and where it returns v - STEP"
+        differ(words, found[shown, "v + STEP"], found[shown, "v - STEP"], "the function's source is part of the kernel")
 
 
 def test_defaults_of_callees() -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.backends import triton_api
-from mini_triton.backends.handoff import STAGES, capability_of, lower
+from mini_triton.backends.handoff import capability_of, lower
 from mini_triton.ir.printer import print_module
 
 from tests.checks import calling, described
@@ -75,8 +75,6 @@ def test_machine_code_is_what_triton_makes_of_the_source(kernel: str, target: st
     (made,) = triton.frontends([triton.Source(**vars(source) | {"target": target})], lower=True)
     if lowered.capability != int(target[3:]):
         call.fail(f"capability {target[3:]}", lowered.capability)
-    if sorted(lowered.asm) != sorted(STAGES):
-        call.fail(f"asm of the stages {', '.join(STAGES)}", list(lowered.asm))
     if f".target {target}" not in lowered.asm["ptx"]:
         call.fail(f"PTX for {target}", re.findall(r"\.target \S+", lowered.asm["ptx"]))
     ours, theirs = count(lowered.asm["ptx"]), count(made.compiled.ptx)
@@ -135,8 +133,9 @@ def test_what_goes_from_one_to_the_next(options: dict[str, int] | None) -> None:
         ],
         because="these are the calls, and the file as they find it",
     )
-    if dict(lowered.asm) != {"ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d"}:
-        call.fail("the stages of the kernel that was compiled", dict(lowered.asm))
+    stages = {"ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d"}
+    if {stage: lowered.asm.get(stage) for stage in stages} != stages:
+        call.fail(f"the stages of the kernel that was compiled: {stages}", dict(lowered.asm))
 
 
 def test_nothing_is_left_behind(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from mini_triton.codegen.library.buffers import Buffer
 from mini_triton.codegen.library.memory import OutOfBounds
 from mini_triton.codegen.library.programs import LazyPrograms, OneProgram, Programs
 from mini_triton.codegen.numpy_gen import NumpyGenerator
+from mini_triton.codegen.pointers import stored_to
 from mini_triton.codegen.values import Mode
 from mini_triton.codegen.waiting import hands_on_a_wait
 from mini_triton.ir.core import Module, Operation
@@ -37,7 +38,8 @@ def compile_module(module: Module, mode: Mode | None = None) -> NumpyKernel:
     source = generator.source()
     types = [argument.type for argument in function.regions[0].block.arguments]
     lines = {number: line_of(operation) for number, operation in generator.line_table().items()}
-    return NumpyKernel(str(function.attributes["sym_name"]), source, mode, types, largest_tile(function), lines)
+    stored = stored_to(function, generator.origins)
+    return NumpyKernel(str(function.attributes["sym_name"]), source, mode, types, largest_tile(function), lines, stored)
 
 
 def line_of(operation: Operation) -> Line:
@@ -73,6 +75,7 @@ class NumpyKernel:
     types: list[Type]
     largest: int
     lines: dict[int, Line]
+    stored: list[str]  # the pointer parameters that it may store to
 
     def __post_init__(self) -> None:
         self.dtypes = [numpy_dtype(type.pointee if isinstance(type, PointerType) else type) for type in self.types]

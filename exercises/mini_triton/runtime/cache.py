@@ -20,7 +20,7 @@ from typing import Any
 DIRECTORY = "MINI_TRITON_CACHE_DIR"
 ALWAYS_COMPILE = "MINI_TRITON_ALWAYS_COMPILE"
 
-FORMAT = "2"
+FORMAT = "3"
 """The version of what is in an entry."""
 
 Entry = dict[str, Any]
@@ -36,18 +36,18 @@ def directory() -> Path:
 
 def store(key: str, entry: Entry) -> None:
     """Keep an entry under a key, in place of what may be there. Warns if that is not possible."""
-    # Task 7.3: `pack` makes bytes of the entry. The folder may not be there yet: `mkdir`. Write them to a new file of
-    # that folder, which `tempfile.NamedTemporaryFile(dir=..., delete=False)` finds a name for, then `os.replace` it
-    # with `path_of(key)`. An `OSError` (a full disk, a folder without permission) is a `warnings.warn` with the
-    # error's words in it; nothing half-written stays.
-    raise NotImplementedError("Task 7.3: Caches")
+    # Task 7.4: `pack` makes bytes of the entry. Readers must see the old file or the whole new one, at any time, even
+    # if this process is killed. The folder may not exist yet. An `OSError` (a full disk, a folder without permission)
+    # becomes a `warnings.warn` with the error's message; no temporary file stays.
+    raise NotImplementedError("Task 7.4: Kernels on disk")
 
 
 def load(key: str) -> Entry | None:
-    """The entry with this key, or None if there is none. Warns of a file that is damaged, and takes it for none."""
-    # Task 7.3: A file that is not there is no reason for a warning. One that cannot be read (`OSError`), or of which
-    # `unpack` says by a `ValueError` that it is damaged, is: a `warnings.warn` with its path in it.
-    raise NotImplementedError("Task 7.3: Caches")
+    """The entry with this key, or None if there is none. Warns of a damaged file, and returns None."""
+    # Task 7.4: `unpack` makes an entry of a file's bytes, and raises `ValueError` if the file is damaged. Warn of such
+    # a file, and of one that cannot be read (`OSError`), by `warnings.warn` with the path. A file that does not exist
+    # is not a reason to warn.
+    raise NotImplementedError("Task 7.4: Kernels on disk")
 
 
 def path_of(key: str) -> Path:
@@ -62,10 +62,8 @@ def pack(entry: Entry) -> bytes:
 
 
 def unpack(content: bytes) -> Entry:
-    """The entry that a file's content was made from. Raises `ValueError` if not every byte is as it was.
-
-    A damaged file can be empty, end early, or be anything else.
-    """
-    # Task 7.3: The other way round than `pack`: split at the first b"\\n", compare checksums, and only then
-    # `json.loads`.
-    raise NotImplementedError("Task 7.3: Caches")
+    """The entry that a file's content was made from. Raises `ValueError` if not every byte is as it was. (Given.)"""
+    checksum, _, entry = content.partition(b"\n")
+    if hashlib.sha256(entry).hexdigest().encode() != checksum:
+        raise ValueError("the checksum does not fit")
+    return json.loads(entry)

@@ -28,19 +28,19 @@ class AccessError(IndexError):
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
-    # Task 7.5: `device_of` tells where each is. If there are two devices, name one argument of each, and the devices.
+    # Task 7.8: `device_of` tells where each is. If there are two devices, name one argument of each, and the devices.
     # If there is one, but not "cpu", name an argument, its device, and the reason if `BACK_ENDS` has one.
-    raise NotImplementedError("Task 7.5: Checks and accesses out of bounds")
+    raise NotImplementedError("Task 7.8: Checks")
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
     """Raise `ValueError`, with its name and the kernel's, for a read-only array among those that are stored to."""
-    # Task 7.5: Of NumPy's arrays `flags.writeable` tells. Tensors can always be written to. What the kernel only
+    # Task 7.8: Of NumPy's arrays `flags.writeable` tells. Tensors can always be written to. What the kernel only
     # reads may be read-only.
-    raise NotImplementedError("Task 7.5: Checks and accesses out of bounds")
+    raise NotImplementedError("Task 7.8: Checks")
 
 
-def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
+def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
     """The error for whoever launched the kernel: what was accessed, by which program, and the kernel's source line.
 
         add: x[1024] is out of bounds, x has 1000 elements, shape (1000,)
@@ -49,8 +49,8 @@ def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> Access
 
     `shape` is that of the argument.
     """
-    # Task 7.5: The error knows `buffer.name`, `element`, `program` and `place`; `source_line(place)` has the line.
-    raise NotImplementedError("Task 7.5: Checks and accesses out of bounds")
+    # Task 7.8: The error knows `buffer.name`, `element`, `program` and `place`; `source_line(place)` has the line.
+    raise NotImplementedError("Task 7.8: Checks")
 
 
 def source_line(place: str) -> str:
@@ -59,7 +59,7 @@ def source_line(place: str) -> str:
     return linecache.getline(file, int(line or 0)).strip()
 
 
-def lost(kernel: str, error: OutOfBounds) -> AccessError:
+def explain_address(kernel: str, error: OutOfBounds) -> AccessError:
     """The error for an address that leads nowhere. (Given.)"""
     return AccessError(
         f"{kernel}: the address {error.element:#x} is in no argument\n"

@@ -18,9 +18,6 @@ PRINT = "MINI_TRITON_PRINT"
 DUMP = "MINI_TRITON_KERNEL_DUMP"
 DUMP_DIRECTORY = "MINI_TRITON_DUMP_DIR"
 
-FILES = {"source": "source.py", "ttir": "ttir", "numpy": "numpy.py"}
-"""The stages in their order, and how the names of their files end."""
-
 WIDTH = 100
 
 
@@ -34,25 +31,27 @@ def is_set(variable: str) -> bool:
     return os.environ.get(variable, "0").lower() not in ("", "0", "false", "no", "off")
 
 
-def finished(kernel: str, key: str, stage: str, text: str) -> None:
-    """Called when a stage has made its text. (Given.)"""
+def show(title: str, key: str, file: str, text: str | bytes) -> None:
+    """Print and dump what a stage has made, if that is wanted. (Given.)"""
     if os.environ.get(PRINT) == "stages":
-        print(titled(kernel, stage, text))
+        print(add_title(title, text))
     if is_set(DUMP):
-        dump(kernel, key, stage, text)
+        dump(key, file, text)
 
 
-def titled(kernel: str, stage: str, text: str) -> str:
-    """The text below a line of `WIDTH` characters that says what it is: `──── add: 2 ttir, 14 lines ─────...`."""
-    # Task 7.6: Four "─", a space, the kernel, the number of the stage (`FILES` has them in order, from 1), its name,
-    # the number of the text's lines, a space, and "─" up to the end. No empty line at the end of the text.
-    raise NotImplementedError("Task 7.6: Looking inside")
+def add_title(title: str, text: str | bytes) -> str:
+    """The text below a line of `WIDTH` characters: `──── add: 2 ttir, 14 lines ─────...`. (Given.)"""
+    if isinstance(text, bytes):
+        return f"──── {title}, {len(text)} bytes ".ljust(WIDTH, "─")
+    text = text.rstrip("\n")
+    return f"──── {title}, {len(text.splitlines())} lines ".ljust(WIDTH, "─") + f"\n{text}"
 
 
-def dump(kernel: str, key: str, stage: str, text: str) -> None:
-    """Write the text to its file: a folder for each key, in it `add.source.py`, `add.ttir` and `add.numpy.py`."""
-    # Task 7.6: `dump_directory()`, the key, the file. Folders may have to be made, all of them.
-    raise NotImplementedError("Task 7.6: Looking inside")
+def dump(key: str, file: str, text: str | bytes) -> None:
+    """Write the text to a file: a folder for each key, in it `add.source.py`, `add.ttir` and `add.numpy.py`."""
+    # Task 7.5: `dump_directory()`, the key, the file. Folders may have to be made, all of them. A text is written in
+    # UTF-8, bytes as they are.
+    raise NotImplementedError("Task 7.5: The stages")
 
 
 def dump_directory() -> Path:

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, overload
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
-from mini_triton.runtime.arguments import mocked
 from mini_triton.runtime.binding import bind, parameters_of
 from mini_triton.runtime.checks import AccessError
+from mini_triton.runtime.extras.mock import mock
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, functions_in, references, resolve
 from mini_triton.runtime.options import DEFAULTS, Options
 from mini_triton.runtime.specialization import Specialized, specialize
 
 if TYPE_CHECKING:
-    from mini_triton.runtime.compiled import CompiledKernel
-    from mini_triton.runtime.warm import WarmLaunches
+    from mini_triton.runtime.compiled_kernel import CompiledKernel
+    from mini_triton.runtime.extras.warm import WarmLaunches
 
 Key = tuple[tuple[Specialized, ...], Options]
 
@@ -51,19 +51,21 @@ class JITFunction(KernelSource):
         return functools.partial(self.launch, grid)
 
     def launch(self, grid: Any, /, *arguments: Any, **keywords: Any) -> CompiledKernel:
-        """Bind the arguments, compile if nothing is compiled for them yet, and run. (Given.)
+        """Bind the arguments, compile if nothing is compiled for them yet, run, and return the compiled kernel.
 
-        Errors of the kernel say where it is wrong, and nothing of their way through compiler and runtime.
+        If `grid` is `COMPILE_ONLY`, nothing runs. Errors of the kernel say where it is wrong, and nothing of their way
+        through compiler and runtime.
         """
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
                 if kernel := self.warm.repeat(grid, arguments, keywords):
                     return kernel
-            values, kernel = self.prepared(arguments, keywords)
-            if grid is not COMPILE_ONLY:
-                kernel.launch(grid_of(self.fn.__name__, grid, values), values)
-                if kernel.launchers:
-                    self.remember(kernel, arguments, keywords)
+            # Task 7.9: `bind` gives values and options; `Options(**options)` checks them, or there are `DEFAULTS`.
+            # `self.find` gives the compiled kernel for both. `kernel.launch` takes the grid, which `grid_of` makes of
+            # whatever the caller gave, and the values.
+            raise NotImplementedError("Task 7.9: The launch")
+            if kernel.launchers and grid is not COMPILE_ONLY:
+                self.remember(kernel, arguments, keywords)
         except CompilationError as error:
             raise without_internals(error) from error.__cause__
         except AccessError as error:
@@ -77,44 +79,45 @@ class JITFunction(KernelSource):
     def warmup(self, *arguments: Any, grid: Any = None, **keywords: Any) -> CompiledKernel:
         """Compile for such arguments, and run nothing: `kernel.warmup(np.float32, 1024, BLOCK=64, grid=(16,))`.
 
-        A dtype stands for an aligned array of it.
+        A dtype stands for an aligned array of it. (Given.)
         """
-        # Task 7.6: `mocked` makes such an array of a dtype, and passes everything else on. Then `run`.
-        raise NotImplementedError("Task 7.6: Looking inside")
+        mocked = {name: mock(value) for name, value in keywords.items()}
+        return self.run(*map(mock, arguments), grid=grid, warmup=True, **mocked)
+
+    def find(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
+        """The kernel for arguments with these values: one that this process has, or a new one.
+
+        Raises `RuntimeError`, with its name, if something that the kernel reads from outside has changed since it was
+        first compiled. In real Triton this is an error as well: nobody could say which value a kernel has.
+        """
+        # Task 7.6: First ask `self.references` whether they have changed; `explain_change` is the message. Specialize
+        # each argument: all of these as a tuple, and the options, are the key in `self.kernels`. If that has no kernel
+        # yet, `self.compile` one. A kernel depends on the `references` of this function and of `functions_in` the
+        # arguments' values: remember each, by its function's `fn` and its path, before compiling.
+        raise NotImplementedError("Task 7.6: Find or compile")
+
+    def compile(
+        self,
+        arguments: Mapping[str, Specialized],
+        values: Mapping[str, Any],
+        options: Options,
+        references: Sequence[Reference],
+    ) -> CompiledKernel:
+        """The kernel for specialized arguments, from the disk or through all stages. (Given.)"""
+        from mini_triton.runtime.compiled_kernel import compile_kernel  # kernels can be defined without a back end
+
+        return compile_kernel(self, arguments, values, options, references)
 
     def remember(self, kernel: CompiledKernel, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """A launch on a GPU, so that one like it will be quick. (Given.)"""
-        from mini_triton.runtime.warm import WarmLaunches
+        """Take note of a launch on a GPU, so that one like it will be quick. (Given.)"""
+        from mini_triton.runtime.extras.warm import WarmLaunches
 
         if self.warm is None:
             self.warm = WarmLaunches(self.fn.__name__, self.parameters, self.references)
         self.warm.remember(kernel, arguments, keywords)
 
-    def prepared(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[dict[str, Any], CompiledKernel]:
-        """The value of each parameter, and the kernel that is compiled for such. (Given.)"""
-        values, options = bind(self.fn.__name__, self.parameters, arguments, keywords)
-        return values, self.compiled(values, Options(**options) if options else DEFAULTS)
 
-    def compiled(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
-        """The kernel for arguments with these values: the one there is, or a new one.
-
-        Raises `RuntimeError`, with its name, if something that the kernel reads from outside has changed since it was
-        first compiled. In real Triton this is an error as well: nobody could say which value a kernel has.
-        """
-        # Task 7.3: Ask `self.references` whether they have changed; `changed` is the message. Then specialize each
-        # argument: all of that, as a tuple, and the options are the key in `self.kernels`. Where no kernel is yet,
-        # `self.new` makes one; it wants the specializations by name. And the `references` of this function and of
-        # `functions_in` the arguments' values are remembered, each by its function's `fn` and its path.
-        raise NotImplementedError("Task 7.3: Caches")
-
-    def new(self, arguments: Mapping[str, Specialized], values: Mapping[str, Any], options: Options) -> CompiledKernel:
-        """Compile, or find on disk. (Given.)"""
-        from mini_triton.runtime.compiler import compile  # not earlier: kernels can be defined without a back end
-
-        return compile(self, arguments, values, options)
-
-
-def changed(kernel: str, reference: Reference) -> str:
+def explain_change(kernel: str, reference: Reference) -> str:
     """The message for a reference that has changed. (Given.)"""
     now = resolve(reference.function.globals, reference.path)
     return f"Global variable {reference.path} has changed since {kernel} was compiled, from {reference.value} to {now}"

@@ -12,9 +12,9 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-import importlib
+import importlib.util
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +23,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+import mini_triton
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
 from mini_triton.frontend.names import written
 from mini_triton.language.constexpr import unwrap
@@ -32,9 +33,6 @@ from mini_triton.runtime.specialization import Specialized
 
 MISSING = object()
 """The value of a name that has none."""
-
-COMPILER = ("mini_triton.ir", "mini_triton.language", "mini_triton.frontend", "mini_triton.codegen")
-"""The packages that decide what a kernel becomes."""
 
 
 @dataclass(frozen=True)
@@ -48,25 +46,26 @@ class Reference:
     def has_changed(self) -> bool:
         """Whether the name stands for something else by now. (Given.)"""
         now = resolve(self.function.globals, self.path)
-        return now is not self.value and described(now) != described(self.value)
+        return now is not self.value and describe(now) != describe(self.value)
 
 
 def paths(tree: ast.FunctionDef) -> list[str]:
-    """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside, each once.
+    """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside.
 
-    Of `settings.sizes.BLOCK` also the beginnings, `settings` and `settings.sizes`, are there. Parameters, and names
-    that the body gives a value, are the function's own.
+    Each is there once, and they are sorted: the same in every process. Of `settings.sizes.BLOCK` also the beginnings,
+    `settings` and `settings.sizes`, are there. Parameters of all kinds, and names that the body gives a value, are the
+    function's own.
     """
-    # Task 7.3: `ast.walk` each statement of the body. `dotted` is the text of a node that is a name or a dotted name.
-    # What counts is the part before its first dot: `written` (task 5.1) gives the names that get a value.
-    raise NotImplementedError("Task 7.3: Caches")
+    # Task 7.3: `ast.walk` each statement of the body. `dotted_name` is the text of a node that is a name or a dotted
+    # name. What counts is the part before its first dot: `written` (task 5.1) gives the names that get a value.
+    raise NotImplementedError("Task 7.3: Keys")
 
 
-def dotted(node: ast.AST) -> str:
+def dotted_name(node: ast.AST) -> str:
     """`a.b.c` for a node that is such a name; "" for any other. (Given.)"""
     if isinstance(node, ast.Name):
         return node.id
-    if isinstance(node, ast.Attribute) and (owner := dotted(node.value)):
+    if isinstance(node, ast.Attribute) and (owner := dotted_name(node.value)):
         return f"{owner}.{node.attr}"
     return ""
 
@@ -106,14 +105,16 @@ def references(*functions: KernelSource) -> list[Reference]:
     """
     # Task 7.3: Keep a list of functions to visit, and add to its end those that a reference leads to (`as_function`).
     # They may call one another in circles. Two of them are the same if their `fn` is.
-    raise NotImplementedError("Task 7.3: Caches")
+    raise NotImplementedError("Task 7.3: Keys")
 
 
-def described(value: Any) -> str:
-    """The value of a reference as a text, the same in every process. (Given.)
+def describe(value: Any) -> str:
+    """A value that a kernel depends on as a text, the same in every process. (Given.)
 
     A function is described by where it is and its source; what is Python's own, or the language's, by its name.
     """
+    if isinstance(value, tuple | list):
+        return f"{type(value).__qualname__}({', '.join(map(describe, value))})"
     if function := as_function(value):
         place = f"{function.file}:{function.fn.__code__.co_firstlineno}"
         return f"{place} {function.fn.__defaults__} {function.source}"
@@ -122,15 +123,18 @@ def described(value: Any) -> str:
     return f"{type(value).__qualname__} {value!r}"
 
 
-def key(function: KernelSource, arguments: Mapping[str, Specialized], options: Options) -> str:
+def compute_key(
+    function: KernelSource, references: Sequence[Reference], arguments: Mapping[str, Specialized], options: Options
+) -> str:
     """A text, the same in every process, that two compiled kernels have in common only if they are the same.
 
-    It is made of the function's source, everything that it refers to, its arguments, the options, and the `versions`.
+    It is made of the function's source, all `references` of a compilation, the arguments, the options, and the
+    `versions` of everything that a kernel goes through.
     """
-    # Task 7.3: Collect texts: `described` makes one of the function, and of each reference's value. A reference has a
-    # name as well, and belongs to a function. A compile-time argument may be a function: then its own references count,
-    # too. `digest` makes one short text of many.
-    raise NotImplementedError("Task 7.3: Caches")
+    # Task 7.3: Collect texts: `describe` makes one of the function, and of any value. A reference has a name as well,
+    # and belongs to a function, whose `fn.__module__` and `fn.__qualname__` tell it from others. `digest` makes one
+    # short text of many.
+    raise NotImplementedError("Task 7.3: Keys")
 
 
 def functions_in(value: Any) -> list[KernelSource]:
@@ -141,22 +145,33 @@ def functions_in(value: Any) -> list[KernelSource]:
     return [function] if function else []
 
 
-def spelled(value: Any) -> str:
-    """A frozen compile-time value as a text. (Given.)"""
-    return f"({', '.join(map(spelled, value))})" if isinstance(value, tuple) else described(value)
-
-
 def digest(texts: list[str]) -> str:
     """A short text for many: SHA-256, in hexadecimal digits. (Given.)"""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
+def versions() -> list[str]:
+    """Versions of all that makes a kernel; ours is a hash of our sources, and the list of stages. (Given.)"""
+    from mini_triton.runtime.pipeline import STAGES  # not earlier: kernels can be defined without a back end
+
+    stages = [f"{stage.name} {stage.run.__module__}.{stage.run.__qualname__}" for stage in STAGES]
+    return [FORMAT, platform.python_version(), np.__version__, ml_dtypes.__version__, hash_sources(), *stages]
+
+
 @functools.cache
-def versions() -> tuple[str, ...]:
-    """Of everything that a kernel goes through; our compiler's version is its source, which you change. (Given.)"""
-    sources = [path.read_text(encoding="utf-8") for package in COMPILER for path in sorted(_files(package))]
-    return FORMAT, platform.python_version(), np.__version__, ml_dtypes.__version__, digest(sources)
+def hash_sources() -> str:
+    """A hash of all files of this package. It is computed once in a process. (Given.)"""
+    return digest([f"{file.parent.name}/{file.name}\n{file.read_text(encoding='utf-8')}" for file in source_files()])
 
 
-def _files(package: str) -> Iterator[Path]:
-    return Path(str(importlib.import_module(package).__file__)).parent.rglob("*.py")
+def source_files() -> Iterator[Path]:
+    """The files of this package. (Given.)
+
+    While you are graded, some subpackages are yours and others the reference's: each is looked for by itself.
+    """
+    root = Path(mini_triton.__file__).parent
+    yield from sorted(root.glob("*.py"))
+    for folder in sorted(path.parent.name for path in root.glob("*/__init__.py")):
+        spec = importlib.util.find_spec(f"mini_triton.{folder}")
+        if spec and spec.origin:
+            yield from sorted(Path(spec.origin).parent.rglob("*.py"))

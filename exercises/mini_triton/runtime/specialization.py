@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from typing import Any, NamedTuple
 
 from mini_triton.language.constexpr import constexpr, unwrap
-from mini_triton.runtime.arguments import address, element_type, is_memory, number
+from mini_triton.runtime.arguments import address, element_type, is_memory, to_python
 from mini_triton.runtime.binding import Parameter
 
 ALIGNMENT = 16
@@ -24,18 +24,18 @@ class Specialized(NamedTuple):
 
     type: str  # "*fp32", "i32", ..., or "constexpr"
     divisible: bool = False  # the integer, or the address, is a multiple of 16
-    value: Hashable = None  # of a constexpr: its `frozen` value
+    value: Hashable = None  # of a constexpr: its frozen value
 
 
 def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
-    """What the compiler is told of the argument for this parameter.
+    """What the compiler is told of the argument for this parameter. (Given.)
 
     Raises `TypeError`, with the names of kernel and parameter, for what kernels cannot take.
     """
     try:
         if parameter.constexpr:
-            return constant(value)
-        found = specialize_value(number(value), parameter)
+            return specialize_constant(value)
+        found = specialize_value(to_python(value), parameter)
     except (TypeError, OverflowError) as error:
         raise TypeError(f"{kernel}, parameter {parameter.name}: {error}") from None
     return Specialized(parameter.type, found.divisible) if parameter.type and value is not None else found
@@ -43,32 +43,40 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
     """The same without regard to annotations. Raises `TypeError` that says what kernels take."""
-    # Task 7.2: In this order: None and `constexpr` objects are a `constant`. A bool is "u1", and always a Python bool
-    # here; a float is "fp32". An int is a `constant` if it is 1, else it has its `integer_type`. Memory
-    # (`is_memory`) has a `memory_type`. Whatever else: `TypeError(refusal(value))`.
-    # `divisible` is for ints and for memory (its `address`). Without `parameter.specialize` it is False, and a 1 is an
-    # int like others; without `parameter.specialize_alignment` only the former.
+    # Task 7.2: None and `constexpr` objects are compile-time values. Numbers and memory (`is_memory`) have functions
+    # of their own below. Whatever else: `TypeError(refuse(value))`. Without `parameter.specialize` a 1 is not a
+    # constant and multiples of 16 are not noted; without `parameter.specialize_alignment` only the latter.
+    raise NotImplementedError("Task 7.2: Specialization")
+
+
+def specialize_number(value: int | float, ones: bool = True, multiples: bool = True) -> Specialized:
+    """What the compiler is told of a number: a bool is "u1", a float "fp32", an int the `integer_type` it fits into.
+
+    If `ones`, the integer 1 is a compile-time value. If `multiples`, integers that are multiples of 16 are `divisible`.
+    """
+    # Task 7.2: For Python a bool is an int, too, and True == 1.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
 def integer_type(value: int) -> str:
-    """The first of i32, i64 and u64 that can hold the integer; `OverflowError` if none can."""
-    # Task 7.2: There is no u32 in this list, in real Triton neither. The error's message has the value in it.
+    """The first of i32, i64 and u64 that can hold the integer; `OverflowError`, with the integer, if none can."""
+    # Task 7.2: There is no u32 in this list, as in real Triton.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
-def memory_type(value: Any) -> str:
-    """The type of a pointer to an array's or a tensor's elements, such as "*fp32".
+def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Specialized:
+    """What the compiler is told of an array or a tensor: a pointer to elements of this dtype, such as "*fp32".
 
-    Raises `TypeError`, with the dtype in it, for elements that kernels have no type for.
+    If `multiples`, an address that is a multiple of 16 is `divisible`. Raises `TypeError`, with the dtype, for elements
+    that kernels do not have.
     """
-    # Task 7.2: `element_type` knows how elements are spelled, and which are not. The error has `value.dtype` in it.
+    # Task 7.2: `element_type` spells a dtype; it gives None for one that kernels do not have.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
-def constant(value: Any) -> Specialized:
+def specialize_constant(value: Any) -> Specialized:
     """What the compiler is told of a compile-time value. Raises `TypeError` for one that is not hashable. (Given.)"""
-    value = frozen(unwrap(number(value)))
+    value = freeze(unwrap(to_python(value)))
     try:
         hash(value)
     except TypeError as error:
@@ -76,7 +84,7 @@ def constant(value: Any) -> Specialized:
     return Specialized("constexpr", False, value)
 
 
-def frozen(value: Any) -> Hashable:
+def freeze(value: Any) -> Hashable:
     """Something that is equal for two values only if kernels compiled with them are the same."""
     # Task 7.2: For Python, 1 == True == 1.0 and 0.0 == -0.0; for a kernel they have other types, other signs. And
     # nan != nan: each would be compiled again. So pair a value with its type, and let a float's `repr` stand for it.
@@ -84,7 +92,7 @@ def frozen(value: Any) -> Hashable:
     raise NotImplementedError("Task 7.2: Specialization")
 
 
-def refusal(value: Any) -> str:
+def refuse(value: Any) -> str:
     """Why a kernel cannot take this argument. (Given.)"""
     kind = type(value).__name__
     if isinstance(value, tuple | list | str):

@@ -17,22 +17,14 @@ from typing import Any
 
 from mini_triton.backends import triton_api
 
-STAGES = ("ttgir", "llir", "ptx", "cubin")
-"""What real Triton makes of TTIR, in order. A cubin is bytes, the others are texts."""
-
 
 @dataclass(frozen=True)
 class Lowered:
     """What real Triton made of a module."""
 
     capability: int
-    asm: Mapping[str, Any]  # by the names in `STAGES`
+    asm: Mapping[str, Any]  # by the stages' names: "ttgir", "llir", "ptx" are texts, "cubin" is bytes
     kernel: triton_api.Kernel  # which can be launched
-
-    @property
-    def sass(self) -> str:
-        """The machine code in words, an instruction a line; "" where there is no disassembler. (Given.)"""
-        return triton_api.disassembled(self.asm["cubin"])
 
 
 def capability_of(name: str) -> int:
@@ -54,7 +46,7 @@ def lower(
     """
     # [task 10.1] `triton_api.insist()` comes first. Triton reads files only, whose names end in ".ttir": write the text
     # to one in a temporary folder, named after the kernel. Replace it by what `triton_api.simplified` makes of the
-    # file, then `triton_api.compile` that. It returns a kernel, whose `asm` has the stages, and more than those.
+    # file, then `triton_api.compile` that. It returns a kernel, whose `asm` has the stages.
     triton_api.insist()
     options = options or {}
     with tempfile.TemporaryDirectory(prefix="mini-triton-") as folder:
@@ -62,5 +54,5 @@ def lower(
         file.write_text(ttir, encoding="utf-8")
         file.write_text(triton_api.simplified(str(file), capability, options), encoding="utf-8")
         compiled = triton_api.compile(str(file), capability, options, types)
-    return Lowered(capability, {stage: compiled.asm[stage] for stage in STAGES}, compiled)
+    return Lowered(capability, compiled.asm, compiled)
     # [end]

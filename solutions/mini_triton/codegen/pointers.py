@@ -13,6 +13,7 @@ from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import PointerType, element_type
 
 Origins = dict[Value, Value | None]
+WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 
 
 def origins(function: Operation) -> Origins:
@@ -30,6 +31,12 @@ def origins(function: Operation) -> Origins:
                     found.setdefault(value, set()).update(unknown, *(found.get(s, set()) for s in sources or ()))
         if found == before:
             return {value: next(iter(origin)) if len(origin) == 1 else None for value, origin in found.items()}
+
+
+def stored_to(function: Operation, origins: Origins) -> list[str]:
+    """The pointer parameters of a kernel that it may store to."""
+    arguments = {origins[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
+    return [argument.name for argument in function.regions[0].block.arguments if argument in arguments]
 
 
 def _is_pointer(value: Value) -> bool:

@@ -10,10 +10,8 @@ program may be waiting for another. A search in memory that nobody writes does n
 
 from __future__ import annotations
 
-from mini_triton.codegen.pointers import origins
+from mini_triton.codegen.pointers import WRITES, origins
 from mini_triton.ir.core import Operation, OpResult, Value
-
-WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 
 
 def hands_on_a_wait(function: Operation) -> bool:

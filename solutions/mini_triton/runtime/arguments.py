@@ -6,6 +6,7 @@ Triton, where anything with a `data_ptr()` and a `dtype` is a pointer.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import ml_dtypes
@@ -18,41 +19,16 @@ OF_TORCH = {f"torch.{row.array}": row.signature for row in FORMATS}
 """How a launch spells the element types of NumPy and PyTorch."""
 
 
-class MockTensor:
-    """Stands for memory of which only the dtype is known: `kernel.warmup(MockTensor(torch.float32), grid=(1,))`.
-
-    Its address, 0, is a multiple of 16.
-    """
-
-    device = "cpu"
-
-    def __init__(self, dtype: Any, shape: tuple[int, ...] = (1,)) -> None:
-        self.dtype = dtype
-        self.shape = shape
-
-    def data_ptr(self) -> int:
-        return 0
-
-
-def mocked(value: Any) -> Any:
-    """An argument of a warmup: a dtype of NumPy's or PyTorch's stands for memory that holds such elements."""
-    is_dtype = isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic))
-    is_torch_dtype = type(value).__module__ == "torch" and type(value).__name__ == "dtype"
-    return MockTensor(value) if is_dtype or is_torch_dtype else value
-
-
 def is_memory(value: Any) -> bool:
     """Whether an argument is memory: a kernel gets a pointer to it."""
     return isinstance(value, np.ndarray) or (hasattr(value, "data_ptr") and hasattr(value, "dtype"))
 
 
-def element_type(memory: Any) -> str | None:
-    """How a launch spells the type of an array's or a tensor's elements; None if kernels have no such type."""
-    dtype = memory.dtype
-    if isinstance(memory, np.ndarray):
-        return OF_NUMPY.get(dtype)  # other byte orders are other dtypes
+@functools.cache
+def element_type(dtype: Any) -> str | None:
+    """How a launch spells a dtype of NumPy or PyTorch; None if kernels have no such type."""
     name = str(dtype)
-    return OF_TORCH.get(name) if name.startswith("torch.") else OF_NUMPY.get(np.dtype(dtype))
+    return OF_TORCH.get(name) if name.startswith("torch.") else OF_NUMPY.get(np.dtype(dtype))  # byte order included
 
 
 def address(memory: Any) -> int:
@@ -65,6 +41,6 @@ def device_of(memory: Any) -> str:
     return "cpu" if isinstance(memory, np.ndarray) else str(memory.device)
 
 
-def number(value: Any) -> Any:
+def to_python(value: Any) -> Any:
     """NumPy's scalars as Python's numbers of the same value; all else as it is."""
     return value.item() if isinstance(value, np.generic) else value

@@ -20,7 +20,7 @@ from typing import Any
 DIRECTORY = "MINI_TRITON_CACHE_DIR"
 ALWAYS_COMPILE = "MINI_TRITON_ALWAYS_COMPILE"
 
-FORMAT = "2"
+FORMAT = "3"
 """The version of what is in an entry."""
 
 Entry = dict[str, Any]
@@ -36,10 +36,9 @@ def directory() -> Path:
 
 def store(key: str, entry: Entry) -> None:
     """Keep an entry under a key, in place of what may be there. Warns if that is not possible."""
-    # [task 7.3] `pack` makes bytes of the entry. The folder may not be there yet: `mkdir`. Write them to a new file of
-    # that folder, which `tempfile.NamedTemporaryFile(dir=..., delete=False)` finds a name for, then `os.replace` it
-    # with `path_of(key)`. An `OSError` (a full disk, a folder without permission) is a `warnings.warn` with the
-    # error's words in it; nothing half-written stays.
+    # [task 7.4] `pack` makes bytes of the entry. Readers must see the old file or the whole new one, at any time, even
+    # if this process is killed. The folder may not exist yet. An `OSError` (a full disk, a folder without permission)
+    # becomes a `warnings.warn` with the error's message; no temporary file stays.
     path = path_of(key)
     temporary = None
     try:
@@ -56,16 +55,17 @@ def store(key: str, entry: Entry) -> None:
 
 
 def load(key: str) -> Entry | None:
-    """The entry with this key, or None if there is none. Warns of a file that is damaged, and takes it for none."""
-    # [task 7.3] A file that is not there is no reason for a warning. One that cannot be read (`OSError`), or of which
-    # `unpack` says by a `ValueError` that it is damaged, is: a `warnings.warn` with its path in it.
+    """The entry with this key, or None if there is none. Warns of a damaged file, and returns None."""
+    # [task 7.4] `unpack` makes an entry of a file's bytes, and raises `ValueError` if the file is damaged. Warn of such
+    # a file, and of one that cannot be read (`OSError`), by `warnings.warn` with the path. A file that does not exist
+    # is not a reason to warn.
     path = path_of(key)
     try:
         return unpack(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        warnings.warn(f"a compiled kernel is compiled again, its file is damaged: {path}: {error}", stacklevel=2)
+        warnings.warn(f"the cache file is damaged, its kernel is compiled again: {path}: {error}", stacklevel=2)
         return None
     # [end]
 
@@ -82,14 +82,8 @@ def pack(entry: Entry) -> bytes:
 
 
 def unpack(content: bytes) -> Entry:
-    """The entry that a file's content was made from. Raises `ValueError` if not every byte is as it was.
-
-    A damaged file can be empty, end early, or be anything else.
-    """
-    # [task 7.3] The other way round than `pack`: split at the first b"\\n", compare checksums, and only then
-    # `json.loads`.
+    """The entry that a file's content was made from. Raises `ValueError` if not every byte is as it was. (Given.)"""
     checksum, _, entry = content.partition(b"\n")
     if hashlib.sha256(entry).hexdigest().encode() != checksum:
         raise ValueError("the checksum does not fit")
     return json.loads(entry)
-    # [end]

@@ -28,7 +28,7 @@ class AccessError(IndexError):
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
-    # [task 7.5] `device_of` tells where each is. If there are two devices, name one argument of each, and the devices.
+    # [task 7.8] `device_of` tells where each is. If there are two devices, name one argument of each, and the devices.
     # If there is one, but not "cpu", name an argument, its device, and the reason if `BACK_ENDS` has one.
     devices: dict[str, str] = {}
     for name, value in memory.items():
@@ -45,7 +45,7 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
     """Raise `ValueError`, with its name and the kernel's, for a read-only array among those that are stored to."""
-    # [task 7.5] Of NumPy's arrays `flags.writeable` tells. Tensors can always be written to. What the kernel only
+    # [task 7.8] Of NumPy's arrays `flags.writeable` tells. Tensors can always be written to. What the kernel only
     # reads may be read-only.
     for name in stored:
         value = memory[name]
@@ -54,7 +54,7 @@ def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[st
     # [end]
 
 
-def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
+def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
     """The error for whoever launched the kernel: what was accessed, by which program, and the kernel's source line.
 
         add: x[1024] is out of bounds, x has 1000 elements, shape (1000,)
@@ -63,7 +63,7 @@ def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> Access
 
     `shape` is that of the argument.
     """
-    # [task 7.5] The error knows `buffer.name`, `element`, `program` and `place`; `source_line(place)` has the line.
+    # [task 7.8] The error knows `buffer.name`, `element`, `program` and `place`; `source_line(place)` has the line.
     name = error.buffer.name
     return AccessError(
         f"{kernel}: {name}[{error.element}] is out of bounds, {name} has {math.prod(shape)} elements, shape {shape}\n"
@@ -79,7 +79,7 @@ def source_line(place: str) -> str:
     return linecache.getline(file, int(line or 0)).strip()
 
 
-def lost(kernel: str, error: OutOfBounds) -> AccessError:
+def explain_address(kernel: str, error: OutOfBounds) -> AccessError:
     """The error for an address that leads nowhere. (Given.)"""
     return AccessError(
         f"{kernel}: the address {error.element:#x} is in no argument\n"

@@ -1,99 +1,25 @@
-"""Task 7.5: launches that cannot work, and what a user is told of an access out of bounds."""
+"""Task 7.9: a launch from beginning to end."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import math
 import traceback
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mini_triton.runtime.checks import check_devices, check_writable
+from mini_triton.errors import CompilationError
+from mini_triton.runtime import inspection
+from mini_triton.runtime.arguments import OF_NUMPY
+from mini_triton.runtime.extras.mock import MockTensor
 
 from tests.checks import NO_ANSWER, described
 from tests.support.sources import load
-
-# --- devices
-
-
-class Tensor:
-    """Memory on some device, as PyTorch's tensors are."""
-
-    dtype = "torch.float32"
-    shape = (4,)
-
-    def __init__(self, device: str) -> None:
-        self.device = device
-
-    def data_ptr(self) -> int:
-        return 4096
-
-
-def on(**devices: str) -> described:
-    """The call of `check_devices` for arguments on these devices; arrays are NumPy's."""
-    memory = {name: np.zeros(4) if device == "array" else Tensor(device) for name, device in devices.items()}
-    shown = ", ".join(
-        f"{name} on {device}" if device != "array" else f"{name} an array" for name, device in devices.items()
-    )
-    return described(f"check_devices('my_kernel', {shown})", check_devices, "my_kernel", memory)
-
-
-def test_memory_of_the_cpu() -> None:
-    for devices in ({}, {"x": "array"}, {"x": "cpu"}, {"x": "array", "y": "cpu", "out": "array"}):
-        on(**devices).returns(None, because="all is the CPU's")
-
-
-def test_memory_of_a_gpu() -> None:
-    on(weights="cuda:0").raises(ValueError, "my_kernel", "weights", "cuda:0", "milestone 10")
-    on(x="cuda:1", y="cuda:1").raises(ValueError, "my_kernel", "cuda:1", "milestone 10")
-
-
-def test_memory_of_other_devices() -> None:
-    on(weights="meta").raises(ValueError, "my_kernel", "weights", "meta")
-    on(x="mps:0", y="mps:0").raises(ValueError, "my_kernel", "mps:0")
-
-
-def test_memory_of_two_devices() -> None:
-    for weights, bias in (("cuda:0", "array"), ("cpu", "cuda:0"), ("cuda:0", "cuda:1"), ("array", "meta")):
-        names = [device for device in (weights, bias) if device != "array"]
-        on(weights=weights, bias=bias).raises(
-            ValueError, "my_kernel", "weights", "bias", *names, because="they are on two devices"
-        )
-    on(x="cpu", y="array", bias="cuda:0").raises(ValueError, "bias", "cuda:0")
-
-
-# --- arrays that are read-only
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array
-
-
-def writable(stored: tuple[str, ...], **memory: Any) -> described:
-    shown = ", ".join(
-        f"{name} a tensor" if isinstance(value, Tensor) else f"{name} {'' if value.flags.writeable else 'read-only'}"
-        for name, value in memory.items()
-    )
-    return described(
-        f"check_writable('my_kernel', {shown}; stored={stored})", check_writable, "my_kernel", memory, stored
-    )
-
-
-def test_what_is_only_read() -> None:
-    writable(("out",), x=read_only(np.zeros(4)), out=np.zeros(4)).returns(None, because="x is only read")
-    writable((), x=read_only(np.zeros(4))).returns(None)
-
-
-def test_what_is_stored_to() -> None:
-    writable(("out",), x=np.zeros(4), out=read_only(np.zeros(4))).raises(ValueError, "my_kernel", "out")
-    writable(("a", "weights"), a=np.zeros(4), weights=read_only(np.zeros(4))).raises(ValueError, "weights")
-
-
-def test_tensors_can_be_written_to() -> None:
-    writable(("out",), out=Tensor("cpu")).returns(None)
-
 
 KERNELS = """
 import triton
@@ -107,8 +33,13 @@ def adds(x, out, n, SIZE: tl.constexpr):
     at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     tl.atomic_add(out + at, tl.load(x + at, mask=at < n), mask=at < n)
 """
-FILE = "kernels_of_the_checks.py"
+FILE = "kernels_to_launch.py"
 kernels = load(KERNELS, FILE)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
 
 
 def launch(name: str, words: str, grid: int, *arguments: Any) -> described:
@@ -242,3 +173,101 @@ def test_nothing_of_the_inside_shows() -> None:
     frames = [line.strip() for line in shown.splitlines() if line.startswith("  File ")]
     inside = [frame for frame in frames if "codegen" in frame or "<stores" in frame]
     assert not inside, f"the traceback shows the user what is not theirs:\n{shown}"
+
+
+# --- warmup
+
+
+def warm(kernel: Any, words: str, *arguments: Any, **keywords: Any) -> described:
+    return described(f"stores.warmup({words}) in\n{KERNELS}", kernel.warmup, *arguments, **keywords)
+
+
+def test_nothing_runs() -> None:
+    x, out = np.ones(8), np.zeros(8)
+    kernel = load(KERNELS)["stores"]
+    compiled = warm(kernel, "x, out, 8, SIZE=8, grid=(1,)", x, out, 8, SIZE=8, grid=(1,)).succeeds()
+    assert not out.any(), f"a warmup must not run the kernel, but out is {out}"
+    assert kernel[(1,)](x, out, 8, SIZE=8) is compiled, "the launch after a warmup must find what it has compiled"
+    assert out.all(), f"the launch after a warmup gives {out}"
+
+
+def test_dtypes_stand_for_arrays() -> None:
+    for dtype, spelling in OF_NUMPY.items():
+        forms: dict[str, Any] = {f"np.dtype({dtype.name!r})": dtype, f"MockTensor({dtype})": MockTensor(dtype)}
+        if issubclass(dtype.type, np.generic):
+            forms[f"np.{dtype.type.__name__}"] = dtype.type
+        for shown, form in forms.items():
+            words = f"{shown}, {shown}, 8, SIZE=8, grid=(1,)"
+            compiled = warm(load(KERNELS)["stores"], words, form, form, 8, SIZE=8, grid=(1,)).succeeds()
+            signature = {"x": f"*{spelling}", "out": f"*{spelling}", "n": "i32", "SIZE": "constexpr"}
+            described(
+                f"the signature after stores.warmup({words})", lambda c=compiled: dict(c.metadata.signature)
+            ).returns(signature)
+            assert compiled.asm["ttir"].count("tt.divisibility = 16") == 2, (
+                f"stores.warmup({words}): the arrays that dtypes stand for are aligned, n = 8 is no multiple of 16\n"
+                f"{compiled.asm['ttir']}"
+            )
+
+
+def test_dtypes_by_name() -> None:
+    compiled = warm(
+        load(KERNELS)["stores"], "out=np.float32, x=np.float32, n=8, SIZE=8", out=np.float32, x=np.float32, n=8, SIZE=8
+    ).succeeds()
+    described("its signature", lambda: compiled.metadata.signature["out"]).returns("*fp32")
+
+
+def test_constants_stay_what_they_are() -> None:
+    text = """
+import triton
+import triton.language as tl
+@triton.jit
+def fills(x, VALUE: tl.constexpr):
+    tl.store(x, VALUE)
+"""
+    kernel = load(text, "fills.py")["fills"]
+    compiled = described(f"fills.warmup(np.int32, 5) in\n{text}", kernel.warmup, np.int32, 5).succeeds()
+    assert "arith.constant 5 : i32" in compiled.asm["ttir"], f"5 is the constant\n{compiled.asm['ttir']}"
+    options = described(
+        f"fills.warmup(np.int32, 5, num_warps=8) in\n{text}",
+        lambda: kernel.warmup(np.int32, 5, num_warps=8).metadata.num_warps,
+    )
+    options.returns(8)
+
+
+# --- looking inside
+
+
+def test_texts_of_a_compiled_kernel() -> None:
+    kernel = load(KERNELS)["stores"]
+    compiled = warm(kernel, "np.float32, np.float32, 8, SIZE=8", np.float32, np.float32, 8, SIZE=8).succeeds()
+    described("list(compiled.asm)", lambda: list(compiled.asm)).returns(["source", "ttir", "numpy"])
+    assert compiled.asm["source"] == kernel.source
+    assert compiled.name == compiled.metadata.name == "stores"
+
+
+def test_stages_of_a_launch_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(inspection.PRINT, "stages")
+    monkeypatch.setenv(inspection.DUMP, "1")
+    monkeypatch.setenv(inspection.DUMP_DIRECTORY, str(tmp_path))
+    for _ in range(2):  # the second time it is on disk, and shown nevertheless
+        with contextlib.redirect_stdout(io.StringIO()) as output:
+            compiled = load(KERNELS, "shown.py")["stores"][(1,)](np.ones(8), np.zeros(8), 8, SIZE=8)
+        titles = [line.strip("─ ").partition(",")[0] for line in output.getvalue().splitlines() if "──── " in line]
+        asked = described(f"the titles that a launch with {inspection.PRINT}=stages prints", lambda found=titles: found)
+        asked.returns(["stores: source", "stores: ttir", "stores: numpy"])
+        files = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / compiled.hash).iterdir()}
+        endings = {"source": "source.py", "ttir": "ttir", "numpy": "numpy.py"}
+        expected = {f"stores.{endings[stage]}": text for stage, text in compiled.asm.items()}
+        assert files == expected, f"after a launch with {inspection.DUMP}=1 the files are {sorted(files)}"
+
+
+def test_an_error_of_the_kernel_shows_no_internals() -> None:
+    text = """
+import triton
+import triton.language as tl
+@triton.jit
+def wrong(x):
+    tl.store(x, missing)
+"""
+    asked = described(f"wrong[(1,)](x) in\n{text}", load(text, "wrong.py")["wrong"][(1,)], np.zeros(4))
+    asked.raises(CompilationError, "missing", "wrong.py:6")

@@ -1,8 +1,6 @@
 """What became of a kernel, on one page: how large each stage is, which thread has what, how memory is accessed.
 
-    print(explained(softmax_kernel.warmup(np.float16, np.float16, 1024, 1024, 1000, BLOCK=1024).lower("sm_90")))
-
-(Given.)
+    print(write_page(softmax_kernel.warmup(np.float16, np.float16, 1024, 1024, 1000, BLOCK=1024), "sm_90"))
 """
 
 from __future__ import annotations
@@ -11,50 +9,29 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from mini_triton.backends.handoff import Lowered
 from mini_triton.backends.layouts import WARP, Blocked, layouts
 from mini_triton.backends.ptx import Access, accesses, matrix_products
+from mini_triton.runtime.pipeline import STAGES
+
+if TYPE_CHECKING:
+    from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 ROWS, COLUMNS = 8, 16
 """Of a layout, so many pieces are shown."""
-
-
-@dataclass(frozen=True)
-class Stage:
-    """How to count what is in the text of a stage, and what the stage has that those before have not."""
-
-    line: str  # a regular expression of a line that counts
-    unit: str
-    adds: str
-
-    def size(self, text: str) -> int:
-        return len(re.findall(self.line, text, re.MULTILINE))
-
-
-STAGES = {
-    "ttir": Stage(r"^ +(?:%\S+ = )?(?:tt|arith|math|scf)\.", "operations", "tensors, and what is done with all of one"),
-    "ttgir": Stage(
-        r"^ +(?:%\S+ = )?(?:tt|arith|math|scf|gpu|ttn?g)\.", "operations", "which thread has which element; pipelines"
-    ),
-    "llir": Stage(r"^  (?!\])\S", "instructions", "what one thread does with its elements, one by one"),
-    "ptx": Stage(r"^\t(?:@!?%p\d+ )?[a-z].*;", "instructions", "NVIDIA's instructions, for registers without end"),
-    "sass": Stage(r"^(?!NOP)\S", "instructions", "machine code: the registers that there are, and their timing"),
-}
 
 SASS_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}  # else 4 bytes
 SASS_KINDS = {"LDG": "load", "STG": "store", "LDGSTS": "copy"}
 
 
-def explained(lowered: Lowered) -> str:
-    """The page."""
-    ptx, ttgir, sass = lowered.asm["ptx"], lowered.asm["ttgir"], lowered.sass
-    texts = {"ttir": lowered.kernel.asm.get("ttir", ""), **lowered.asm, "sass": sass}
+def write_page(kernel: CompiledKernel, target: str = "sm_90") -> str:
+    """The page about a kernel, as it is compiled for a GPU."""
+    lowered = kernel.lower(target)
+    ptx, ttgir, sass = (str(kernel.asm[stage]) for stage in ("ptx", "ttgir", "sass"))
     warps = attribute(ttgir, "ttg.num-warps", 1)
     program = f"a program has {counted(warps, 'warp')} of {WARP} threads"
-    lines = [f"{name_of(ptx)} for sm_{lowered.capability}: {program}", ""]
-    lines += sizes({name: texts[name] for name in STAGES if texts[name]})
+    lines = [f"{kernel.name} for {target}: {program}", "", *sizes(kernel.asm)]
     for name, layout in layouts(ttgir).items():
         for shape in shapes(ttgir, name)[:1]:
             lines += ["", *picture(name, layout, shape)]
@@ -64,12 +41,6 @@ def explained(lowered: Lowered) -> str:
     lines += ["", f"shared memory    {lowered.kernel.shared} bytes a program"]
     lines += [f"tensor cores     {counted(matrix_products(ptx), 'instruction')}"]
     return "\n".join(lines) + "\n"
-
-
-def name_of(ptx: str) -> str:
-    """The kernel's name."""
-    found = re.search(r"\.entry (\w+)", ptx)
-    return found[1] if found else "a kernel"
 
 
 def attribute(ttgir: str, name: str, default: int) -> int:
@@ -83,11 +54,13 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
-def sizes(texts: Mapping[str, str]) -> Iterator[str]:
-    """A line for each stage."""
-    for name, text in texts.items():
-        stage = STAGES[name]
-        yield f"{name:6}{stage.size(text):6} {stage.unit:13} {stage.adds}"
+def sizes(asm: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each stage that has a text."""
+    width = max(len(stage.name) for stage in STAGES)
+    for stage in STAGES:
+        if stage.form.unit and asm[stage.name]:
+            size = len(re.findall(stage.form.line, asm[stage.name], re.MULTILINE))
+            yield f"{stage.name:{width}}{size:6} {stage.form.unit:13} {stage.adds}"
 
 
 def shapes(ttgir: str, layout: str) -> list[tuple[int, ...]]:

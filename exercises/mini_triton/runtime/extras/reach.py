@@ -1,7 +1,7 @@
-"""Memory that kernels reach by addresses alone. (Given.)
+"""Memory that kernels reach by addresses alone.
 
 A kernel may load a pointer from memory, as a grouped matrix product does. A GPU follows any address. Here a kernel
-touches only what it was given, so what it finds by an address has to be made known:
+touches only memory that it was given, so the arrays behind such addresses have to be made known:
 
     with mini_triton.reachable(a, b):
         kernel[grid](addresses, ...)

@@ -1,0 +1,199 @@
+"""From a kernel's source to code that runs: the list of stages, and how they run one after the other.
+
+    source ──► ttir ──► passes ──► numpy                                        a CPU runs this
+                             └───► ttgir ──► llir ──► ptx ──► cubin ──► sass    a GPU runs the cubin
+
+The stages are listed here and nowhere else: in `STAGES`. Compilation, the hand-off to a GPU, printing, dumps,
+`kernel.asm`, the page about a kernel and the keys of compiled kernels read that list. So a new pass is a function that
+changes a module, and one line in the list:
+
+    Stage("cse", change(eliminate_common_subexpressions), TTIR, "each value is computed once"),
+
+Source: `add_stages` in Triton's `third_party/nvidia/backend/compiler.py`; `compile` in its
+`python/triton/compiler/compiler.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mini_triton.codegen import NumpyKernel, compile_module
+from mini_triton.frontend.compiler import ast_to_ttir
+from mini_triton.frontend.function import KernelSource
+from mini_triton.ir.core import Module
+from mini_triton.ir.printer import print_module, without_locations
+from mini_triton.ir.verifier import verify_after
+from mini_triton.runtime import inspection
+from mini_triton.runtime.options import Options
+from mini_triton.runtime.specialization import Specialized
+
+if TYPE_CHECKING:
+    from mini_triton.backends.handoff import Lowered
+
+Text = str | bytes
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """One kernel, to be compiled for arguments of one specialization."""
+
+    kernel: KernelSource
+    arguments: Mapping[str, Specialized]  # by parameter
+    constants: Mapping[str, Any]  # the values of the compile-time arguments
+    options: Options
+    hash: str  # the key of the compiled kernel
+    capability: int = 0  # the GPU's compute capability: 90 for sm_90
+
+    @property
+    def name(self) -> str:
+        return self.kernel.fn.__name__
+
+    @property
+    def signature(self) -> dict[str, str]:
+        """The type of each parameter, as a launch spells it: "*fp32", "i32", "constexpr"."""
+        return {name: argument.type for name, argument in self.arguments.items()}
+
+    @property
+    def types(self) -> list[str]:
+        """The types of the parameters that compiled code still has."""
+        return [type for type in self.signature.values() if type != "constexpr"]
+
+
+class Form(NamedTuple):
+    """How the text of a stage is written."""
+
+    suffix: str  # of the file in a dump
+    unit: str = ""  # what its size is counted in
+    line: str = ""  # a regular expression of a line that counts
+    text: Callable[[Any, str], Text] = lambda product, stage: product  # of the stage's product
+    shown: Callable[[Any], Text] = lambda text: text  # the text as a reader wants it
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step on the way: what it makes of the product of the stage before, and how that reads."""
+
+    name: str
+    run: Callable[[Any, Compilation], Any]
+    form: Form
+    adds: str  # what is known after this stage, and was not known before
+    device: str = ""  # "cpu" or "gpu" if only that one needs the stage
+    on_request: bool = False  # the text is expensive, and made when somebody asks for it
+
+    def text(self, product: Any) -> Text:
+        """The product as a text."""
+        return self.form.text(product, self.name)
+
+    def file(self, kernel: str) -> str:
+        """The file of a kernel in a dump: `add.ttir`, `add.numpy.py`."""
+        return f"{kernel}.{self.name}" + f".{self.form.suffix}" * (self.form.suffix != self.name)
+
+
+# --- what the stages do
+
+
+def read_source(_: None, compilation: Compilation) -> str:
+    """The kernel's source, as its author wrote it. (Given.)"""
+    return compilation.kernel.source
+
+
+def build_module(_: str, compilation: Compilation) -> Module:
+    """Run the front end on the kernel: milestones 1 to 5."""
+    # Task 7.5: `ast_to_ttir` wants the kernel, the signature, the constants, and the names of the arguments that are
+    # multiples of 16.
+    raise NotImplementedError("Task 7.5: The stages")
+
+
+def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
+    """Run the back end for CPUs on the module: milestone 6. (Given.)"""
+    return compile_module(module)
+
+
+def hand_off(ttir: str, compilation: Compilation) -> Lowered:
+    """Have real Triton make machine code of the module's text: milestone 10. (Given.)"""
+    from mini_triton.backends.handoff import lower  # not earlier: kernels run without it
+
+    options = vars(compilation.options)
+    return lower(compilation.name, ttir, compilation.types, compilation.capability, options)
+
+
+def change(function: Callable[[Module], None]) -> Callable[[Module, Compilation], Module]:
+    """A pass as a stage: it changes the module in place. (Given.)"""
+
+    def run(module: Module, _: Compilation) -> Module:
+        function(module)
+        return module
+
+    return run
+
+
+def keep(product: Any, _: Compilation) -> Any:
+    """The same product; the stage before made this stage's text as well. (Given.)"""
+    return product
+
+
+def disassemble(lowered: Lowered, _: str) -> str:
+    """The machine code in words, an instruction a line; "" where there is no disassembler. (Given.)"""
+    from mini_triton.backends import triton_api
+
+    return triton_api.disassemble(lowered.asm["cubin"])
+
+
+# --- the list
+
+TTIR = Form(
+    *("ttir", "operations", r"^ +(?:%\S+ = )?(?:tt|arith|math|scf)\."),
+    lambda module, _: print_module(module, locations=True),
+    without_locations,
+)
+NUMPY = Form("py", "lines", r"^ *[^\s#]", lambda program, _: program.source)
+LOWERED = {"text": lambda lowered, stage: lowered.asm[stage]}
+TTGIR = Form("ttgir", "operations", r"^ +(?:%\S+ = )?(?:tt|arith|math|scf|gpu|ttn?g)\.", **LOWERED)
+LLIR = Form("llir", "instructions", r"^  (?!\])\S", **LOWERED)
+PTX = Form("ptx", "instructions", r"^\t(?:@!?%p\d+ )?[a-z].*;", **LOWERED)
+SASS = Form("sass", "instructions", r"^(?!NOP)\S", disassemble)
+
+STAGES = [
+    Stage("source", read_source, Form("py", "lines", r"^ *[^\s#]"), "the kernel, as its author wrote it"),
+    Stage("ttir", build_module, TTIR, "tensors, and what is done with all of one"),
+    # passes stand here
+    Stage("numpy", generate_numpy, NUMPY, "Python: many programs at once", device="cpu"),
+    Stage("ttgir", hand_off, TTGIR, "which thread has which element; pipelines", device="gpu"),
+    Stage("llir", keep, LLIR, "what one thread does with its elements, one by one", device="gpu"),
+    Stage("ptx", keep, PTX, "NVIDIA's instructions, for registers without end", device="gpu"),
+    Stage("cubin", keep, Form("cubin", **LOWERED), "machine code", device="gpu"),
+    Stage("sass", keep, SASS, "machine code: the registers that there are, and their timing", "gpu", on_request=True),
+]
+
+
+def stages_for(device: str) -> list[Stage]:
+    """The stages from source to the code of the CPU; or for the GPU those that follow the module's text. (Given.)"""
+    wanted = ("", "cpu") if device == "cpu" else ("gpu",)
+    return [stage for stage in STAGES if stage.device in wanted]
+
+
+def last_module() -> Stage:
+    """The stage whose text is handed to the back ends. (Given.)"""
+    return [stage for stage in STAGES if not stage.device][-1]
+
+
+# --- running it
+
+
+def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any = None) -> tuple[Any, dict[str, Text]]:
+    """Run stages one after the other. Returns the last one's product, and the text of each by name.
+
+    `product` is what the first stage begins with. Whenever a stage's product is a module, it must be well formed:
+    otherwise a `VerificationError` names the stage. The text of a stage is reported before the next stage runs.
+    """
+    # Task 7.5: For each stage: `run` it; check a `Module` (`verify_after`); keep its text and `report` it, unless the
+    # stage makes its text only `on_request` and `inspection.is_wanted()` is false.
+    raise NotImplementedError("Task 7.5: The stages")
+
+
+def report(compilation: Compilation, stage: Stage, text: Text) -> None:
+    """Show the text of a stage to whoever wants to see it. (Given.)"""
+    title = f"{compilation.name}: {STAGES.index(stage) + 1} {stage.name}"
+    inspection.show(title, compilation.hash, stage.file(compilation.name), stage.form.shown(text))

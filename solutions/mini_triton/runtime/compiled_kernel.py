@@ -1,0 +1,186 @@
+"""A compiled kernel: how it is found or made, and how it runs.
+
+Source: `compile` and `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mini_triton.codegen import NumpyKernel
+from mini_triton.codegen.library.memory import Buffer, OutOfBounds
+from mini_triton.language.constexpr import unwrap
+from mini_triton.language.signature import parse_type
+from mini_triton.runtime import cache, inspection, pipeline
+from mini_triton.runtime.arguments import to_python
+from mini_triton.runtime.checks import check_devices, check_writable, explain_access, explain_address
+from mini_triton.runtime.extras.reach import known
+from mini_triton.runtime.keys import Reference, compute_key
+from mini_triton.runtime.options import Options
+from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
+from mini_triton.runtime.specialization import Specialized
+
+if TYPE_CHECKING:
+    from mini_triton.backends.handoff import Lowered
+    from mini_triton.backends.launch import Launcher
+    from mini_triton.frontend.function import KernelSource
+
+
+def compile_kernel(
+    function: KernelSource,
+    arguments: Mapping[str, Specialized],
+    values: Mapping[str, Any],
+    options: Options,
+    references: Sequence[Reference],
+) -> CompiledKernel:
+    """The kernel for such arguments: from the disk, or through all stages.
+
+    `values` has those of the compile-time arguments. Raises `CompilationError` for a kernel that is wrong.
+    """
+    constants = {name: unwrap(to_python(values[name])) for name in arguments if arguments[name].type == "constexpr"}
+    hash = compute_key(function, references, arguments, options)
+    compilation = Compilation(function, arguments, constants, options, hash)
+    # [task 7.6] Unless somebody wants to look at the stages, or the variable `cache.ALWAYS_COMPILE` is set, there may
+    # be an entry in the `cache`, and `restore_kernel` makes the kernel of it. If not, the program and the texts come
+    # from `run_stages`, of the stages for the "cpu", and `entry_of` makes an entry of the new kernel to `store`.
+    is_fresh = inspection.is_wanted() or inspection.is_set(cache.ALWAYS_COMPILE)
+    if not is_fresh and (entry := cache.load(hash)):
+        return restore_kernel(compilation, entry)
+    program, texts = run_stages(stages_for("cpu"), compilation)
+    kernel = CompiledKernel(compilation, program, texts)
+    cache.store(hash, entry_of(kernel))
+    return kernel
+    # [end]
+
+
+def entry_of(kernel: CompiledKernel) -> cache.Entry:
+    """What is kept of a kernel on disk. (Given.)"""
+    program = kernel.program
+    runs = {"mode": program.mode, "largest": program.largest, "lines": list(program.lines.items())}
+    return {"texts": kernel.texts, "stored": program.stored} | runs
+
+
+def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKernel:
+    """The kernel that an entry was made of. (Given.)"""
+    types = [parse_type(type).ir_type for type in compilation.types]
+    lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
+    source = entry["texts"]["numpy"]
+    program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["largest"], lines, entry["stored"])
+    return CompiledKernel(compilation, program, entry["texts"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metadata(Options):
+    """What a compiled kernel tells about itself: the options it was compiled with, and these."""
+
+    name: str
+    hash: str
+    signature: Mapping[str, str]
+
+
+class CompiledKernel:
+    """A kernel for arguments of one specialization.
+
+    `asm` has the text of each stage by its name: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`; and once the kernel
+    was lowered for a GPU `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, `asm["cubin"]` (bytes) and `asm["sass"]`.
+    """
+
+    def __init__(self, compilation: Compilation, program: NumpyKernel, texts: Mapping[str, Text]) -> None:
+        self.compilation = compilation
+        self.program = program
+        self.texts = dict(texts)  # modules with the place in the kernel's source that each operation comes from
+        self.asm = Asm()
+        self.asm.add(texts)
+        self.name = compilation.name
+        self.hash = compilation.hash
+        self.signature = compilation.signature
+        self.parameters = [name for name, type in self.signature.items() if type != "constexpr"]
+        self.pointers = [name for name in self.parameters if self.signature[name].startswith("*")]
+        self.lowered: dict[int, tuple[Lowered, dict[str, Text]]] = {}  # by compute capabilities, with texts
+        self.launchers: dict[int, Launcher] = {}  # by the numbers of GPUs
+
+    def __repr__(self) -> str:
+        return f"<compiled kernel {self.name}({', '.join(f'{name}: {type}' for name, type in self.signature.items())})>"
+
+    @property
+    def metadata(self) -> Metadata:
+        """What it was compiled for and with."""
+        options = vars(self.compilation.options)
+        return Metadata(name=self.name, hash=self.hash, signature=self.signature, **options)
+
+    def launch(self, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
+        """Run it for every program of the grid, with the values of its parameters, where their memory is. (Given.)"""
+        memory = {name: values[name] for name in self.pointers}
+        if any(getattr(value, "is_cuda", False) for value in memory.values()):
+            self.launch_on_gpu(grid, values, memory)
+        else:
+            self.launch_on_cpu(grid, values, memory)
+
+    def launch_on_cpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
+        """Run the generated NumPy code. What cannot work, or goes wrong, is said in the user's words.
+
+        `memory` has the arguments that are arrays or tensors, `values` has all. Of these, `self.parameters` go to the
+        program, in this order: a `Buffer.of(name, array)` for memory, a Python number for the others.
+        """
+        # [task 7.9] Two checks first. `self.program(grid, arguments, known())` runs all programs of the grid; `known()`
+        # is the memory that kernels may reach by addresses. An `OutOfBounds` has the name of a buffer: if it is an
+        # argument's, raise what `explain_access` says, otherwise what `explain_address` says, both `from None`.
+        check_devices(self.name, memory)
+        check_writable(self.name, memory, self.program.stored)
+        arguments = [
+            Buffer.of(name, memory[name]) if name in memory else to_python(values[name]) for name in self.parameters
+        ]
+        try:
+            self.program(grid, arguments, known())
+        except OutOfBounds as error:
+            if error.buffer.name in memory:
+                raise explain_access(self.name, error, tuple(memory[error.buffer.name].shape)) from None
+            raise explain_address(self.name, error) from None
+        # [end]
+
+    def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
+        """Run the machine code that real Triton makes of the TTIR. (Given.)"""
+        from mini_triton.backends.launch import Launcher, capability_here, gpu_of
+
+        gpu = gpu_of(self.name, memory)
+        if gpu not in self.launchers:
+            self.launchers[gpu] = Launcher(self.lower(f"sm_{capability_here(gpu)}"), gpu)
+        self.launchers[gpu](grid, [to_python(values[name]) for name in self.parameters])
+
+    def lower(self, target: str = "sm_90") -> Lowered:
+        """What real Triton makes of the TTIR for a GPU, which need not be there. `asm` has it from now on. (Given.)"""
+        from mini_triton.backends.handoff import capability_of
+
+        capability = capability_of(target)
+        if capability not in self.lowered:
+            compilation = dataclasses.replace(self.compilation, capability=capability)
+            ttir = self.texts[pipeline.last_module().name]
+            self.lowered[capability] = run_stages(stages_for("gpu"), compilation, ttir)
+        lowered, texts = self.lowered[capability]
+        self.asm.add(texts, lowered)
+        return lowered
+
+
+class Asm(dict[str, Any]):
+    """The text of each stage by its name. A text that is expensive is made when it is first asked for."""
+
+    product: Any = None  # of the last stage, to make such a text from
+
+    def add(self, texts: Mapping[str, Text], product: Any = None) -> None:
+        """Take over the texts of stages that have run, as a reader wants them, and forget what they replace."""
+        self.product = product
+        for stage in pipeline.STAGES:
+            if stage.on_request:
+                self.pop(stage.name, None)
+            if stage.name in texts:
+                self[stage.name] = stage.form.shown(texts[stage.name])
+
+    def __missing__(self, name: str) -> Text:
+        for stage in pipeline.STAGES:
+            if stage.name == name and stage.on_request and self.product is not None:
+                self[name] = stage.form.shown(stage.text(self.product))
+                return self[name]
+        raise KeyError(name)

@@ -1,0 +1,202 @@
+"""Task 7.6: a compiled kernel is found in memory or on disk, or made."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from mini_triton.language.constexpr import constexpr
+from mini_triton.runtime import cache, compiled_kernel, inspection
+from mini_triton.runtime.options import OPTIONS, Options
+from mini_triton.runtime.pipeline import run_stages
+
+from tests.checks import described
+from tests.support.sources import load
+
+# --- in memory
+
+KERNELS = """
+import triton
+import triton.language as tl
+@triton.jit
+def plus(v):
+    return v + STEP
+@triton.jit
+def minus(v):
+    return v - STEP
+@triton.jit
+def kernel(x, n, SIZE: tl.constexpr = 1, F: tl.constexpr = plus):
+    tl.store(x, F(n) + SIZE + settings.BIAS)
+"""
+
+
+def kernels(text: str = KERNELS, file: str = "kernels_of_the_caches.py") -> dict[str, Any]:
+    settings = ModuleType("settings")
+    vars(settings).update(BIAS=constexpr(3))
+    names = load(text, file)
+    names.update(STEP=constexpr(2), settings=settings)
+    return names
+
+
+def warm(names: dict[str, Any], *arguments: Any, **keywords: Any) -> Any:
+    """The compiled kernel for such arguments."""
+    return asked(names, *arguments, **keywords).succeeds()
+
+
+def asked(names: dict[str, Any], x: Any, n: Any, **keywords: Any) -> described:
+    """The call of `find` for these arguments and options."""
+    options = {name: keywords.pop(name) for name in OPTIONS if name in keywords}
+    values = {"x": x, "n": n, "SIZE": 1, "F": names["plus"]} | keywords
+    shown = {name: "<array>" if isinstance(value, np.ndarray) else value for name, value in values.items()}
+    words = f"kernel.find({shown}, Options({', '.join(f'{a}={b}' for a, b in options.items())})) in\n{KERNELS}"
+    return described(words, names["kernel"].find, values, Options(**options))
+
+
+X = np.zeros(4, np.float32)
+
+
+def test_equal_specializations_share_a_kernel() -> None:
+    names = kernels()
+    first = warm(names, X, 5)
+    for arguments in ((X, 6), (np.ones(4, np.float32), -7), (np.zeros((2, 8), np.float32)[:, ::2], 5)):
+        assert warm(names, *arguments) is first, f"kernel(x, 5) and kernel{arguments} need the same compiled kernel"
+    assert warm(names, X, 5, num_warps=4) is first, "4 warps are what it has anyway"
+
+
+def test_other_specializations_have_their_own() -> None:
+    names = kernels()
+    found = {
+        "5": warm(names, X, 5),
+        "16": warm(names, X, 16),
+        "1": warm(names, X, 1),
+        "2**31 + 1": warm(names, X, 2**31 + 1),
+        "5.0": warm(names, X, 5.0),
+        "True": warm(names, X, True),
+        "5, of an fp16 array": warm(names, X.astype(np.float16), 5),
+        "5, of an int32 array": warm(names, X.view(np.int32), 5),
+        "5, of an array at an odd address": warm(names, X[1:], 5),
+        "5, SIZE=2": warm(names, X, 5, SIZE=2),
+        "5, SIZE=True": warm(names, X, 5, SIZE=True),
+        "5, SIZE=1.0": warm(names, X, 5, SIZE=1.0),
+        "5, F=minus": warm(names, X, 5, F=names["minus"]),
+        "5, num_warps=8": warm(names, X, 5, num_warps=8),
+    }
+    kinds = list(found)
+    for i, a in enumerate(kinds):
+        for b in kinds[:i]:
+            assert found[a] is not found[b], f"kernel(x, {a}) and kernel(x, {b}) must not share a compiled kernel"
+
+
+def changed_after(change: Any, name: str, words: str, **keywords: Any) -> None:
+    """A launch is refused after a change, and works again when that is undone."""
+    names = kernels()
+    first = warm(names, X, 5, **keywords)
+    undo = change(names)
+    asked(names, X, 5, **keywords).raises(RuntimeError, name, because=f"it was compiled with {words}")
+    asked(names, X, 16, **keywords).raises(RuntimeError, name, because=f"another kind was compiled with {words}")
+    undo()
+    assert warm(names, X, 5, **keywords) is first, "all is as it was: the kernel that is there will do"
+
+
+def rebound(path: str, value: Any) -> Any:
+    """A change that gives a name, perhaps one of a module's, another value."""
+
+    def change(names: dict[str, Any]) -> Any:
+        owner, _, name = path.rpartition(".")
+        space = vars(names[owner]) if owner else names
+        old, space[name] = space[name], value
+        return lambda: space.update({name: old})
+
+    return change
+
+
+def test_a_changed_global() -> None:
+    changed_after(rebound("STEP", constexpr(9)), "STEP", "STEP = 2, which a callee reads")
+    changed_after(rebound("STEP", constexpr(2.0)), "STEP", "the integer 2")
+
+
+def test_a_changed_name_of_a_module() -> None:
+    changed_after(rebound("settings.BIAS", constexpr(9)), "settings.BIAS", "settings.BIAS = 3")
+
+
+def test_a_changed_callee() -> None:
+    text = KERNELS.replace("F(n)", "plus(n)")
+    names = kernels(text)
+    warm(names, X, 5)
+    names["plus"] = names["minus"]
+    asked(names, X, 5).raises(RuntimeError, "plus", because="plus was another function when kernel was compiled")
+
+
+def test_a_change_that_a_function_among_the_arguments_sees() -> None:
+    text = KERNELS.replace("return v - STEP", "return v - OTHER")
+    names = kernels(text)
+    names["OTHER"] = constexpr(1)
+    warm(names, X, 5, F=names["minus"])
+    names["OTHER"] = constexpr(2)
+    asked(names, X, 5, F=names["minus"]).raises(RuntimeError, "OTHER", because="minus was compiled with OTHER = 1")
+
+
+def test_globals_of_two_callees_with_one_name() -> None:
+    """Two functions, of two files, read a global of the same name. Either may change."""
+    for which in ("left", "right"):
+        names = kernels(KERNELS.replace("F(n)", "left(n) + right(n)"))
+        for name, step in (("left", 1), ("right", 2)):
+            text = KERNELS.replace("def plus", f"def {name}").replace("= plus", f"= {name}")
+            space = kernels(text, f"{name}.py")
+            space["STEP"] = constexpr(step)
+            names[name] = space[name]
+        first = warm(names, X, 5)
+        space = names[which].fn.__globals__
+        old, space["STEP"] = space["STEP"], constexpr(9)
+        asked(names, X, 5).raises(RuntimeError, "STEP", because=f"{which} was compiled with another STEP")
+        space["STEP"] = old
+        assert warm(names, X, 5) is first, "all is as it was: the kernel that is there will do"
+
+
+def test_changes_that_do_not_matter() -> None:
+    names = kernels()
+    first = warm(names, X, 5)
+    names["UNUSED"] = 1
+    vars(names["settings"])["OTHER"] = 2
+    names["STEP"] = constexpr(1 + 1)
+    assert warm(names, X, 5) is first, "nothing that the kernel reads has changed: STEP is 2 again"
+
+
+# --- from process to process, each of which loads the kernels once more
+
+
+def test_found_on_disk() -> None:
+    first = warm(kernels(), X, 5)
+    with mock.patch.object(compiled_kernel, "run_stages", side_effect=AssertionError("it is compiled again")):
+        again = warm(kernels(), X, 6)
+    assert again.asm == first.asm, "what is on disk is not what was compiled"
+
+
+def test_compiled_again_for_a_change() -> None:
+    first = warm(kernels(), X, 5)
+    names = kernels()
+    names["STEP"] = constexpr(7)
+    other = warm(names, X, 5)
+    assert other.asm["ttir"] != first.asm["ttir"], "with STEP = 7 the kernel of STEP = 2 is found on disk"
+
+
+def test_a_damaged_file_is_replaced() -> None:
+    first = warm(kernels(), X, 5)
+    path = cache.path_of(first.hash)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.warns(UserWarning, match=path.name):
+        again = warm(kernels(), X, 5)
+    assert again.asm == first.asm and path.read_bytes() == whole, "the damaged file is not replaced"
+
+
+@pytest.mark.parametrize("variable", [cache.ALWAYS_COMPILE, inspection.DUMP])
+def test_always_compile(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    warm(kernels(), X, 5)
+    monkeypatch.setenv(variable, "1")
+    with mock.patch.object(compiled_kernel, "run_stages", wraps=run_stages) as stages:
+        warm(kernels(), X, 5)
+    assert stages.call_count == 1, f"with {variable}=1 what is on disk should not be read"

@@ -1,0 +1,134 @@
+"""Task 7.8: launches that cannot work, and the message for an access out of bounds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+from mini_triton.codegen.library.memory import Buffer, OutOfBounds
+from mini_triton.runtime.checks import AccessError, check_devices, check_writable, explain_access
+
+from tests.checks import described
+from tests.support.sources import load
+
+# --- devices
+
+
+class Tensor:
+    """Memory on some device, as PyTorch's tensors are."""
+
+    dtype = "torch.float32"
+    shape = (4,)
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+
+    def data_ptr(self) -> int:
+        return 4096
+
+
+def on(**devices: str) -> described:
+    """The call of `check_devices` for arguments on these devices; arrays are NumPy's."""
+    memory = {name: np.zeros(4) if device == "array" else Tensor(device) for name, device in devices.items()}
+    shown = ", ".join(
+        f"{name} on {device}" if device != "array" else f"{name} an array" for name, device in devices.items()
+    )
+    return described(f"check_devices('my_kernel', {shown})", check_devices, "my_kernel", memory)
+
+
+def test_memory_of_the_cpu() -> None:
+    for devices in ({}, {"x": "array"}, {"x": "cpu"}, {"x": "array", "y": "cpu", "out": "array"}):
+        on(**devices).returns(None, because="all is the CPU's")
+
+
+def test_memory_of_a_gpu() -> None:
+    on(weights="cuda:0").raises(ValueError, "my_kernel", "weights", "cuda:0", "milestone 10")
+    on(x="cuda:1", y="cuda:1").raises(ValueError, "my_kernel", "cuda:1", "milestone 10")
+
+
+def test_memory_of_other_devices() -> None:
+    on(weights="meta").raises(ValueError, "my_kernel", "weights", "meta")
+    on(x="mps:0", y="mps:0").raises(ValueError, "my_kernel", "mps:0")
+
+
+def test_memory_of_two_devices() -> None:
+    for weights, bias in (("cuda:0", "array"), ("cpu", "cuda:0"), ("cuda:0", "cuda:1"), ("array", "meta")):
+        names = [device for device in (weights, bias) if device != "array"]
+        on(weights=weights, bias=bias).raises(
+            ValueError, "my_kernel", "weights", "bias", *names, because="they are on two devices"
+        )
+    on(x="cpu", y="array", bias="cuda:0").raises(ValueError, "bias", "cuda:0")
+
+
+# --- arrays that are read-only
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def writable(stored: tuple[str, ...], **memory: Any) -> described:
+    shown = ", ".join(
+        f"{name} a tensor" if isinstance(value, Tensor) else f"{name} {'' if value.flags.writeable else 'read-only'}"
+        for name, value in memory.items()
+    )
+    return described(
+        f"check_writable('my_kernel', {shown}; stored={stored})", check_writable, "my_kernel", memory, stored
+    )
+
+
+def test_what_is_only_read() -> None:
+    writable(("out",), x=read_only(np.zeros(4)), out=np.zeros(4)).returns(None, because="x is only read")
+    writable((), x=read_only(np.zeros(4))).returns(None)
+
+
+def test_what_is_stored_to() -> None:
+    writable(("out",), x=np.zeros(4), out=read_only(np.zeros(4))).raises(ValueError, "my_kernel", "out")
+    writable(("a", "weights"), a=np.zeros(4), weights=read_only(np.zeros(4))).raises(ValueError, "weights")
+
+
+def test_tensors_can_be_written_to() -> None:
+    writable(("out",), out=Tensor("cpu")).returns(None)
+
+
+# --- accesses out of bounds
+
+KERNEL = """
+import triton
+import triton.language as tl
+@triton.jit
+def add(x, y, out, n):
+    at = tl.program_id(0) * 8 + tl.arange(0, 8)
+    tl.store(out + at, tl.load(x + at) + tl.load(y + at))
+"""
+FILE = "kernels_of_the_checks.py"
+load(KERNEL, FILE)
+
+
+@given(
+    st.sampled_from(["x", "weights", "out"]),
+    st.integers(-100, 2**40),
+    st.tuples(*[st.integers(0, 50)] * 3),
+    st.sampled_from([6, 7]),
+    st.lists(st.integers(0, 9), max_size=3).map(tuple),
+)
+@example("x", 1024, (7, 0, 0), 7, (1000,))
+def test_messages(
+    name: str, element: int, program: tuple[int, int, int], line: int, shape: tuple[int, ...]
+) -> None:
+    error = OutOfBounds(Buffer(name, np.zeros(4)), element, (0,))
+    error.program, error.place = program, f"{FILE}:{line}"
+    words = (
+        f"explain_access('add', error, {shape}), where error.buffer.name is {name!r}, error.element {element}, "
+        f"error.program {program}, error.place '{FILE}:{line}'"
+    )
+    got = described(words, explain_access, "add", error, shape).succeeds("an AccessError")
+    assert isinstance(got, AccessError), f"{words}\n  expected  an AccessError\n  got       {got!r}"
+    source = KERNEL.splitlines()[line - 1].strip()
+    facts = ("add", f"{name}[{element}]", f"{math.prod(shape)} elements", str(shape), str(program), f"{FILE}:{line}")
+    missing = [fact for fact in (*facts, source) if fact not in str(got)]
+    assert not missing, f"{words}\n  expected  a message with {' and '.join(missing)} in it\n  got       {got}"

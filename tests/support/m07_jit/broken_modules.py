@@ -1,0 +1,35 @@
+"""Ways to break a module, each by one change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mini_triton.ir.core import Module
+from mini_triton.ir.types import FloatType
+
+
+def change_a_type(module: Module) -> None:
+    """The result of a comparison becomes an f32."""
+    comparison = next(operation for operation in module.walk() if operation.name == "arith.cmpi")
+    comparison.result.type = FloatType("f32")
+
+
+def drop_the_terminator(module: Module) -> None:
+    """The function ends without `tt.return`."""
+    next(operation for operation in module.walk() if operation.name == "tt.return").erase()
+
+
+def define_too_late(module: Module) -> None:
+    """A range is made after the operations that use it."""
+    block = next(operation for operation in module.walk() if operation.name == "tt.func").regions[0].block
+    made = next(operation for operation in block.operations if operation.name == "tt.make_range")
+    block.operations.remove(made)
+    block.operations.insert(len(block.operations) - 1, made)
+
+
+BREAKS: dict[str, Callable[[Module], None]] = {
+    "a result has another type": change_a_type,
+    "a terminator is missing": drop_the_terminator,
+    "a value is used before it is defined": define_too_late,
+}
+"""They need a comparison and a range in the module."""
