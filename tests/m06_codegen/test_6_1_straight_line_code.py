@@ -174,14 +174,13 @@ def test_order() -> None:
 
 def test_operations_without_code() -> None:
     """Neither a method nor a template: the error names the operation, whatever it takes and gives."""
-    for line in ("tt.call @g() : () -> ()", "%a:2 = tt.call @g(%n) : (i32) -> (i32, i32)"):
-        refuses(kernel("n: i32", line), "tt.call")
-    module = parse_module(kernel("n: i32"))
-    (function,) = module.body.operations
-    block = function.regions[0].block
-    (n,) = block.arguments
-    block.insert(0, Operation("math.strange", [n], [n.type]))
-    refuses(module, "math.strange")
+    for name, results in (("math.strange", 1), ("tt.call", 0), ("tt.call", 2)):
+        module = parse_module(kernel("n: i32"))
+        (function,) = module.body.operations
+        block = function.regions[0].block
+        (n,) = block.arguments
+        block.insert(0, Operation(name, [n], [n.type] * results))
+        refuses(module, name)
 
 
 def refuses(module: Any, name: str) -> None:

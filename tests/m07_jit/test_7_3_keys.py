@@ -87,8 +87,11 @@ KERNELS = """
 import triton
 import triton.language as tl
 @triton.jit
+def deepest(v):
+    return v - DEEPEST
+@triton.jit
 def innermost(v):
-    return v * INNERMOST
+    return deepest(v) * INNERMOST
 @triton.jit
 def inner(v):
     return innermost(v) + settings.INNER
@@ -100,7 +103,8 @@ def kernel(x, n, GIVEN: tl.constexpr):
 FOUND = {
     "kernel": ["OUTER", "inner", "innermost"],
     "inner": ["innermost", "settings.INNER"],
-    "innermost": ["INNERMOST"],
+    "innermost": ["INNERMOST", "deepest"],
+    "deepest": ["DEEPEST"],
 }
 
 
@@ -112,7 +116,7 @@ def module(**names: Any) -> ModuleType:
 
 def kernels(text: str = KERNELS, **names: Any) -> dict[str, Any]:
     """What a text defines, over the names that it reads. The file is always the same."""
-    known = {"INNERMOST": constexpr(2), "OUTER": constexpr(3), "settings": module(INNER=constexpr(4)), **names}
+    known = {"DEEPEST": constexpr(1), "INNERMOST": constexpr(2), "OUTER": constexpr(3), "settings": module(INNER=constexpr(4)), **names}
     namespace = load(text, "kernels_of_one_file.py")
     for name, value in known.items():
         namespace.setdefault(name, value)
@@ -135,7 +139,7 @@ def test_references_of_all_functions() -> None:
         FOUND, because="modules and the language do not matter, functions are followed, each once, in this order"
     )
     of_kernel(kernels(), "innermost", "kernel").returns(
-        {"innermost": FOUND["innermost"], "kernel": FOUND["kernel"], "inner": FOUND["inner"]},
+        {name: FOUND[name] for name in ("innermost", "kernel", "deepest", "inner")},
         because="several functions may be asked for at once",
     )
 
@@ -230,13 +234,15 @@ def test_what_a_key_depends_on() -> None:
         "the kernel as it is": key_of(),
         "another source": key_of(changed("+ OUTER + LOCAL", "- OUTER + LOCAL")),
         "another source of a callee": key_of(changed("innermost(v) +", "innermost(v) -")),
-        "another source of a callee's callee": key_of(changed("v * INNERMOST", "v + INNERMOST")),
+        "another source of a callee's callee": key_of(changed("deepest(v) * INNERMOST", "deepest(v) + INNERMOST")),
+        "another source of what that one calls": key_of(changed("v - DEEPEST", "v + DEEPEST")),
         "another global": key_of(OUTER=constexpr(5)),
         "a global of another type": key_of(OUTER=constexpr(3.0)),
         "a global True": key_of(OUTER=constexpr(True)),
         "a global 1": key_of(OUTER=constexpr(1)),
         "another global of a callee's": key_of(settings=module(INNER=constexpr(5))),
         "another global of a callee's callee": key_of(INNERMOST=constexpr(5)),
+        "another global of what that one calls": key_of(DEEPEST=constexpr(5)),
         "two globals exchanged": key_of(INNERMOST=constexpr(3), OUTER=constexpr(2)),
         "another dtype": key_of(arguments={"x": Specialized("*fp16", True)}),
         "an address that is no multiple of 16": key_of(arguments={"x": Specialized("*fp32")}),

@@ -38,7 +38,7 @@ def wrong(x, out, n, SIZE: tl.constexpr):
 kernels = load(KERNELS, "kernels_of_the_stages.py")
 
 
-def compilation(kernel: str = "copies", **arguments: Specialized) -> Compilation:
+def compilation(kernel: str = "copies", /, **arguments: Specialized) -> Compilation:
     """A kernel to be compiled for pointers to fp32, an i32 and a block of 8, or for other arguments."""
     usual = {"x": Specialized("*fp32"), "out": Specialized("*fp32"), "n": Specialized("i32")}
     all = usual | {"SIZE": specialize_constant(8)} | arguments
@@ -74,9 +74,13 @@ def made_up(name: str, work: Callable[[Any], Any], **options: Any) -> Stage:
     return Stage(name, lambda product, _: work(product), Form("txt"), "", **options)
 
 
+def appending(name: str) -> Stage:
+    return made_up(name, lambda product: product + name)
+
+
 @given(st.lists(st.sampled_from("abcde"), unique=True, max_size=4), st.text("xyz", max_size=3))
 def test_each_stage_gets_what_the_one_before_made(names: list[str], begin: str) -> None:
-    stages = [made_up(name, lambda product, name=name: product + name) for name in names]
+    stages = [appending(name) for name in names]
     texts = {name: begin + "".join(names[: i + 1]) for i, name in enumerate(names)}
     because = "each stage of these appends its name to the text that it gets"
     run(stages, compilation(), begin).returns((begin + "".join(names), texts), because)
@@ -143,8 +147,8 @@ def failure(asked: described) -> Exception:
 def test_a_broken_module_of_the_front_end(monkeypatch: pytest.MonkeyPatch) -> None:
     from mini_triton.runtime import pipeline
 
-    def broken(*arguments: Any) -> Module:
-        module = ast_to_ttir(*arguments)
+    def broken(*arguments: Any, **named: Any) -> Module:
+        module = ast_to_ttir(*arguments, **named)
         BREAKS["a value is used before it is defined"](module)
         return module
 

@@ -129,6 +129,6 @@ def test_messages(
     got = described(words, explain_access, "add", error, shape).succeeds("an AccessError")
     assert isinstance(got, AccessError), f"{words}\n  expected  an AccessError\n  got       {got!r}"
     source = KERNEL.splitlines()[line - 1].strip()
-    facts = ("add", f"{name}[{element}]", f"{math.prod(shape)} elements", str(shape), str(program), f"{FILE}:{line}")
+    facts = ("add", f"{name}[{element}]", str(math.prod(shape)), str(shape), str(program), f"{FILE}:{line}")
     missing = [fact for fact in (*facts, source) if fact not in str(got)]
     assert not missing, f"{words}\n  expected  a message with {' and '.join(missing)} in it\n  got       {got}"

@@ -77,7 +77,7 @@ def compile(file: str, capability: int, options: Mapping[str, Any], types: Seque
     return Kernel(kernel)
 
 
-def disassembled(cubin: bytes) -> str:
+def disassemble(cubin: bytes) -> str:
     """The machine code in words, an instruction a line, by NVIDIA's disassembler; "" where Triton came without it."""
     from triton import knobs
 

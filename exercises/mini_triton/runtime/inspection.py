@@ -40,7 +40,7 @@ def show(title: str, key: str, file: str, text: str | bytes) -> None:
 
 
 def add_title(title: str, text: str | bytes) -> str:
-    """The text below a line of `WIDTH` characters: `──── add: 2 ttir, 14 lines ─────...`. (Given.)"""
+    """The text below a line of `WIDTH` characters: `──── add: ttir, 14 lines ─────...`. (Given.)"""
     if isinstance(text, bytes):
         return f"──── {title}, {len(text)} bytes ".ljust(WIDTH, "─")
     text = text.rstrip("\n")

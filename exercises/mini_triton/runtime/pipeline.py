@@ -67,7 +67,7 @@ class Form(NamedTuple):
     suffix: str  # of the file in a dump
     unit: str = ""  # what its size is counted in
     line: str = ""  # a regular expression of a line that counts
-    text: Callable[[Any, str], Text] = lambda product, stage: product  # of the stage's product
+    text: Callable[[Any, str], Text] = lambda product, _: product  # of the product of the stage with this name
     shown: Callable[[Any], Text] = lambda text: text  # the text as a reader wants it
 
 
@@ -134,6 +134,11 @@ def keep(product: Any, _: Compilation) -> Any:
     return product
 
 
+def asm_of(lowered: Lowered, stage: str) -> Text:
+    """What real Triton made in a stage. (Given.)"""
+    return lowered.asm[stage]
+
+
 def disassemble(lowered: Lowered, _: str) -> str:
     """The machine code in words, an instruction a line; "" where there is no disassembler. (Given.)"""
     from mini_triton.backends import triton_api
@@ -149,10 +154,10 @@ TTIR = Form(
     without_locations,
 )
 NUMPY = Form("py", "lines", r"^ *[^\s#]", lambda program, _: program.source)
-LOWERED = {"text": lambda lowered, stage: lowered.asm[stage]}
-TTGIR = Form("ttgir", "operations", r"^ +(?:%\S+ = )?(?:tt|arith|math|scf|gpu|ttn?g)\.", **LOWERED)
-LLIR = Form("llir", "instructions", r"^  (?!\])\S", **LOWERED)
-PTX = Form("ptx", "instructions", r"^\t(?:@!?%p\d+ )?[a-z].*;", **LOWERED)
+TTGIR = Form("ttgir", "operations", r"^ +(?:%\S+ = )?(?:tt|arith|math|scf|gpu|ttn?g)\.", asm_of)
+LLIR = Form("llir", "instructions", r"^  (?!\])\S", asm_of)
+PTX = Form("ptx", "instructions", r"^\t(?:@!?%p\d+ )?[a-z].*;", asm_of)
+CUBIN = Form("cubin", text=asm_of)
 SASS = Form("sass", "instructions", r"^(?!NOP)\S", disassemble)
 
 STAGES = [
@@ -163,7 +168,7 @@ STAGES = [
     Stage("ttgir", hand_off, TTGIR, "which thread has which element; pipelines", device="gpu"),
     Stage("llir", keep, LLIR, "what one thread does with its elements, one by one", device="gpu"),
     Stage("ptx", keep, PTX, "NVIDIA's instructions, for registers without end", device="gpu"),
-    Stage("cubin", keep, Form("cubin", **LOWERED), "machine code", device="gpu"),
+    Stage("cubin", keep, CUBIN, "machine code", device="gpu"),
     Stage("sass", keep, SASS, "machine code: the registers that there are, and their timing", "gpu", on_request=True),
 ]
 
@@ -195,5 +200,6 @@ def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any =
 
 def report(compilation: Compilation, stage: Stage, text: Text) -> None:
     """Show the text of a stage to whoever wants to see it. (Given.)"""
-    title = f"{compilation.name}: {STAGES.index(stage) + 1} {stage.name}"
-    inspection.show(title, compilation.hash, stage.file(compilation.name), stage.form.shown(text))
+    if inspection.is_wanted():
+        title, file = f"{compilation.name}: {stage.name}", stage.file(compilation.name)
+        inspection.show(title, compilation.hash, file, stage.form.shown(text))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mini_triton.codegen import NumpyKernel
 from mini_triton.codegen.library.memory import Buffer, OutOfBounds
+from mini_triton.ir.types import Type
 from mini_triton.language.constexpr import unwrap
 from mini_triton.language.signature import parse_type
 from mini_triton.runtime import cache, inspection, pipeline
@@ -65,7 +66,7 @@ def entry_of(kernel: CompiledKernel) -> cache.Entry:
 
 def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKernel:
     """The kernel that an entry was made of. (Given.)"""
-    types = [parse_type(type).ir_type for type in compilation.types]
+    types: list[Type] = [parse_type(type).ir_type for type in compilation.types]
     lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
     source = entry["texts"]["numpy"]
     program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["largest"], lines, entry["stored"])

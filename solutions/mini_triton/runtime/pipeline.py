@@ -67,7 +67,7 @@ class Form(NamedTuple):
     suffix: str  # of the file in a dump
     unit: str = ""  # what its size is counted in
     line: str = ""  # a regular expression of a line that counts
-    text: Callable[[Any, str], Text] = lambda product, stage: product  # of the stage's product
+    text: Callable[[Any, str], Text] = lambda product, _: product  # of the product of the stage with this name
     shown: Callable[[Any], Text] = lambda text: text  # the text as a reader wants it
 
 
@@ -136,6 +136,11 @@ def keep(product: Any, _: Compilation) -> Any:
     return product
 
 
+def asm_of(lowered: Lowered, stage: str) -> Text:
+    """What real Triton made in a stage. (Given.)"""
+    return lowered.asm[stage]
+
+
 def disassemble(lowered: Lowered, _: str) -> str:
     """The machine code in words, an instruction a line; "" where there is no disassembler. (Given.)"""
     from mini_triton.backends import triton_api
@@ -151,10 +156,10 @@ TTIR = Form(
     without_locations,
 )
 NUMPY = Form("py", "lines", r"^ *[^\s#]", lambda program, _: program.source)
-LOWERED = {"text": lambda lowered, stage: lowered.asm[stage]}
-TTGIR = Form("ttgir", "operations", r"^ +(?:%\S+ = )?(?:tt|arith|math|scf|gpu|ttn?g)\.", **LOWERED)
-LLIR = Form("llir", "instructions", r"^  (?!\])\S", **LOWERED)
-PTX = Form("ptx", "instructions", r"^\t(?:@!?%p\d+ )?[a-z].*;", **LOWERED)
+TTGIR = Form("ttgir", "operations", r"^ +(?:%\S+ = )?(?:tt|arith|math|scf|gpu|ttn?g)\.", asm_of)
+LLIR = Form("llir", "instructions", r"^  (?!\])\S", asm_of)
+PTX = Form("ptx", "instructions", r"^\t(?:@!?%p\d+ )?[a-z].*;", asm_of)
+CUBIN = Form("cubin", text=asm_of)
 SASS = Form("sass", "instructions", r"^(?!NOP)\S", disassemble)
 
 STAGES = [
@@ -165,7 +170,7 @@ STAGES = [
     Stage("ttgir", hand_off, TTGIR, "which thread has which element; pipelines", device="gpu"),
     Stage("llir", keep, LLIR, "what one thread does with its elements, one by one", device="gpu"),
     Stage("ptx", keep, PTX, "NVIDIA's instructions, for registers without end", device="gpu"),
-    Stage("cubin", keep, Form("cubin", **LOWERED), "machine code", device="gpu"),
+    Stage("cubin", keep, CUBIN, "machine code", device="gpu"),
     Stage("sass", keep, SASS, "machine code: the registers that there are, and their timing", "gpu", on_request=True),
 ]
 

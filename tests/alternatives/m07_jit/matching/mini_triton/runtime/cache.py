@@ -26,9 +26,3 @@ def load(key: str) -> Entry | None:
                 warnings.warn(f"{path_of(key)} is of no use: {error}", stacklevel=2)
                 return None
 
-
-def unpack(content: bytes) -> Entry:
-    match content.split(b"\n", 1):
-        case [checksum, entry] if checksum.decode(errors="replace") == hashlib.sha256(entry).hexdigest():
-            return json.loads(entry)
-    raise ValueError("this is not what was written")

@@ -16,7 +16,7 @@ def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[st
                 raise ValueError(f"{kernel}: {name} is read-only")
 
 
-def explained(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
+def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
     match error.buffer.name, error.element, error.program, error.place:
         case name, element, program, place:
             return AccessError(

@@ -1,13 +1,14 @@
 def paths(tree: ast.FunctionDef) -> list[str]:
     own = {node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg)}.union(written(tree.body))
-    found: set[str] = set()
+    found: list[str] = []
     for node in ast.walk(ast.Module(tree.body, [])):
-        match dotted(node).split("."):
+        match dotted_name(node).split("."):
             case [""]:
                 pass
-            case [first, *_] if first not in own:
-                found.add(dotted(node))
-    return list(found)
+            case [first, *_] if first not in own and dotted_name(node) not in found:
+                found.append(dotted_name(node))
+    found.sort()
+    return found
 
 
 def references(*functions: KernelSource) -> list[Reference]:
@@ -27,14 +28,15 @@ def references(*functions: KernelSource) -> list[Reference]:
     return visit(list(functions), ())
 
 
-def key(function: KernelSource, arguments: Mapping[str, Specialized], options: Options) -> str:
+def compute_key(
+    function: KernelSource, references: Sequence[Reference], arguments: Mapping[str, Specialized], options: Options
+) -> str:
     of_arguments = [
-        f"{name}: {argument.type} {argument.divisible} {spelled(argument.value)}"
+        f"{name}: {argument.type} {argument.divisible} {describe(argument.value)}"
         for name, argument in arguments.items()
     ]
-    called = [function for argument in arguments.values() for function in functions_in(argument.value)]
     of_references = [
-        f"{reference.function.fn.__qualname__} reads {reference.path}: {described(reference.value)}"
-        for reference in references(function, *called)
+        f"{describe(reference.function)} reads {reference.path}: {describe(reference.value)}"
+        for reference in references
     ]
-    return digest([*versions(), described(function), *of_references, *of_arguments, str(options)])
+    return digest([*versions(), describe(function), *of_references, *of_arguments, str(options)])

@@ -1,21 +1,25 @@
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
-    wanted = parameter.specialize
+    multiples = parameter.specialize_alignment if parameter.specialize else False
     match value:
         case None | constexpr():
-            return constant(value)
+            return specialize_constant(value)
+        case int() | float():
+            return specialize_number(value, parameter.specialize, multiples)
+        case _ if is_memory(value):
+            return specialize_memory(value.dtype, address(value), multiples)
+    raise TypeError(refuse(value))
+
+
+def specialize_number(value: int | float, ones: bool = True, multiples: bool = True) -> Specialized:
+    match value:
         case bool():
             return Specialized("u1")
         case float():
             return Specialized("fp32")
-        case int() if wanted and value == 1:
-            return constant(1)
-        case int():
-            kind, place = integer_type(value), value
-        case _ if is_memory(value):
-            kind, place = memory_type(value), address(value)
+        case 1 if ones:
+            return specialize_constant(1)
         case _:
-            raise TypeError(refusal(value))
-    return Specialized(kind, wanted and parameter.specialize_alignment and not place % ALIGNMENT)
+            return Specialized(integer_type(value), multiples and not value % ALIGNMENT)
 
 
 def integer_type(value: int) -> str:
@@ -34,20 +38,20 @@ def integer_type(value: int) -> str:
     raise OverflowError(f"{value} has no type")
 
 
-def memory_type(value: Any) -> str:
-    match element_type(value):
+def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Specialized:
+    match element_type(dtype):
         case None:
-            raise TypeError(f"no kernel has elements of {value.dtype}")
-        case spelling:
-            return f"*{spelling}"
+            raise TypeError(f"no kernel has elements of {dtype}")
+        case element:
+            return Specialized("*" + element, not address & ALIGNMENT - 1 if multiples else False)
 
 
-def frozen(value: Any) -> Hashable:
+def freeze(value: Any) -> Hashable:
     match value:
         case tuple():
-            return ("tuple", *map(frozen, value))
+            return ("tuple", *map(freeze, value))
         case list():
-            return ("list", *map(frozen, value))
+            return ("list", *map(freeze, value))
         case float():
             return "float", value.hex()
         case _:

@@ -1,0 +1,21 @@
+def build_module(_: str, compilation: Compilation) -> Module:
+    multiples = {name for name, (_, divisible, _) in compilation.arguments.items() if divisible}
+    return ast_to_ttir(compilation.kernel, compilation.signature, compilation.constants, divisible=multiples)
+
+
+def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any = None) -> tuple[Any, dict[str, Text]]:
+    match stages:
+        case []:
+            return product, {}
+        case [stage, *rest]:
+            made = stage.run(product, compilation)
+            match made:
+                case Module():
+                    verify_after(stage.name, made)
+            texts: dict[str, Text] = {}
+            if inspection.is_wanted() or not stage.on_request:
+                texts = {stage.name: stage.text(made)}
+                report(compilation, stage, texts[stage.name])
+            last, others = run_stages(rest, compilation, made)
+            return last, texts | others
+    raise AssertionError
