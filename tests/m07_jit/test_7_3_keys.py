@@ -116,7 +116,8 @@ def module(**names: Any) -> ModuleType:
 
 def kernels(text: str = KERNELS, **names: Any) -> dict[str, Any]:
     """What a text defines, over the names that it reads. The file is always the same."""
-    known = {"DEEPEST": constexpr(1), "INNERMOST": constexpr(2), "OUTER": constexpr(3), "settings": module(INNER=constexpr(4)), **names}
+    numbers = {name: constexpr(i) for i, name in enumerate(("DEEPEST", "INNERMOST", "OUTER"), 1)}
+    known = {**numbers, "settings": module(INNER=constexpr(4)), **names}
     namespace = load(text, "kernels_of_one_file.py")
     for name, value in known.items():
         namespace.setdefault(name, value)
