@@ -29,6 +29,11 @@ def print_module(module: Operation, *, generic: bool = False, locations: bool = 
     return Printer(generic, locations).operation(module, "") + "\n"
 
 
+def without_locations(text: str) -> str:
+    """A module's text without its source locations. (Given.)"""
+    return re.sub(r' loc\("[^"\n]*":\d+:\d+\)$', "", text, flags=re.MULTILINE)
+
+
 def quoted(text: str) -> str:
     """`text` as an MLIR string literal: quotes, backslashes and what is not plain ASCII as two hex digits a byte."""
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())

@@ -30,6 +30,15 @@ def verify(root: Operation) -> None:
             check_visibility(block, set())
 
 
+def verify_after(stage: str, module: Operation) -> None:
+    """Check a module that a stage of the compiler has made; the `VerificationError` names the stage. (Given.)"""
+    try:
+        verify(module)
+    except VerificationError as error:
+        message = f"the compiler's stage {stage!r} made a module that is not well formed: {error.message}"
+        raise VerificationError(message, error.loc) from None
+
+
 def fail(operation: Operation, reason: str) -> VerificationError:
     """The error about `operation`: `raise fail(operation, "...")`."""
     return VerificationError(f"{operation.name}: {reason}", operation.loc)

@@ -21,6 +21,7 @@ from mini_triton.ir.parser.attributes import Argument, AttributeParser, Constant
 from mini_triton.ir.parser.lexer import Token
 from mini_triton.ir.parser.literals import unquoted
 from mini_triton.ir.types import FunctionType, Type
+from mini_triton.ir.verifier import verify_after
 
 BOOKKEEPING = {"arg_attrs", "res_attrs", "operandSegmentSizes", "resultSegmentSizes", "op_bundle_sizes"}
 """Attributes of generic forms that say how to read operands or arguments; the IR has no need of them."""
@@ -29,13 +30,15 @@ BOOKKEEPING = {"arg_attrs", "res_attrs", "operandSegmentSizes", "resultSegmentSi
 def parse_module(text: str, file: str = "<ttir>") -> Module:
     """The module that `text` spells, with or without `module { }` around its functions; `file` is named in errors.
 
-    Operations get the locations that the text gives them. Raises `CompilationError`.
+    Operations get the locations that the text gives them. The module is verified. Raises `CompilationError`.
     """
     parser = Parser(text, file)
     try:
-        return parser.module()
+        module = parser.module()
     except RecursionError:
         raise parser.error("this is nested too deeply") from None
+    verify_after("parser", module)
+    return module
 
 
 class Operand(NamedTuple):
