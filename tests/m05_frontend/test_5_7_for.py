@@ -10,9 +10,8 @@ from mini_triton.errors import UnsupportedLanguageConstruct
 
 from tests.checks import one_in
 from tests.oracles import triton
-from tests.support.m05_frontend import nested_control_flow as controlled
 from tests.support.m05_frontend.compilation import fail, judge, judge_statements, kernel, outcome, refuses
-from tests.support.m05_frontend.nested_control_flow import Statement
+from tests.support.m05_frontend.random_kernels import LOOPS, Kernel, judging, kernels
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4"}
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
@@ -30,10 +29,10 @@ def test_one_loop() -> None:
 
 
 @one_in(2)
-@given(statements=controlled.blocks(branches=False))
-def test_programs(statements: list[Statement]) -> None:
+@given(kernel=kernels(grammar=LOOPS))
+def test_random_loops(kernel: Kernel) -> None:
     """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, tuples, several at once."""
-    judge([controlled.source(statements)])
+    judging.judge([kernel])
 
 
 # --- what is carried

@@ -9,13 +9,10 @@ from mini_triton.errors import UnsupportedLanguageConstruct
 from tests import corpus
 from tests.checks import one_in
 from tests.oracles import triton
-from tests.support.m05_frontend import nested_control_flow as controlled
-from tests.support.m05_frontend.compilation import compare, fail, judge, judge_statements, kernel, outcome, refuses
-from tests.support.m05_frontend.nested_control_flow import Statement
-from tests.support.m05_frontend.random_kernels import Kernel, judging, kernels
+from tests.support.m05_frontend.compilation import fail, judge, judge_statements, kernel, outcome, refuses
+from tests.support.m05_frontend.random_kernels import CONTROL_FLOW, Kernel, judging, kernels
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
-SOME = one_in(2)
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
 
 
@@ -32,10 +29,10 @@ def judge_stores(*values: str) -> None:
 
 
 @one_in(2)
-@given(statements=controlled.blocks(branches=True))
-def test_programs(statements: list[Statement]) -> None:
-    """All in all, as deep as it comes."""
-    judge([controlled.source(statements)])
+@given(kernel=kernels(grammar=CONTROL_FLOW))
+def test_random_control_flow(kernel: Kernel) -> None:
+    """Branches, loops and conditional expressions in one another; kernels and functions that return early."""
+    judging.judge([kernel])
 
 
 # --- if
@@ -130,48 +127,53 @@ def test_blocks_do_not_decide(condition: str) -> None:
 # --- early returns
 
 
-@SOME
-@given(statements=controlled.exits(""))
-def test_a_kernel_that_returns_early(statements: list[Statement]) -> None:
-    """It does what it does with all that follows in an `else`."""
-    call = kernel("way(x, n * 2, n)", ARGUMENTS, controlled.function("way", statements))
-    compare(
-        call, kernel("way(x, n * 2, n)", ARGUMENTS, controlled.function("way", controlled.without_returns(statements)))
-    )
-
-
-@SOME
-@given(statements=controlled.exits("{a}"))
-def test_a_function_that_returns_early(statements: list[Statement]) -> None:
-    """Its result is that of the way that was taken. Here two calls, one in a loop."""
-    statements = [*statements, "return n * 3"]
-    body = "tl.store(x, way(x, n * 2, n))\nfor i in range(n):\n    tl.store(x + i, way(x, n, i) + 1)"
-    structured = [*controlled.without_returns(statements), "return result"]
-    compare(
-        kernel(body, ARGUMENTS, controlled.function("way", statements)),
-        kernel(body, ARGUMENTS, controlled.function("way", structured)),
-    )
-
-
 def test_early_returns() -> None:
-    for early, structured in {
-        "if n > 3:\n    return\ntl.store(x, n)": "if n > 3:\n    pass\nelse:\n    tl.store(x, n)",
-        "if n > 3:\n    return\n    tl.store(x, n)": "tl.store(x + 1, 2)",
-        "if n > 3:\n    pass\nelse:\n    return\ntl.store(x, n)": "if n > 3:\n    tl.store(x, n)",
-        "if n > 3:\n    tl.store(x, 1)\n    return\nelse:\n    tl.store(x, 2)\nn += 1\ntl.store(x, n)": (
-            "if n > 3:\n    tl.store(x, 1)\nelse:\n    tl.store(x, 2)\n    n += 1\n    tl.store(x, n)"
-        ),
-        "if n > 3:\n    if f > 1:\n        return\n    n = 2\ntl.store(x, n)": (
-            "if n > 3:\n    if f > 1:\n        pass\n    else:\n        tl.store(x, 2)\nelse:\n    tl.store(x, n)"
-        ),
-        "if N == 4:\n    return\ntl.store(x, n)": "pass",
-        "if N == 3:\n    return\ntl.store(x, n)": "tl.store(x, n)",
-        "if n > 3:\n    if N == 4:\n        return\ntl.store(x, n)": "if n > 3:\n    pass\nelse:\n    tl.store(x, n)",
-        "if n > 3:\n    y = n\n    return\ny = f\ntl.store(x, y)": "if n > 3:\n    pass\nelse:\n    tl.store(x, f)",
-    }.items():
-        if "tl.store(x + 1, 2)" in structured:
-            early, structured = f"{early}\ntl.store(x + 1, 2)", f"if n > 3:\n    pass\nelse:\n    {structured}"
-        compare(kernel(early, ARGUMENTS), kernel(structured, ARGUMENTS))
+    """What comes after the `if` belongs to the other path. (Real Triton jumps there.)"""
+    judge_bodies(
+        "if n > 3:\n    return\ntl.store(x, n)",
+        "if n > 3:\n    return\n    tl.store(x, n)\ntl.store(x + 1, 2)",
+        "if n > 3:\n    pass\nelse:\n    return\ntl.store(x, n)",
+        "if n > 3:\n    tl.store(x, 1)\n    return\nelse:\n    tl.store(x, 2)\nn += 1\ntl.store(x, n)",
+        "if n > 3:\n    if f > 1:\n        return\n    n = 2\ntl.store(x, n)",
+        "if n > 3:\n    if f > 1:\n        return\n    else:\n        n = 2\nelse:\n    n += 1\ntl.store(x, n)",
+        "if N == 4:\n    return\ntl.store(x, n)",
+        "if N == 3:\n    return\ntl.store(x, n)",
+        "if n > 3:\n    if N == 4:\n        return\ntl.store(x, n)",
+        "if n > 3:\n    y = n\n    return\ny = f\ntl.store(x, y)",
+        "if n > 3:\n    for i in range(n):\n        n += i\n    tl.store(x, n)\n    return\ntl.store(x, 3)",
+    )
+
+
+def test_functions_that_return_early() -> None:
+    """The result is that of the path that was taken."""
+    functions = """
+@triton.jit
+def way(a, n):
+    if a > n:
+        return a * 2
+    if n > 4:
+        if a > 5:
+            return n
+        a += 1
+    return a + n
+@triton.jit
+def pair(a, f):
+    if a > 3:
+        return f, (a, 3)
+    else:
+        return 0.5, (4, a)
+@triton.jit
+def stores(x, a):
+    if a > 3:
+        return
+    tl.store(x, a)
+"""
+    judge_bodies(
+        "tl.store(x, way(n * 2, n) + way(n, 3))",
+        "f, t = pair(n, f)\ntl.store(x + t[0], f)\ntl.store(x, t[1])",
+        "stores(x, n)\nstores(x, n + 1)\ntl.store(x, 5)",
+        before=functions,
+    )
 
 
 def test_a_return_in_an_if_in_a_loop() -> None:

@@ -9,8 +9,7 @@ import re
 import pytest
 from hypothesis import given
 
-from tests.support.m05_frontend.random_kernels import Kernel, kernels
-from tests.support.m05_frontend.random_kernels.grammar import write
+from tests.support.m05_frontend.random_kernels import Kernel, kernels, write
 from tests.support.m05_frontend.random_kernels.judging import judge
 
 OPERATORS = "+ - * / // % & | ^ << >> == != < <= > >= and or".split()

@@ -21,8 +21,7 @@ from tests import oracles
 from tests.oracles import gpu, interpreter
 from tests.oracles.launching import Launch, Launched
 from tests.support import sources
-from tests.support.m05_frontend.random_kernels import Buffer, Kernel, kernels
-from tests.support.m05_frontend.random_kernels.grammar import write
+from tests.support.m05_frontend.random_kernels import Buffer, Kernel, kernels, write
 from tests.support.m05_frontend.random_kernels.launching import OPTIONS, launch
 from tests.support.m06_codegen import closeness, numpy_backend
 

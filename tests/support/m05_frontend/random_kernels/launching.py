@@ -8,9 +8,8 @@ import numpy as np
 
 from tests.corpus.inputs import DTYPES, random_bits, random_numbers
 from tests.oracles.launching import Launch
-from tests.oracles.triton import Source
-from tests.support.m05_frontend.random_kernels.kernel import Buffer, Kernel
-from tests.support.m05_frontend.random_kernels.types import INTEGERS, in_signature
+from tests.support.m05_frontend.random_kernels.judging import to_source
+from tests.support.m05_frontend.random_kernels.recipe import INTEGERS, Buffer, Kernel, in_signature
 
 OPTIONS = {"enable_fp_fusion": False}
 """`x * y + z` is rounded twice."""
@@ -18,9 +17,8 @@ OPTIONS = {"enable_fp_fusion": False}
 
 def launch(kernel: Kernel, seed: int, times: int = 1) -> Launch:
     """A launch of the kernel as real Triton compiles it, of so many times the programs of its grid."""
-    source = Source(kernel.source, kernel.name, kernel.signature, kernel.constexprs, kernel.divisible, options=OPTIONS)
     x, *others = kernel.grid
-    return Launch(source, (x * times, *others), arguments(kernel, seed, times))
+    return Launch(to_source(kernel, options=OPTIONS), (x * times, *others), arguments(kernel, seed, times))
 
 
 def arguments(kernel: Kernel, seed: int, times: int = 1) -> list[Any]:
