@@ -81,6 +81,6 @@ def plain(x: Any) -> Any:
 
 
 if __name__ == "__main__":
-    from kernels import demo
+    from kernels.demos import demo
 
     demo.run("softmax")

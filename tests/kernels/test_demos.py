@@ -9,7 +9,7 @@ from typing import Any
 import mini_triton as triton
 import mini_triton.language as tl
 import pytest
-from kernels import demo
+from kernels.demos import demo
 
 NAMES = ("vector_add", "softmax", "matmul", "dropout", "layer_norm", "flash_attention", "conv2d", "modules")
 Screen = list[str]
@@ -115,7 +115,7 @@ def test_modules_show_that_the_net_learns(shown: Any) -> None:
 def test_each_module_runs_its_demo(name: str) -> None:
     file = importlib.import_module(f"kernels.{name}").__file__
     assert file
-    end = f'if __name__ == "__main__":\n    from kernels import demo\n\n    demo.run("{name}")\n'
+    end = f'if __name__ == "__main__":\n    from kernels.demos import demo\n\n    demo.run("{name}")\n'
     assert Path(file).read_text(encoding="utf-8").endswith(end)
 
 

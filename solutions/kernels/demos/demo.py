@@ -27,7 +27,7 @@ OF_KERNELS = {"AccessError", "CompilationError"}  # errors that say all that is 
 
 def run(name: str) -> None:
     """The demo of a module; or a few words, if its task is not written yet, or its kernel is refused."""
-    from kernels import pictures
+    from kernels.demos import pictures
 
     demo = Demo()
     try:

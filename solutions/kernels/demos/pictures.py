@@ -7,7 +7,7 @@ import itertools
 from functools import partial
 from typing import Any
 
-from kernels.demo import SYMBOLS, Demo, lines, reached, writers
+from kernels.demos.demo import SYMBOLS, Demo, lines, reached, writers
 
 BLOCKS = "·░█"  # of numbers from 0 to 2
 
