@@ -13,7 +13,7 @@ from tests.checks import one_in
 from tests.support.m04_language.arguments import Shape, typed
 from tests.support.m04_language.expressions import Scene, judge
 
-SOME = one_in(2)  # each asks real Triton several times
+SOME = one_in(3)  # each asks real Triton several times
 
 SHAPES: tuple[Shape, ...] = ((1,), (4,), (2, 4), (4, 1), (1, 8), (2, 1, 4), (4, 2, 2))
 ANY_SHAPE = ((), *SHAPES)

@@ -40,7 +40,7 @@ EXTREMES = tuple(
     f"{sign}2**{power}{more}" for sign in ("", "-") for power in (8, 31, 32, 63, 64) for more in ("", "-1")
 )
 SHAPES = ("(4,)", "[4]", "(2, 8)", "[N, 2]", "(1, 1, 4)", "()", "[]", "(N,)")
-SOME = one_in(2)  # each has several expressions
+SOME = one_in(3)  # each has several expressions
 BOUNDS = (-64, -1, 0, 1, 2, 3, 4, 7, 8, 16, 64, 100, 1024, 2**20, 2**20 + 1, 2**21, 2**31 - 1, 2**31, 2**32, 2**32 + 8)
 
 

@@ -15,7 +15,7 @@ from tests.checks import described, one_in
 from tests.support.m04_language.arguments import DTYPES, Shape, alike_cast, typed
 from tests.support.m04_language.expressions import Scene, judge
 
-SOME = one_in(2)  # each asks real Triton several times
+SOME = one_in(3)  # each asks real Triton several times
 
 SHAPES: tuple[Shape, ...] = ((), (4,), (1,), (2, 4), (4, 1))
 NUMBERS = ("0", "1", "-1", "2.5")
