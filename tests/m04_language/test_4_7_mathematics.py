@@ -159,6 +159,7 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     "tl.maximum(p, p)": (TypeError, ("pointer<fp32>",)),
     "tl.minimum(x, x, propagate_nan=1)": (ValueError, ("propagate_nan",)),
     "tl.clamp(x, 0.0, 1.0, propagate_nan=1)": (ValueError, ("propagate_nan",)),
+    "tl.clamp(n, 0, 1)": (TypeError, ("int32",)),
     "tl.fma(n, n, n)": (TypeError, ("int32",)),
     "tl.where(m, p, n)": (TypeError, ("pointer<fp32>", "int32")),
     "tl.where(m, p, x)": (TypeError, ("pointer<fp32>", "fp32")),
