@@ -13,7 +13,7 @@ MODULES = ("language", "testing")
 EXPORTS = {
     "jit": "mini_triton.runtime.jit",
     "JITFunction": "mini_triton.runtime.jit",
-    "reachable": "mini_triton.runtime.extras.reach",
+    "reachable": "mini_triton.runtime.given.reach",
     "constexpr_function": "mini_triton.frontend.function",
     "cdiv": "mini_triton.frontend.function",
     "next_power_of_2": "mini_triton.frontend.function",

@@ -130,7 +130,7 @@ def test_a_kernel_called_with_tensors_of_a_gpu(n: int, passed: list[int], aligne
     if not triton.available():
         triton.version()  # ends the test as unavailable
     from mini_triton.backends import triton_api
-    from mini_triton.runtime.extras import warm
+    from mini_triton.runtime.given import warm
 
     from tests.support.sources import load
 

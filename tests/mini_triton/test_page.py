@@ -11,7 +11,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from mini_triton.backends import triton_api
-from mini_triton.backends.extras.page import picture, sass_accesses, shapes, shares, write_page
+from mini_triton.backends.given.page import picture, sass_accesses, shapes, shares, write_page
 from mini_triton.backends.layouts import Blocked
 from mini_triton.backends.ptx import accesses
 from mini_triton.runtime.pipeline import STAGES

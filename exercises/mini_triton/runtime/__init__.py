@@ -1,15 +1,21 @@
 """The runtime: from a launch in Python to a kernel that runs.
 
-options.py          what a launch may say beside its arguments: num_warps and such
-arguments.py        arrays, tensors and numbers as kernels see them
-binding.py          which argument goes to which parameter
-specialization.py   what a kernel is compiled for: types, constants, multiples of 16
-keys.py             what a compiled kernel depends on
-cache.py            compiled kernels on disk
-grids.py            how many programs
-checks.py           launches that cannot work, and accesses out of bounds, in the user's words
-inspection.py       the stages of a compilation, shown and dumped
-compiler.py         all stages, from source to a compiled kernel
-compiled.py         a compiled kernel
-jit.py              `@jit` and `kernel[grid](...)`
+In: a Python function, arguments, a grid, options: `kernel[grid](x, y, n, BLOCK=64, num_warps=8)`. Out: the kernel has run
+on the arguments' memory, and its caller gets the compiled kernel. Below it are the front end (source to module), the back
+end for CPUs (module to NumPy), and for GPUs `backends/`.
+
+Yours, in reading order, with their tasks:
+
+    binding.py          which argument goes to which parameter (7.1)
+    specialization.py   what a kernel is compiled for: types, constants, multiples of 16 (7.2)
+    keys.py             what a compiled kernel depends on (7.3)
+    cache.py            compiled kernels on disk (7.4)
+    pipeline.py         the list of stages, and running them (7.5); `inspection.py` prints and dumps their texts (7.5)
+    grids.py            how many programs (7.7)
+    checks.py           launches that cannot work, and accesses out of bounds, in the user's words (7.8)
+    compiled_kernel.py  a compiled kernel: found or made (7.6), and run (7.9)
+    jit.py              `@jit` and `kernel[grid](...)`: the search in memory (7.6), the launch (7.9)
+
+Given and worth reading: `arguments.py` (what is an array, what is a tensor), `options.py` (what a launch may say beside
+its arguments). To skip: `given/` (quick launches on a GPU, memory reached by addresses, arguments for warmups).
 """

@@ -14,7 +14,7 @@ from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
 from mini_triton.runtime.binding import bind, parameters_of
 from mini_triton.runtime.checks import AccessError
-from mini_triton.runtime.extras.mock import mock
+from mini_triton.runtime.given.mock import mock
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, functions_in, references, resolve
 from mini_triton.runtime.options import DEFAULTS, Options
@@ -22,7 +22,7 @@ from mini_triton.runtime.specialization import Specialized, specialize
 
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
-    from mini_triton.runtime.extras.warm import WarmLaunches
+    from mini_triton.runtime.given.warm import WarmLaunches
 
 Key = tuple[tuple[Specialized, ...], Options]
 
@@ -110,7 +110,7 @@ class JITFunction(KernelSource):
 
     def remember(self, kernel: CompiledKernel, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
         """Take note of a launch on a GPU, so that one like it will be quick. (Given.)"""
-        from mini_triton.runtime.extras.warm import WarmLaunches
+        from mini_triton.runtime.given.warm import WarmLaunches
 
         if self.warm is None:
             self.warm = WarmLaunches(self.fn.__name__, self.parameters, self.references)

@@ -18,7 +18,7 @@ from mini_triton.language.signature import parse_type
 from mini_triton.runtime import cache, inspection, pipeline
 from mini_triton.runtime.arguments import to_python
 from mini_triton.runtime.checks import check_devices, check_writable, explain_access, explain_address
-from mini_triton.runtime.extras.reach import known
+from mini_triton.runtime.given.reach import known
 from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
