@@ -4,49 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.errors import Loc, VerificationError
 from mini_triton.ir.builder import Builder
-from mini_triton.ir.core import Block, Module, Operation, Value
+from mini_triton.ir.core import Block, Operation, Value
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.scopes import condition, for_, if_, while_, yield_
 from mini_triton.ir.types import F32, I1, I32, I64
 from mini_triton.ir.verifier import verify
 
 from tests.oracles import triton
-from tests.support.m03_builder import structured_programs as structured
+from tests.support.m02_ops import descriptions as ir
+from tests.support.m02_ops.descriptions import Op
+from tests.support.m02_ops.diagnostics import parting
+from tests.support.m02_ops.programs import Step, program, recipes
 from tests.support.m03_builder.exceptions import Stop, stopped
 from tests.support.m03_builder.modules import module_around
-from tests.support.m03_builder.structured_programs import Program
-from tests.support.m06_codegen.execution import Machine
-
-LINE = Loc("kernel.py", 3)
-
+from tests.support.m03_builder.rebuilding import LINE, rebuilt
 
 # --- whole programs
 
 
-def built(program: Program) -> Module:
-    """The program in a function of one's own, which returns the newest value of each kind."""
-    builder, block = Builder(), Block([structured.TYPES[kind] for kind in structured.PARAMETERS])
-    with builder.at_end(block), builder.location(LINE):
-        env = structured.Built(builder).run(program, structured.environment(block.arguments))
-    return module_around(block, *structured.newest(env, structured.KINDS))
-
-
-def agree(program: Program) -> None:
-    """Python and the program's IR compute the same."""
-    module = built(program)
-    text = print_module(module)
+def must_build(program: Op) -> None:
+    """Real Triton reads in what is built that which is described; every operation comes from a line."""
+    __tracebackhide__ = True
+    module = rebuilt(program)
     verify(module)
-    results = Machine(functions=module.body.operations).call("helper", *structured.ARGUMENTS)
-    for kind, got, expected in zip(structured.KINDS, results, structured.expected(program), strict=True):
-        assert np.array_equal(got, expected), (
-            f"the newest {kind} at the end of this program, and what the IR below computes:\n"
-            f"  expected  {expected}\n  got       {got}\n{text}"
-        )
+    text = print_module(module, locations=True)
+    meant, built = triton.accepts_many([ir.text(program), text])
+    assert meant, f"the test is wrong: {meant.diagnostic}"
+    assert built, f"real Triton refuses what was built: {built.diagnostic}\n{text}"
+    if built.text != meant.text:
+        raise AssertionError(f"what is built is not what was described; it differs {parting(meant.text, built.text)}")
+    unmarked = [operation.name for operation in module.walk() if operation.loc is None]
+    assert set(unmarked) <= {"builtin.module", "tt.func"}, f"operations without a location: {unmarked}"
 
 
 def test_a_sum() -> None:
@@ -65,44 +57,27 @@ def test_a_sum() -> None:
     made = block.operations[-1]
     assert made.operands == (zero, n, one, zero), "an `scf.for` takes the bounds, the step, then the initial values"
     assert tuple(loop.results) == made.results, "after the `with`, `results` are the operation's"
-    machine = Machine()
-    for count in (0, 1, 5, 100):
-        machine.run(block, count)
-        got = machine.values[loop.results[0]]
-        assert got == sum(range(count)), f"the sum of range({count}) is {sum(range(count))}, not {got}"
 
 
-@given(program=structured.programs)
-def test_programs_compute_what_python_computes(program: Program) -> None:
-    agree(program)
+@given(recipe=recipes())
+def test_random_programs(recipe: list[Step]) -> None:
+    must_build(program(recipe))
 
 
 def test_every_statement_inside_every_other() -> None:
     """Two levels, so that each kind of region meets each operation, with and without values."""
-    step = ("step", "i32", 1, 0)
-    for kinds in ([], ["i32"], ["tensor", "ptr"], ["i32", "i32", "ptr"]):
+    step = ("integers", 0, 0, 1)
+    for carried in ([], [0], [1, 4], [0, 0, 2]):
         inner = [
             step,
-            ("for", 2, kinds, [step, ("step", "ptr", 1, 2), ("step", "tensor", 0, 1)]),
-            ("if", 0, 1, kinds, [("step", "i32", 0, 1)], [("step", "ptr", 0, 1)]),
-            ("if", 1, 0, [], [step], None),
-            ("while", 2, kinds, ["ptr", "i32"], [step], [("step", "tensor", 1, 0)]),
+            ("for", carried, [step, ("addptr", 0, 1)]),
+            ("if", 0, carried, [step], [("floats", 0, 0, 1)]),
+            ("if", 1, [], [step], []),
+            ("while", carried, [1, 0], [step], [("compare", 0, 0, 1)]),
         ]
-        agree([("for", 3, kinds, inner)])
-        agree([("if", 1, 0, kinds, inner, []), ("if", 0, 1, kinds, [], inner)])
-        agree([("while", 3, kinds, kinds, inner, inner[:2])])
-
-
-@given(program=structured.programs)
-def test_real_triton_accepts_programs(program: Program) -> None:
-    """Its parser and verifier find nothing wrong, and it reads a location for every operation."""
-    module = built(program)
-    unmarked = [operation.name for operation in module.walk() if operation.loc is None]
-    assert set(unmarked) <= {"builtin.module", "tt.func", "tt.return"}, f"operations without a location: {unmarked}"
-    for locations in (False, True):
-        text = print_module(module, locations=locations)
-        answer = triton.accepts(text)
-        assert answer, f"real Triton refuses what was built: {answer.diagnostic}\n{text}"
+        must_build(program([("for", carried, inner)]))
+        must_build(program([("if", 0, carried, inner, []), ("if", 1, carried, [], inner)]))
+        must_build(program([("while", carried, carried, inner, inner[:2])]))
 
 
 # --- one at a time

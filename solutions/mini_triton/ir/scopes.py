@@ -74,7 +74,8 @@ class While:
     @contextmanager
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
         """The body: gives the values that `condition` forwarded; end it with `yield_`."""
-        # [task 3.5] Its arguments have the types of what `before` forwards: its terminator's operands but the first.
+        # [task 3.5] Its arguments have the types of what `before` forwards: its terminator's operands but the first. A
+        # `before` that has forgotten its `condition` ends in an `scf.yield`, and is refused later.
         end = self.regions[0].block.terminator
         forwarded = end.operands[1:] if end else ()
         block = Block([value.type for value in forwarded])

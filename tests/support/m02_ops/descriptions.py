@@ -192,9 +192,8 @@ class Builder:
         loc = Loc("kernel.py", next(self.lines))
         operands = [self.value(name) for name in op.operands]
         regions = [self.region(region) for region in op.regions]
-        attributes = {name: _value(name, a) for name, a in op.attributes.items() if a.value is not None}
         results = [type_of(type) for _, type in op.results]
-        built = core.Operation(op.name, operands, results, attributes, regions, loc)
+        built = core.Operation(op.name, operands, results, attribute_values(op), regions, loc)
         for (name, _), result in zip(op.results, built.results, strict=True):
             self.define(name, result)
         return built
@@ -225,6 +224,11 @@ class Builder:
 def build(root: Op) -> core.Operation:
     """`root` in our IR, right or wrong."""
     return Builder(types_of(root)).operation(root)
+
+
+def attribute_values(op: Op) -> dict[str, Any]:
+    """The attributes of an operation in our IR."""
+    return {name: _value(name, attribute) for name, attribute in op.attributes.items() if attribute.value is not None}
 
 
 def _value(name: str, attribute: Attribute) -> Any:

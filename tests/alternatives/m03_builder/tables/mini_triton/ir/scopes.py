@@ -1,7 +1,7 @@
 class While:
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
         (block,) = self.regions[0].blocks
-        _, *forwarded = block.operations[-1].operands
+        forwarded = block.operations[-1].operands[1:]
         block = Block([value.type for value in forwarded])
         with region(self.builder, self.regions[1], block):
             yield (*block.arguments,)
