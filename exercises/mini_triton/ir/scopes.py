@@ -74,7 +74,8 @@ class While:
     @contextmanager
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
         """The body: gives the values that `condition` forwarded; end it with `yield_`."""
-        # Task 3.5: Its arguments have the types of what `before` forwards: its terminator's operands but the first.
+        # Task 3.5: Its arguments have the types of what `before` forwards: its terminator's operands but the first. A
+        # `before` that has forgotten its `condition` ends in an `scf.yield`, and is refused later.
         raise NotImplementedError("Task 3.5: Loops and branches")
 
 

@@ -1,6 +1,6 @@
 """The IR: types, operations, and the text that real Triton reads. Triton's own dialects, in plain Python.
 
-In: calls of the builder, by milestone 3's learner or by the language (`builder.add(x, y)`), or the text of a module. Out:
+In: calls of the builder, such as `builder.add(x, y)`, by a person or by the language; or the text of a module. Out:
 a `Module` of operations, verified, and its text. Nothing here knows Python's syntax, dtypes with a sign, or NumPy.
 
 Yours, in reading order, with their tasks (`mini_triton/formats.py`, given, is the table of all number formats):
