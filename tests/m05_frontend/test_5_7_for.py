@@ -28,7 +28,7 @@ def test_one_loop() -> None:
     judge_bodies("total = 0\nfor i in range(n):\n    total += i\ntl.store(x, total)")
 
 
-@one_in(2)
+@one_in(3)
 @given(kernel=kernels(grammar=LOOPS))
 def test_random_loops(kernel: Kernel) -> None:
     """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, tuples, several at once."""

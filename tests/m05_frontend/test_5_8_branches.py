@@ -28,7 +28,7 @@ def judge_stores(*values: str) -> None:
     judge_statements([f"tl.store(x, {value})" for value in values], ARGUMENTS, {})
 
 
-@one_in(2)
+@one_in(4)
 @given(kernel=kernels(grammar=CONTROL_FLOW))
 def test_random_control_flow(kernel: Kernel) -> None:
     """Branches, loops and conditional expressions in one another; kernels and functions that return early."""
