@@ -159,6 +159,12 @@ def test_calls_for_their_effect() -> None:
     )
 
 
+def test_nothing_comes_after_a_return() -> None:
+    judge([sketch(body) for body in ("return", "return None", "tl.store(x, f)\nreturn\ntl.store(x, n)\nmissing")])
+    for value in ("n", "1", "True"):
+        refuses(sketch(f"tl.store(x, f)\nreturn {value}"), "returns nothing", line="def kernel")
+
+
 def test_arguments_from_left_to_right() -> None:
     """Each once: atomics show it. (Real Triton visits keyword arguments before the others.)"""
     one, two, three = (f"tl.atomic_add(p, {i})" for i in (1, 2, 3))

@@ -91,9 +91,13 @@ class Visitor:
 
         What comes after an `if` depends on it. So `control_flow.visit_If` gets the rest, and returns what that returns.
         """
-        # Task 5.2: A `Return` ends it, all others are visited. But an `If` is handed the statements after it, which
-        # `visit` cannot do: so tell the builder where it is (`self.builder.location`), as `visit` does.
-        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+        for i, statement in enumerate(statements):
+            if isinstance(statement, ast.If):
+                with self.builder.location(self.loc(statement)):
+                    return control_flow.visit_If(self, statement, statements[i + 1 :])
+            # Task 5.2: Visit all others. After a `Return` comes nothing.
+            raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+        return constexpr(None)
 
     @contextmanager
     def loop(self) -> Iterator[None]:
@@ -150,10 +154,11 @@ class Visitor:
         else might change after the kernel is compiled. Raises `CompilationError` at `node`, naming the name.
         """
         name = node.id
-        # Task 5.2: Three places, in this order. `self.scope.lost` has names that lost their value, with the reason:
-        # the message is "foo is not defined here: " and the reason. `self.function.globals`: return what `is_visible`;
-        # the message for other things says "Cannot access global variable foo". The `PYTHON` functions, by their
-        # `__name__`, are in the module `builtins`. And last, "foo is not defined".
+        if name in self.scope.lost:
+            raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
+        # Task 5.2: Two places, in this order. `self.function.globals`: return what `is_visible`; the message for other
+        # things says "Cannot access global variable foo". The `PYTHON` functions, by their `__name__`, are in the
+        # module `builtins`. And last, "foo is not defined".
         raise NotImplementedError("Task 5.2: The first kernels: from source to module")
 
     # --- values
@@ -216,7 +221,9 @@ class Visitor:
         raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        # Task 5.3: As above with one operand; but `not` is `self.visit_not(node)`, which task 5.8 writes.
+        if isinstance(node.op, ast.Not):
+            return self.visit_not(node)
+        # Task 5.3: As above with one operand.
         raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
 
     def visit_Compare(self, node: ast.Compare) -> Any:
@@ -250,8 +257,10 @@ class Visitor:
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = unwrap(self.visit(node.func))
-        # Task 5.2: `visit_arguments`, then call: another kernel is inlined (`self.inline`, task 5.4); for anything
-        # else `evaluate` what `find_callee` gives.
+        arguments, keywords = self.visit_arguments(node)
+        if isinstance(function, KernelSource):
+            return self.inline(node, function, arguments, keywords)
+        # Task 5.2: `evaluate` what `find_callee` gives, with the arguments.
         raise NotImplementedError("Task 5.2: The first kernels: from source to module")
 
     def visit_arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
@@ -350,8 +359,10 @@ class Visitor:
         raise NotImplementedError("Task 5.5: What the compiler decides")
 
     def visit_Return(self, node: ast.Return) -> Any:
-        # Task 5.4: The value, or None as a `constexpr`. Inside a loop (`self.in_loop`): `control_flow.refuse_return`.
-        raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
+        if self.in_loop:
+            control_flow.refuse_return(self, node)
+        # Task 5.2: The value, or None as a `constexpr`.
+        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A call for its effect, or a docstring. (Given.)"""

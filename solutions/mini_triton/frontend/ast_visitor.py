@@ -91,17 +91,16 @@ class Visitor:
 
         What comes after an `if` depends on it. So `control_flow.visit_If` gets the rest, and returns what that returns.
         """
-        # [task 5.2] A `Return` ends it, all others are visited. But an `If` is handed the statements after it, which
-        # `visit` cannot do: so tell the builder where it is (`self.builder.location`), as `visit` does.
         for i, statement in enumerate(statements):
-            if isinstance(statement, ast.Return):
-                return self.visit(statement)
             if isinstance(statement, ast.If):
                 with self.builder.location(self.loc(statement)):
                     return control_flow.visit_If(self, statement, statements[i + 1 :])
-            self.visit(statement)
+            # [task 5.2] Visit all others. After a `Return` comes nothing.
+            value = self.visit(statement)
+            if isinstance(statement, ast.Return):
+                return value
+            # [end]
         return constexpr(None)
-        # [end]
 
     @contextmanager
     def loop(self) -> Iterator[None]:
@@ -164,12 +163,11 @@ class Visitor:
         else might change after the kernel is compiled. Raises `CompilationError` at `node`, naming the name.
         """
         name = node.id
-        # [task 5.2] Three places, in this order. `self.scope.lost` has names that lost their value, with the reason:
-        # the message is "foo is not defined here: " and the reason. `self.function.globals`: return what `is_visible`;
-        # the message for other things says "Cannot access global variable foo". The `PYTHON` functions, by their
-        # `__name__`, are in the module `builtins`. And last, "foo is not defined".
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
+        # [task 5.2] Two places, in this order. `self.function.globals`: return what `is_visible`; the message for other
+        # things says "Cannot access global variable foo". The `PYTHON` functions, by their `__name__`, are in the
+        # module `builtins`. And last, "foo is not defined".
         if name in self.function.globals:
             value = self.function.globals[name]
             if is_visible(value):
@@ -253,9 +251,9 @@ class Visitor:
         # [end]
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
-        # [task 5.3] As above with one operand; but `not` is `self.visit_not(node)`, which task 5.8 writes.
         if isinstance(node.op, ast.Not):
             return self.visit_not(node)
+        # [task 5.3] As above with one operand.
         return self.evaluate(node, OPERATORS[type(node.op)], self.visit(node.operand))
         # [end]
 
@@ -319,11 +317,10 @@ class Visitor:
 
     def visit_Call(self, node: ast.Call) -> Any:
         function = unwrap(self.visit(node.func))
-        # [task 5.2] `visit_arguments`, then call: another kernel is inlined (`self.inline`, task 5.4); for anything
-        # else `evaluate` what `find_callee` gives.
         arguments, keywords = self.visit_arguments(node)
         if isinstance(function, KernelSource):
             return self.inline(node, function, arguments, keywords)
+        # [task 5.2] `evaluate` what `find_callee` gives, with the arguments.
         return self.evaluate(node, self.find_callee(node, function), *arguments, **keywords)
         # [end]
 
@@ -476,9 +473,9 @@ class Visitor:
         # [end]
 
     def visit_Return(self, node: ast.Return) -> Any:
-        # [task 5.4] The value, or None as a `constexpr`. Inside a loop (`self.in_loop`): `control_flow.refuse_return`.
         if self.in_loop:
             control_flow.refuse_return(self, node)
+        # [task 5.2] The value, or None as a `constexpr`.
         return self.visit(node.value) if node.value else constexpr(None)
         # [end]
 
