@@ -49,9 +49,7 @@ def observe(value: Any, _semantic: Any = None, _generator: Any = None) -> None:
 
 
 @triton.jit
-def two_tensors(a, b, OPERATOR: tl.constexpr):
-    x = tl.load(a + tl.arange(0, 16))
-    y = tl.load(b + tl.arange(0, 16))
+def operate(x, y, OPERATOR: tl.constexpr):
     if OPERATOR == "+":
         observe(x + y)
     elif OPERATOR == "/":
@@ -63,29 +61,18 @@ def two_tensors(a, b, OPERATOR: tl.constexpr):
 
 
 @triton.jit
+def two_tensors(a, b, OPERATOR: tl.constexpr):
+    operate(tl.load(a + tl.arange(0, 16)), tl.load(b + tl.arange(0, 16)), OPERATOR)
+
+
+@triton.jit
 def tensor_first(a, VALUE: tl.constexpr, OPERATOR: tl.constexpr):
-    x = tl.load(a + tl.arange(0, 16))
-    if OPERATOR == "+":
-        observe(x + VALUE)
-    elif OPERATOR == "/":
-        observe(x / VALUE)
-    elif OPERATOR == "//":
-        observe(x // VALUE)
-    else:
-        observe(x % VALUE)
+    operate(tl.load(a + tl.arange(0, 16)), VALUE, OPERATOR)
 
 
 @triton.jit
 def literal_first(a, VALUE: tl.constexpr, OPERATOR: tl.constexpr):
-    x = tl.load(a + tl.arange(0, 16))
-    if OPERATOR == "+":
-        observe(VALUE + x)
-    elif OPERATOR == "/":
-        observe(VALUE / x)
-    elif OPERATOR == "//":
-        observe(VALUE // x)
-    else:
-        observe(VALUE % x)
+    operate(VALUE, tl.load(a + tl.arange(0, 16)), OPERATOR)
 
 
 @triton.jit
