@@ -24,6 +24,7 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
     `combine_fn` is as for `reduce`, and `axis` may count from the end, but is needed. The result is a tensor for a
     tensor, and a tuple for a tuple.
     """
+    sources = as_sources(input, "scan")
     # Task 4.8: As `reduce`, with `tt.scan` and `tt.scan.return`; `reverse` is an attribute, a bool.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 

@@ -99,10 +99,10 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     `axis` may count from the end; None stands for all elements of all axes. With `keep_dims` what was reduced stays as
     a dimension of size 1. The result is a tensor for a tensor, and a tuple for a tuple.
     """
-    # [task 4.8] `tt.reduce` has a region that ends in `tt.reduce.return`, and a result for each source. A dimension
-    # that is kept stands at its axis; without an axis there are as many as the source had. Given: `as_sources`,
-    # `flatten`, `wrap_axis`, `with_axes`.
     sources = as_sources(input, "reduction")
+    # [task 4.8] `tt.reduce` has a region that ends in `tt.reduce.return`, and a result for each source. A dimension
+    # that is kept stands at its axis; without an axis there are as many as the source had. Given: `flatten`,
+    # `wrap_axis`, `with_axes`.
     rank = len(sources[0].shape)
     if axis is None:
         at, kept = 0, [0] * rank

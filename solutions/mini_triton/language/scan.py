@@ -24,8 +24,8 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
     `combine_fn` is as for `reduce`, and `axis` may count from the end, but is needed. The result is a tensor for a
     tensor, and a tuple for a tuple.
     """
-    # [task 4.8] As `reduce`, with `tt.scan` and `tt.scan.return`; `reverse` is an attribute, a bool.
     sources = as_sources(input, "scan")
+    # [task 4.8] As `reduce`, with `tt.scan` and `tt.scan.return`; `reverse` is an attribute, a bool.
     axis = wrap_axis(axis, len(sources[0].shape))
     region = combine_region("tt.scan.return", sources, combine_fn)
     handles = (source.handle for source in sources)
