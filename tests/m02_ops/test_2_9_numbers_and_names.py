@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.formats import FLOATS
 from mini_triton.ir.core import Block, Operation, Value
-from mini_triton.ir.printer import Printer, number
+from mini_triton.ir.printer import Printer, format_number
 from mini_triton.ir.types import F32, I32, FunctionType
 
 from tests.checks import described
@@ -42,7 +42,7 @@ def named(wish: str) -> Value:
 def must_read_as(numbers: Sequence[tuple[bool | int | float, str]], type: str) -> None:
     """Real Triton takes what `number` prints for the number that is meant, which comes as bits."""
     __tracebackhide__ = True
-    calls = [applying(number, value, type_of(type)) for value, _ in numbers]
+    calls = [applying(format_number, value, type_of(type)) for value, _ in numbers]
     printed = [call() for call in calls]
     texts = [text for pair in zip(printed, (bits for _, bits in numbers), strict=True) for text in pair]
     constants = [f'%c = "arith.constant"() {{value = {text} : {type}}} : () -> {type}' for text in texts]
@@ -76,7 +76,7 @@ def test_floats(case: tuple[str, int]) -> None:
 
 def test_infinity_and_nan_are_bits() -> None:
     for type, value in itertools.product(WIDTHS, (math.inf, -math.inf, math.nan)):
-        call, digits = applying(number, value, type_of(type)), WIDTHS[type] // 4
+        call, digits = applying(format_number, value, type_of(type)), WIDTHS[type] // 4
         if math.isinf(value) and FLOATS[type].infinity is None:
             call.raises(ValueError, because="this format has no infinity")
         else:
@@ -91,7 +91,7 @@ def test_infinity_and_nan_are_bits() -> None:
 def test_floats_have_a_point() -> None:
     for value in (1e-05, 1e22, 1e16, -2.5e-07, 3.0, -0.0, 123456.789):
         for type in ("f64", "tensor<8xf64>"):
-            call = applying(number, value, type_of(type))
+            call = applying(format_number, value, type_of(type))
             if "." not in call():
                 call.fail("a decimal point", call())
         must_read_as([(value, f"0x{struct.pack('>d', value).hex()}")], "f64")
@@ -106,8 +106,8 @@ def test_integers(width: int, bits: int) -> None:
 
 def test_booleans() -> None:
     for type in ("i1", "tensor<8xi1>"):
-        applying(number, True, type_of(type)).returns("true")
-        applying(number, False, type_of(type)).returns("false")
+        applying(format_number, True, type_of(type)).returns("true")
+        applying(format_number, False, type_of(type)).returns("false")
 
 
 # --- names

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mini_triton.errors import VerificationError
 from mini_triton.ir.core import Block, Operation, Use, Value
-from mini_triton.ir.ops.definition import definition, spelled
+from mini_triton.ir.ops.definition import definition, spell
 from mini_triton.ir.types import FunctionType
 
 ISOLATED_FROM_ABOVE = ("builtin.module", "tt.func")

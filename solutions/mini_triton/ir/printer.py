@@ -40,7 +40,7 @@ def quoted(text: str) -> str:
     return f'"{"".join(plain)}"'
 
 
-def number(value: bool | int | float, type: Type) -> str:
+def format_number(value: bool | int | float, type: Type) -> str:
     """One number as MLIR writes it for an element of `type`, without the type.
 
     Integers and booleans (`true`, `false`) are words of Python's, in lower case. Floats always have a decimal
@@ -146,9 +146,9 @@ class Printer:
         """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but just `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
-        # [task 2.9] One `number`, in `dense<...>` if the type is a tensor, then ` : ` and the type,
+        # [task 2.9] One `format_number`, in `dense<...>` if the type is a tensor, then ` : ` and the type,
         # but none for a scalar `i1`.
-        text = number(value, type)
+        text = format_number(value, type)
         if isinstance(type, TensorType):
             return f"dense<{text}> : {type}"
         return text if type == I1 else f"{text} : {type}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from mini_triton.errors import VerificationError
 from mini_triton.ir.core import Block, Operation, Use, Value
-from mini_triton.ir.ops.definition import definition, spelled
+from mini_triton.ir.ops.definition import definition, spell
 from mini_triton.ir.types import FunctionType
 
 ISOLATED_FROM_ABOVE = ("builtin.module", "tt.func")
@@ -58,7 +58,7 @@ def check_types(operation: Operation) -> None:
     except TypeError as error:
         raise fail(operation, str(error)) from error
     if expected != results:
-        raise fail(operation, f"its results should be {spelled(expected)}, not {spelled(results)}")
+        raise fail(operation, f"its results should be {spell(expected)}, not {spell(results)}")
     # [end]
 
 

@@ -9,7 +9,7 @@ Source: MLIR's `SCFOps.td`.
 from __future__ import annotations
 
 from mini_triton.ir.core import Block, Operation, Region
-from mini_triton.ir.ops.definition import op, require, spelled
+from mini_triton.ir.ops.definition import op, require, spell
 from mini_triton.ir.types import I1, IntegerType, Type
 
 Types = tuple[Type, ...]

@@ -143,6 +143,6 @@ def require(condition: bool, message: str) -> None:
         raise TypeError(message)
 
 
-def spelled(types: Iterable[Type]) -> str:
+def spell(types: Iterable[Type]) -> str:
     """Types as they are written, for messages: `(i32, f32)`."""
     return f"({', '.join(map(str, types))})"

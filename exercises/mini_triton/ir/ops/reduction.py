@@ -11,7 +11,7 @@ from __future__ import annotations
 from mini_triton.formats import FLOATS
 from mini_triton.ir.attributes import InputPrecision
 from mini_triton.ir.core import Region
-from mini_triton.ir.ops.definition import op, require, spelled
+from mini_triton.ir.ops.definition import op, require, spell
 from mini_triton.ir.ops.shape import tensor
 from mini_triton.ir.types import (
     BF16,
@@ -56,7 +56,7 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
     """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
     ending in `terminator`, which returns N combined elements."""
     # Task 2.5: Compare the block's argument types with the sources' element types, twice over; then the
-    # name of the terminator, and the types of its operands with the element types, once. `spelled` writes types.
+    # name of the terminator, and the types of its operands with the element types, once. `spell` writes them.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 

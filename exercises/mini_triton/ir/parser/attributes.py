@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from mini_triton.errors import Loc
 from mini_triton.ir.parser.lexer import Cursor, Token
-from mini_triton.ir.parser.literals import TENSOR, number, shape_in, type_named, unquoted
+from mini_triton.ir.parser.literals import TENSOR, parse_number, shape_in, type_named, unquoted
 from mini_triton.ir.types import F64, I1, I64, MAX_NUMEL, FunctionType, TensorType, Type, element_type
 
 Parsed = Any
@@ -110,7 +110,7 @@ class AttributeParser(Cursor):
     def number_in(self, literal: Literal, type: Type) -> bool | int | float:
         """What a literal means in a type."""
         try:
-            return number(literal.text, type)
+            return parse_number(literal.text, type)
         except ValueError as error:
             raise self.error(str(error), literal.token) from None
 

@@ -46,7 +46,7 @@ def shape_in(match: re.Match[str]) -> tuple[int, ...]:
     return tuple(map(int, re.findall("[0-9]+", match["shape"])))
 
 
-def number(text: str, type: Type) -> bool | int | float:
+def parse_number(text: str, type: Type) -> bool | int | float:
     """What a literal means as a number of a scalar type.
 
     An integer may be written as unsigned; hexadecimal digits of a float are its bits.

@@ -15,7 +15,7 @@ from mini_triton.errors import Loc, VerificationError
 from mini_triton.ir.assembly import ignored_attributes
 from mini_triton.ir.attributes import Keyword, annotation
 from mini_triton.ir.core import Attribute, Block, Module, Operation, Region, Value
-from mini_triton.ir.ops.definition import OpDefinition, create, definition, spelled
+from mini_triton.ir.ops.definition import OpDefinition, create, definition, spell
 from mini_triton.ir.parser import forms
 from mini_triton.ir.parser.attributes import Argument, AttributeParser, Constant, Location, Parsed
 from mini_triton.ir.parser.lexer import Token
@@ -241,7 +241,7 @@ class Parser(AttributeParser):
         if isinstance(value, Constant):
             attributes["value"] = value.value
             if signature.results != (value.type,):
-                raise self.error(f"its value is of type {value.type}, not {spelled(signature.results)}", start)
+                raise self.error(f"its value is of type {value.type}, not {spell(signature.results)}", start)
         operation = self.create(start, declared, operands, attributes, signature.results, regions)
         self.check_results(operation, signature.results, start)
         if declared.name == "tt.func":
@@ -326,7 +326,7 @@ class Parser(AttributeParser):
         """The types in the text must be those of the results."""
         actual = tuple(result.type for result in operation.results)
         if actual != tuple(types):
-            raise self.error(f"{operation.name} results in {spelled(actual)}, not in {spelled(types)}", start)
+            raise self.error(f"{operation.name} results in {spell(actual)}, not in {spell(types)}", start)
 
     def module_around(self, region: Region, start: Token) -> Module:
         """The module whose region this is."""

@@ -9,7 +9,7 @@ Source: MLIR's `SCFOps.td`.
 from __future__ import annotations
 
 from mini_triton.ir.core import Block, Operation, Region
-from mini_triton.ir.ops.definition import op, require, spelled
+from mini_triton.ir.ops.definition import op, require, spell
 from mini_triton.ir.types import I1, IntegerType, Type
 
 Types = tuple[Type, ...]
@@ -50,9 +50,9 @@ def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Regio
     require(len(regions) == 1, "it needs one region")
     end = end_of(regions[0], "scf.yield")
     arguments = argument_types(regions[0].block)
-    require(arguments == (lower, *inits), f"its block must take {spelled((lower, *inits))}, not {spelled(arguments)}")
+    require(arguments == (lower, *inits), f"its block must take {spell((lower, *inits))}, not {spell(arguments)}")
     yielded = operand_types(end)
-    require(yielded == inits, f"it carries {spelled(inits)}, but yields {spelled(yielded)}")
+    require(yielded == inits, f"it carries {spell(inits)}, but yields {spell(yielded)}")
     return inits
     # [end]
 
@@ -72,7 +72,7 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
     if regions[1].blocks:
         others = operand_types(end_of(regions[1], "scf.yield"))
         require(not argument_types(regions[1].block), "its regions take no arguments")
-        require(results == others, f"its branches differ: they yield {spelled(results)} and {spelled(others)}")
+        require(results == others, f"its branches differ: they yield {spell(results)} and {spell(others)}")
     else:
         require(not results, "it has results, so it needs an else region")
     return results
@@ -91,9 +91,9 @@ def while_(*inits: Type, regions: list[Region]) -> Types:
     forwarded = operand_types(end_of(before, "scf.condition"))[1:]
     yielded = operand_types(end_of(after, "scf.yield"))
     taken, received = argument_types(before.block), argument_types(after.block)
-    require(taken == inits, f"before must take {spelled(inits)}, not {spelled(taken)}")
-    require(received == forwarded, f"after must take {spelled(forwarded)}, not {spelled(received)}")
-    require(yielded == inits, f"after must yield {spelled(inits)}, not {spelled(yielded)}")
+    require(taken == inits, f"before must take {spell(inits)}, not {spell(taken)}")
+    require(received == forwarded, f"after must take {spell(forwarded)}, not {spell(received)}")
+    require(yielded == inits, f"after must yield {spell(inits)}, not {spell(yielded)}")
     return forwarded
     # [end]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from mini_triton.ir.attributes import Symbol
 from mini_triton.ir.core import Region
 from mini_triton.ir.ops.control_flow import argument_types, end_of, operand_types
-from mini_triton.ir.ops.definition import op, require, spelled
+from mini_triton.ir.ops.definition import op, require, spell
 from mini_triton.ir.types import FunctionType, Type, element_type
 
 Types = tuple[Type, ...]
@@ -36,8 +36,8 @@ def func(
     end = end_of(regions[0], "tt.return")
     inputs, results = function_type.inputs, function_type.results
     taken, returned = argument_types(regions[0].block), operand_types(end)
-    require(taken == inputs, f"its block must take {spelled(inputs)}, not {spelled(taken)}")
-    require(returned == results, f"it must return {spelled(results)}, not {spelled(returned)}")
+    require(taken == inputs, f"its block must take {spell(inputs)}, not {spell(taken)}")
+    require(returned == results, f"it must return {spell(results)}, not {spell(returned)}")
 
 
 @op("tt.return", assembly="($values : type($values))? attr-dict", terminator=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from mini_triton.formats import FLOATS
 from mini_triton.ir.attributes import InputPrecision
 from mini_triton.ir.core import Region
-from mini_triton.ir.ops.definition import op, require, spelled
+from mini_triton.ir.ops.definition import op, require, spell
 from mini_triton.ir.ops.shape import tensor
 from mini_triton.ir.types import (
     BF16,
@@ -66,17 +66,17 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
     """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
     ending in `terminator`, which returns N combined elements."""
     # [task 2.5] Compare the block's argument types with the sources' element types, twice over; then the
-    # name of the terminator, and the types of its operands with the element types, once. `spelled` writes types.
+    # name of the terminator, and the types of its operands with the element types, once. `spell` writes them.
     elements = [element_type(source) for source in sources]
     require(len(regions) == 1 and len(regions[0].blocks) == 1, "it needs one region of one block")
     block = regions[0].block
     arguments = [argument.type for argument in block.arguments]
-    require(arguments == elements + elements, f"its region must take {spelled(elements * 2)}, not {spelled(arguments)}")
+    require(arguments == elements + elements, f"its region must take {spell(elements * 2)}, not {spell(arguments)}")
     end = block.terminator
     if end is None or end.name != terminator:
         raise TypeError(f"its region must end in {terminator}")
     returned = [operand.type for operand in end.operands]
-    require(returned == elements, f"its region must return {spelled(elements)}, not {spelled(returned)}")
+    require(returned == elements, f"its region must return {spell(elements)}, not {spell(returned)}")
     # [end]
 
 

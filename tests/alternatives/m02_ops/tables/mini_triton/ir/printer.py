@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator
 
 
-def number(value: bool | int | float, type: Type) -> str:
+def format_number(value: bool | int | float, type: Type) -> str:
     words = {True: "true", False: "false"}
     if not isinstance(value, float):
         return words[value] if isinstance(value, bool) else str(value)
@@ -64,7 +64,7 @@ class Printer:
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
         form = {True: "dense<{0}> : {1}", False: "{0}" if type == I1 else "{0} : {1}"}[isinstance(type, TensorType)]
-        return form.format(number(value, type), type)
+        return form.format(format_number(value, type), type)
 
     def generic_form(self, operation: Operation, indent: str) -> str:
         attributes = self._generic_attributes(operation)

@@ -13,7 +13,7 @@ def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Regio
     end = end_of(regions[0], "scf.yield")
     takes, yields = argument_types(regions[0].block), operand_types(end)
     require(len({lower, upper, step, *takes[:1]}) == 1, "the bounds and the variable have one type")
-    require(bool(takes) and takes[1:] == yields == inits, f"{spelled(inits)} become {spelled(yields)}")
+    require(bool(takes) and takes[1:] == yields == inits, f"{spell(inits)} become {spell(yields)}")
     return yields
 
 
@@ -23,7 +23,7 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
     yields = [operand_types(end_of(region, "scf.yield")) for region in present]
     require(not any(region.block.arguments for region in present), "a region takes arguments")
     require(len(present) == 2 or yields == [()], "there is no else for the results")
-    require(len(set(yields)) == 1, f"the branches yield {' and '.join(map(spelled, yields))}")
+    require(len(set(yields)) == 1, f"the branches yield {' and '.join(map(spell, yields))}")
     return yields[0]
 
 

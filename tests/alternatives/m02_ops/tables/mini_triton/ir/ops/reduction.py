@@ -22,7 +22,7 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
     require(bool(ends), f"{terminator} is missing")
     wanted = [*map(element_type, sources)]
     for values, count in ((blocks[0].arguments, 2), (ends[0].operands, 1)):
-        require([value.type for value in values] == wanted * count, f"{spelled(wanted * count)} is wanted")
+        require([value.type for value in values] == wanted * count, f"{spell(wanted * count)} is wanted")
 
 
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
