@@ -302,5 +302,6 @@ def test_errors_inside(text: str) -> None:
         fail(source, f"notes that name {' and '.join(expected)}", "\n".join(notes), "these are the calls on the way")
     for place, note in zip(expected, notes, strict=True):
         line = source.text.splitlines()[int(place.strip(":")) - 1]
-        if "called from" not in note or line.strip() not in note:
-            fail(source, f"a note with 'called from' and {line.strip()!r}", note, "a note shows the line of the call")
+        first, _, excerpt = note.partition("\n")
+        if not first.startswith("called from ") or place not in first or line.strip() not in excerpt:
+            fail(source, f"'called from …{place}…', then {line.strip()!r}", note, "a note shows the line of the call")
