@@ -41,7 +41,7 @@ def test_products() -> None:
 
 def test_two_numbers() -> None:
     """As arguments of a function they are two tensors, each of its own dtype."""
-    judge({"N": "=3"}, ["tl.mul(2, 3)", "tl.mul(2, 1.5)", "tl.mul(2**40, True)", "tl.mul(N, 0.5)", "tl.mul(N, N)"])
+    judge({"N": "=3"}, ["tl.mul(2, 3)", "tl.mul(2, 1.5)", "tl.mul(2, 2**40)", "tl.mul(2**40, True)", "tl.mul(N, 0.5)"])
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
