@@ -1,4 +1,4 @@
-"""Task 5.2: the first kernels, from source to module: names, constants, attributes and calls, beside real Triton's."""
+"""Task 5.2: from source to module: names, constants, attributes and calls, beside real Triton's front end."""
 
 from __future__ import annotations
 

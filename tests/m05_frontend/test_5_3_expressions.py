@@ -78,9 +78,8 @@ def test_names() -> None:
 
 
 def test_constants() -> None:
-    numbers = ("0", "-1", "2**31 - 1", "2**31", "2**32", "2**40", "2**63", "2**64", "10**30", "1e300", "1e-40", "1.5")
-    values = ("True", "None", "'text'", "...", "b'bytes'", "1j", "float('inf')")
-    judge_expressions(*numbers, *values)
+    """The compiler computes with them, as far as it goes."""
+    judge_expressions("2**31 - 1", "2**31", "2**32", "2**40", "2**63", "2**64", "10**30", "float('inf')", "-(-1)")
 
 
 def test_numbers_are_weak() -> None:
@@ -97,18 +96,10 @@ def test_tuples() -> None:
 
 
 def test_attributes() -> None:
-    types = ("n.to(x.dtype.element_ty)", "x.dtype.element_ty == tl.float32", "n.dtype == tl.int32", "DTYPE == FLOAT")
-    sizes = (
-        "DTYPE.primitive_bitwidth",
-        "SHORT.primitive_bitwidth",
-        f"{BLOCK}.shape[0]",
-        f"{BLOCK}[:, None].shape[1]",
-        f"{BLOCK}.numel",
-        "N.value + SEVEN.value",
-        "PAIR.value[1]",
-    )
+    equal = ("x.dtype.element_ty == tl.float32", "n.dtype == tl.int32", "DTYPE == FLOAT", "N.value + SEVEN.value")
+    sizes = (f"{BLOCK}.shape[0]", f"{BLOCK}[:, None].shape[1]", "PAIR.value[1]", f"{BLOCK}.numel * 2")
     refused = ("n.foo", "N.foo", "tl.foo", "tl.math.foo", "x.dtype.foo", "T.foo", "n.shape", "tl.float32")
-    judge_expressions(*types, *sizes, *refused)
+    judge_expressions(*equal, *sizes, *refused)
 
 
 def test_subscripts() -> None:
@@ -119,45 +110,12 @@ def test_subscripts() -> None:
 
 
 def test_calls_of_the_language() -> None:
-    """Arguments by place, by name, from a tuple; methods; what does not fit."""
-    accepted = (
-        "tl.arange(0, N)",
-        "tl.arange(start=0, end=N)",
-        "tl.arange(*(0, 4))",
-        "tl.arange(0, *(N,))",
-        "tl.program_id(axis=0)",
-        "tl.full((2, N), n, tl.int64)",
-        "tl.full([2, N], value=n, dtype=tl.int64)",
-        "tl.load(x, n > 3, other=0.0)",
-        f"{BLOCK}.to(tl.float32)",
-        f"{BLOCK}.sum(axis=0)",
-        f"tl.sum({BLOCK}[:, None], 1)",
-        "tl.math.exp(f)",
-        "mathematics.exp(f)",
-        "triton.cdiv(N, 3)",
-        "triton.next_power_of_2(SEVEN)",
-        "tl.cdiv(n, N)",
-    )
-    refused = (
-        "tl.arange(0)",
-        "tl.arange(0, 4, 5)",
-        "tl.arange(0, end=4, start=0)",
-        "tl.arange(0, n)",
-        "tl.load(x, foo=1)",
-        "tl.load(n)",
-        "tl.load(**T)",
-        "tl.load(x, **T)",
-        "tl.arange(*N)",
-        "n(1)",
-        "N()",
-        "T(1)",
-        "x.load()",
-        "math.sqrt(n)",
-        "int(n)",
-        "tl.foo(1)",
-        "(lambda: n)()",
-    )
-    judge_expressions(*accepted, *refused)
+    """Arguments from a tuple, shapes, conditions; and what does not fit."""
+    judge_expressions("tl.arange(*(0, 4))", "tl.arange(0, *(N,))", "tl.load(x, n > 3, other=0.0)")
+    judge_expressions("tl.full((2, N), n, tl.int64)", "tl.full([2, N], value=n, dtype=tl.int64)", f"tl.sum({BLOCK}, 0)")
+    judge_expressions("tl.arange(0)", "tl.arange(0, 4, 5)", "tl.arange(0, end=4, start=0)", "tl.arange(0, n)")
+    judge_expressions("tl.load(x, foo=1)", "tl.load(n)", "tl.load(**T)", "tl.load(x, **T)", "tl.arange(*N)", "x.load()")
+    judge_expressions("n(1)", "N()", "T(1)", "math.sqrt(n)", "int(n)", "tl.foo(1)", "(lambda: n)()")
 
 
 # --- refusals

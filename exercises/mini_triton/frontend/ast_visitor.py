@@ -96,7 +96,7 @@ class Visitor:
                 with self.builder.location(self.loc(statement)):
                     return control_flow.visit_If(self, statement, statements[i + 1 :])
             # Task 5.2: Visit all others. After a `Return` comes nothing.
-            raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+            raise NotImplementedError("Task 5.2: From source to module")
         return constexpr(None)
 
     @contextmanager
@@ -139,13 +139,13 @@ class Visitor:
         place, of the same class. Of all others the message is kept, in a `CompilationError`.
         """
         # Task 5.3: `loc`, `message` and `self.error` are all it takes.
-        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+        raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     # --- names
 
     def visit_Name(self, node: ast.Name) -> Any:
         # Task 5.2: A local name has a value in `self.scope.values`. Others are looked up by `global_value`.
-        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+        raise NotImplementedError("Task 5.2: From source to module")
 
     def global_value(self, node: ast.Name) -> Any:
         """The value of a name that the function does not bind itself.
@@ -159,17 +159,17 @@ class Visitor:
         # Task 5.2: Two places, in this order. `self.function.globals`: return what `is_visible`; the message for other
         # things says "Cannot access global variable foo". The `PYTHON` functions, by their `__name__`, are in the
         # module `builtins`. And last, "foo is not defined".
-        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+        raise NotImplementedError("Task 5.2: From source to module")
 
     # --- values
 
     def visit_Constant(self, node: ast.Constant) -> Any:
         # Task 5.2: The compiler knows it: a `constexpr`.
-        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+        raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Tuple(self, node: ast.Tuple) -> Any:
         # Task 5.3: A tuple of the elements' values.
-        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+        raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_List(self, node: ast.List) -> Any:
         """A list in a kernel is a tuple. (Given.)"""
@@ -201,12 +201,12 @@ class Visitor:
     def visit_Attribute(self, node: ast.Attribute) -> Any:
         # Task 5.2: `evaluate` Python's `getattr`. The attributes of a `constexpr` are those of the value inside, but
         # `.value` is that value.
-        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+        raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         # Task 5.3: `evaluate` `operator.getitem`, of the value inside if it is a `constexpr` (`unwrap_once`), with an
         # unwrapped index.
-        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+        raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Slice(self, node: ast.Slice) -> Any:
         """`1:2` in a subscript. (Given.)"""
@@ -218,19 +218,19 @@ class Visitor:
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         # Task 5.3: `OPERATORS` has Python's function for the class of `node.op`. For what is not there raise
         # `self.unsupported(node, node.op)`. Operands are visited from left to right.
-        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+        raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
             return self.visit_not(node)
         # Task 5.3: As above with one operand.
-        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+        raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Compare(self, node: ast.Compare) -> Any:
         # Task 5.3: One comparison only: for `a < b < c` the message is "simultaneous multiple comparison is not
         # supported". `is` and `is not` compare unwrapped values, at compile time. The rest is in `OPERATORS`, or
         # unsupported.
-        raise NotImplementedError("Task 5.3: Expressions, and where their errors are")
+        raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
         """`not x`: Python's of what the compiler knows. A tensor must be int1, and is inverted."""
@@ -261,7 +261,7 @@ class Visitor:
         if isinstance(function, KernelSource):
             return self.inline(node, function, arguments, keywords)
         # Task 5.2: `evaluate` what `find_callee` gives, with the arguments.
-        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+        raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
         """The values of the positional and of the keyword arguments; `*xs` stands for the elements of a tuple.
@@ -362,7 +362,7 @@ class Visitor:
         if self.in_loop:
             control_flow.refuse_return(self, node)
         # Task 5.2: The value, or None as a `constexpr`.
-        raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+        raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Expr(self, node: ast.Expr) -> None:
         """A call for its effect, or a docstring. (Given.)"""

@@ -63,7 +63,7 @@ def build_module(
     # Task 5.2: Join the stages. A module; a builder, with which the language is `building`; an IR `function` in the
     # module, open while its body is built; a `Visitor`, whose scope has every parameter: constants as kernels see them
     # (`to_compile_time`), the function's arguments as tensors of their dtypes. Then `run` the body, and `finish`.
-    raise NotImplementedError("Task 5.2: The first kernels: from source to module")
+    raise NotImplementedError("Task 5.2: From source to module")
 
 
 def finish(

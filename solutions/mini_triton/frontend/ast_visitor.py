@@ -408,7 +408,8 @@ class Visitor:
         # [task 5.4] One target only: "simultaneous multiple assignment is not supported". Then `assign`.
         if len(node.targets) != 1:
             raise self.error(node, "simultaneous multiple assignment is not supported")
-        self.assign(node.targets[0], self.visit(node.value))
+        (target,) = node.targets
+        self.assign(target, self.visit(node.value))
         # [end]
 
     def assign(self, target: ast.expr, value: Any) -> None:
