@@ -15,10 +15,9 @@ from mini_triton.ir.printer import print_module
 from mini_triton.ir.verifier import verify
 
 from tests.oracles import questions, records, triton
+from tests.support.interpreter import BINARY, COMPARISONS
 from tests.support.m03_builder.bench import MEMORY, Bench
 from tests.support.m03_builder.modules import module_around
-from tests.support.m06_codegen.arithmetic import BINARY
-from tests.support.m06_codegen.execution import COMPARISONS
 from tests.support.type_names import NUMBERS
 
 Shape = tuple[int, ...]

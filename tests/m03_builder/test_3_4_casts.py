@@ -16,9 +16,9 @@ from mini_triton.ir.verifier import verify
 from mini_triton.language.dtypes import DTYPES, cast_steps, dtype, pointer_type
 
 from tests.oracles import questions, records, triton
+from tests.support.interpreter import Machine, numpy_type
 from tests.support.m03_builder.bench import Bench, Shape
 from tests.support.m03_builder.modules import module_around
-from tests.support.m06_codegen.execution import Machine, numpy_type
 
 POINTERS = ("pointer<fp32>", "pointer<fp16>")
 NAMES = (*questions.DTYPES, *POINTERS)

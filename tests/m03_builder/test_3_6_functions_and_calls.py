@@ -18,9 +18,9 @@ from mini_triton.ir.verifier import verify
 
 from tests.checks import calling, described
 from tests.oracles import triton
+from tests.support.interpreter import Machine
 from tests.support.m03_builder.exceptions import Stop, stopped
 from tests.support.m03_builder.modules import module_around
-from tests.support.m06_codegen.execution import Machine
 from tests.support.type_names import of_shape
 
 TYPES = ("i32", "i64", "f16", "f32", "!tt.ptr<f32>", "tensor<8xf32>", "tensor<4x2x!tt.ptr<f16>>")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mini_triton.codegen.library.memory import Buffer, OutOfBounds
+from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.runtime.checks import AccessError, check_devices, check_writable, explain_access
 
 from tests.checks import described

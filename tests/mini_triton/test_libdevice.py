@@ -8,7 +8,7 @@ from typing import Any
 import mini_triton.language as tl
 import numpy as np
 import pytest
-from mini_triton.codegen.library import exact
+from mini_triton import exact
 from mini_triton.ir.ops.elementwise import ROWS, one_float
 from mini_triton.ir.printer import print_module
 from mini_triton.language.extra import libdevice

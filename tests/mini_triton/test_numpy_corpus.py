@@ -1,7 +1,6 @@
-"""The NumPy back end on the corpus: what compiled Triton computed on a GPU, as recorded.
+"""The interpreter and the NumPy back end on the corpus: what compiled Triton computed on a GPU, as recorded.
 
-Kernels are compiled by our front end, and taken from real Triton's, as recorded; programs run one after the other, and
-at once.
+Kernels are compiled by our front end, and taken from real Triton's, as recorded.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from collections.abc import Iterator
 
 import pytest
 from mini_triton.codegen import compile_module
-from mini_triton.codegen.values import Mode
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 
@@ -24,10 +22,11 @@ from tests.mini_triton.explained_values import CORPUS
 from tests.oracles import modules, values
 from tests.support import sources
 from tests.support.m06_codegen import closeness, numpy_backend
+from tests.support.m06_codegen.numpy_backend import Way
 
 SECONDS = 20  # that a launch may take, of which most take some milliseconds
 
-modes = pytest.mark.parametrize("mode", ["plain", "batched", "fast"])
+modes = pytest.mark.parametrize("mode", numpy_backend.WAYS)
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 
 
@@ -49,13 +48,13 @@ def _in_time() -> Iterator[None]:
 
 @modes
 @cases
-def test_our_module(case: Case, mode: Mode) -> None:
+def test_our_module(case: Case, mode: Way) -> None:
     judge(case, compiled(case), mode)
 
 
 @modes
 @cases
-def test_real_tritons_module(case: Case, mode: Mode) -> None:
+def test_real_tritons_module(case: Case, mode: Way) -> None:
     judge(case, parse_module(modules.text(case)), mode)
 
 
@@ -65,14 +64,13 @@ def compiled(case: Case) -> Module:
     return sources.compiled(case.source(), str(case.path))
 
 
-def judge(case: Case, module: Module, mode: Mode) -> None:
+def judge(case: Case, module: Module, mode: Way) -> None:
     """All buffers are what they should be."""
     __tracebackhide__ = True
     expected = values.corpus(case)
-    if compile_module(module).mode == "plain":
-        mode = "plain"  # programs that wait for each other cannot run at once
     arguments, hidden = inputs(case, values.SEED)
-    got = dict(buffers(case, numpy_backend.run(module, case.grid, arguments, hidden, mode)))
+    chunk = 1 if compile_module(module).chunk == 1 else 0  # programs that wait for each other cannot run at once
+    got = dict(buffers(case, numpy_backend.run(module, case.grid, arguments, hidden, mode, chunk)))
     rounding = closeness.rounding(module)
     for name in expected:
         explained = CORPUS.get(f"{case}/{name}")

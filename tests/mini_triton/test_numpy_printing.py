@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mini_triton.codegen.values import Mode
 
 from tests.oracles.triton import Source
 from tests.support import sources
 from tests.support.m06_codegen import numpy_backend
+from tests.support.m06_codegen.numpy_backend import Way
 
 TEXT = """
 import triton
@@ -41,12 +41,12 @@ pid (1, 0, 0) idx (1) small: 0
 """
 
 
-@pytest.mark.parametrize("mode", ["plain", "batched", "fast"])
-def test_what_is_printed(mode: Mode, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("mode", numpy_backend.WAYS)
+def test_what_is_printed(mode: Way, capsys: pytest.CaptureFixture[str]) -> None:
     source = Source(TEXT, "kernel", {"x": "*fp32", "out": "*fp32", "BLOCK": "constexpr"}, {"BLOCK": 2})
     x = np.arange(4, dtype=np.float32) + 0.5
     numpy_backend.run(sources.compiled(source), (2,), [x, np.zeros_like(x)], mode=mode)
     printed = capsys.readouterr().out
     assert sorted(printed.splitlines()) == sorted(EXPECTED.splitlines())
-    if mode != "plain":  # there the second program begins when the first one is done
+    if mode != "interpreted":  # there the second program begins when the first one is done
         assert printed == EXPECTED

@@ -1,136 +1,147 @@
-"""Operations on pointers and memory."""
+"""Pointers, and the operations that access memory.
+
+In generated code a pointer is an offset, in elements, from the argument that it leads into: `memory.load(x, offsets)`.
+If it is not known which argument that is, a pointer is a whole address, in bytes: `addresses.load(…)`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from mini_triton.codegen.axes import ALL_PROGRAMS
-from mini_triton.codegen.emission import Emission
-from mini_triton.codegen.expressions import dtype_of, expression, numpy_dtype
-from mini_triton.codegen.values import ZERO, is_pointer
+from mini_triton.codegen.emitter import ZERO, Emitter, is_pointer
 from mini_triton.ir.core import Operation, Value
-from mini_triton.ir.types import PointerType, Type, element_type, shape_of
+from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.ir.storage import dtype_text, numpy_dtype, pointee
+from mini_triton.ir.types import Type, shape_of
 
-
-def pointee(type: Type) -> Type:
-    """What a pointer, or each of a tensor of pointers, points to."""
-    pointer = element_type(type)
-    assert isinstance(pointer, PointerType)
-    return pointer.pointee
+# --- pointers (given)
 
 
 def bytes_of(type: Type) -> int:
-    """The size of one element in memory: an `i1` has a byte of its own."""
+    """The size of the element that a pointer points to."""
     return numpy_dtype(pointee(type)).itemsize
 
 
-class Accesses(Emission):
-    """Writes addptr, load, store, atomics, conversions of pointers, and choices between them."""
+def memory_of(emit: Emitter, pointer: Value) -> str:
+    """The memory that a pointer leads into, read as what it points to: `x`, or `x.read_as(np.int8)`."""
+    origin, dtype = emit.origins[pointer], dtype_text(pointee(pointer.type))
+    if origin is None:
+        return f"programs.memory({dtype})"  # any of it
+    same = dtype == dtype_text(pointee(origin.type))
+    return emit.name(origin) if same else f"{emit.name(origin)}.read_as({dtype})"
 
-    def tt_addptr(self, operation: Operation) -> None:
-        pointer, offset = operation.operands
-        if self.origins[pointer] is None:
-            scaled = f"np.int64({bytes_of(pointer.type)}) * {self.name(offset)}"
-            self.assign(operation.result, f"{self.text(pointer)} + {scaled}")
-        elif self.text(pointer) == ZERO:
-            self.assign(operation.result, f"{self.name(offset)}.astype(np.int64)")  # or further sums would wrap around
-        else:
-            self.assign(operation.result, f"{self.text(pointer)} + {self.name(offset)}")
 
-    def tt_int_to_ptr(self, operation: Operation) -> None:
-        self.assign(operation.result, self.name(operation.operands[0]))
+def address(emit: Emitter, value: Value) -> str:
+    """A pointer as an address in bytes."""
+    origin = emit.origins[value]
+    if origin is None:
+        return emit.name(value)
+    same = bytes_of(value.type) == bytes_of(origin.type)
+    return f"{emit.name(origin) if same else memory_of(emit, value)}.address({emit.text(value)})"
 
-    def tt_ptr_to_int(self, operation: Operation) -> None:
-        self.assign(operation.result, self.address(operation.operands[0]))
 
-    def tt_bitcast(self, operation: Operation) -> None:
-        (source,) = operation.operands
-        if not is_pointer(source):
-            self.assign(operation.result, str(expression(operation, [self.text(source)])))
-            return
-        old, new = bytes_of(source.type), bytes_of(operation.result.type)
-        scale = "" if old == new or self.origins[source] is None else f" * {old} // {new}"
-        self.assign(operation.result, f"{self.text(source)}{scale}")
+def addptr(emit: Emitter, operation: Operation) -> None:
+    pointer, offset = operation.operands
+    if emit.origins[pointer] is None:
+        scaled = f"np.int64({bytes_of(pointer.type)}) * {emit.name(offset)}"
+        emit.assign(operation.result, f"{emit.text(pointer)} + {scaled}")
+    elif emit.text(pointer) == ZERO:
+        emit.assign(operation.result, f"{emit.name(offset)}.astype(np.int64)")  # or further sums would wrap around
+    else:
+        emit.assign(operation.result, f"{emit.text(pointer)} + {emit.name(offset)}")
 
-    def address(self, value: Value) -> str:
-        """A pointer as an address in bytes."""
-        origin = self.origins[value]
-        if origin is None:
-            return self.name(value)
-        size = bytes_of(value.type)
-        buffer = (
-            f"{self.name(origin)}.read_as({dtype_of(pointee(value.type))})" if size != bytes_of(origin.type) else ""
-        )
-        return f"{buffer or self.name(origin)}.address({self.text(value)})"
 
-    def arith_select(self, operation: Operation) -> None:
-        condition, x, y = operation.operands
-        result = operation.result
-        rank = len(shape_of(result.type)) - len(shape_of(condition.type))
-        mask = self.lifted(self.text(condition), self.axes[condition], rank)
-        by_address = is_pointer(result) and self.origins[result] is None
-        texts = [self.address(value) if by_address else self.text(value) for value in (x, y)]
-        self.assign(result, f"{self.arrays}.where({mask}, {', '.join(texts)})")
+def int_to_ptr(emit: Emitter, operation: Operation) -> None:
+    emit.assign(operation.result, emit.name(operation.operands[0]))
 
-    def buffer(self, pointer: Value) -> str:
-        """The memory that a pointer leads into, read as what it points to."""
-        origin, dtype = self.origins[pointer], dtype_of(pointee(pointer.type))
-        if origin is None:
-            return f"programs.memory({dtype})"  # any of it
-        same = dtype == dtype_of(pointee(origin.type))
-        return self.name(origin) if same else f"{self.name(origin)}.read_as({dtype})"
 
-    def library(self, pointer: Value, module: str = "memory") -> str:
-        """The module with the functions for accesses: addresses have their own."""
-        return "addresses" if self.origins[pointer] is None else module
+def ptr_to_int(emit: Emitter, operation: Operation) -> None:
+    emit.assign(operation.result, address(emit, operation.operands[0]))
 
-    def mask(self, values: Sequence[Value], mask: Value | None) -> str:
-        """The mask of an access with these operands; the programs that take no part are masked off. Or nothing."""
-        text = self.text(mask) if mask is not None else ""
-        if not self.active:
-            return text
-        # Task 6.5: Join `text` and `self.active` by `&`, or take the one that there is. Programs need no mask where
-        # all of them do the same thing: if none of the operands varies. `self.active` has one element a program:
-        # `lifted` lays it beside tensors.
-        raise NotImplementedError("Task 6.5: Programs that part")
 
-    def tt_load(self, operation: Operation) -> None:
-        pointer, *rest = operation.operands
-        # Task 6.1: `x = memory.load(buffer, offset, mask, other=other)`; what there is not is left out. The module is
-        # `self.library(pointer)`.
-        # `self.mask(operands, mask)` is the text of the mask, which may be empty though there is one, or the reverse.
-        raise NotImplementedError("Task 6.1: Straight-line code")
+def bitcast(emit: Emitter, operation: Operation) -> None:
+    (source,) = operation.operands
+    if not is_pointer(source):
+        emit.assign(operation.result, emit.expression(operation, str(meaning(operation))))
+        return
+    old, new = bytes_of(source.type), bytes_of(operation.result.type)
+    scale = "" if old == new or emit.origins[source] is None else f" * {old} // {new}"
+    emit.assign(operation.result, f"{emit.text(source)}{scale}")
 
-    def tt_store(self, operation: Operation) -> None:
-        pointer, value, *rest = operation.operands
-        # Task 6.1: `memory.store(buffer, offset, value, mask)`.
-        raise NotImplementedError("Task 6.1: Straight-line code")
 
-    # --- atomics: each happens once for each program and element, so nothing is kept once for all
+def select(emit: Emitter, operation: Operation) -> None:
+    condition, x, y = operation.operands
+    result = operation.result
+    rank = len(shape_of(result.type)) - len(shape_of(condition.type))
+    mask = emit.lift(emit.text(condition), emit.axes[condition], rank)
+    by_address = is_pointer(result) and emit.origins[result] is None
+    texts = [address(emit, value) if by_address else emit.text(value) for value in (x, y)]
+    emit.assign(result, f"{emit.arrays}.where({mask}, {', '.join(texts)})")
 
-    def tt_atomic_rmw(self, operation: Operation) -> None:
-        _, value, *rest = operation.operands
-        self.atomic(operation, "rmw", [repr(operation.attributes["atomic_rmw_op"])], [value], rest[0] if rest else None)
 
-    def tt_atomic_cas(self, operation: Operation) -> None:
-        _, expected, value = operation.operands
-        self.atomic(operation, "cas", [], [expected, value], None)
+# --- accesses
 
-    def atomic(
-        self, operation: Operation, function: str, first: list[str], values: Sequence[Value], mask: Value | None
-    ) -> None:
-        """`old = atomics.rmw("add", buffer, offset, value, shape, mask)`; without `old` if nobody asks for it."""
-        pointer, result = operation.operands[0], operation.result
-        dimensions = frozenset(range(len(shape_of(result.type))))
-        shape = self.shape(result.type, self.axes[result] | dimensions)
-        arguments = [*first, self.buffer(pointer), self.text(pointer), *map(self.text, values), shape]
-        taking_part = self.mask([result, pointer], mask)
-        if taking_part:
-            arguments.append(taking_part)
-        module = self.library(pointer, "atomics")
-        if result.uses:
-            self.write(f"{self.name(result)} = {module}.{function}({', '.join(arguments)})")
-            return
-        if (module, function) == ("atomics", "rmw"):
-            arguments.append("result=False")
-        self.write(f"{module}.{function}({', '.join(arguments)})")
+
+def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
+    """The mask of an access with these operands, without the programs that take no part; empty if it needs none."""
+    text = emit.text(mask) if mask is not None else ""
+    if not emit.active:
+        return text
+    # Task 6.7: Join `text` and `emit.active` by `&`; `text` may be empty. Programs need no mask where all of them do
+    # the same: if none of the operands varies. `emit.active` has one element for each program: `emit.lift` lays it
+    # beside tensors.
+    raise NotImplementedError("Task 6.7: Branches that programs take differently")
+
+
+def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:
+    """The module whose functions access memory through this pointer: addresses have their own. (Given.)"""
+    return "addresses" if emit.origins[pointer] is None else module
+
+
+def load(emit: Emitter, operation: Operation) -> None:
+    """`x = memory.load(buffer, offset, mask, other=other)`; arguments that are absent are left out."""
+    pointer, *rest = operation.operands
+    # Task 6.5: The parts are `library_of`, `memory_of`, `emit.text`, and `mask_of` the operands without `other`: its
+    # text may be empty although the operation has a mask, and the other way round.
+    raise NotImplementedError("Task 6.5: Straight-line code")
+
+
+def store(emit: Emitter, operation: Operation) -> None:
+    """`memory.store(buffer, offset, value, mask)`."""
+    pointer, value, *rest = operation.operands
+    # Task 6.5: As `load`, but it has no result: `emit.write` writes the line.
+    raise NotImplementedError("Task 6.5: Straight-line code")
+
+
+# --- atomics (given): each happens once for each program and element, even if its operands do not vary
+
+
+def atomic_rmw(emit: Emitter, operation: Operation) -> None:
+    _, value, *rest = operation.operands
+    atomic(emit, operation, "rmw", [repr(operation.attributes["atomic_rmw_op"])], [value], rest[0] if rest else None)
+
+
+def atomic_cas(emit: Emitter, operation: Operation) -> None:
+    _, expected, value = operation.operands
+    atomic(emit, operation, "cas", [], [expected, value], None)
+
+
+def atomic(
+    emit: Emitter, operation: Operation, function: str, first: list[str], values: Sequence[Value], mask: Value | None
+) -> None:
+    """`old = atomics.rmw("add", buffer, offset, value, shape, mask)`; without `old` if nothing uses it."""
+    pointer, result = operation.operands[0], operation.result
+    dimensions = frozenset(range(len(shape_of(result.type))))
+    shape = emit.shape(result.type, emit.axes[result] | dimensions)
+    arguments = [*first, memory_of(emit, pointer), emit.text(pointer), *map(emit.text, values), shape]
+    taking_part = mask_of(emit, [result, pointer], mask)
+    if taking_part:
+        arguments.append(taking_part)
+    module = library_of(emit, pointer, "atomics")
+    if result.uses:
+        emit.write(f"{emit.name(result)} = {module}.{function}({', '.join(arguments)})")
+        return
+    if (module, function) == ("atomics", "rmw"):
+        arguments.append("result=False")
+    emit.write(f"{module}.{function}({', '.join(arguments)})")

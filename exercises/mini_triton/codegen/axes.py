@@ -83,22 +83,22 @@ class Varying:
     def result_axes(self, operation: Operation) -> Axes:
         """The axes of the results of an operation without control flow."""
         axes = self.of(*operation.operands)
-        # Task 6.3: Elementwise operations vary along all axes that an operand varies along. Not so: the ids and
+        # Task 6.4: Elementwise operations vary along all axes that an operand varies along. Not so: the ids and
         # ranges, where it begins; expand_dims and trans (see `axis_of`, `order_of`), which move axes; reduce, which
         # takes its axis away from those after it, and scan, which varies along it; atomics, which give every program
         # and every element something else; unsplat, which leaves a scalar; and those in MIXING. `axes & ALL_PROGRAMS`
         # is what is left without the dimensions.
-        raise NotImplementedError("Task 6.3: All programs at once")
+        raise NotImplementedError("Task 6.4: What varies")
 
     def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
         lower, upper, step, *inits = operation.operands
         block = operation.regions[0].block
         variable, *carried = block.arguments
         assert block.terminator is not None
-        # Task 6.5: Yield pairs of a value and axes. The variable varies as its first value and its step do. Programs
+        # Task 6.8: Yield pairs of a value and axes. The variable varies as its first value and its step do. Programs
         # that differ in any bound or in the step leave the loop at different times, and so differ in what it carries.
         # An argument that is carried is its init in the first round, and what the body yields later. So is the result.
-        raise NotImplementedError("Task 6.5: Programs that part")
+        raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
 
     def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
         before, after = (region.block for region in operation.regions)
@@ -113,11 +113,3 @@ class Varying:
             axes = self.of(value) | trips
             yield argument, axes
             yield result, axes
-
-
-def own_axes(function: Operation) -> dict[Value, Axes]:
-    """As if every value varied along all of its dimensions, and not from program to program: for one program alone."""
-    values = {value for operation in function.walk() for value in (*operation.operands, *operation.results)}
-    blocks = [block for operation in function.walk() for region in operation.regions for block in region.blocks]
-    values.update(argument for block in blocks for argument in block.arguments)
-    return {value: frozenset(range(len(shape_of(value.type)))) for value in values}

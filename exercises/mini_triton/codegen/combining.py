@@ -1,9 +1,9 @@
-"""Operations that combine the elements along an axis."""
+"""Operations that combine the elements along an axis: dot, reduce, scan, histogram."""
 
 from __future__ import annotations
 
 from mini_triton.codegen.axes import axis_of
-from mini_triton.codegen.emission import Emission
+from mini_triton.codegen.emitter import Emitter
 from mini_triton.ir.core import Operation
 from mini_triton.ir.types import shape_of
 
@@ -25,43 +25,46 @@ UFUNCS = {
 """Combinations of two elements that NumPy can reduce by and accumulate."""
 
 
-class Combining(Emission):
-    """Writes dot, reduce, scan, histogram."""
+def dot(emit: Emitter, operation: Operation) -> None:
+    """`combine.dot(a, b, c)`, with all the elements of `a` and `b`. (Given.)"""
+    a, b, c = operation.operands
+    emit.assign(operation.result, f"combine.dot({emit.full(a)}, {emit.full(b)}, {emit.text(c)})")
 
-    def tt_dot(self, operation: Operation) -> None:
-        # Task 6.4: `combine.dot(a, b, c)` needs all the elements of a and of b; c is broadcast.
-        raise NotImplementedError("Task 6.4: Reductions, scans, dot")
 
-    def tt_histogram(self, operation: Operation) -> None:
-        values = ", ".join(self.full(operand, self.varies(operation.result)) for operand in operation.operands)
-        (bins,) = shape_of(operation.result.type)
-        self.assign(operation.result, f"combine.histogram({bins}, {values})")
+def histogram(emit: Emitter, operation: Operation) -> None:
+    values = ", ".join(emit.full(operand, emit.varies(operation.result)) for operand in operation.operands)
+    (bins,) = shape_of(operation.result.type)
+    emit.assign(operation.result, f"combine.histogram({bins}, {values})")
 
-    def tt_reduce(self, operation: Operation) -> None:
-        self.combined(operation, "reduce")
 
-    def tt_scan(self, operation: Operation) -> None:
-        self.combined(operation, "scan")
+def reduce(emit: Emitter, operation: Operation) -> None:
+    along_axis(emit, operation, "combine.reduce")
 
-    def combined(self, operation: Operation, function: str) -> None:
-        """`x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same for a scan."""
-        axis = axis_of(operation)
-        # Task 6.4: Every operand must have all its elements along the axis, so it is `spread` to vary along it, and
-        # along all axes that another operand varies along: they are combined together. The axis counts from
-        # the end (-1 is the last), so that it does not matter whether there is one for programs.
-        raise NotImplementedError("Task 6.4: Reductions, scans, dot")
-        results = [self.name(result) for result in operation.results]
-        self.write(f"{', '.join(results)}{',' if len(results) == 1 else ''} = {call}")
 
-    def combination(self, operation: Operation) -> str:
-        """What combines two elements: the name of a ufunc, or of a function that is written from the region."""
-        block = operation.regions[0].block
-        first, end = block.operations[0], block.terminator
-        assert end is not None
-        if len(block.operations) == 2 and first.name in UFUNCS and set(first.operands) == set(block.arguments):
-            return UFUNCS[first.name]
-        name = self.fresh("combined")
-        with self.indented(f"def {name}({', '.join(map(self.name, block.arguments))}):"):
-            self.block(block)
-            self.write(f"return ({', '.join(map(self.text, end.operands))},)")
-        return name
+def scan(emit: Emitter, operation: Operation) -> None:
+    along_axis(emit, operation, "combine.scan")
+
+
+def along_axis(emit: Emitter, operation: Operation, function: str) -> None:
+    """`x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same for a scan."""
+    axis = axis_of(operation)
+    # Task 6.6: Every operand must have all its elements along the axis: `emit.spread` it, so that it varies along the
+    # axis and along all axes that another operand varies along, because they are combined together. In the call the
+    # axis counts from the end (-1 is the last), so that it does not matter whether there is one for programs.
+    raise NotImplementedError("Task 6.6: Reductions, scans, dot")
+    results = [emit.name(result) for result in operation.results]
+    emit.write(f"{', '.join(results)}{',' if len(results) == 1 else ''} = {call}")
+
+
+def combination(emit: Emitter, operation: Operation) -> str:
+    """The name of the ufunc that combines two elements, or of a function that is written from the region."""
+    block = operation.regions[0].block
+    first, end = block.operations[0], block.terminator
+    assert end is not None
+    if len(block.operations) == 2 and first.name in UFUNCS and set(first.operands) == set(block.arguments):
+        return UFUNCS[first.name]
+    name = emit.fresh("combined")
+    with emit.indented(f"def {name}({', '.join(map(emit.name, block.arguments))}):"):
+        emit.block(block)
+        emit.write(f"return ({', '.join(map(emit.text, end.operands))},)")
+    return name

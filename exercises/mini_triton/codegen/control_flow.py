@@ -1,19 +1,22 @@
 """Loops and branches.
 
-If all programs go the same way, Python's own `for`, `while` and `if` will do. If not, every way is gone by those
-programs that take it: `active` says which do, and memory is touched for them only. A value that a way results in is
-that of the programs that went it, and the others keep theirs.
+If all programs go the same way, Python's own `for`, `while` and `if` will do. If they diverge, the generated code goes
+every way, each for the programs that take it: the mask `emit.active` says which do, and only they touch memory and get
+new values; the others keep theirs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mini_triton.codegen.accesses import Accesses
+from mini_triton.codegen.accesses import address
 from mini_triton.codegen.axes import ALL_PROGRAMS
-from mini_triton.codegen.values import is_pointer
+from mini_triton.codegen.emitter import Emitter, is_pointer
 from mini_triton.ir.core import Block, Operation, Value
+from mini_triton.ir.storage import dtype_text
 from mini_triton.ir.types import shape_of
+
+# --- what loops and branches need (given)
 
 
 def end_of(block: Block) -> Sequence[Value]:
@@ -22,129 +25,140 @@ def end_of(block: Block) -> Sequence[Value]:
     return block.terminator.operands
 
 
-class ControlFlow(Accesses):
-    """Writes scf.for, scf.while, scf.if."""
+def join_masks(*masks: str) -> str:
+    """Masks joined by `&`; an empty one is true for all programs."""
+    return " & ".join(mask for mask in masks if mask)
 
-    def passed(self, source: Value, target: Value) -> str:
-        """`source` as the variable of `target` has it: with its axes, and as an address if that is what it has."""
-        if not is_pointer(source):
-            return self.spread(source, self.axes[target])
-        text = self.address(source) if self.origins[target] is None else self.text(source)
-        if self.axes[source] == self.axes[target]:
-            return text
-        return f"{self.arrays}.broadcast_to({text}, {self.shape(target.type, self.axes[target])})"
 
-    def pass_on(self, targets: Sequence[Value], sources: Sequence[Value], only: str = "") -> None:
-        """`a, b = c, d`: assign values all at once; with `only`, to the programs of that mask."""
-        if not targets:
-            return
-        texts = []
-        for target, source in zip(targets, sources, strict=True):
-            text = self.passed(source, target)
-            if only:
-                mask = self.lifted(only, ALL_PROGRAMS, len(shape_of(target.type)))
-                text = f"{self.arrays}.where({mask}, {text}, {self.name(target)})"
-            texts.append(text)
-        self.write(f"{', '.join(map(self.name, targets))} = {', '.join(texts)}")
+def converted(emit: Emitter, source: Value, target: Value) -> str:
+    """`source` as the variable of `target` holds it: with its axes, and as an address if it holds an address."""
+    text = address(emit, source) if is_pointer(source) and emit.origins[target] is None else emit.text(source)
+    return emit.repeat(text, target.type, emit.axes[source], emit.axes[target])
 
-    def share(self, results: Sequence[Value], values: Sequence[Value]) -> None:
-        """Results that are in the variables of other values."""
-        for result, value in zip(results, values, strict=True):
-            self.names[result] = self.name(value)
 
-    def zeros(self, values: Sequence[Value]) -> None:
-        """Give variables their shapes, for programs that are still to come."""
-        for value in values:
-            self.write(
-                f"{self.name(value)} = np.zeros({self.shape(value.type, self.axes[value])}, {self.dtype(value)})"
-            )
+def pass_on(emit: Emitter, targets: Sequence[Value], sources: Sequence[Value], only: str = "") -> None:
+    """Write `a, b = c, d`, which assigns all values at once; with `only`, to the programs of that mask."""
+    if not targets:
+        return
+    texts = []
+    for target, source in zip(targets, sources, strict=True):
+        text = converted(emit, source, target)
+        if only:
+            mask = emit.lift(only, ALL_PROGRAMS, len(shape_of(target.type)))
+            text = f"{emit.arrays}.where({mask}, {text}, {emit.name(target)})"
+        texts.append(text)
+    emit.write(f"{', '.join(map(emit.name, targets))} = {', '.join(texts)}")
 
-    def both(self, *masks: str) -> str:
-        """Masks joined by `&`; one that is empty is true for all."""
-        return " & ".join(mask for mask in masks if mask)
 
-    # --- for
+def share(emit: Emitter, results: Sequence[Value], values: Sequence[Value]) -> None:
+    """Let results use the variables of other values."""
+    for result, value in zip(results, values, strict=True):
+        emit.names[result] = emit.name(value)
 
-    def scf_for(self, operation: Operation) -> None:
-        lower, upper, step, *inits = operation.operands
-        variable, *carried = operation.regions[0].block.arguments
-        self.pass_on(carried, inits)
-        self.share(operation.results, carried)
-        if any(self.varies(bound) for bound in (lower, upper, step)):
-            self.divergent_for(operation)
-        else:
-            self.uniform_for(operation)
 
-    def uniform_for(self, operation: Operation) -> None:
-        """A loop that all programs run equally often."""
-        block = operation.regions[0].block
-        variable, *carried = block.arguments
-        bounds = [self.text(bound) for bound in operation.operands[:3]]
-        # Task 6.5: `for i in range(lower, upper, step):`, the block, then pass on what it yields to what is carried.
-        # In Python `i` is an `int`: the variable must have a NumPy dtype, so that it wraps around as the IR's does.
-        raise NotImplementedError("Task 6.5: Programs that part")
+def begin_with_zeros(emit: Emitter, values: Sequence[Value]) -> None:
+    """Give variables their shapes, before any program has assigned to them."""
+    for value in values:
+        shape = emit.shape(value.type, emit.axes[value])
+        emit.write(f"{emit.name(value)} = np.zeros({shape}, {dtype_text(value.type)})")
 
-    def divergent_for(self, operation: Operation) -> None:
-        """A loop that programs leave at different times."""
-        block = operation.regions[0].block
-        variable, *carried = block.arguments
-        lower, upper, step = operation.operands[:3]
-        # Task 6.5: `trips` says how often each program goes round; `running` are those, out of the active ones, that
-        # have rounds left. Leave when there is none. In the block they are `self.active`, and only they get new values.
-        # The variable is `lower + rounds * step`: it may wrap around in programs that have left, so do not ask for it.
-        raise NotImplementedError("Task 6.5: Programs that part")
 
-    # --- while
+# --- if
 
-    def scf_while(self, operation: Operation) -> None:
-        before, after = (region.block for region in operation.regions)
-        self.pass_on(before.arguments, operation.operands)
-        self.share(operation.results, after.arguments)
-        if self.varies(end_of(before)[0]):
-            self.divergent_while(before, after)
-        else:
-            self.uniform_while(before, after)
 
-    def uniform_while(self, before: Block, after: Block) -> None:
-        """A loop whose condition, which is computed in the block `before`, is the same for all programs."""
-        condition, *forwarded = end_of(before)
-        with self.indented("while True:"):
-            self.block(before)
-            self.pass_on(after.arguments, forwarded)
-            with self.indented(f"if not {self.text(condition)}:"):
-                self.write("break")
-            self.block(after)
-            self.pass_on(before.arguments, end_of(after))
+def if_(emit: Emitter, operation: Operation) -> None:
+    (condition,) = operation.operands
+    blocks = [region.block for region in operation.regions if region.blocks]
+    if emit.varies(condition):
+        divergent_if(emit, emit.text(condition), blocks, operation.results)
+        return
+    for header, block in zip((f"if {emit.text(condition)}:", "else:"), blocks, strict=False):
+        with emit.indented(header):
+            emit.block(block)
+            pass_on(emit, operation.results, end_of(block))
 
-    def divergent_while(self, before: Block, after: Block) -> None:
-        """A loop that programs leave at different times."""
-        condition, *forwarded = end_of(before)
-        outer, self.active = self.active, self.fresh("running")
-        self.zeros(after.arguments)
-        self.write(f"{self.active} = {outer or 'np.ones(P, bool)'}")
-        # Task 6.5: As `uniform_while`, for the programs that are running: what `before` forwards is theirs, then
-        # those whose condition is false stop running, and the loop ends when none is left.
-        raise NotImplementedError("Task 6.5: Programs that part")
-        self.active = outer
 
-    # --- if
+def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
+    """Both ways, one after the other, each for its programs, if there are any."""
+    outer = emit.active
+    # Task 6.7: `results` begin as zeros. For each block: a mask of the programs that go there, out of those that are
+    # active; under `if mask.any():` the block, with the mask as `emit.active`, and `pass_on` for its programs.
+    raise NotImplementedError("Task 6.7: Branches that programs take differently")
+    emit.active = outer
 
-    def scf_if(self, operation: Operation) -> None:
-        (condition,) = operation.operands
-        blocks = [region.block for region in operation.regions if region.blocks]
-        if self.varies(condition):
-            self.divergent_if(self.text(condition), blocks, operation.results)
-            return
-        for header, block in zip((f"if {self.text(condition)}:", "else:"), blocks, strict=False):
-            with self.indented(header):
-                self.block(block)
-                self.pass_on(operation.results, end_of(block))
 
-    def divergent_if(self, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
-        """Both ways, one after the other, each for its programs, if there are any."""
-        outer = self.active
-        # Task 6.5: `results` begin as zeros. For each block: a mask of the programs that go there, out of those that
-        # are active; under `if mask.any():` the block, with the mask as `self.active`, and what it yields for its
-        # programs.
-        raise NotImplementedError("Task 6.5: Programs that part")
-        self.active = outer
+# --- for
+
+
+def for_(emit: Emitter, operation: Operation) -> None:
+    lower, upper, step, *inits = operation.operands
+    variable, *carried = operation.regions[0].block.arguments
+    pass_on(emit, carried, inits)
+    share(emit, operation.results, carried)
+    if any(emit.varies(bound) for bound in (lower, upper, step)):
+        divergent_for(emit, operation)
+    else:
+        uniform_for(emit, operation)
+
+
+def uniform_for(emit: Emitter, operation: Operation) -> None:
+    """A loop that all programs run equally often."""
+    block = operation.regions[0].block
+    variable, *carried = block.arguments
+    bounds = [emit.text(bound) for bound in operation.operands[:3]]
+    # Task 6.8: `for i in range(lower, upper, step):`, the block, then pass what it yields on to `carried`. In Python
+    # `i` is an `int`: the variable must have a NumPy dtype, so that it wraps around as the IR's does.
+    raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
+
+
+def divergent_for(emit: Emitter, operation: Operation) -> None:
+    """A loop that programs leave at different times."""
+    block = operation.regions[0].block
+    variable, *carried = block.arguments
+    lower, upper, step = (emit.text(bound) for bound in operation.operands[:3])
+    outer = emit.active
+    trips, rounds, emit.active = emit.fresh("trips"), emit.fresh("rounds"), emit.fresh("running")
+    emit.write(f"{trips} = programs.trips({lower}, {upper}, {step})")
+    # Task 6.8: `trips` says how often each program goes round; count `rounds` in a loop without end. `emit.active`
+    # becomes the mask of the programs, out of `outer`, that have rounds left; leave when there are none. The induction
+    # variable is `lower + rounds * step`: it may wrap around in programs that have left, so do not compare it with
+    # `upper`. Only the running programs get new values.
+    raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
+    emit.active = outer
+
+
+# --- while
+
+
+def while_(emit: Emitter, operation: Operation) -> None:
+    before, after = (region.block for region in operation.regions)
+    pass_on(emit, before.arguments, operation.operands)
+    share(emit, operation.results, after.arguments)
+    if emit.varies(end_of(before)[0]):
+        divergent_while(emit, before, after)
+    else:
+        uniform_while(emit, before, after)
+
+
+def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
+    """A loop whose condition, which is computed in the block `before`, is the same for all programs. (Given.)"""
+    condition, *forwarded = end_of(before)
+    with emit.indented("while True:"):
+        emit.block(before)
+        pass_on(emit, after.arguments, forwarded)
+        with emit.indented(f"if not {emit.text(condition)}:"):
+            emit.write("break")
+        emit.block(after)
+        pass_on(emit, before.arguments, end_of(after))
+
+
+def divergent_while(emit: Emitter, before: Block, after: Block) -> None:
+    """A loop that programs leave at different times."""
+    condition, *forwarded = end_of(before)
+    outer, emit.active = emit.active, emit.fresh("running")
+    begin_with_zeros(emit, after.arguments)
+    emit.write(f"{emit.active} = {outer or 'np.ones(P, bool)'}")
+    # Task 6.8: As `uniform_while`, for the programs that are running: what `before` forwards is theirs, then those
+    # whose condition is false stop running, and the loop ends when none is left.
+    raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
+    emit.active = outer

@@ -8,10 +8,8 @@ becomes a variable of the same name. If it differs from program to program, it h
 
 from __future__ import annotations
 
-from mini_triton.codegen.combining import Combining
-from mini_triton.codegen.control_flow import ControlFlow
-from mini_triton.codegen.printing import Printing
-from mini_triton.codegen.shapes import Shapes
+from mini_triton.codegen import accesses, combining, control_flow, straight_line
+from mini_triton.codegen.emitter import Emitter, Handler, Mode
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Operation
 
@@ -21,25 +19,59 @@ import itertools
 import numpy as np
 from ml_dtypes import {", ".join(row.array for row in FORMATS if not row.native)}
 
-from mini_triton.codegen.library import addresses, atomics, combine, exact, lazy, loops, memory, printing
+from mini_triton import exact
+from mini_triton.codegen.library import addresses, atomics, combine, lazy, memory
 
 
 """
+HANDLERS: dict[str, Handler] = {
+    "arith.constant": straight_line.constant,
+    "ub.poison": straight_line.poison,
+    "tt.get_program_id": straight_line.program_id,
+    "tt.get_num_programs": straight_line.num_programs,
+    "tt.make_range": straight_line.make_range,
+    "tt.splat": straight_line.splat,
+    "tt.unsplat": straight_line.unsplat,
+    "tt.broadcast": straight_line.broadcast,
+    "tt.expand_dims": straight_line.expand_dims,
+    "tt.trans": straight_line.trans,
+    "tt.reshape": straight_line.reshape,
+    "tt.join": straight_line.join,
+    "tt.cat": straight_line.cat,
+    "tt.split": straight_line.split,
+    "tt.gather": straight_line.gather,
+    "tt.print": straight_line.print_values,
+    "tt.assert": straight_line.leave_out,
+    "llvm.intr.assume": straight_line.leave_out,
+    "gpu.barrier": straight_line.leave_out,
+    "tt.addptr": accesses.addptr,
+    "tt.int_to_ptr": accesses.int_to_ptr,
+    "tt.ptr_to_int": accesses.ptr_to_int,
+    "tt.bitcast": accesses.bitcast,
+    "arith.select": accesses.select,
+    "tt.load": accesses.load,
+    "tt.store": accesses.store,
+    "tt.atomic_rmw": accesses.atomic_rmw,
+    "tt.atomic_cas": accesses.atomic_cas,
+    "tt.dot": combining.dot,
+    "tt.histogram": combining.histogram,
+    "tt.reduce": combining.reduce,
+    "tt.scan": combining.scan,
+    "scf.if": control_flow.if_,
+    "scf.for": control_flow.for_,
+    "scf.while": control_flow.while_,
+}
+"""What writes each operation. All others become the expression that is their `meaning`."""
 
 
-class NumpyGenerator(Shapes, Combining, ControlFlow, Printing):
-    """Writes the function for a kernel. If the mode is "plain", the function runs one program."""
-
-    def source(self) -> str:
-        """The whole source text. The function is the last one in it."""
-        block = self.function.regions[0].block
-        name = self.fresh(str(self.function.attributes["sym_name"]))
-        parameters = ", ".join(["programs", *map(self.name, block.arguments)])
-        self.write("P = len(programs)")
-        self.block(block)
-        return HEADER + "\n".join([f"def {name}({parameters}):", *self.lines]) + "\n"
-
-    def line_table(self) -> dict[int, Operation]:
-        """The operation that each line of the source is for; lines count from 1."""
-        first = HEADER.count("\n") + 2
-        return {first + i: operation for i, operation in enumerate(self.operations) if operation}
+def generate(function: Operation, mode: Mode) -> tuple[str, dict[int, Operation]]:
+    """The source text for a kernel, and the operation behind each of its lines, which count from 1."""
+    emit = Emitter(function, mode, HANDLERS)
+    block = function.regions[0].block
+    name = emit.fresh(str(function.attributes["sym_name"]))
+    parameters = ", ".join(["programs", *map(emit.name, block.arguments)])
+    emit.write("P = len(programs)")
+    emit.block(block)
+    first = HEADER.count("\n") + 2
+    lines = {first + i: operation for i, operation in enumerate(emit.operations) if operation}
+    return HEADER + "\n".join([f"def {name}({parameters}):", *emit.lines]) + "\n", lines

@@ -12,7 +12,7 @@ from mini_triton.errors import Loc
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Operation, Value
 
-LIBRARY = "addresses atomics combine exact lazy loops memory printing".split()
+LIBRARY = "addresses atomics combine exact lazy memory".split()
 IMPORTED = ["itertools", "np", *(row.array for row in FORMATS if not row.native)]
 LOCALS = ["programs", "P", "range"]
 
@@ -56,7 +56,7 @@ class Writer:
             self.write(f"# {loc.line}: {text}" if text else f"# line {loc.line}")
 
     def fresh(self, wish: str) -> str:
-        """A name that nothing has yet, as like `wish` as possible."""
+        """A name that nothing has yet, as close to `wish` as possible."""
         base = re.sub(r"\W", "_", wish, flags=re.ASCII).strip("_") or "t"
         base = f"t{base}" if base[0].isdigit() else base
         name, count = base, 1

@@ -12,8 +12,8 @@ from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
 from tests.checks import calling, described
+from tests.support.interpreter import Machine, numpy_type
 from tests.support.m03_builder.modules import module_around
-from tests.support.m06_codegen.execution import Machine, numpy_type
 from tests.support.type_names import of_shape
 
 Shape = tuple[int, ...]

@@ -19,8 +19,8 @@ from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
 
 from tests.oracles import triton
+from tests.support.interpreter import Machine
 from tests.support.m04_language.expressions import Arguments, Scene
-from tests.support.m06_codegen.execution import Machine
 
 Inputs = Mapping[str, Any]
 

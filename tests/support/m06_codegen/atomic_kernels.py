@@ -124,13 +124,13 @@ PLACES = {"alone": ("", ""), "in a loop": ("scf.for %j = %c0 to %n step %c1 : i3
 PLACES["in a branch"] = ("%some = arith.cmpi sgt, %n, %c1 : i32\nscf.if %some {", "}")
 
 
-def loop(condition: str, body: str, before: str = "", after: str = "") -> str:
-    """A while loop that counts to %y."""
+def loop(condition: str, body: str, before: str = "", after: str = "", following: str = "%next") -> str:
+    """A while loop that counts to %y; or whose body hands on another value."""
     begin = "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n"
     head = f"%r = scf.while (%i = %c0) : (i32) -> i32 {{\n{condition}\n%more = arith.cmpi slt, %i, %y : i32\n"
-    tail = "%next = arith.addi %k, %c1 : i32\nscf.yield %next : i32\n}"
+    tail = f"%next = arith.addi %k, %c1 : i32\nscf.yield {following} : i32\n}}"
     text = f"{head}scf.condition(%more) %i : i32\n}} do {{\n^bb0(%k: i32):\n{body}\n{tail}"
-    return kernel("%x: !tt.ptr<i32>, %n: i32", f"{begin}{before}\n{text}\n{after}")
+    return kernel("%x: !tt.ptr<i32>, %u: !tt.ptr<i32>, %a: i64, %n: i32", f"{begin}{before}\n{text}\n{after}")
 
 
 RING = kernel(

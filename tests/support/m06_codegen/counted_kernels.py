@@ -1,12 +1,11 @@
 """Kernels whose programs have a number each, `%n`, read from memory; and longer ones of them.
 
-judge_body("%double = arith.addi %n, %n : i32" + store("%double"), [4, 0, 2], "batched", "each doubles its own")
+judge_body("%double = arith.addi %n, %n : i32" + store("%double"), [4, 0, 2], "each doubles its own")
 """
 
 from __future__ import annotations
 
 import numpy as np
-from mini_triton.codegen.values import Mode
 
 from tests.support.m06_codegen.grids import judge, kernel
 
@@ -33,12 +32,12 @@ def number(values: int | list[int]) -> np.ndarray:
 
 
 def judge_body(
-    body: str, counts: list[int], mode: Mode, because: str, x: list[int] | None = None, out: int = 32, k: int = 3
+    body: str, counts: list[int], because: str, x: list[int] | None = None, out: int = 32, k: int = 3
 ) -> None:
     """Each program has its own number, `%n`. It writes into `%out`."""
     __tracebackhide__ = True
     arguments = [number(counts), number(x or [5, -3, 8, 1]), np.full(out, -7, np.int32), k]
-    judge(kernel(PARAMETERS, BEGIN + body), (len(counts),), arguments, mode, because=because)
+    judge(kernel(PARAMETERS, BEGIN + body), (len(counts),), arguments, because=because)
 
 
 TENSORS_CARRIED = """

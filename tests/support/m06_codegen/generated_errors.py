@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from mini_triton.codegen.library.memory import OutOfBounds
+from mini_triton.ir.storage import OutOfBounds
 
 from tests.checks import NO_ANSWER
 

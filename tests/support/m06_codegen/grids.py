@@ -1,6 +1,6 @@
 """Small kernels as TTIR text, run over a grid: by the back end under test, and program after program by an interpreter.
 
-judge(kernel("%x: !tt.ptr<i32>, %out: !tt.ptr<i32>", "%pid = ..."), (5,), [x, out], "batched")
+judge(kernel("%x: !tt.ptr<i32>, %out: !tt.ptr<i32>", "%pid = ..."), (5,), [x, out])
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from mini_triton.codegen.values import Mode
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
+from tests.support.interpreter import interpreted
 from tests.support.m06_codegen.closeness import EXACT, Rounding, wrong
 from tests.support.m06_codegen.generated_errors import explained
-from tests.support.m06_codegen.kernel_text import interpreted
 from tests.support.m06_codegen.numpy_backend import parameters, run
 
 SHOWN = 16  # elements of an array, at most, in a failure
@@ -61,9 +60,11 @@ class about(described):
         super().fail(expected, got, f"{because or 'that is what the IR means'}\n  {self.rest}")
 
 
-def running(text: str, grid: Sequence[int], arguments: Sequence[Any], mode: Mode, hidden: Sequence[Any] = ()) -> about:
+def running(
+    text: str, grid: Sequence[int], arguments: Sequence[Any], hidden: Sequence[Any] = (), **how: Any
+) -> about:
     """The back end under test runs a kernel: what are the arguments then?"""
-    call = about(f'In mode "{mode}", over the grid {tuple(grid)}', text, run, text, grid, arguments, hidden, mode=mode)
+    call = about(f"Over the grid {tuple(grid)}", text, run, text, grid, arguments, hidden, **how)
     given = "\n            ".join(f"{name} = {_shown(x)}" for name, x in zip(names(text), arguments, strict=True))
     call.rest = f"launched  {given}\n  {call.rest}"
     return call
@@ -78,14 +79,14 @@ def judge(
     text: str,
     grid: Sequence[int],
     arguments: Sequence[Any],
-    mode: Mode,
     expected: Sequence[Any] | None = None,
     because: str = "",
     rounding: Rounding = EXACT,
+    **how: Any,
 ) -> None:
     """All buffers are as expected after the kernel ran; as the interpreter leaves them, if nothing else is given."""
     __tracebackhide__ = True
-    call = running(text, grid, arguments, mode)
+    call = running(text, grid, arguments, **how)
     got = call.succeeds("all programs run", because)
     if expected is None:
         expected = in_turn(text, grid, arguments)

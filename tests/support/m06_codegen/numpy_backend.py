@@ -1,6 +1,6 @@
-"""Modules run by the NumPy back end under test, and what else they may be compared with.
+"""Modules run by the NumPy back end under test, and by the interpreter under test.
 
-    after = run(text, (4,), [x, out, 1000])
+    after = run(text, (4,), [x, out, 1000], mode="fast")
 
 Values are given as to `tests.oracles.launching.Launch`: NumPy arrays, numbers, and `{"addresses": [0, 3]}`.
 """
@@ -8,16 +8,19 @@ Values are given as to `tests.oracles.launching.Launch`: NumPy arrays, numbers, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from mini_triton.codegen import compile_module
-from mini_triton.codegen.library.memory import Buffer
-from mini_triton.codegen.values import Mode
+from mini_triton.ir import interpreter
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
+from mini_triton.ir.storage import Buffer
 
 from tests.support.m06_codegen.generated_errors import explained
+
+Way = Literal["interpreted", "batched", "fast"]
+WAYS: tuple[Way, ...] = ("interpreted", "batched", "fast")
 
 
 def run(
@@ -25,9 +28,13 @@ def run(
     grid: Sequence[int],
     arguments: Sequence[Any],
     hidden: Sequence[Any] = (),
-    mode: Mode | None = None,
+    mode: Way = "batched",
+    chunk: int = 0,
 ) -> list[Any]:
-    """The arguments, and what is hidden, as they are after the kernel ran on copies of them."""
+    """The arguments, and what is hidden, as they are after the kernel ran on copies of them.
+
+    `chunk` programs run at once, if that is not left to the kernel.
+    """
     if isinstance(module, str):
         module = parse_module(module)
     values = [value.copy() if isinstance(value, np.ndarray) else value for value in (*arguments, *hidden)]
@@ -41,8 +48,14 @@ def run(
         if isinstance(value, dict):
             addresses = np.array([int(given[other].address(0)) for other in value["addresses"]])
             given[i] = Buffer.of(names[i], addresses)
+    given, reachable = given[: len(arguments)], given[len(arguments) :]
+    if mode == "interpreted":
+        interpreter.run(module, tuple(grid), given, reachable)
+        return values
     with explained():
-        compile_module(module, mode)(tuple(grid), given[: len(arguments)], reachable=given[len(arguments) :])
+        kernel = compile_module(module, mode)
+        kernel.chunk = chunk or kernel.chunk
+        kernel(tuple(grid), given, reachable)
     return values
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from mini_triton.codegen.library import exact
+from mini_triton import exact
 
 from tests.oracles import values
 from tests.oracles.elementwise import QUESTIONS

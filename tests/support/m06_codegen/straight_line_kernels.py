@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 
-from tests.support.m06_codegen.kernel_text import Grid, Interpretation, interpreted, kernel, places, tensor
+from tests.support.interpreter import Interpretation, interpreted
+from tests.support.m06_codegen.kernel_text import Grid, kernel, places, tensor
 
 SHAPES = ((1,), (4,), (8,), (2, 4), (4, 1), (1, 2), (2, 2, 2))
 ELEMENTWISE = ("addi", "subi", "muli", "andi", "ori", "xori", "maxsi", "minsi")

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from mini_triton.codegen.library import memory
-from mini_triton.codegen.library.buffers import Buffer
-from mini_triton.codegen.library.memory import OutOfBounds
+from mini_triton.ir.storage import Buffer, OutOfBounds
 
 from tests.checks import described
 from tests.support.m06_codegen.closeness import difference

@@ -46,8 +46,8 @@ class Kernel:
 
     def launch(self, grid: Sequence[int], arguments: Sequence[Any]) -> None:
         from mini_triton.codegen import compile_module
-        from mini_triton.codegen.library.memory import Buffer
         from mini_triton.ir.parser import parse_module
+        from mini_triton.ir.storage import Buffer
 
         assert 0 not in grid, f"a GPU refuses the grid {tuple(grid)}"
         given = [Buffer.of("memory", x.tensor) if isinstance(x, OnStandIn) else x for x in arguments]

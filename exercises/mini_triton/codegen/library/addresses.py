@@ -11,43 +11,30 @@ from typing import Any
 import numpy as np
 
 from mini_triton.codegen.library import atomics, memory
-from mini_triton.codegen.library.buffers import Buffer
 from mini_triton.codegen.library.lazy import Array, stored, together
+from mini_triton.ir.storage import Buffer, reach
 
 
-def parts(buffers: Sequence[Buffer], address: Array, mask: Array | None) -> Iterator[tuple[Buffer, Array, Array]]:
+def parts(
+    buffers: Sequence[Buffer], address: Array, mask: Array | None, shape: Any = ()
+) -> Iterator[tuple[Buffer, Array, Array]]:
     """Each buffer that is accessed, the offsets into it, and the lanes that do so."""
-    address = stored(address)
-    mask = np.True_ if mask is None else stored(mask)
-    missing = np.broadcast_to(mask, together(address, mask)).copy()
-    for buffer in buffers:
-        inside = missing & (address >= buffer.start) & (address < buffer.end)
-        if inside.any():
-            missing &= ~inside
-            yield buffer, (address - buffer.start) // buffer.data.itemsize - buffer.origin, inside
-    if missing.any():
-        lane = np.unravel_index(np.argmax(missing), missing.shape)
-        nowhere = Buffer("memory", np.zeros(0, np.int8))
-        raise memory.OutOfBounds(nowhere, int(np.broadcast_to(address, missing.shape)[lane]), tuple(map(int, lane)))
+    for buffer, index, lanes in list(reach(buffers, stored(address), True if mask is None else stored(mask), shape)):
+        yield buffer, index - buffer.origin, lanes
 
 
 def load(buffers: Sequence[Buffer], address: Array, mask: Array | None = None, other: Array | None = None) -> Array:
     """See `memory.load`."""
-    loaded = [memory.load(*part, other=other) for part in parts(buffers, address, mask)]
-    masks = [inside for *_, inside in parts(buffers, address, mask)]
-    shape = together(address, mask)
-    result = np.zeros(shape, buffers[0].data.dtype)
-    if other is not None:
-        result[...] = other
-    for values, inside in zip(loaded, masks, strict=True):
-        result[inside] = values[inside]
+    result = np.full(together(address, mask, other), 0 if other is None else stored(other), buffers[0].data.dtype)
+    for buffer, offset, inside in parts(buffers, address, mask, result.shape):
+        result[inside] = memory.load(buffer, offset, inside)[inside]
     return result
 
 
 def store(buffers: Sequence[Buffer], address: Array, value: Array, mask: Array | None = None) -> None:
     """See `memory.store`."""
     shape = together(address, value, mask)
-    for buffer, offset, inside in list(parts(buffers, np.broadcast_to(stored(address), shape), mask)):
+    for buffer, offset, inside in parts(buffers, address, mask, shape):
         memory.store(buffer, offset, value, inside)
 
 
@@ -81,6 +68,6 @@ def _each(
     call: Callable[[Buffer, Array, Array], Array],
 ) -> Array:
     result = np.zeros(shape, buffers[0].data.dtype)
-    for buffer, offset, inside in list(parts(buffers, np.broadcast_to(stored(address), shape), mask)):
+    for buffer, offset, inside in parts(buffers, address, mask, shape):
         result = np.where(inside, call(buffer, offset, inside), result)
     return result

@@ -20,9 +20,9 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 
     Narrow floats are multiplied and added in fp32, as tensor cores do. Sums of `int8` are exact.
     """
-    # Task 6.4: `np.matmul` does the leading axes by itself. It adds up in the dtype of its operands, so these must be
+    # Task 6.6: `np.matmul` does the leading axes by itself. It adds up in the dtype of its operands, so these must be
     # wide enough first. For integers it is slow: products of int8 are exact in fp64, and so are their sums.
-    raise NotImplementedError("Task 6.4: Reductions, scans, dot")
+    raise NotImplementedError("Task 6.6: Reductions, scans, dot")
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
@@ -31,11 +31,11 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     `combine` is a ufunc, which takes two elements and gives one; or a function, which takes those of all sources, first
     the left ones, then the right ones, and gives a tuple.
     """
-    # Task 6.4: A function takes arrays, too: combine many neighbours at once, 0 with 1, 2 with 3, ..., and the results
+    # Task 6.6: A function takes arrays, too: combine many neighbours at once, 0 with 1, 2 with 3, ..., and the results
     # again, until one element is left. The order matters to it, as it does not to a ufunc, which has `reduce`: give it
     # the dtype of the source, or it adds small integers up in large ones. Booleans add up modulo 2: `MODULO_2`. For
     # short rows `combined_rows` is faster.
-    raise NotImplementedError("Task 6.4: Reductions, scans, dot")
+    raise NotImplementedError("Task 6.6: Reductions, scans, dot")
 
 
 def combined_rows(combine: np.ufunc, source: np.ndarray) -> np.ndarray:
@@ -53,10 +53,10 @@ def scan(
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
-    # Task 6.4: A ufunc has `accumulate`; the dtype, and booleans, are as in `reduce`. Else (Hillis and Steele, 1986):
+    # Task 6.6: A ufunc has `accumulate`; the dtype, and booleans, are as in `reduce`. Else (Hillis and Steele, 1986):
     # combine each element with the one 1 before it, of the results each with the one 2 before it, then 4, 8, ... The
     # first ones have none before them and stay.
-    raise NotImplementedError("Task 6.4: Reductions, scans, dot")
+    raise NotImplementedError("Task 6.6: Reductions, scans, dot")
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     return tuple(np.moveaxis(array, -1, axis) for array in arrays)

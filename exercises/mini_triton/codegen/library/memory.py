@@ -10,28 +10,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from mini_triton.codegen.library.buffers import Buffer
 from mini_triton.codegen.library.lazy import Affine, Array, Box, stored, together
-
-
-class OutOfBounds(IndexError):
-    """An access to what is not the argument's: to which element, and by which lane of the access.
-
-    `program` and `place` ("file:line") are found by whoever runs the kernel.
-    """
-
-    def __init__(self, buffer: Buffer, element: int, lane: tuple[int, ...]) -> None:
-        super().__init__(buffer, element, lane)
-        self.buffer, self.element, self.lane = buffer, element, lane
-        self.program: tuple[int, int, int] | None = None
-        self.place = ""
-
-    def __str__(self) -> str:
-        name, count = self.buffer.name, self.buffer.data.size
-        inside = 0 <= self.element + self.buffer.origin < count
-        owned = "an element between those of the slice" if inside else f"outside of its {count} elements"
-        where = f" by program {self.program}" if self.program else ""
-        return f"{name}[{self.element}] is {owned}: accessed{where}" + (f" at {self.place}" if self.place else "")
+from mini_triton.ir.storage import Buffer, OutOfBounds
 
 
 def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
@@ -42,10 +22,10 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
     box = box_of(buffer, offset, mask, other)
     if box is not None:
         return load_slice(buffer, offset, box, other)
-    # Task 6.2: `checked` gives the indices. Do not even look at the memory behind a lane that is masked off. The
+    # Task 6.3: `checked` gives the indices. Do not even look at the memory behind a lane that is masked off. The
     # result has the dtype of the buffer, and is an array of its own: memory may change later. Offsets, mask and other
     # are broadcast together.
-    raise NotImplementedError("Task 6.2: Gather and scatter")
+    raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
 def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
@@ -56,8 +36,8 @@ def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None
     box = box_of(buffer, offset, mask, value)
     if box is not None:
         return store_slice(buffer, offset, value, box)
-    # Task 6.2: Offsets, value and mask are broadcast together.
-    raise NotImplementedError("Task 6.2: Gather and scatter")
+    # Task 6.3: Offsets, value and mask are broadcast together.
+    raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
 def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
@@ -65,9 +45,9 @@ def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
 
     Raises `OutOfBounds` for the first index that is used but is not the buffer's.
     """
-    # Task 6.2: Every offset counts from `buffer.origin`. Look at those that the mask lets through only. An index is
+    # Task 6.3: Every offset counts from `buffer.origin`. Look at those that the mask lets through only. An index is
     # bad if it is negative, too large, or in a gap: `buffer.gaps[index]`.
-    raise NotImplementedError("Task 6.2: Gather and scatter")
+    raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
 # --- lazy offsets: slices
@@ -158,10 +138,10 @@ def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.nd
     `view[starts]` follow from those of the result: each is a pair of one of starts and one of strides.
     """
     offset = offset.broadcast_to(box.shape)
-    # Task 6.7: Restrict the offsets to the box: an `Affine` of a smaller shape with a later start, of which the bounds
-    # say whether it is inside of the buffer; if not, `checked(buffer, offset, box)` raises the error. Find `sizes`, the
-    # shape of the box, and `start`, with `buffer.origin` added: a Python integer, or an array restricted to the box.
-    raise NotImplementedError("Task 6.7: Speed")
+    # Task 6.11: Restrict the offsets to the box: an `Affine` of a smaller shape with a later start. Its bounds say
+    # whether it is inside the buffer; if not, `checked(buffer, offset, box)` raises the error. Find `sizes`, the shape
+    # of the box, and `start`, with `buffer.origin` added: a Python integer, or an array restricted to the box.
+    raise NotImplementedError("Task 6.11: Slices and chunks")
     itemsize, memory = buffer.data.itemsize, buffer.data.view(np.uint8)
     strides = tuple(stride * itemsize for stride in offset.strides)
     if not isinstance(start, np.ndarray):

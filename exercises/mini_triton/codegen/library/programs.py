@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mini_triton.codegen.library.buffers import Buffer
-from mini_triton.codegen.library.lazy import Affine, Array
+from mini_triton.codegen.library.lazy import Affine, Array, stored
+from mini_triton.ir.device_print import show
+from mini_triton.ir.storage import Buffer
 
 Grid = tuple[int, int, int]
 
@@ -28,8 +29,8 @@ class Programs:
 
     def id(self, axis: int) -> Array:
         """`tl.program_id(axis)` of every program: `len(self)` numbers of dtype int32."""
-        # Task 6.3: A program's number is `x + y * grid[0] + z * grid[0] * grid[1]`.
-        raise NotImplementedError("Task 6.3: All programs at once")
+        # Task 6.4: A program's number is `x + y * grid[0] + z * grid[0] * grid[1]`.
+        raise NotImplementedError("Task 6.4: What varies")
 
     def count(self, axis: int) -> np.int32:
         """`tl.num_programs(axis)`."""
@@ -38,6 +39,22 @@ class Programs:
     def memory(self, dtype: Any) -> list[Buffer]:
         """All memory, as elements of this dtype."""
         return [buffer.read_as(dtype) for buffer in self.buffers]
+
+    def trips(self, lower: Array, upper: Array, step: Array) -> np.ndarray:
+        """How often each goes round: the length of `range(lower, upper, step)`, where the step is positive. (Given.)
+
+        A difference of integers that wraps around is right when it is read without a sign.
+        """
+        lower, upper, step = np.broadcast_arrays(stored(lower), stored(upper), stored(step))
+        unsigned = f"u{lower.itemsize}"
+        distance = (upper - lower).view(unsigned)
+        return np.where(lower < upper, (distance - 1) // step.view(unsigned) + 1, 0)
+
+    def show(self, attributes: Mapping[str, Any], values: Sequence[Array], active: np.ndarray | None) -> None:
+        """`tl.device_print` of the active programs, one by one; the values have an axis for programs. (Given.)"""
+        arrays = [np.asarray(stored(value)) for value in values]
+        for lane in range(len(self)) if active is None else np.flatnonzero(active):
+            show(self.place(int(lane)), attributes, [array[lane] for array in arrays])
 
     def place(self, lane: int) -> Grid:
         """The program ids of one of them."""
@@ -55,10 +72,3 @@ class LazyPrograms(Programs):
         if first == last or before == 1 and first // size == last // size:
             return Affine(first % size, (int(first != last),), (len(self),), np.int32)
         return super().id(axis)
-
-
-class OneProgram(Programs):
-    """A single program, whose ids are plain numbers."""
-
-    def id(self, axis: int) -> np.int32:
-        return np.int32(self.place(0)[axis])

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from mini_triton.codegen.library.buffers import Buffer
+from mini_triton.ir.storage import Buffer
 
 _known: ContextVar[tuple[Buffer, ...]] = ContextVar("reachable", default=())
 

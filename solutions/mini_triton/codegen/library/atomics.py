@@ -11,20 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mini_triton.codegen.library.buffers import Buffer
 from mini_triton.codegen.library.lazy import Array, stored
 from mini_triton.codegen.library.memory import checked
-
-UNSIGNED: dict[str, np.ufunc] = {"umax": np.maximum, "umin": np.minimum}
-OPERATIONS: dict[str, np.ufunc] = {
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "add": np.add,
-    "fadd": np.add,
-    "max": np.maximum,
-    "min": np.minimum,
-}
+from mini_triton.ir.interpreter import ATOMICS
+from mini_triton.ir.storage import Buffer
 
 
 def rmw(
@@ -40,20 +30,15 @@ def rmw(
 
     `shape` is that of the access. Without `result` nothing is returned, which is faster.
     """
-    if name in UNSIGNED:
-        buffer = Buffer(buffer.name, buffer.data.view(f"u{buffer.data.itemsize}"), buffer.origin, buffer.gaps)
-        value = stored(value).view(buffer.data.dtype)
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
-    ufunc = OPERATIONS.get(name) or UNSIGNED.get(name)
-    # [task 6.6] If nobody wants what was read: `ufunc.at(array, index, values)` does one element after the other, also
-    # when an index is there twice. Else take turns. "exch" has no ufunc: what is written is the value.
-    if ufunc and not result:
-        ufunc.at(buffer.data, index, values[lanes])
+    function = ATOMICS[name]
+    # [task 6.9] If nobody wants what was read, and `function` is a ufunc: `function.at(array, index, values)` does one
+    # element after the other, also when an index is there twice. Else let the lanes take turns.
+    if isinstance(function, np.ufunc) and not result:
+        function.at(buffer.data, index, values[lanes])
         return None
-    step = (lambda old, now: ufunc(old, values[now])) if ufunc else (lambda old, now: values[now])
-    old = in_turns(buffer, index, lanes, shape, step)
+    return in_turns(buffer, index, lanes, shape, lambda old, now: function(old, values[now]))
     # [end]
-    return old.view(f"i{old.itemsize}") if name in UNSIGNED else old
 
 
 def cas(
@@ -66,7 +51,7 @@ def cas(
 ) -> Array:
     """Compare and swap: write where memory holds what is expected. Returns what it held."""
     index, lanes, (wanted, values) = lanes_of(buffer, offset, shape, mask, expected, value)
-    # [task 6.6] A float is compared by its bits, so that -0.0 is not 0.0, and a NaN may be expected.
+    # [task 6.9] A float is compared by its bits, so that -0.0 is not 0.0, and a NaN may be expected.
     bits = f"i{buffer.data.itemsize}"
 
     def step(old: np.ndarray, now: np.ndarray) -> np.ndarray:
@@ -96,7 +81,7 @@ def in_turns(
 ) -> np.ndarray:
     """Let every lane replace its element by `step(old, lane)`. Returns the old ones, in an array of this shape."""
     read = np.zeros(int(np.prod(shape)), buffer.data.dtype)
-    # [task 6.6] Lanes with different elements can go at once; those that share one take turns. Sort the lanes by index
+    # [task 6.9] Lanes with different elements can go at once; those that share one take turns. Sort the lanes by index
     # (stable, to keep their order), number those with the same index 0, 1, 2, ..., and let all with number 0 go first.
     order = np.argsort(index, kind="stable")
     ordered = index[order]

@@ -51,9 +51,9 @@ class Affine(Lazy):
 
     def corners(self) -> tuple[int, int]:
         """The smallest and the largest element, computed: both are at corners."""
-        # Task 6.7: Python integers. A positive stride has its largest number at the last index, a negative one its
+        # Task 6.10: Python integers. A positive stride has its largest number at the last index, a negative one its
         # smallest. `self.start` may be an array.
-        raise NotImplementedError("Task 6.7: Speed")
+        raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
     def fits(self) -> bool:
         """Whether its dtype can hold every element, so that none has wrapped around."""
@@ -136,9 +136,9 @@ class Affine(Lazy):
             return result
         shape = common(self.shape, other.shape)
         a, b = self.broadcast_to(shape), other.broadcast_to(shape)
-        # Task 6.7: Starts add up, and so do strides along the same axis. Keep the promise of the class: where the new
+        # Task 6.10: Starts add up, and so do strides along the same axis. Keep the promise of the class: where the new
         # start has an axis longer than 1, there is no stride. If that fails the result is None.
-        raise NotImplementedError("Task 6.7: Speed")
+        raise NotImplementedError("Task 6.10: Lazy positions and masks")
         return Affine(start, strides, shape, max(a.dtype, b.dtype))
 
 
@@ -168,10 +168,10 @@ def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | 
     difference = a.minus(b)
     if difference is None:
         return None
-    # Task 6.7: Compare the difference with 0. At the bounds it is the same as at both ends: if the answers agree, it
+    # Task 6.10: Compare the difference with 0. At the bounds it is the same as at both ends: if the answers agree, it
     # is the answer everywhere. If the difference changes along one axis only, the box ends, or begins, where it crosses
     # 0.
-    raise NotImplementedError("Task 6.7: Speed")
+    raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
 
 def arange(start: int, end: int) -> Affine:

@@ -94,9 +94,9 @@ class Box(Lazy):
         a, b = a.broadcast_to(shape), b.broadcast_to(shape)
         if not (isinstance(a, Box) and isinstance(b, Box)):
             return None
-        # Task 6.7: Along each axis the later beginning and the earlier end. An empty range is (0, 0). A row is in both
-        # boxes, or in the one that knows rows.
-        raise NotImplementedError("Task 6.7: Speed")
+        # Task 6.10: Along each axis the later beginning and the earlier end. An empty range is (0, 0). A row is in
+        # both boxes, or in the one that knows rows.
+        raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
 
 def where(mask: Array, x: Array, y: Array) -> Array:

@@ -51,7 +51,7 @@ class Affine(Lazy):
 
     def corners(self) -> tuple[int, int]:
         """The smallest and the largest element, computed: both are at corners."""
-        # [task 6.7] Python integers. A positive stride has its largest number at the last index, a negative one its
+        # [task 6.10] Python integers. A positive stride has its largest number at the last index, a negative one its
         # smallest. `self.start` may be an array.
         varies = isinstance(self.start, np.ndarray)
         low, high = (int(self.start.min()), int(self.start.max())) if varies else (self.start, self.start)
@@ -144,7 +144,7 @@ class Affine(Lazy):
             return result
         shape = common(self.shape, other.shape)
         a, b = self.broadcast_to(shape), other.broadcast_to(shape)
-        # [task 6.7] Starts add up, and so do strides along the same axis. Keep the promise of the class: where the new
+        # [task 6.10] Starts add up, and so do strides along the same axis. Keep the promise of the class: where the new
         # start has an axis longer than 1, there is no stride. If that fails the result is None.
         start = a.start + b.start
         strides = tuple(s + t for s, t in zip(a.strides, b.strides, strict=True))
@@ -180,7 +180,7 @@ def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | 
     difference = a.minus(b)
     if difference is None:
         return None
-    # [task 6.7] Compare the difference with 0. At the bounds it is the same as at both ends: if the answers agree, it
+    # [task 6.10] Compare the difference with 0. At the bounds it is the same as at both ends: if the answers agree, it
     # is the answer everywhere. If the difference changes along one axis only, the box ends, or begins, where it crosses
     # 0.
     shape = difference.shape

@@ -94,8 +94,8 @@ class Box(Lazy):
         a, b = a.broadcast_to(shape), b.broadcast_to(shape)
         if not (isinstance(a, Box) and isinstance(b, Box)):
             return None
-        # [task 6.7] Along each axis the later beginning and the earlier end. An empty range is (0, 0). A row is in both
-        # boxes, or in the one that knows rows.
+        # [task 6.10] Along each axis the later beginning and the earlier end. An empty range is (0, 0). A row is in
+        # both boxes, or in the one that knows rows.
         pairs = [(max(r[0], s[0]), min(r[1], s[1])) for r, s in zip(a.ranges, b.ranges, strict=True)]
         known = [box.rows for box in (a, b) if box.rows is not None]
         rows = np.logical_and.reduce(known) if known else None

@@ -2,61 +2,63 @@ import collections
 import functools
 
 
-class ControlFlow:
-    def uniform_for(self, operation: Operation) -> None:
-        block = operation.regions[0].block
-        variable, *carried = block.arguments
-        bounds = [self.text(bound) for bound in operation.operands[:3]]
-        number = self.fresh(f"{self.name(variable)}_number")
-        with self.indented(f"for {number} in range({', '.join(bounds)}):"):
-            self.write(f"{self.name(variable)} = np.asarray({number}).astype({self.dtype(variable)})[()]")
-            self.block(block)
-            self.pass_on(carried, end_of(block))
+def uniform_for(emit: Emitter, operation: Operation) -> None:
+    block = operation.regions[0].block
+    variable, *carried = block.arguments
+    bounds = [emit.text(bound) for bound in operation.operands[:3]]
+    number = emit.fresh(f"{emit.name(variable)}_number")
+    with emit.indented(f"for {number} in range({', '.join(bounds)}):"):
+        emit.write(f"{emit.name(variable)} = np.asarray({number}).astype({dtype_text(variable.type)})[()]")
+        emit.block(block)
+        pass_on(emit, carried, end_of(block))
 
-    def divergent_for(self, operation: Operation) -> None:
-        block = operation.regions[0].block
-        variable, *carried = block.arguments
-        lower, upper, step = operation.operands[:3]
-        trips, rounds, running = map(self.fresh, ("trips", "rounds", "running"))
-        outer, self.active = self.active, running
-        start, end, by, dtype = *map(self.text, (lower, upper, step)), self.dtype(variable)
-        self.write(f"{trips} = loops.trips({start}, {end}, {by})")
-        with self.indented(f"for {rounds} in itertools.count():"):
-            self.write(f"{self.name(variable)} = {start} + {dtype}({rounds}) * {by}")
-            self.write(f"{running} = {self.both(f'({trips} > {rounds})', outer)}")
-            with self.indented(f"if not np.any({running}):"):
-                self.write("break")
-            self.block(block)
-            self.pass_on(carried, end_of(block), only=running)
-        self.active = outer
 
-    def divergent_while(self, before: Block, after: Block) -> None:
-        condition, *forwarded = end_of(before)
-        outer, self.active = self.active, self.fresh("running")
-        self.zeros(after.arguments)
-        self.write(f"{self.active} = {outer or 'np.ones(P, bool)'}")
-        running = self.active
-        pass_on = functools.partial(self.pass_on, only=running)
-        with self.indented("while True:"):
-            self.block(before)
-            pass_on(after.arguments, forwarded)
-            self.write(f"{running} = np.logical_and({self.text(condition)}, {running})")
-            with self.indented(f"if not {running}.any():"):
-                self.write("break")
-            self.block(after)
-            pass_on(before.arguments, end_of(after))
-        self.active = outer
+def divergent_for(emit: Emitter, operation: Operation) -> None:
+    block = operation.regions[0].block
+    variable, *carried = block.arguments
+    lower, upper, step = operation.operands[:3]
+    trips, rounds, running = map(emit.fresh, ("trips", "rounds", "running"))
+    outer, emit.active = emit.active, running
+    start, end, by, dtype = *map(emit.text, (lower, upper, step)), dtype_text(variable.type)
+    emit.write(f"{trips} = programs.trips({start}, {end}, {by})")
+    with emit.indented(f"for {rounds} in itertools.count():"):
+        emit.write(f"{emit.name(variable)} = {start} + {dtype}({rounds}) * {by}")
+        emit.write(f"{running} = {join_masks(f'({trips} > {rounds})', outer)}")
+        with emit.indented(f"if not np.any({running}):"):
+            emit.write("break")
+        emit.block(block)
+        pass_on(emit, carried, end_of(block), only=running)
+    emit.active = outer
 
-    def divergent_if(self, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
-        outer = self.active
-        self.zeros(results)
 
-        def way(block: Block, mask: str, wish: str) -> None:
-            self.active = self.fresh(wish)
-            self.write(f"{self.active} = {self.both(mask, outer)}")
-            with self.indented(f"if {self.active}.any():"):
-                self.block(block)
-                self.pass_on(results, end_of(block), self.active)
+def divergent_while(emit: Emitter, before: Block, after: Block) -> None:
+    condition, *forwarded = end_of(before)
+    outer, emit.active = emit.active, emit.fresh("running")
+    begin_with_zeros(emit, after.arguments)
+    emit.write(f"{emit.active} = {outer or 'np.ones(P, bool)'}")
+    running = emit.active
+    pass_on = functools.partial(pass_on, emit, only=running)
+    with emit.indented("while True:"):
+        emit.block(before)
+        pass_on(after.arguments, forwarded)
+        emit.write(f"{running} = np.logical_and({emit.text(condition)}, {running})")
+        with emit.indented(f"if not {running}.any():"):
+            emit.write("break")
+        emit.block(after)
+        pass_on(before.arguments, end_of(after))
+    emit.active = outer
 
-        collections.deque(map(way, blocks, (condition, f"~{condition}"), ("yes", "no")), maxlen=0)
-        self.active = outer
+
+def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
+    outer = emit.active
+    begin_with_zeros(emit, results)
+
+    def way(block: Block, mask: str, wish: str) -> None:
+        emit.active = emit.fresh(wish)
+        emit.write(f"{emit.active} = {join_masks(mask, outer)}")
+        with emit.indented(f"if {emit.active}.any():"):
+            emit.block(block)
+            pass_on(emit, results, end_of(block), emit.active)
+
+    collections.deque(map(way, blocks, (condition, f"~{condition}"), ("yes", "no")), maxlen=0)
+    emit.active = outer

@@ -10,16 +10,11 @@ def rmw(
     mask: Array | None = None,
     result: bool = True,
 ) -> Array | None:
-    if name in UNSIGNED:
-        buffer = Buffer(buffer.name, buffer.data.view(f"u{buffer.data.itemsize}"), buffer.origin, buffer.gaps)
-        value = stored(value).view(buffer.data.dtype)
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
-    ufunc = OPERATIONS.get(name) or UNSIGNED.get(name)
-    if ufunc and not result:
-        return ufunc.at(buffer.data, index, values[lanes])
-    combine = ufunc or (lambda _, new: new)
-    old = in_turns(buffer, index, lanes, shape, lambda old, now: combine(old, values[now]))
-    return old.view(f"i{old.itemsize}") if name in UNSIGNED else old
+    combine = ATOMICS[name]
+    if not result and hasattr(combine, "at"):
+        return combine.at(buffer.data, index, values[lanes])
+    return in_turns(buffer, index, lanes, shape, lambda old, now: combine(old, values[now]))
 
 
 def cas(

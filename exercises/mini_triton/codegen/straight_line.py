@@ -1,0 +1,126 @@
+"""Operations that need no memory and no control flow, and are more than one expression. (Given.)
+
+Constants and ids; tiles, which are made and whose elements move; what is printed, and what is left out.
+"""
+
+from __future__ import annotations
+
+from mini_triton.codegen.axes import NONE, axis_of, order_of
+from mini_triton.codegen.emitter import ZERO, Emitter
+from mini_triton.ir.core import Operation
+from mini_triton.ir.storage import dtype_text
+from mini_triton.ir.types import shape_of
+
+
+def constant(emit: Emitter, operation: Operation) -> None:
+    value, dtype = operation.attributes["value"], dtype_text(operation.result.type)
+    finite = not isinstance(value, float) or abs(value) < float("inf")
+    number = f"{dtype}({value})" if finite else f'{dtype}("{value}")'
+    emit.assign(operation.result, emit.repeat(number, operation.result.type, NONE, emit.axes[operation.result]))
+
+
+def poison(emit: Emitter, operation: Operation) -> None:
+    """Any value will do."""
+    number = f"{dtype_text(operation.result.type)}(0)"
+    emit.assign(operation.result, emit.repeat(number, operation.result.type, NONE, emit.axes[operation.result]))
+
+
+def program_id(emit: Emitter, operation: Operation) -> None:
+    emit.assign(operation.result, f"programs.id({'xyz'.index(str(operation.attributes['axis']))})")
+
+
+def num_programs(emit: Emitter, operation: Operation) -> None:
+    emit.assign(operation.result, f"programs.count({'xyz'.index(str(operation.attributes['axis']))})")
+
+
+# --- tiles
+
+
+def make_range(emit: Emitter, operation: Operation) -> None:
+    bounds = f"{operation.attributes['start']}, {operation.attributes['end']}"
+    dtype = "" if emit.arrays == "lazy" else ", dtype=np.int32"
+    emit.assign(operation.result, f"{emit.arrays}.arange({bounds}{dtype})")
+
+
+def splat(emit: Emitter, operation: Operation) -> None:
+    (source,), result = operation.operands, operation.result
+    if emit.origins.get(source) is source:
+        emit.assign(result, ZERO)
+        return
+    text = emit.lift(emit.text(source), emit.axes[source], len(shape_of(result.type)))
+    emit.assign(result, emit.repeat(text, result.type, emit.axes[source], emit.axes[result]))
+
+
+def unsplat(emit: Emitter, operation: Operation) -> None:
+    (source,) = operation.operands
+    text = emit.text(source)
+    if emit.axes[source]:
+        text = f"{text}.reshape({'P' if emit.varies(source) else '()'})"
+    emit.assign(operation.result, text)
+
+
+def broadcast(emit: Emitter, operation: Operation) -> None:
+    """Nothing to do, except along an axis of size 1 that counts as varying: it becomes longer."""
+    (source,), result = operation.operands, operation.result
+    sizes = zip(shape_of(source.type), shape_of(result.type), strict=True)
+    longer = {axis for axis, (before, after) in enumerate(sizes) if before != after}
+    emit.assign(result, emit.repeat(emit.text(source), result.type, emit.axes[source] - longer, emit.axes[result]))
+
+
+def expand_dims(emit: Emitter, operation: Operation) -> None:
+    (source,) = operation.operands
+    keys = [":"] * len(shape_of(source.type))
+    keys.insert(axis_of(operation), "None")
+    if emit.varies(source):
+        keys.insert(0, ":")
+    text = emit.text(source)
+    emit.assign(operation.result, f"{text}[{', '.join(keys)}]" if emit.axes[source] else text)
+
+
+def trans(emit: Emitter, operation: Operation) -> None:
+    (source,) = operation.operands
+    order = order_of(operation)
+    if emit.varies(source):
+        order = (0, *(axis + 1 for axis in order))
+    text = emit.text(source)
+    emit.assign(operation.result, f"np.transpose({text}, {order})" if emit.axes[source] else text)
+
+
+def reshape(emit: Emitter, operation: Operation) -> None:
+    (source,), result = operation.operands, operation.result
+    shape = emit.shape(result.type, emit.axes[result])
+    emit.assign(result, f"{emit.full(source)}.reshape({shape})" if emit.axes[source] else emit.text(source))
+
+
+def join(emit: Emitter, operation: Operation) -> None:
+    x, y = (emit.full(operand, emit.varies(operation.result)) for operand in operation.operands)
+    emit.assign(operation.result, f"np.stack(({x}, {y}), axis=-1)")
+
+
+def cat(emit: Emitter, operation: Operation) -> None:
+    x, y = (emit.full(operand, emit.varies(operation.result)) for operand in operation.operands)
+    emit.assign(operation.result, f"np.concatenate(({x}, {y}), axis=-1)")
+
+
+def split(emit: Emitter, operation: Operation) -> None:
+    (source,) = operation.operands
+    for i, result in enumerate(operation.results):
+        emit.assign(result, f"{emit.full(source)}[..., {i}]" if emit.axes[source] else emit.text(source))
+
+
+def gather(emit: Emitter, operation: Operation) -> None:
+    source, indices = (emit.full(operand, emit.varies(operation.result)) for operand in operation.operands)
+    axis = axis_of(operation) - len(shape_of(operation.result.type))
+    emit.assign(operation.result, f"np.take_along_axis({source}, {indices}, axis={axis})")
+
+
+# --- effects
+
+
+def print_values(emit: Emitter, operation: Operation) -> None:
+    values = "".join(f"{emit.full(operand, program=True)}, " for operand in operation.operands)
+    emit.write(f"programs.show({dict(operation.attributes)!r}, ({values}), {emit.active or None})")
+
+
+def leave_out(emit: Emitter, operation: Operation) -> None:
+    """Device assertions are off, promises compute nothing, and each line is finished before the next one begins."""

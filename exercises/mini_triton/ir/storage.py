@@ -1,0 +1,172 @@
+"""How values are stored while a kernel runs: the NumPy dtype of an element, and the memory behind a pointer. (Given.)
+
+The IR's integers have no sign; the arrays that hold them are signed. A boolean takes a byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import as_strided
+
+from mini_triton.formats import FLOATS, FORMATS, INTEGERS
+from mini_triton.ir.types import PointerType, Type, element_type
+
+DTYPES = {
+    **{name: f"np.{row.array}" if row.native else row.array for name, row in (INTEGERS | FLOATS).items()},
+    "i1": "np.bool_",
+}
+TORCH_ONLY = {f"torch.{row.array}": getattr(ml_dtypes, row.array) for row in FORMATS if not row.native}
+"""Dtypes of PyTorch that NumPy knows from `ml_dtypes` only."""
+
+
+def dtype_text(type: Type) -> str:
+    """The NumPy dtype of one element, as written in Python: `np.int32`; a pointer is an `np.int64`."""
+    element = element_type(type)
+    if isinstance(element, PointerType):
+        return "np.int64"
+    return DTYPES[str(element)]
+
+
+def numpy_dtype(type: Type) -> np.dtype:
+    """The NumPy dtype of one element."""
+    return np.dtype(dtype_text(type).removeprefix("np.").rstrip("_"))
+
+
+def pointee(type: Type) -> Type:
+    """The type that a pointer, or each of a tensor of pointers, points to."""
+    pointer = element_type(type)
+    assert isinstance(pointer, PointerType)
+    return pointer.pointee
+
+
+class OutOfBounds(IndexError):
+    """An access outside of a buffer: which element it asked for, and which lane of the access asked.
+
+    Whoever runs the kernel fills in `program` and `place` ("file:line").
+    """
+
+    def __init__(self, buffer: Buffer, element: int, lane: tuple[int, ...]) -> None:
+        super().__init__(buffer, element, lane)
+        self.buffer, self.element, self.lane = buffer, element, lane
+        self.program: tuple[int, int, int] | None = None
+        self.place = ""
+
+    def __str__(self) -> str:
+        name, count = self.buffer.name, self.buffer.data.size
+        inside = 0 <= self.element + self.buffer.origin < count
+        owned = "an element between those of the slice" if inside else f"outside of its {count} elements"
+        where = f" by program {self.program}" if self.program else ""
+        return f"{name}[{self.element}] is {owned}: accessed{where}" + (f" at {self.place}" if self.place else "")
+
+
+@dataclass
+class Buffer:
+    """The memory behind a pointer argument: `data`, of which element `origin` is the one pointed to.
+
+    `gaps` is true for the elements that lie between those of the array but are not its own: those that a slice
+    `x[:, :3]` leaves out. It is None if there are none.
+    """
+
+    name: str
+    data: np.ndarray
+    origin: int = 0
+    gaps: np.ndarray | None = None
+    shape: tuple[int, ...] | None = None
+
+    @staticmethod
+    def of(name: str, array: Any) -> Buffer:
+        """The memory of a NumPy array or of a tensor of PyTorch on the CPU, whatever its strides; nothing is copied."""
+        array = _as_numpy(array)
+        dtype = np.dtype(f"i{array.itemsize}") if array.dtype.kind == "u" else array.dtype  # IR integers have no sign
+        by_stride = array if array.flags.c_contiguous else array.transpose(np.argsort(array.strides)[::-1])
+        if by_stride.flags.c_contiguous:
+            return Buffer(name, by_stride.reshape(-1).view(dtype), shape=array.shape)
+        if not array.size:
+            return Buffer(name, np.zeros(0, dtype), shape=array.shape)
+        low, high = byte_bounds(array)
+        corner = array[tuple(slice(-1, None) if stride < 0 else slice(0, 1) for stride in array.strides)]
+        count = (high - low) // array.itemsize
+        flat = as_strided(corner.view(f"i{array.itemsize}"), (count,), (array.itemsize,)).view(dtype)
+        origin = (array.__array_interface__["data"][0] - low) // array.itemsize
+        gaps = np.ones(count, bool)
+        gaps[origin + _elements(array)] = False
+        return Buffer(name, flat, origin, gaps if gaps.any() else None, array.shape)
+
+    @property
+    def start(self) -> int:
+        """The address of the memory, in bytes."""
+        return int(self.data.__array_interface__["data"][0])
+
+    @property
+    def end(self) -> int:
+        """The address after the memory."""
+        return self.start + self.data.nbytes
+
+    def address(self, offset: Any) -> Any:
+        """The address, in bytes, of the element at this offset."""
+        return np.int64(self.start + self.origin * self.data.itemsize) + np.int64(self.data.itemsize) * offset
+
+    def read_as(self, dtype: Any) -> Buffer:
+        """The same memory as elements of another dtype."""
+        dtype = np.dtype(dtype)
+        if dtype == self.data.dtype:
+            return self
+        first = self.origin * self.data.itemsize
+        skipped = first % dtype.itemsize  # bytes before the first whole element
+        count = (self.data.nbytes - skipped) // dtype.itemsize
+
+        gaps = None
+        if self.gaps is not None:
+            by_byte = np.repeat(self.gaps, self.data.itemsize)[skipped : skipped + count * dtype.itemsize]
+            gaps = np.logical_or.reduce(by_byte.reshape(count, dtype.itemsize), axis=1)
+        flat = self.data.view(np.uint8)[skipped : skipped + count * dtype.itemsize].view(dtype)
+        return Buffer(self.name, flat, first // dtype.itemsize, gaps, self.shape)
+
+
+def reach(
+    buffers: Sequence[Buffer], address: Any, mask: Any = True, shape: tuple[int, ...] = ()
+) -> Iterator[tuple[Buffer, np.ndarray, np.ndarray]]:
+    """Find the memory behind addresses: each buffer that is reached, an index for every lane, and the lanes inside.
+
+    Lanes that the mask leaves out reach nothing. The lanes have the common shape of the address, the mask and `shape`.
+    Raises `OutOfBounds` for an address that leads into none of the buffers.
+    """
+    address, missing, _ = np.broadcast_arrays(address, mask, np.empty(shape, bool))
+    missing = missing.copy()
+    for buffer in buffers:
+        inside = missing & (address >= buffer.start) & (address < buffer.end)
+        index = np.where(inside, address - buffer.start, 0) // buffer.data.itemsize
+        if buffer.gaps is not None and inside.any():
+            inside &= ~buffer.gaps[index]
+        if inside.any():
+            missing &= ~inside
+            yield buffer, index, inside
+    if missing.any():
+        lane = np.unravel_index(np.argmax(missing), missing.shape)
+        raise OutOfBounds(Buffer("memory", np.zeros(0, np.int8)), int(address[lane]), tuple(map(int, lane)))
+
+
+def _as_numpy(array: Any) -> np.ndarray:
+    if isinstance(array, np.ndarray):
+        return array
+    tensor = array.detach()
+    dtype = TORCH_ONLY.get(str(tensor.dtype))
+    if dtype is None:
+        return tensor.numpy()
+    import torch
+
+    return tensor.view(torch.int16 if tensor.itemsize == 2 else torch.int8).numpy().view(dtype)
+
+
+def _elements(array: np.ndarray) -> np.ndarray:
+    """The offset of each element from the first one."""
+    result = np.zeros((), np.int64)
+    for size, stride in zip(array.shape, array.strides, strict=True):
+        result = result[..., None] + np.arange(size) * (stride // array.itemsize)
+    return result.ravel()

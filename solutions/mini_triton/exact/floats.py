@@ -1,0 +1,168 @@
+"""Floats: the larger and the smaller, multiplication and addition rounded once, the error function.
+
+Source: IEEE 754-2019, 9.6; MLIR's `ArithOps.td`.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from mini_triton.exact.casts import rounded
+
+Array = Any
+"""A NumPy array, or a NumPy scalar."""
+
+
+# --- the larger and the smaller
+
+
+def maximumf(x: Array, y: Array) -> Array:
+    """The larger of two; NaN if one of them is NaN. 0.0 is larger than -0.0."""
+    # [task 6.12] NumPy has a function that prefers NaN and one that prefers numbers. Both take the two zeros for equal,
+    # and give either: `with_zero` sets that right.
+    return with_zero(np.maximum(x, y), x, y, 0.0)
+    # [end]
+
+
+def maxnumf(x: Array, y: Array) -> Array:
+    """The larger of two; the other one if one of them is NaN. 0.0 is larger than -0.0."""
+    # [task 6.12] As `maximumf`.
+    return with_zero(np.fmax(x, y), x, y, 0.0)
+    # [end]
+
+
+def minimumf(x: Array, y: Array) -> Array:
+    """The smaller of two; NaN if one of them is NaN. -0.0 is smaller than 0.0."""
+    # [task 6.12] As `maximumf`.
+    return with_zero(np.minimum(x, y), x, y, -0.0)
+    # [end]
+
+
+def minnumf(x: Array, y: Array) -> Array:
+    """The smaller of two; the other one if one of them is NaN. -0.0 is smaller than 0.0."""
+    # [task 6.12] As `maximumf`.
+    return with_zero(np.fmin(x, y), x, y, -0.0)
+    # [end]
+
+
+def with_zero(result: Array, x: Array, y: Array, zero: float) -> Array:
+    """`result`, but `zero` where `x` and `y` are zeros, one of each sign."""
+    # [task 6.12] `np.signbit` tells the zeros apart. In most arrays there are no such two: then `result` is the answer,
+    # and not a copy of it. The dtype must not change.
+    different = (x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y))
+    return np.where(different, result.dtype.type(zero), result) if different.any() else result
+    # [end]
+
+
+def clampf(x: Array, low: Array, high: Array, propagate_nan: str) -> Array:
+    """`x`, but not below `low` and not above `high`. NaN stays with "all", and becomes `low` with "none". (Given.)"""
+    if propagate_nan == "all":
+        return minimumf(maximumf(x, low), high)
+    return minnumf(maxnumf(x, low), high)
+
+
+# --- fused multiply-add
+
+
+def fma(x: Array, y: Array, z: Array) -> Array:
+    """`x * y + z`, rounded once, as if the product were exact. (Given.)"""
+    if x.dtype == np.float64:
+        return wide_fma(x, y, z)
+    product = x.astype(np.float64) * y.astype(np.float64)  # exact
+    return rounded(odd(*two_sum(product, z.astype(np.float64))), x.dtype)
+
+
+def two_sum(x: Array, y: Array) -> tuple[Array, Array]:
+    """`x + y`, and what was lost in rounding it. (Given.)"""
+    total = x + y
+    part = total - x
+    return total, (x - (total - part)) + (y - part)
+
+
+def two_product(x: Array, y: Array) -> tuple[Array, Array]:
+    """`x * y`, and what was lost in rounding it; neither may be very large. (Given.)"""
+    (a, b), (c, d) = _halves(x), _halves(y)
+    product = x * y
+    return product, ((a * c - product) + a * d + b * c) + b * d
+
+
+def _halves(x: Array) -> tuple[Array, Array]:
+    """Two numbers of 26 bits whose sum is `x`."""
+    scaled = x * 134217729.0  # 2**27 + 1
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
+def odd(total: Array, error: Array) -> Array:
+    """`total + error`, of which `total` is the nearest float, rounded to odd instead. (Given.)"""
+    bits = np.asarray(total).view(np.int64)
+    even = (np.abs(error) > 0) & (bits & 1 == 0)
+    away = (error > 0) == (total > 0)
+    return (bits + np.where(away, even, -even.astype(np.int64))).view(np.float64)
+
+
+def wide_fma(x: Array, y: Array, z: Array) -> Array:
+    """`fma` of `float64`: by floats that make up for each other's losses; near the limits by fractions. (Given.)
+
+    Source: S. Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums" (2008).
+    """
+    product, rest = two_product(x, y)
+    low, lost = two_sum(z, rest)
+    high, left = two_sum(product, low)
+    result = np.asarray(high + odd(*two_sum(left, lost)))
+    plain = x * y + z
+    finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & (x != 0) & (y != 0)
+    result = np.where(finite, result, plain)
+    safe = (np.abs(x) < 2.0**400) & (np.abs(y) < 2.0**400) & (np.abs(z) < 2.0**1000) & (np.abs(x * y) > 2.0**-800)
+    for i in np.argwhere(finite & ~safe):
+        result[tuple(i)] = _fraction_fma(*(float(np.broadcast_to(a, result.shape)[tuple(i)]) for a in (x, y, z)))
+    return result
+
+
+def _fraction_fma(x: float, y: float, z: float) -> float:
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+# --- the error function
+
+
+def exp2(x: Array) -> Array:
+    """2 to the power of `x`. NumPy's takes ten times as long where the result is 0, as in masked softmax. (Given.)"""
+    if x.dtype != np.float32 or not np.ndim(x):
+        return np.exp2(x)
+    vanishes = np.less_equal(x, np.float32(-150))
+    return np.exp2(x, out=np.zeros_like(x), where=~vanishes) if vanishes.any() else np.exp2(x)
+
+
+def erf(x: Array) -> Array:
+    """The error function; fp32 to within two units of its last place. (Given.)
+
+    Source: N. Juffa's polynomials for fp32, a minimax approximation on either side of 0.9277.
+    """
+    if x.dtype == np.float64:
+        return np.vectorize(math.erf, otypes=[np.float64])(x)
+    a = x.astype(np.float32)
+    t, s = np.abs(a), a * a
+    far = _polynomial(t, FAR)
+    near = _polynomial(s, NEAR)
+    return np.where(t > 0.927734375, np.copysign(1 - np.exp(far * t - t), a), near * a + a).astype(x.dtype)
+
+
+FAR = (-1.72853470e-5, 3.83197126e-4, -3.88396438e-3, 2.42546219e-2, -1.06777877e-1, -6.34846687e-1, -1.28717512e-1)
+NEAR = (-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1)
+
+
+def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
+    """By Horner's rule."""
+    result = np.float32(coefficients[0])
+    for coefficient in coefficients[1:]:
+        result = result * x + np.float32(coefficient)
+    return result

@@ -1,0 +1,326 @@
+"""What the operations of a kernel mean: an interpreter, which runs one program after the other.
+
+    run(module, (4,), [Buffer.of("x", x), Buffer.of("out", out), 1000])
+
+It is the plain back end; generated code does the same, fast. A value is a NumPy array of the shape of its type, with
+the dtype `numpy_dtype(type)`; a pointer is an address, an int64. The meaning of an operation is one row of a table:
+
+* `meaning(operation)`, in `ops/elementwise.py`: an expression, for operations that work element by element;
+* `PURE`: a function of the operands, for other operations that depend on nothing else;
+* `EFFECTS`: a function of the program and the operands, for control flow, memory and what a region combines.
+
+Source: xDSL's interpreter, which also has one function for each operation.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from mini_triton import exact
+from mini_triton.formats import FORMATS
+from mini_triton.ir.core import Block, Module, Operation, Value
+from mini_triton.ir.device_print import show
+from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.ir.storage import Buffer, OutOfBounds, dtype_text, numpy_dtype, pointee, reach
+from mini_triton.ir.types import shape_of
+
+Place = tuple[int, int, int]
+Array = Any
+"""A NumPy array, or a NumPy scalar for a value without dimensions."""
+TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
+NAMES = {"np": np, "exact": exact, **{row.array: getattr(ml_dtypes, row.array) for row in FORMATS if not row.native}}
+"""What the expressions of `meaning` may name."""
+
+
+# --- operations that depend on their operands alone
+
+
+def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array] | None:
+    """The results of an operation for these operands; None if they depend on anything else.
+
+    `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
+    """
+    # [task 6.1] `meaning(operation)` is the text of an expression, or None. `compile_expression` makes a function of
+    # it; the dtype is that of the result. All other operations are in `PURE`, or not.
+    text = meaning(operation)
+    if text is not None:
+        attributes = tuple(operation.attributes.items())
+        return [compile_expression(text, len(operands), dtype_text(operation.result.type), attributes)(*operands)]
+    row = PURE.get(operation.name)
+    return None if row is None else row(operation, *operands)
+    # [end]
+
+
+@functools.cache
+def compile_expression(
+    text: str, count: int, dtype: str, attributes: tuple[tuple[str, Any], ...]
+) -> Callable[..., Array]:
+    """The function of `count` operands that a text such as `{0} + {1}` stands for. (Given.)"""
+    names = [f"x{number}" for number in range(count)]
+    words = {"rounding": "", **dict(attributes), "dtype": dtype, "operands": ", ".join(names)}
+    return eval(f"lambda {', '.join(names)}: {text.format(*names, **words)}", NAMES)
+
+
+def fill(operation: Operation, value: Any) -> np.ndarray:
+    """An array for the result, with this value in every element. (Given.)"""
+    return np.full(shape_of(operation.result.type), value, numpy_dtype(operation.result.type))
+
+
+def multiply(a: Array, b: Array, c: Array) -> Array:
+    """`c + a @ b`, in fp32 if `c` is narrower. (Given.)"""
+    wide = c.dtype if c.dtype.itemsize >= 4 else np.dtype(np.float32)
+    return (np.matmul(a.astype(wide), b.astype(wide)) + c).astype(c.dtype)
+
+
+def count(bins: int, values: Array, mask: Array = True) -> Array:
+    """How often each number from 0 up to, not including, `bins` occurs. (Given.)"""
+    return np.bincount(values[(values >= 0) & (values < bins) & mask], minlength=bins).astype(np.int32)
+
+
+PURE: dict[str, Callable[..., Sequence[Array]]] = {
+    "arith.constant": lambda o: [fill(o, o.attributes["value"])[()]],
+    "ub.poison": lambda o: [fill(o, 0)[()]],
+    "arith.select": lambda o, condition, x, y: [np.where(condition, x, y)],
+    "tt.make_range": lambda o: [np.arange(o.attributes["start"], o.attributes["end"], dtype=np.int32)],
+    "tt.splat": lambda o, x: [fill(o, x)],
+    "tt.unsplat": lambda o, x: [x.reshape(())[()]],
+    "tt.broadcast": lambda o, x: [np.broadcast_to(x, shape_of(o.result.type))],
+    "tt.reshape": lambda o, x: [x.reshape(shape_of(o.result.type))],
+    "tt.expand_dims": lambda o, x: [np.expand_dims(x, o.attributes["axis"])],
+    "tt.trans": lambda o, x: [np.transpose(x, o.attributes["order"])],
+    "tt.join": lambda o, x, y: [np.stack((x, y), axis=-1)],
+    "tt.split": lambda o, x: [x[..., 0], x[..., 1]],
+    "tt.cat": lambda o, x, y: [np.concatenate((x, y))],
+    "tt.gather": lambda o, x, index: [np.take_along_axis(x, index, o.attributes["axis"])],
+    "tt.addptr": lambda o, p, n: [p + n.astype(np.int64) * numpy_dtype(pointee(o.result.type)).itemsize],
+    "tt.int_to_ptr": lambda o, x: [x],
+    "tt.ptr_to_int": lambda o, x: [x],
+    "tt.dot": lambda o, a, b, c: [multiply(a, b, c)],
+    "tt.histogram": lambda o, *operands: [count(*shape_of(o.result.type), *operands)],
+}
+
+
+# --- programs
+
+
+def run(module: Module, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
+    """Run every program of a grid, in order. For each parameter of the kernel there is a `Buffer` or a number. (Given.)
+
+    `reachable` is memory that the kernel knows by addresses only. Raises `OutOfBounds`.
+    """
+    functions = {function.attributes["sym_name"]: function for function in module.body.operations}
+    kernel = next(f for f in functions.values() if f.attributes.get("sym_visibility") != "private")
+    block = kernel.regions[0].block
+    buffers = [*(argument for argument in arguments if isinstance(argument, Buffer)), *reachable]
+    values = [
+        given.address(0) if isinstance(given, Buffer) else np.asarray(given).astype(numpy_dtype(parameter.type))[()]
+        for parameter, given in zip(block.arguments, arguments, strict=True)
+    ]
+    x, y, z = (*grid, 1, 1)[:3]
+    for k, j, i in itertools.product(range(z), range(y), range(x)):
+        program = Program(buffers, functions, (x, y, z), (i, j, k))
+        try:
+            program.run(block, *values)
+        except OutOfBounds as error:
+            error.program = program.ids
+            raise
+
+
+class Program:
+    """One program of a launch grid: its place there, the memory that it may reach, the values computed so far."""
+
+    def __init__(
+        self,
+        buffers: Sequence[Buffer] = (),
+        functions: Mapping[Any, Operation] | None = None,
+        grid: Place = (1, 1, 1),
+        ids: Place = (0, 0, 0),
+    ) -> None:
+        self.buffers, self.functions = buffers, functions or {}
+        self.grid, self.ids = grid, ids
+        self.values: dict[Value, Array] = {}
+
+    def run(self, block: Block, *arguments: Array) -> Sequence[Array]:
+        """Run a block with these arguments; give the operands of its terminator, () if it has none.
+
+        Raises `NotImplementedError`, which names the operation, for one without a meaning.
+        """
+        # [task 6.1] Keep the values of the block's arguments and of all results in `self.values`. Results come from
+        # `evaluate`, or else from `EFFECTS[operation.name](self, operation, *operands)`. Keep NumPy quiet: integers may
+        # wrap around, and floats become infinite.
+        self.values.update(zip(block.arguments, arguments, strict=True))
+        for operation in block.operations:
+            operands = [self.values[operand] for operand in operation.operands]
+            if operation.name in TERMINATORS:
+                return operands
+            with np.errstate(all="ignore"):
+                results = evaluate(operation, operands)
+            if results is None:
+                if operation.name not in EFFECTS:
+                    raise NotImplementedError(f"the interpreter does not know {operation.name}")
+                results = EFFECTS[operation.name](self, operation, *operands)
+            self.values.update(zip(operation.results, results, strict=True))
+        return ()
+        # [end]
+
+    def memory(self, dtype: Any) -> list[Buffer]:
+        """All memory, as elements of this dtype. (Given.)"""
+        return [buffer.read_as(dtype) for buffer in self.buffers]
+
+
+# --- control flow
+
+
+def run_for(program: Program, operation: Operation, lower: Array, upper: Array, step: Array, *inits: Array) -> Any:
+    """The carried values after the last round of an `scf.for`."""
+    carried: Sequence[Array] = inits
+    # [task 6.1] The induction variable has the dtype of the bounds.
+    for i in range(lower, upper, step):
+        carried = program.run(operation.regions[0].block, lower.dtype.type(i), *carried)
+    return carried
+    # [end]
+
+
+def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
+    """What the first block of an `scf.while` forwards when its condition is false."""
+    carried: Sequence[Array] = inits
+    before, after = (region.block for region in operation.regions)
+    # [task 6.1] While it is true, the second block takes what is forwarded, and yields what the first one gets next.
+    while True:
+        condition, *forwarded = program.run(before, *carried)
+        if not condition:
+            return forwarded
+        carried = program.run(after, *forwarded)
+    # [end]
+
+
+def run_if(program: Program, operation: Operation, condition: Array) -> Any:
+    """What the branch taken of an `scf.if` yields. The second region may have no block."""
+    # [task 6.1] Run one of the two regions, or nothing.
+    region = operation.regions[0 if condition else 1]
+    return program.run(region.block) if region.blocks else ()
+    # [end]
+
+
+def call(program: Program, operation: Operation, *arguments: Array) -> Any:
+    """What another function of the module returns: `program.functions` has them by name."""
+    # [task 6.1] `tt.call` has the name in its attribute "callee".
+    return program.run(program.functions[operation.attributes["callee"]].regions[0].block, *arguments)
+    # [end]
+
+
+# --- combining along an axis
+
+
+def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
+    """The first element of each source along the axis, that combined with the second one, and so on.
+
+    Sums of `[[1, 2, 3]]`, for example, are `[[1], [3], [6]]`: a list of steps, and a value for each source in a step.
+    """
+    # [task 6.2] The block takes the left elements of all sources, then the right ones. Its arguments are scalars, but
+    # arrays do as well: whole slices across the axis. `np.moveaxis(source, axis, 0)` has these slices in order.
+    axis: Any = operation.attributes["axis"]
+    block = operation.regions[0].block
+    slices = list(zip(*(np.moveaxis(source, axis, 0) for source in sources), strict=True))
+    return list(itertools.accumulate(slices, lambda left, right: program.run(block, *left, *right)))
+    # [end]
+
+
+def scan(program: Program, operation: Operation, *sources: Array) -> Any:
+    """All steps of `combine`, laid along the axis; from the end if `reverse`. (Given.)"""
+    axis: Any = operation.attributes["axis"]
+    backwards = bool(operation.attributes["reverse"])
+    steps = combine(program, operation, [np.flip(source, axis) if backwards else source for source in sources])
+    results = [np.stack(values, axis) for values in zip(*steps, strict=True)]
+    return [np.flip(result, axis) if backwards else result for result in results]
+
+
+# --- memory
+
+
+def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
+    """What is in memory at these addresses; `other` where the mask is false."""
+    result = fill(operation, other)
+    # [task 6.2] `reach(program.memory(dtype), address, mask)` yields each buffer that is reached, the index into
+    # `buffer.data` of every lane, and a mask of the lanes that reach this buffer. The other lanes may not look at it.
+    for buffer, index, lanes in reach(program.memory(result.dtype), address, mask):
+        result[lanes] = buffer.data[index[lanes]]
+    # [end]
+    return [result[()]]
+
+
+def store(program: Program, operation: Operation, address: Array, value: Array, mask: Array = True) -> Any:
+    """Write where the mask is true. Nothing is written if any address is out of bounds. (Given.)"""
+    for buffer, index, lanes in list(reach(program.memory(value.dtype), address, mask)):
+        buffer.data[index[lanes]] = np.asarray(value)[lanes]
+    return []
+
+
+ATOMICS: dict[str, Callable[[Array, Array], Array]] = {
+    **dict.fromkeys(("add", "fadd"), np.add),
+    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
+    **{"max": np.maximum, "min": np.minimum, "umax": exact.maxui, "umin": exact.minui},
+    "exch": lambda old, value: value,
+}
+"""What an atomic operation writes, by what was there and its operand."""
+
+
+def atomic_rmw(program: Program, operation: Operation, address: Array, value: Array, mask: Array = True) -> Any:
+    """Read, combine, write. (Given.)"""
+    function = ATOMICS[str(operation.attributes["atomic_rmw_op"])]
+    return replace(program, operation, address, mask, lambda old, lane: function(old, np.asarray(value)[lane]))
+
+
+def atomic_cas(program: Program, operation: Operation, address: Array, expected: Array, value: Array) -> Any:
+    """Write where memory holds what is expected, in every bit. (Given.)"""
+
+    def swap(old: Array, lane: Any) -> Array:
+        return np.asarray(value)[lane] if old.tobytes() == np.asarray(expected)[lane].tobytes() else old
+
+    return replace(program, operation, address, True, swap)
+
+
+def replace(program: Program, operation: Operation, address: Array, mask: Array, step: Callable[..., Any]) -> Any:
+    """Every lane replaces the element at its address by `step(element, lane)`, and gives what was there, 0 if masked.
+
+    The lanes come one after the other, in the order of their indices.
+    """
+    result = fill(operation, 0)
+    # [task 6.2] `np.argwhere(lanes)` has the indices in order; as a tuple an index selects an element.
+    for buffer, index, lanes in list(reach(program.memory(result.dtype), address, mask)):
+        for lane in map(tuple, np.argwhere(lanes)):
+            result[lane] = buffer.data[index[lane]]
+            buffer.data[index[lane]] = step(result[lane], lane)
+    # [end]
+    return [result[()]]
+
+
+def print_values(program: Program, operation: Operation, *values: Array) -> Any:
+    show(program.ids, operation.attributes, values)
+    return []
+
+
+EFFECTS: dict[str, Callable[..., Any]] = {
+    "tt.get_program_id": lambda program, o: [np.int32(program.ids["xyz".index(o.attributes["axis"])])],
+    "tt.get_num_programs": lambda program, o: [np.int32(program.grid["xyz".index(o.attributes["axis"])])],
+    "scf.for": run_for,
+    "scf.while": run_while,
+    "scf.if": run_if,
+    "tt.call": call,
+    "tt.reduce": lambda program, o, *sources: combine(program, o, sources)[-1],
+    "tt.scan": scan,
+    "tt.load": load,
+    "tt.store": store,
+    "tt.atomic_rmw": atomic_rmw,
+    "tt.atomic_cas": atomic_cas,
+    "tt.print": print_values,
+    "tt.assert": lambda program, o, condition: [],  # device assertions are off unless one debugs
+    "llvm.intr.assume": lambda program, o, condition: [],
+    "gpu.barrier": lambda program, o: [],
+}

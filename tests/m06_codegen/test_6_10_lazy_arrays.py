@@ -1,0 +1,170 @@
+"""Task 6.10: positions and masks that are not stored, accesses that are slices, and chunks of a grid."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from mini_triton.codegen.library import memory
+from mini_triton.codegen.library.lazy import Affine, Box
+from mini_triton.ir.storage import Buffer
+
+from tests.checks import calling, described
+from tests.support.m06_codegen import lazy_arrays
+from tests.support.m06_codegen.lazy_arrays import Access, Sizes, accesses, elements
+from tests.support.m06_codegen.windows import same
+
+# --- positions and masks
+
+
+def judge_expression(text: str, sizes: Sizes) -> Any:
+    """The expression has the same elements, dtype and shape as with NumPy's arrays. Returns the lazy value."""
+    __tracebackhide__ = True
+    call = described(f"{text}\n  for {sizes}", sizes.value, text, True)
+    lazily = call.succeeds("an array")
+    got, expected = call_stored(call, lazily), np.asarray(sizes.value(text, False))
+    if (got.dtype, got.shape) != (expected.dtype, expected.shape):
+        described(f"The dtype and the shape of {text}\n  for {sizes}", lambda: (got.dtype, got.shape)).returns(
+            (expected.dtype, expected.shape), "it is computed as NumPy does"
+        )
+    if not np.array_equal(got, expected):
+        at = tuple(map(int, np.argwhere(got != expected)[0]))
+        shown = lazily if isinstance(lazily, (Affine, Box)) else got
+        element = described(f"Element {at} of {text}\n  for {sizes}\n  which is {shown!r},", lambda: got[at].item())
+        element.returns(expected[at].item(), "a lazy array has the elements that NumPy would compute, wrapped around")
+    return lazily
+
+
+def call_stored(call: described, value: Any) -> np.ndarray:
+    """The elements of a value that may be lazy."""
+    __tracebackhide__ = True
+    return described(f"The elements of {call}, which is {value!r}", np.asarray, value).succeeds("an array")
+
+
+@given(text=lazy_arrays.expressions, sizes=lazy_arrays.sizes)
+def test_positions(text: str, sizes: Sizes) -> None:
+    """Any arithmetic, on program ids, ranges, numbers, and what was loaded."""
+    judge_expression(text, sizes)
+
+
+@given(text=lazy_arrays.masks, sizes=lazy_arrays.sizes)
+def test_masks(text: str, sizes: Sizes) -> None:
+    """Comparisons of positions, and several joined."""
+    judge_expression(text, sizes)
+
+
+POSITIONS = (
+    "columns + 3",
+    "3 + columns",
+    "100 - columns",
+    "columns * n",
+    "np.int32(5) * columns",
+    "columns + columns",
+    "columns - rows",
+    "pid * 64 + columns",
+    "pid * 64 + rows * n + columns",
+    "loaded * n + columns",
+    "each - columns * 2",
+    "(pid * 64 + columns) % 99999",
+    "(pid * 16 + columns).astype(np.int64) * 1048576",
+)
+MASKS = (
+    "columns < n",
+    "columns <= n",
+    "n > columns",
+    "3 <= columns",
+    "columns * 3 < n",
+    "100 - columns * 5 >= 60",
+    "pid * 16 + columns < 1000000",
+    "pid * 16 + columns < 0",
+    "columns <= columns",
+    "later > columns",
+    "loaded < columns + 100",
+    "(rows < 3) & (columns >= n)",
+    "(rows < 3) & (columns >= n) & (pid < 3)",
+    "(columns < 3) & (columns > 5)",
+    "(columns < n) & (columns >= 3) & (100 - columns > 90)",
+)
+
+
+@pytest.mark.parametrize("text", POSITIONS)
+def test_positions_stay_lazy(text: str) -> None:
+    """A start for all, or for each along some axes, and a stride along the others."""
+    for sizes in (Sizes(), Sizes(programs=1, first=11), Sizes(columns=1), Sizes(first=2**10, width=2**11)):
+        got = judge_expression(text, sizes)
+        assert isinstance(got, Affine), (
+            f"{text}\n  for {sizes}\n  expected  an Affine\n  got       {type(got).__name__}"
+        )
+
+
+@pytest.mark.parametrize("text", MASKS)
+def test_masks_stay_lazy(text: str) -> None:
+    """One comparison along one axis is a box, or one that is the same everywhere; and boxes intersect in a box."""
+    for sizes in (Sizes(), Sizes(n=0), Sizes(n=-1), Sizes(n=15), Sizes(n=16, rows=1)):
+        got = judge_expression(text, sizes)
+        assert isinstance(got, Box), f"{text}\n  for {sizes}\n  expected  a Box\n  got       {type(got).__name__}"
+
+
+@pytest.mark.parametrize("text", MASKS)
+def test_masks_are_used(text: str) -> None:
+    """What they let through is loaded, also if it is nothing."""
+    for sizes in (Sizes(), Sizes(n=-1), Sizes(n=15)):
+        shape = (sizes.programs, sizes.rows, sizes.columns)
+        offset = Affine(0, (sizes.rows * sizes.columns, sizes.columns, 1), shape, np.int64)
+        buffer, mask = Buffer("x", elements(shape).ravel()), sizes.value(text, True)
+        call = described(f"memory.load of {shape} elements, mask {text}, other -1\n  for {sizes}", memory.load, buffer)
+        call.arguments, call.options = (buffer, offset, mask), {"other": -1.0}
+        expected = np.where(sizes.value(text, False), elements(shape), -1.0)
+        same("the result", call, call.succeeds("an array"), expected)
+
+
+def test_rows_of_programs() -> None:
+    """A mask of the programs that take part is stored; joined to a box it is a box in these rows."""
+    for text in (
+        "(loaded > 0) & (columns < n)",
+        "(columns >= 2) & (loaded > 0) & (each < 100 + columns)",
+        "(loaded > 0) & (columns < n) & (loaded != 5)",
+        "(loaded > 0) & (columns < n) & (loaded < 5)",
+        "(columns < n) & (loaded < 5)",
+    ):
+        got = judge_expression(text, Sizes())
+        assert isinstance(got, Box), f"{text}\n  expected  a Box with rows\n  got       {type(got).__name__}"
+
+
+def test_a_sum_that_needs_all_elements_is_stored() -> None:
+    """Where the start has elements of its own along an axis, there is no stride along it."""
+    for text in ("each + rows", "loaded + pid * 2", "rows * columns", "columns * columns + 1", "pid * columns - rows"):
+        judge_expression(text, Sizes())
+
+
+def test_nothing_is_stored() -> None:
+    """A million positions and their mask, in a few bytes."""
+    sizes = Sizes(programs=1000, width=10**6, columns=1000)
+    sizes.value("pid + columns < n", True)  # what is imported late is not counted
+    tracemalloc.start()
+    try:
+        sizes.value("(pid * 1000 + columns - 5 >= 0 - n) & (columns + 3 < 900) & (pid * 2 < 1500)", True)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 200_000, f"a mask for a million lanes\n  expected  some hundred bytes\n  got       {most} bytes"
+
+
+@given(access=accesses())
+def test_bounds(access: Access) -> None:
+    """The smallest and the largest element."""
+    array = access.affine()
+    offsets = [access.offset(lane) for lane in access.lanes()]
+    because = "the smallest and the largest of its elements, as integers of Python"
+    calling(getattr, array, "bounds").returns((min(offsets), max(offsets)), because)
+
+
+@pytest.mark.parametrize("strides", [(2**62, 1), (-(2**62), 2**62), (2**70, -(2**70))])
+def test_bounds_of_large_numbers(strides: tuple[int, int]) -> None:
+    """They may be larger than any integer of NumPy's: so one notices that the elements would wrap around."""
+    array = Affine(7, strides, (5, 3), np.int64)
+    ends = [7 + strides[0] * i + strides[1] * j for i in range(5) for j in range(3)]
+    calling(getattr, array, "bounds").returns((min(ends), max(ends)), "they are integers of Python")

@@ -1,0 +1,156 @@
+"""Task 6.10: positions and masks that are not stored, accesses that are slices, and chunks of a grid."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.codegen import compile_module
+from mini_triton.codegen import kernel as kernels
+from mini_triton.ir.parser import parse_module
+from mini_triton.ir.storage import Buffer, OutOfBounds
+
+from tests.corpus import CASES
+from tests.corpus.cases import Case
+from tests.corpus.inputs import buffers, inputs
+from tests.oracles import modules, values
+from tests.support.m06_codegen import closeness
+from tests.support.m06_codegen import tile_kernels as tiles
+from tests.support.m06_codegen.grids import about, running
+from tests.support.m06_codegen.lazy_arrays import Access, accesses, elements
+from tests.support.m06_codegen.windows import WINDOWS, judge_load, judge_store
+
+# --- accesses
+
+
+COUNTS = st.sampled_from((0, 1, 24, 60, 90))
+
+
+@given(access=accesses(), other=st.none() | st.just(-5.5), count=COUNTS, origin=st.sampled_from((0, 0, 5, 20)))
+def test_loads(access: Access, other: float | None, count: int, origin: int) -> None:
+    """Any offsets and masks, into buffers that may be too small."""
+    judge_load(access, other, count, origin)
+
+
+@given(access=accesses(), alike=st.booleans(), count=COUNTS, origin=st.sampled_from((0, 0, 5, 20)))
+def test_stores(access: Access, alike: bool, count: int, origin: int) -> None:
+    judge_store(access, 4.5 if alike else elements(access.shape), count, origin)
+
+
+@pytest.mark.parametrize("origin", [0, 7])
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows(name: str, origin: int) -> None:
+    """The same, one by one: loaded and stored."""
+    access = WINDOWS[name]
+    judge_load(access, None, 70, origin)
+    judge_load(access, elements(access.shape, -500), 70, origin)
+    judge_store(access, elements(access.shape), 70, origin)
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_one_element_too_few(name: str) -> None:
+    """Buffers that end, or begin, one element too early."""
+    access = WINDOWS[name]
+    used = [access.offset(lane) for lane in access.lanes() if access.takes_part(lane)]
+    for count in {max(used, default=0) + 1, max(used, default=0), 0}:
+        judge_load(access, None, count, 0)
+        judge_store(access, elements(access.shape), count, 0)
+    if used:
+        judge_load(access, None, 70, -min(used) - 1)
+        judge_store(access, elements(access.shape), 70, -min(used) - 1)
+
+
+# --- kernels
+
+
+@pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 997])
+def test_vector_addition(count: int) -> None:
+    x, y = elements((count,)).astype(np.float32), elements((count,), 7).astype(np.float32)
+    programs = -(-count // tiles.BLOCK) + 2  # the last ones have nothing to do
+    tiles.judge(tiles.ADDITION, (programs,), [x, y, np.zeros(count, np.float32), count], {2: x + y})
+
+
+@pytest.mark.parametrize("grid", [(3, 2), (1, 1), (9, 1, 2), (0, 4)])
+def test_tiles(grid: tuple[int, ...]) -> None:
+    """Rectangles out of a matrix with strides, and what lies outside of it masked off."""
+    for rows, columns in ((0, 5), (1, 1), (7, 13), (11, 16), (5, 3)):
+        x = elements((rows, columns)).astype(np.float32)
+        tiles.judge_copy(x, grid)
+        tiles.judge_copy(x[::-1], grid)
+        tiles.judge_copy(x[:, : columns // 2], grid)
+        tiles.judge_copy(x.T[:, ::2], grid)
+
+
+def test_the_error_names_program_and_line() -> None:
+    """The mask allows one element too many; far into a grid of several chunks."""
+    count = 1000 * tiles.BLOCK - 3
+    x = np.zeros(count, np.float32)
+    arguments = [Buffer.of(name, array) for name, array in (("x", x), ("y", x.copy()), ("out", x.copy()))]
+    kernel = compile_module(parse_module(tiles.ADDITION), "fast")
+    words = f"Over the grid (1000,), %n is {count + 1}, arrays have {count} elements"
+    call = about(words, tiles.ADDITION, kernel, (1000,), [*arguments, count + 1])
+    call.raises(OutOfBounds, f"x[{count}]", "(999, 0, 0)", "tiles.py:12")
+
+
+def test_the_error_of_programs_that_a_mask_chooses() -> None:
+    """The second program whose mask is true reads what is not there."""
+    x, flags = np.zeros(8, np.float32), np.array([0, 0, 1, 0, 1, 1], np.int32)
+    kernel = compile_module(parse_module(tiles.CHOSEN), "fast")
+    arguments = [Buffer.of("x", x), Buffer.of("flags", flags)]
+    call = about(f"Flags are {flags.tolist()}, %x has 8 elements", tiles.CHOSEN, kernel, (6,), arguments)
+    call.raises(OutOfBounds, "x[8]", "(4, 0, 0)")
+
+
+# --- chunks
+
+
+def test_how_many_programs_at_once() -> None:
+    """As many as fit, and one at least."""
+    for block, programs in ((1, kernels.CHUNK), (16, kernels.CHUNK // 16), (kernels.CHUNK, 1), (2 * kernels.CHUNK, 1)):
+        kernel = compile_module(parse_module(tiles.fill(block)), "fast")
+        assert kernel.chunk == programs, (
+            f"a kernel whose largest tile has {block} elements runs {kernel.chunk} programs at once\n"
+            f"  expected  {programs}\n  because   {kernels.CHUNK} elements fit in a cache"
+        )
+
+
+@pytest.mark.parametrize("chunk", [1, 16, 48, 160, 10**6])
+def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    """A grid of three axes, cut at any place."""
+    monkeypatch.setattr(kernels, "CHUNK", chunk)
+    for grid in ((37,), (3, 5), (2, 3, 4), (1, 1, 7), (5, 0, 2)):
+        tiles.judge_ids(grid)
+
+
+def test_memory_of_a_large_grid() -> None:
+    """Two million programs: what is computed is never there for all of them at once."""
+    programs = 2_000_000
+    out = np.zeros(4 * programs, np.int32)
+    kernel = compile_module(parse_module(tiles.fill(4)), "fast")
+    kernel((10,), [Buffer.of("out", out)])
+    tracemalloc.start()
+    try:
+        kernel((programs,), [Buffer.of("out", out)])
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    expected = np.add.outer(np.arange(programs, dtype=np.int32), np.arange(4, dtype=np.int32)).ravel()
+    assert np.array_equal(out, expected), "each program writes its number, plus 0, 1, 2 and 3"
+    assert most < 24e6, f"expected  a few megabytes at a time\ngot       {most / 1e6:.0f} MB for the whole grid"
+
+
+NAMES = "dropout_low_memory adam add_kernel gather_rows pairwise transpose rotary creation shapes".split()
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES], ids=str)
+def test_kernels_of_the_corpus(case: Case) -> None:
+    """Beside what a GPU has computed."""
+    text, expected = modules.text(case), values.corpus(case)
+    arguments, hidden = inputs(case, values.SEED)
+    call = running(text, case.grid, arguments, hidden, mode="fast")
+    got = dict(buffers(case, call.succeeds()))
+    for name in expected:
+        closeness.check(f"{name} of {case}", got[name], expected[name], closeness.rounding(parse_module(text)))

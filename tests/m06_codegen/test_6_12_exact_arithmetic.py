@@ -1,0 +1,400 @@
+"""Task 6.12: arithmetic exactly as the IR means it, and where the IR leaves something open, as a GPU does it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from mini_triton import exact
+
+from tests import oracles
+from tests.support.floats import WIDTHS
+from tests.support.m06_codegen import recorded_arithmetic as recorded
+from tests.support.m06_codegen.awkward_numbers import (
+    EDGES,
+    NEAR_TIES,
+    SPECIAL,
+    all_pairs,
+    awkward_pairs,
+    columns,
+    near_ties,
+    of_three,
+    pairs,
+    without_zero,
+    words,
+)
+from tests.support.m06_codegen.exactness import (
+    DTYPES,
+    FLOATS,
+    FP8,
+    INTEGERS,
+    floats,
+    fused,
+    integers,
+    judge,
+    judge_shapes,
+    largest,
+    rounded,
+    unsigned,
+    wrapped,
+)
+
+Meaning = Callable[..., Any]
+
+# --- integers
+
+
+@pytest.mark.parametrize("type", INTEGERS)
+def test_unsigned_views(type: str) -> None:
+    """The same bits."""
+    operands = [integers(EDGES, type)]
+    because = "it is the same bits, read without a sign"
+    judge(exact.unsigned, operands, lambda x: unsigned(x, type), because, result=f"u{operands[0].itemsize}")
+    judge(exact.unsigned, [np.array([False, True])], int, "a boolean has one bit", result=np.uint8)
+
+
+def quotient(x: int, y: int) -> int:
+    """Truncated toward zero."""
+    return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+
+
+def judge_division(type: str, operands: list[np.ndarray]) -> None:
+    """All divisions of these pairs."""
+    operands = without_zero(operands)
+    because = "the quotient is truncated toward zero, and wraps around if it does not fit"
+    judge(exact.divsi, operands, lambda x, y: wrapped(quotient(x, y), type), because)
+    because = "the remainder is x - y * quotient, and has the sign of x"
+    judge(exact.remsi, operands, lambda x, y: x - y * quotient(x, y), because)
+    for function, operator in ((exact.divui, int.__floordiv__), (exact.remui, int.__mod__)):
+
+        def meaning(x: int, y: int, operator: Meaning = operator) -> int:
+            return wrapped(operator(unsigned(x, type), unsigned(y, type)), type)
+
+        judge(function, operands, meaning, "both operands have no sign: -1 is the largest number")
+
+
+def test_division_of_bytes() -> None:
+    """All pairs."""
+    judge_division("i8", all_pairs())
+
+
+@pytest.mark.parametrize("type", INTEGERS)
+def test_division_of_awkward_numbers(type: str) -> None:
+    """Powers of two and their neighbours."""
+    judge_division(type, awkward_pairs(type))
+
+
+@given(type=st.sampled_from(INTEGERS), rows=pairs)
+def test_division(type: str, rows: list[tuple[int, int]]) -> None:
+    """Any two integers, of each width."""
+    judge_division(type, columns(type, rows))
+
+
+@pytest.mark.parametrize("type", INTEGERS)
+def test_division_by_zero_gives_something(type: str) -> None:
+    """It is no error: lanes that a mask switches off divide by zero all the time."""
+    x = integers(EDGES, type)
+    for function in (exact.divsi, exact.remsi, exact.divui, exact.remui):
+        with np.errstate(all="ignore"):
+            got = function(x, np.zeros_like(x))
+        described = f"{function.__name__} of {x.dtype} {x.shape} by 0 gives {got.dtype} {got.shape}"
+        assert (got.dtype, got.shape) == (x.dtype, x.shape), described
+
+
+SHIFTS: dict[Meaning, Meaning] = {
+    exact.shli: lambda x, y, type: wrapped(x << y, type),
+    exact.shrsi: lambda x, y, type: x >> y,
+    exact.shrui: lambda x, y, type: wrapped(unsigned(x, type) >> y, type),
+}
+
+
+def judge_shifts(type: str, operands: list[np.ndarray]) -> None:
+    """All shifts of these pairs."""
+    for function, shift in SHIFTS.items():
+
+        def meaning(x: int, y: int, shift: Meaning = shift) -> int:
+            return shift(x, min(unsigned(y, type), 64), type)
+
+        because = "bits that are shifted out are gone, however far; the amount has no sign"
+        judge(function, operands, meaning, because)
+
+
+def test_shifts_of_bytes() -> None:
+    """All pairs."""
+    judge_shifts("i8", all_pairs())
+
+
+@pytest.mark.parametrize("type", INTEGERS)
+def test_shifts_of_awkward_numbers(type: str) -> None:
+    """Powers of two and their neighbours, by any amount up to the width and a little more."""
+    x, _ = awkward_pairs(type)
+    judge_shifts(type, [x, np.resize(np.arange(-2, int(type[1:]) + 3), len(x)).astype(x.dtype)])
+
+
+@given(type=st.sampled_from(INTEGERS), rows=st.lists(st.tuples(words, st.integers(-2, 70) | words), min_size=1))
+def test_shifts(type: str, rows: list[tuple[int, int]]) -> None:
+    """Integers of each width, by amounts around the width and by any other."""
+    judge_shifts(type, columns(type, rows))
+
+
+@given(type=st.sampled_from(INTEGERS), rows=pairs)
+def test_unsigned_comparison(type: str, rows: list[tuple[int, int]]) -> None:
+    """The larger and the smaller of two numbers without signs."""
+    for function, chosen in ((exact.maxui, max), (exact.minui, min)):
+
+        def meaning(x: int, y: int, chosen: Meaning = chosen) -> int:
+            return chosen(x, y, key=lambda number: unsigned(number, type))
+
+        judge(function, columns(type, rows), meaning, "both operands have no sign: -1 is the largest number")
+
+
+def judge_upper_half(type: str, operands: list[np.ndarray]) -> None:
+    """The upper half of the products of these pairs."""
+    width = int(type[1:])
+
+    def meaning(x: int, y: int) -> int:
+        return wrapped(unsigned(x, type) * unsigned(y, type) >> width, type)
+
+    because = f"it is the upper {width} bits of the {2 * width} of the product of two numbers without signs"
+    judge(exact.mulhiui, operands, meaning, because)
+
+
+@pytest.mark.parametrize("type", ["i32", "i64"])
+def test_upper_half_of_awkward_products(type: str) -> None:
+    """Powers of two and their neighbours."""
+    judge_upper_half(type, awkward_pairs(type))
+
+
+@given(type=st.sampled_from(("i32", "i64")), rows=pairs)
+@settings(max_examples=200)
+def test_upper_half_of_a_product(type: str, rows: list[tuple[int, int]]) -> None:
+    """Python's integers have room for the whole product."""
+    judge_upper_half(type, columns(type, rows))
+
+
+# --- floats to floats
+
+NARROWING = [(x, y) for x, y in itertools.product(("f64", "f32"), ("f32", "f16", "bf16")) if WIDTHS[x] > WIDTHS[y]]
+
+
+@pytest.mark.parametrize(("source", "target"), [*NARROWING, ("f32", "f8E5M2")])
+def test_rounding_toward_zero(source: str, target: str) -> None:
+    """Cut off: nothing becomes larger, and only infinity is infinite."""
+    because = "a number is cut off, and infinity stays"
+    operands, dtype = [near_ties(source, target)], DTYPES[target]
+    judge(exact.toward_zero, operands, lambda x: rounded(x, target, True), because, [dtype.type], dtype)
+    judge(exact.fp_to_fp, operands, lambda x: rounded(x, target, True), because, [dtype.type, "rtz"], dtype)
+
+
+def test_rounding_to_odd() -> None:
+    """What is no fp32 becomes the neighbour whose last bit is 1: then a second rounding does no harm."""
+
+    def meaning(x: float) -> float:
+        cut = np.float32(rounded(x, "f32", toward_zero=True))
+        exact_or_nan = float(cut) == x or x != x
+        return float(cut if exact_or_nan else (cut.view(np.uint32) | 1).view(np.float32))
+
+    because = "of the two neighbours it is the one whose last bit is 1, unless it is an fp32 itself"
+    judge(exact.to_odd, [near_ties("f64", "f32")], meaning, because, result=np.float32)
+
+
+@pytest.mark.parametrize(("source", "target"), NARROWING)
+def test_narrower_floats(source: str, target: str) -> None:
+    """Halfway between two floats, and a little beside that."""
+    because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
+    operands, dtype = [near_ties(source, target)], DTYPES[target]
+    judge(exact.truncf, operands, lambda x: rounded(x, target), because, [dtype.type], dtype)
+    judge(exact.fp_to_fp, operands, lambda x: rounded(x, target), because, [dtype.type, "rtne"], dtype)
+
+
+@pytest.mark.parametrize("target", FP8)
+@pytest.mark.parametrize("source", ["f16", "bf16", "f32", "f64"])
+def test_to_fp8(source: str, target: str) -> None:
+    """All numbers of 16 bits; of wider floats those halfway between two fp8."""
+    wide = floats(range(2**16), source) if WIDTHS[source] == 16 else near_ties(source, target)
+    limit = float(largest(target))
+
+    def saturated(x: float) -> float:
+        return x if math.isnan(x) else rounded(max(-limit, min(x, limit)), target)
+
+    because = f"that is the {target} nearest to it, of two the even one; what is too large becomes {limit:g}"
+    judge(exact.fp_to_fp, [wide], saturated, because, [DTYPES[target].type, "rtne"], DTYPES[target])
+
+
+@pytest.mark.parametrize("target", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize("source", FP8)
+def test_from_fp8(source: str, target: str) -> None:
+    """All 256: every fp8 is a wider float as well."""
+    operands, dtype = [floats(range(256), source)], DTYPES[target]
+    judge(exact.fp_to_fp, operands, lambda x: x, "no wider float needs to round an fp8", [dtype.type, ""], dtype)
+
+
+@pytest.mark.parametrize("target", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
+def test_narrow_floats_as_torch(target: str) -> None:
+    """PyTorch rounds the same way. But it does not saturate, so only what fits is asked."""
+    name = {"float16": "f16", "bfloat16": "bf16", "float8_e5m2": "f8E5M2", "float8_e4m3fn": "f8E4M3FN"}[target]
+    x = near_ties("f32", name)
+    x = x[np.abs(x) <= float(largest(name))]
+    with np.errstate(all="ignore"):
+        exact.fp_to_fp(x, DTYPES[name].type, "rtne")  # before there is no PyTorch, there may be no function
+    try:
+        import torch
+    except ImportError:
+        oracles.unavailable("there is no PyTorch", "torch")
+    expected = torch.from_numpy(x).to(getattr(torch, target)).double().tolist()
+    oracles.note("torch", f"cpu {torch.__version__}")
+    numbers = iter(expected)
+    options, because = (DTYPES[name].type, "rtne"), f"that is what PyTorch makes of it in {target}"
+    judge(exact.fp_to_fp, [x], lambda _: next(numbers), because, options, DTYPES[name])
+
+
+# --- integers and floats
+
+
+@pytest.mark.parametrize("target", FLOATS)
+@pytest.mark.parametrize("source", INTEGERS)
+def test_integers_to_floats(source: str, target: str) -> None:
+    """Rounded once, to the nearest, of two to the even one."""
+    operands = [integers([*EDGES, *NEAR_TIES], source)]
+    because = f"that is the {target} nearest to it, of two the even one; rounding to fp32 first may miss it"
+    dtype, options = DTYPES[target], [DTYPES[target].type]
+    judge(exact.sitofp, operands, lambda x: rounded(x, target), because, options, dtype)
+    judge(exact.uitofp, operands, lambda x: rounded(unsigned(x, source), target), because, options, dtype)
+
+
+LIMITS = (7, 8, 15, 16, 31, 32, 63, 64)
+
+
+@pytest.mark.parametrize("target", INTEGERS)
+@pytest.mark.parametrize("source", FLOATS)
+def test_floats_to_integers(source: str, target: str) -> None:
+    """Toward zero, and no further than the range goes."""
+    whole = [sign * (2.0**power + step) for power in LIMITS for step in (-1.0, -0.5, 0.0, 0.5) for sign in (1, -1)]
+    numbers = [*SPECIAL, 0.99, -0.99, 300.7, -300.7, 1e5, -1e5, 1e10, -1e10, 3e38, *whole]
+    with np.errstate(all="ignore"):
+        operands = [np.array(numbers).astype(np.float32 if source == "bf16" else DTYPES[source]).astype(DTYPES[source])]
+    width = max(int(target[1:]), 16)
+    nan = 2 ** (width - 1) if width == 64 or source == "f64" else 0
+
+    def saturated(x: float, low: int, high: int) -> int:
+        if math.isnan(x):
+            return wrapped(nan, target)
+        return wrapped(high if x > high else low if x < low else math.trunc(x), target)
+
+    because = "what is too large becomes the largest integer"
+    if target == "i8":
+        because += " of 16 bits, as on a GPU, of which 8 are kept"
+    because += "; NaN becomes the integer with the top bit alone" if nan else "; NaN becomes 0"
+    half, options = 2 ** (width - 1), [DTYPES[target].type]
+    judge(exact.fptosi, operands, lambda x: saturated(x, -half, half - 1), because, options, DTYPES[target])
+    judge(exact.fptoui, operands, lambda x: saturated(x, 0, 2 * half - 1), because, options, DTYPES[target])
+
+
+# --- the larger, the smaller, and three at once
+
+EXTREMA = {"maximumf": (max, True), "maxnumf": (max, False), "minimumf": (min, True), "minnumf": (min, False)}
+
+
+@pytest.mark.parametrize("type", FLOATS)
+@pytest.mark.parametrize("name", EXTREMA)
+def test_larger_and_smaller(name: str, type: str) -> None:
+    """All pairs of special numbers: -0.0 is smaller than 0.0, and each function has its own idea of NaN."""
+    chosen, nan_wins = EXTREMA[name]
+
+    def meaning(x: float, y: float) -> float:
+        numbers = [number for number in (x, y) if not math.isnan(number)]
+        if len(numbers) < 2 and (nan_wins or not numbers):
+            return math.nan
+        return chosen(numbers, key=lambda number: (number, math.copysign(1, number)))
+
+    x, y = np.meshgrid(SPECIAL, SPECIAL)
+    operands = [array.ravel().astype(DTYPES[type]) for array in (x, y)]
+    because = "-0.0 is smaller than 0.0, and " + ("NaN prevails" if nan_wins else "NaN is ignored")
+    judge(getattr(exact, name), operands, meaning, because)
+    apart = [operands[0][operands[0] != 0], np.full(1, 3, DTYPES[type])]
+    judge(getattr(exact, name), apart, meaning, because)
+
+
+@pytest.mark.parametrize("type", FLOATS)
+def test_clamp(type: str) -> None:
+    """NaN stays if it shall; else the bounds are left, the lower one as on a GPU."""
+    x = np.array(SPECIAL).astype(DTYPES[type])
+    low, high = np.array([-2]).astype(DTYPES[type]), np.array([2]).astype(DTYPES[type])
+
+    def meaning(x: float, low: float, high: float) -> float:
+        return max(low, min(x, high)) if not math.isnan(x) else (x if propagated == "all" else low)
+
+    for propagated in ("all", "none"):
+        because = "NaN stays NaN" if propagated == "all" else "the lower bound is larger than NaN, where NaN is ignored"
+        judge(exact.clampf, [x, low, high], meaning, because, [propagated])
+
+
+@given(drawn=st.sampled_from(FLOATS).flatmap(of_three))
+@settings(max_examples=300)
+def test_fused_multiply_add(drawn: tuple[str, list[tuple[int, int, int]]]) -> None:
+    """`x * y + z` of any numbers, or of a product and what almost takes it away."""
+    type, rows = drawn
+    x, y, z = (floats(column, type) for column in zip(*rows, strict=True))
+    because = "the product is exact, and the sum is rounded once"
+
+    def judged(*operands: np.ndarray) -> None:
+        with np.errstate(all="ignore"):
+            judge(exact.fma, operands, lambda x, y, z: fused(x, y, z, type), because)
+
+    judged(x, y, z)
+    with np.errstate(all="ignore"):
+        judged(x, y, -(x * y))
+        judged(x, np.ones_like(x), z)
+
+
+TIES = {"bf16": (3, 129), "f16": (33, 65), "f32": (4097, 4097), "f64": (2**26 + 1, 2**27 + 1)}
+
+
+def test_fused_multiply_add_beside_a_tie() -> None:
+    """A product halfway between two floats; a number as small as can be decides which one it is."""
+    for type, factors in TIES.items():
+        x, y = (np.full(2, factor).astype(DTYPES[type]) for factor in factors)
+        small = np.array([1, -1]) * 2.0 ** (-24 if type == "f16" else -60)
+        because = "the product is exact, and the sum is rounded once"
+        for factor in (y, -y):
+            operands = [x, factor, small.astype(DTYPES[type])]
+            judge(exact.fma, operands, lambda x, y, z, type=type: fused(x, y, z, type), because)
+
+
+# --- whatever the operands look like
+
+
+Call = tuple[Meaning, str, int, tuple[Any, ...]]
+
+
+def calls() -> list[Call]:
+    """Functions, the type of their operands, how many these are, and further arguments."""
+    of_integers: list[Call] = [
+        (getattr(exact, name), "i32", 2, ()) for name in "divsi remsi shli shrui divui mulhiui".split()
+    ]
+    of_floats: list[Call] = [(getattr(exact, name), "f32", 2, ()) for name in EXTREMA]
+    casts: list[Call] = [(exact.fptosi, "f32", 1, (np.int32,)), (exact.fptoui, "f32", 1, (np.int64,))]
+    casts += [(exact.sitofp, "i64", 1, (DTYPES["bf16"].type,)), (exact.uitofp, "i32", 1, (np.float32,))]
+    casts += [(exact.fp_to_fp, "f32", 1, (DTYPES["f8E5M2"].type, "rtne")), (exact.truncf, "f64", 1, (np.float16,))]
+    return [*of_integers, *of_floats, (exact.fma, "f32", 3, ()), *casts]
+
+
+@pytest.mark.parametrize(("function", "type", "operands", "options"), calls())
+def test_shapes(function: Meaning, type: str, operands: int, options: tuple[Any, ...]) -> None:
+    """Scalars, arrays of any shapes that fit each other, arrays that are not contiguous: all element by element."""
+    judge_shapes(function, type, operands, options)
+
+
+# --- what a GPU has computed
+
+
+@pytest.mark.parametrize("name", recorded.NAMES)
+def test_as_a_gpu(name: str) -> None:
+    """Awkward numbers, and what real Triton's code made of them on a GPU."""
+    recorded.judge_call(name)

@@ -1,0 +1,249 @@
+"""Task 6.1: what an operation means, and how a block, loops, branches and calls run."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from mini_triton.ir import interpreter
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Block, Module, Operation
+from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.ir.parser import parse_module
+from mini_triton.ir.printer import print_module
+from mini_triton.ir.types import I32
+
+from tests.checks import calling, described
+from tests.mini_triton.explained_values import APPROXIMATE, OPEN
+from tests.oracles import values
+from tests.oracles.elementwise import QUESTIONS
+from tests.support.m03_builder import structured_programs as structured
+from tests.support.m03_builder.modules import module_around
+from tests.support.m03_builder.structured_programs import Program
+from tests.support.m06_codegen import closeness
+from tests.support.m06_codegen.exactness import DTYPES
+from tests.support.m06_codegen.kernel_text import kernel
+
+
+def operations(*lines: str, parameters: str = "n: i32") -> dict[str, Operation]:
+    """The operations of a kernel by the names of their (first) results, or by their own."""
+    (function,) = parse_module(kernel(parameters, *lines)).body.operations
+    return {o.results[0].name if o.results else o.name: o for o in function.walk()}
+
+
+def entry(module: Module) -> Block:
+    return module.body.operations[0].regions[0].block
+
+
+# --- one operation
+
+
+def asked(name: str) -> Operation:
+    """The operation that a question is about."""
+    (function,) = parse_module(QUESTIONS[name].text).body.operations
+    *_, operation = (o for o in function.walk() if o.name == QUESTIONS[name].operation.split()[0])
+    return operation
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_elementwise_operations(name: str) -> None:
+    """On awkward numbers: what a GPU makes of them, as recorded."""
+    question = QUESTIONS[name]
+    operation, operands = asked(name), question.operands()
+    if "exact." in str(meaning(operation)):
+        return  # functions of `exact` are the business of task 6.12
+    given = [x.astype(bool) if type == "i1" else x for x, type in zip(operands, question.types, strict=True)]
+    with np.errstate(all="ignore"):
+        (got,) = described(f"evaluate({name}, …)", interpreter.evaluate, operation, given)()
+    dtype = np.dtype(bool) if question.result == "i1" else DTYPES[question.result]
+    assert got.dtype == dtype, f"{name} gives elements of {got.dtype}, not of {dtype}"
+    expected = values.answer(question)
+    approximate = next(APPROXIMATE[k] for k in sorted(APPROXIMATE, key=len, reverse=True) if name.startswith(k))
+    judged = ~next((OPEN[k].lanes(*operands) for k in OPEN if name.startswith(k)), np.zeros(expected.shape, bool))
+    wrong = closeness.wrong(
+        got.astype(expected.dtype) if question.result == "i1" else got, expected, approximate.rounding
+    )
+    if (wrong & judged).any():
+        lane = int(np.flatnonzero(wrong & judged)[0])
+        of = ", ".join(str(operand[lane]) for operand in operands)
+        raise AssertionError(f"{name} of {of}\n  expected  {expected[lane]}\n  got       {got[lane]}")
+
+
+def test_scalars_have_the_dtype_of_their_type() -> None:
+    """`i8` wraps around at 8 bits, and a cast gives the dtype of the result."""
+    found = operations(
+        "%a = arith.constant 100 : i8",
+        "%s = arith.addi %a, %a : i8",
+        "%w = arith.extsi %a : i8 to i64",
+        "%c = arith.cmpi slt, %a, %a : i8",
+        "%k = arith.constant dense<1.5> : tensor<2x2xf16>",
+    )
+    hundred = np.int8(100)
+    for name, operands, expected in (
+        ("a", [], hundred),
+        ("s", [hundred, hundred], np.int8(-56)),
+        ("w", [hundred], np.int64(100)),
+        ("c", [hundred, hundred], np.bool_(False)),
+        ("k", [], np.full((2, 2), 1.5, np.float16)),
+    ):
+        with np.errstate(all="ignore"):
+            (got,) = calling(interpreter.evaluate, found[name], operands)()
+        assert (got.dtype, np.shape(got)) == (expected.dtype, np.shape(expected)), (
+            f"{name} is {got!r}, not {expected!r}"
+        )
+        assert np.array_equal(got, expected), f"%{name} is {got!r}, not {expected!r}"
+
+
+def test_several_results_and_none() -> None:
+    """`tt.split` has two results. What depends on more than its operands cannot be evaluated."""
+    found = operations(
+        "%r = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>",
+        "%m = tt.reshape %r : tensor<4xi32> -> tensor<2x2xi32>",
+        "%u, %v = tt.split %m : tensor<2x2xi32> -> tensor<2xi32>",
+        "%pid = tt.get_program_id x : i32",
+        "%l = tt.load %p : !tt.ptr<i32>",
+        "scf.for %i = %n to %n step %n : i32 {\n}",
+        parameters="n: i32, p: *i32",
+    )
+    halves = calling(interpreter.evaluate, found["u"], [np.array([[0, 1], [2, 3]], np.int32)])()
+    assert [half.tolist() for half in halves] == [[0, 2], [1, 3]], f"tt.split of [[0, 1], [2, 3]] is {halves}"
+    for name, operands in (("pid", []), ("l", [np.int64(0)]), ("scf.for", [np.int32(0)] * 3)):
+        calling(interpreter.evaluate, found[name], operands).returns(None, "it depends on more than its operands")
+
+
+# --- blocks
+
+
+def test_a_block() -> None:
+    """Values are kept for every operation after them; the terminator's operands are the result."""
+    lines = ["%a = arith.addi %n, %n : i32", "%b = arith.muli %a, %n : i32", "%c = arith.subi %b, %a : i32"]
+    block = entry(parse_module(kernel("n: i32", *lines)))
+    program = interpreter.Program()
+    assert list(calling(program.run, block, np.int32(5))()) == [], "a kernel's tt.return has no operands"
+    got = {value.name: int(number) for value, number in program.values.items()}
+    assert got == {"n": 5, "a": 10, "b": 50, "c": 40}, f"the values are {got}\n{lines}"
+    assert list(program.run(Block([I32]), np.int32(1))) == [], "a block without a terminator gives nothing"
+
+
+def test_numpy_stays_quiet() -> None:
+    """Whatever wraps around, divides by zero or overflows: that is arithmetic here, and no warning."""
+    lines = ["%a = arith.muli %n, %n : i32", "%f = arith.sitofp %n : i32 to f32"]
+    lines += ["%z = arith.constant 0.0 : f32", "%q = arith.divf %x, %z : f32", "%w = arith.mulf %x, %x : f32"]
+    block = entry(parse_module(kernel("n: i32, x: f32", lines[0], *lines[2:])))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        calling(interpreter.Program().run, block, np.int32(2**31 - 1), np.float32(1e30)).succeeds()
+
+
+def test_an_operation_without_a_meaning() -> None:
+    """The error names it."""
+    module = parse_module(kernel("n: i32"))
+    block = entry(module)
+    block.insert(0, Operation("math.strange", [block.arguments[0]], [I32]))
+    with pytest.raises(NotImplementedError) as raised:
+        interpreter.Program().run(block, np.int32(1))
+    if str(raised.value).startswith("Task "):
+        raise raised.value
+    assert "math.strange" in str(raised.value), f"the message does not name math.strange: {raised.value}"
+
+
+def test_programs_know_where_they_are() -> None:
+    """Effects get the program: its ids, and the grid."""
+    lines = [f"%{axis} = tt.get_program_id {axis} : i32" for axis in "xyz"]
+    lines += [f"%{axis}_count = tt.get_num_programs {axis} : i32" for axis in "xyz"]
+    program = interpreter.Program(grid=(4, 5, 6), ids=(1, 2, 3))
+    calling(program.run, entry(parse_module(kernel("n: i32", *lines))), np.int32(0)).succeeds()
+    got = [int(number) for number in program.values.values()][1:]
+    assert got == [1, 2, 3, 4, 5, 6], f"ids and counts are {got}"
+
+
+# --- control flow
+
+
+def agree(program: Program) -> None:
+    """Python and the program's IR compute the same."""
+    builder, block = Builder(), Block([structured.TYPES[kind] for kind in structured.PARAMETERS])
+    with builder.at_end(block):
+        env = structured.Built(builder).run(program, structured.environment(block.arguments))
+    module = module_around(block, *structured.newest(env, structured.KINDS))
+    block = entry(module)
+    given = [
+        np.asarray(x, interpreter.numpy_dtype(parameter.type))
+        for x, parameter in zip(structured.ARGUMENTS, block.arguments, strict=True)
+    ]
+    results = described(f"Program().run of\n{print_module(module)}", interpreter.Program().run, block, *given)()
+    for kind, got, expected in zip(structured.KINDS, results, structured.expected(program), strict=True):
+        if kind != "ptr":
+            assert np.array_equal(got, expected), (
+                f"the newest {kind} at the end\n  expected  {expected}\n  got       {got}\n{print_module(module)}"
+            )
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_loops_and_branches(count: int) -> None:
+    """One of each, then each in each other."""
+    step = ("step", "i32", 1, 0)
+    for kinds in ([], ["i32"], ["tensor"], ["i32", "i32"]):
+        agree([("for", count, kinds, [step])])
+        agree([("while", count, kinds, kinds, [step], [step])])
+        agree([("if", count % 2, 0, kinds, [step], [])])
+        agree([("if", 0, count % 2, [], [step], None)])
+        inner = [step, ("for", 2, kinds, [step]), ("if", 1, 0, [], [step], None)]
+        agree([("for", count, kinds, inner), ("while", 2, kinds, kinds, inner, inner[:2])])
+
+
+@given(program=structured.programs)
+def test_programs_compute_what_python_computes(program: Program) -> None:
+    agree(program)
+
+
+@pytest.mark.parametrize("type", ["i32", "i64"])
+def test_the_induction_variable_wraps_around(type: str) -> None:
+    """It has the dtype of the bounds: its square is cut to so many bits."""
+    body = "%q = arith.muli %i, %i : {0}\n%t = arith.addi %s, %q : {0}\nscf.yield %t : {0}"
+    lines = ["%z = arith.constant 0 : {0}", "%r = scf.for %i = %a to %b step %c iter_args(%s = %z) -> ({0}) : {0} {{"]
+    text = kernel(f"a: {type}, b: {type}, c: {type}", *(line.format(type) for line in [*lines, body, "}}"]))
+    dtype = np.dtype(f"int{type[1:]}").type
+    top = 2 ** (int(type[1:]) - 2)
+    program = interpreter.Program()
+    program.run(entry(parse_module(text)), dtype(top - 3), dtype(top), dtype(2))
+    got = next(int(number) for value, number in program.values.items() if value.name == "r")
+    half = 2 * top
+    expected = ((top - 3) ** 2 + (top - 1) ** 2 + half) % (2 * half) - half
+    assert got == expected, f"the sum of the squares of {top - 3} and {top - 1} in {type} is {expected}, not {got}"
+
+
+def test_calls() -> None:
+    """A function of the module, by its name, with results in order; it may call another one."""
+    text = """
+module {
+  tt.func private @twice(%x: i32, %y: i32) -> (i32, i32) attributes {noinline = false} {
+    %a = tt.call @sum(%x, %x) : (i32, i32) -> i32
+    tt.return %y, %a : i32, i32
+  }
+  tt.func private @sum(%x: i32, %y: i32) -> i32 attributes {noinline = false} {
+    %a = arith.addi %x, %y : i32
+    tt.return %a : i32
+  }
+}
+"""
+    module: Any = parse_module(text)
+    functions = {function.attributes["sym_name"]: function for function in module.body.operations}
+    program = interpreter.Program(functions=functions)
+    got = program.run(functions["twice"].regions[0].block, np.int32(4), np.int32(9))
+    assert [int(number) for number in got] == [9, 8], f"@twice(4, 9) gives {got}, not (9, 8)\n{text}"
+
+
+def test_every_program_of_a_grid() -> None:
+    """In order, axis x fastest; each stores where it is told to."""
+    lines = ["%pid = tt.get_program_id x : i32", "%row = tt.get_program_id y : i32"]
+    lines += ["%three = arith.constant 3 : i32", "%first = arith.muli %row, %three : i32"]
+    lines += ["%at = arith.addi %first, %pid : i32", "%p = tt.addptr %out, %at : !tt.ptr<i32>, i32"]
+    lines += ["%v = arith.muli %at, %at : i32", "tt.store %p, %v : !tt.ptr<i32>"]
+    out = np.zeros(6, np.int32)
+    module = parse_module(kernel("out: *i32", *lines))
+    calling(interpreter.run, module, (3, 2), [interpreter.Buffer.of("out", out)]).succeeds()
+    assert out.tolist() == [i * i for i in range(6)], f"out is {out.tolist()}, not the squares"
