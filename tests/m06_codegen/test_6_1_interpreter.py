@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
 from mini_triton.ir import interpreter
-from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Block, Module, Operation
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.parser import parse_module
-from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import I32
 
 from tests.checks import calling, described
 from tests.mini_triton.explained_values import APPROXIMATE, OPEN
 from tests.oracles import values
 from tests.oracles.elementwise import QUESTIONS
-from tests.support.m03_builder import structured_programs as structured
-from tests.support.m03_builder.modules import module_around
-from tests.support.m03_builder.structured_programs import Program
 from tests.support.m06_codegen import closeness
 from tests.support.m06_codegen.exactness import DTYPES
 from tests.support.m06_codegen.kernel_text import kernel
@@ -163,41 +158,92 @@ def test_programs_know_where_they_are() -> None:
 # --- control flow
 
 
-def agree(program: Program) -> None:
-    """Python and the program's IR compute the same."""
-    builder, block = Builder(), Block([structured.TYPES[kind] for kind in structured.PARAMETERS])
-    with builder.at_end(block):
-        env = structured.Built(builder).run(program, structured.environment(block.arguments))
-    module = module_around(block, *structured.newest(env, structured.KINDS))
-    block = entry(module)
-    given = [
-        np.asarray(x, interpreter.numpy_dtype(parameter.type))
-        for x, parameter in zip(structured.ARGUMENTS, block.arguments, strict=True)
-    ]
-    results = described(f"Program().run of\n{print_module(module)}", interpreter.Program().run, block, *given)()
-    for kind, got, expected in zip(structured.KINDS, results, structured.expected(program), strict=True):
-        if kind != "ptr":
-            assert np.array_equal(got, expected), (
-                f"the newest {kind} at the end\n  expected  {expected}\n  got       {got}\n{print_module(module)}"
-            )
+def halvings(n: int, k: int) -> list[int]:
+    """How often n can be halved before it is no more than k, and what is left."""
+    rounds = 0
+    while n > k:
+        n, rounds = n // 2, rounds + 1
+    return [n, rounds]
 
 
-@pytest.mark.parametrize("count", [0, 1, 5])
-def test_loops_and_branches(count: int) -> None:
-    """One of each, then each in each other."""
-    step = ("step", "i32", 1, 0)
-    for kinds in ([], ["i32"], ["tensor"], ["i32", "i32"]):
-        agree([("for", count, kinds, [step])])
-        agree([("while", count, kinds, kinds, [step], [step])])
-        agree([("if", count % 2, 0, kinds, [step], [])])
-        agree([("if", 0, count % 2, [], [step], None)])
-        inner = [step, ("for", 2, kinds, [step]), ("if", 1, 0, [], [step], None)]
-        agree([("for", count, kinds, inner), ("while", 2, kinds, kinds, inner, inner[:2])])
+def nested(n: int, k: int) -> list[int]:
+    """Loops and branches in each other."""
+    total = last = 0
+    for i in range(0, n, 1):
+        if i & 1:
+            for j in range(i, k, 2):
+                total, last = total + j, total
+        else:
+            total = total * 3 - last
+    return [total, last]
 
 
-@given(program=structured.programs)
-def test_programs_compute_what_python_computes(program: Program) -> None:
-    agree(program)
+def chosen(n: int, k: int) -> list[int]:
+    """A branch without an else, and one that swaps."""
+    return [k, n] if n > k else [n, k]
+
+
+CONTROL_FLOW = {
+    halvings: """
+        %one = arith.constant 1 : i32
+        %two = arith.constant 2 : i32
+        %zero = arith.constant 0 : i32
+        %r:3 = scf.while (%a = %n, %c = %zero) : (i32, i32) -> (i32, i32, i32) {
+          %more = arith.cmpi sgt, %a, %k : i32
+          %next = arith.addi %c, %one : i32
+          scf.condition(%more) %a, %c, %next : i32, i32, i32
+        } do {
+        ^bb0(%b: i32, %d: i32, %e: i32):
+          %half = arith.floordivsi %b, %two : i32
+          scf.yield %half, %e : i32, i32
+        }
+    """,
+    nested: """
+        %one = arith.constant 1 : i32
+        %two = arith.constant 2 : i32
+        %three = arith.constant 3 : i32
+        %zero = arith.constant 0 : i32
+        %r:2 = scf.for %i = %zero to %n step %one iter_args(%t = %zero, %l = %zero) -> (i32, i32) : i32 {
+          %bit = arith.andi %i, %one : i32
+          %odd = arith.cmpi eq, %bit, %one : i32
+          %y:2 = scf.if %odd -> (i32, i32) {
+            %z:2 = scf.for %j = %i to %k step %two iter_args(%u = %t, %m = %l) -> (i32, i32) : i32 {
+              %sum = arith.addi %u, %j : i32
+              scf.yield %sum, %u : i32, i32
+            }
+            scf.yield %z#0, %z#1 : i32, i32
+          } else {
+            %times = arith.muli %t, %three : i32
+            %less = arith.subi %times, %l : i32
+            scf.yield %less, %l : i32, i32
+          }
+          scf.yield %y#0, %y#1 : i32, i32
+        }
+    """,
+    chosen: """
+        %c = arith.cmpi sgt, %n, %k : i32
+        scf.if %c {
+          %unused = arith.addi %n, %k : i32
+        }
+        %r:2 = scf.if %c -> (i32, i32) {
+          scf.yield %k, %n : i32, i32
+        } else {
+          scf.yield %n, %k : i32, i32
+        }
+    """,
+}
+
+
+@pytest.mark.parametrize("function", CONTROL_FLOW, ids=lambda function: function.__name__)
+@pytest.mark.parametrize(("n", "k"), [(0, 0), (1, 0), (5, 2), (2, 7), (40, 3), (-3, 9)])
+def test_control_flow(function: Callable[[int, int], list[int]], n: int, k: int) -> None:
+    """Python and the IR compute the same."""
+    text = kernel("n: i32, k: i32", CONTROL_FLOW[function])
+    program, block = interpreter.Program(), entry(parse_module(text))
+    calling(program.run, block, np.int32(n), np.int32(k)).succeeds()
+    results = next(o.results for o in block.operations if o.name.startswith("scf.") and o.results)
+    got, expected = [int(program.values[result]) for result in results[:2]], function(n, k)
+    assert got == expected, f"for %n = {n}, %k = {k}\n  expected  {expected}\n  got       {got}\n{text}"
 
 
 @pytest.mark.parametrize("type", ["i32", "i64"])

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from mini_triton.codegen.axes import ALL_PROGRAMS, NONE, PROGRAM, Axes, Varying
-from mini_triton.codegen.pointers import origins
+from mini_triton.codegen.pointers import Origins
 from mini_triton.codegen.writer import Writer
 from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.interpreter import TERMINATORS
@@ -33,11 +33,11 @@ REPEATING = ("tt.reduce", "tt.scan", "scf.for", "scf.while", "scf.if", "tt.split
 class Emitter(Writer):
     """Writes the body of the generated function. `handlers` has a function for each operation that needs one."""
 
-    def __init__(self, function: Operation, mode: Mode, handlers: Mapping[str, Handler]) -> None:
+    def __init__(self, function: Operation, mode: Mode, leads: Origins, handlers: Mapping[str, Handler]) -> None:
         super().__init__()
         self.handlers = handlers
         self.axes = Varying(function).axes
-        self.origins = origins(function)
+        self.origins = leads
         self.arrays = "lazy" if mode == "fast" else "np"
         self.active = ""  # the variable with the mask of the programs that take part; empty if all of them do
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 import hashlib
 import linecache
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mini_triton.codegen.expressions import numpy_dtype
-from mini_triton.codegen.library.buffers import Buffer
-from mini_triton.codegen.library.memory import OutOfBounds
-from mini_triton.codegen.library.programs import LazyPrograms, OneProgram, Programs
-from mini_triton.codegen.numpy_gen import NumpyGenerator
-from mini_triton.codegen.pointers import stored_to
-from mini_triton.codegen.values import Mode
-from mini_triton.codegen.waiting import hands_on_a_wait
+from mini_triton.codegen.emitter import Mode
+from mini_triton.codegen.library.programs import LazyPrograms, Programs
+from mini_triton.codegen.numpy_gen import generate
+from mini_triton.codegen.pointers import Origins, origins, stored_to, waits
 from mini_triton.ir.core import Module, Operation
+from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type, shape_of
 
 CHUNK = 2**19
@@ -29,40 +27,36 @@ Line = tuple[str, int]
 """Where in the kernel's source a line comes from, "file:line", and the rank of what it accesses."""
 
 
-def compile_module(module: Module, mode: Mode | None = None) -> NumpyKernel:
-    """The kernel of a module, whose calls are inlined. Without a mode: "fast", or "plain" if a program may wait."""
+def compile_module(module: Module, mode: Mode = "fast") -> NumpyKernel:
+    """The kernel of a module whose calls are inlined."""
     (function,) = module.body.operations
-    if mode is None:
-        mode = "plain" if waits(function) or hands_on_a_wait(function) else "fast"
-    generator = NumpyGenerator(function, mode)
-    source = generator.source()
+    leads = origins(function)
+    source, operations = generate(function, mode, leads)
     types = [argument.type for argument in function.regions[0].block.arguments]
-    lines = {number: line_of(operation) for number, operation in generator.line_table().items()}
-    stored = stored_to(function, generator.origins)
-    return NumpyKernel(str(function.attributes["sym_name"]), source, mode, types, largest_tile(function), lines, stored)
+    chunk = sys.maxsize if mode == "batched" else chunk_size(function, leads)
+    lines = {number: line_of(operation) for number, operation in operations.items()}
+    name = str(function.attributes["sym_name"])
+    return NumpyKernel(name, source, mode, types, chunk, lines, stored_to(function, leads))
 
 
 def line_of(operation: Operation) -> Line:
-    """What is to be known of a line of the generated source that is for this operation."""
+    """The source location and the rank behind a generated line."""
     place = f"{operation.loc.file}:{operation.loc.line}" if operation.loc else ""
     return place, len(shape_of(operation.operands[0].type)) if operation.operands else 0
 
 
-def waits(function: Operation) -> bool:
-    """Whether a program may wait for another: whether a loop's condition depends on what others do to memory."""
-    # Task 6.6: A `while` whose condition reads memory spins: it has a load or an atomic among the operations of its
-    # first region. Programs that run at once would wait for one another for ever.
-    raise NotImplementedError("Task 6.6: Atomics, and waiting")
+def chunk_size(function: Operation, leads: Origins) -> int:
+    """How many programs should run at once: one if they may wait for one another, else as many as fit a cache."""
+    if waits(function, leads):
+        return 1
+    # Task 6.11: So many that the largest tensor of the function has `CHUNK` elements in all of them together. At least
+    # one.
+    raise NotImplementedError("Task 6.11: Slices and chunks")
 
 
 def argument(dtype: np.dtype, value: Any) -> Any:
     """A value as the generated function wants it, memory as elements of this dtype."""
     return value.read_as(dtype) if isinstance(value, Buffer) else np.asarray(value).astype(dtype)[()]
-
-
-def largest_tile(function: Operation) -> int:
-    """How many elements the largest tensor has."""
-    return max((math.prod(shape_of(v.type)) for o in function.walk() for v in (*o.results, *o.operands)), default=1)
 
 
 @dataclass
@@ -73,7 +67,7 @@ class NumpyKernel:
     source: str
     mode: Mode
     types: list[Type]
-    largest: int
+    chunk: int
     lines: dict[int, Line]
     stored: list[str]  # the pointer parameters that it may store to
 
@@ -103,22 +97,10 @@ class NumpyKernel:
 
     def chunks(self, grid: tuple[int, int, int], buffers: Sequence[Buffer]) -> Iterator[Programs]:
         """The programs of a grid, as many at a time as should run at once."""
+        kind = LazyPrograms if self.mode == "fast" else Programs
         count = math.prod(grid)
-        kind: type[Programs]
-        match self.mode:
-            case "plain":
-                kind, size = OneProgram, 1
-            case "batched":
-                kind, size = Programs, max(1, count)
-            case _:
-                kind, size = LazyPrograms, self.most()
-        for first in range(0, count, size):
-            yield kind(grid, first, min(first + size, count), buffers)
-
-    def most(self) -> int:
-        """How many programs should run at once, so that what they compute is still in a cache when it is used."""
-        # Task 6.7: So many that their largest tiles have `CHUNK` elements together. At least one.
-        raise NotImplementedError("Task 6.7: Speed")
+        for first in range(0, count, self.chunk):
+            yield kind(grid, first, min(first + self.chunk, count), buffers)
 
     def locate(self, error: OutOfBounds, programs: Programs) -> None:
         """Tell an error which program it was, and in which line of the kernel."""

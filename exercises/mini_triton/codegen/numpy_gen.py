@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from mini_triton.codegen import accesses, combining, control_flow, straight_line
 from mini_triton.codegen.emitter import Emitter, Handler, Mode
+from mini_triton.codegen.pointers import Origins
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Operation
 
@@ -64,9 +65,12 @@ HANDLERS: dict[str, Handler] = {
 """What writes each operation. All others become the expression that is their `meaning`."""
 
 
-def generate(function: Operation, mode: Mode) -> tuple[str, dict[int, Operation]]:
-    """The source text for a kernel, and the operation behind each of its lines, which count from 1."""
-    emit = Emitter(function, mode, HANDLERS)
+def generate(function: Operation, mode: Mode, leads: Origins) -> tuple[str, dict[int, Operation]]:
+    """The source text for a kernel, and the operation behind each of its lines, which count from 1.
+
+    `leads` says which argument each pointer leads into.
+    """
+    emit = Emitter(function, mode, leads, HANDLERS)
     block = function.regions[0].block
     name = emit.fresh(str(function.attributes["sym_name"]))
     parameters = ", ".join(["programs", *map(emit.name, block.arguments)])

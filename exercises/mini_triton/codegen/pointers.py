@@ -1,4 +1,4 @@
-"""Which argument a pointer leads into. (Given.)
+"""What is known of memory before code is written: which argument a pointer leads into, and which loops wait.
 
 In generated code a pointer is an offset in elements, and the argument it started from is known when the code is
 written. Where it is not, because an address was loaded from memory or one of two arguments was chosen, a pointer is a
@@ -7,9 +7,9 @@ whole address, in bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.types import PointerType, element_type
 
 Origins = dict[Value, Value | None]
@@ -17,7 +17,7 @@ WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 
 
 def origins(function: Operation) -> Origins:
-    """For every pointer in a `tt.func` the argument that it leads into, or None for an address."""
+    """For every pointer in a `tt.func` the argument that it leads into, or None for an address. (Given.)"""
     found: dict[Value, set[Value | None]] = {}
     for argument in function.regions[0].block.arguments:
         if _is_pointer(argument):
@@ -33,9 +33,9 @@ def origins(function: Operation) -> Origins:
             return {value: next(iter(origin)) if len(origin) == 1 else None for value, origin in found.items()}
 
 
-def stored_to(function: Operation, origins: Origins) -> list[str]:
-    """The pointer parameters of a kernel that it may store to."""
-    arguments = {origins[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
+def stored_to(function: Operation, leads: Origins) -> list[str]:
+    """The pointer parameters of a kernel that it may store to. (Given.)"""
+    arguments = {leads[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
     return [argument.name for argument in function.regions[0].block.arguments if argument in arguments]
 
 
@@ -70,3 +70,51 @@ def _flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value] | None]
         case _:
             for result in operation.results:
                 yield result, [operand for operand in operation.operands if _is_pointer(operand)]
+
+
+# --- loops that wait for another program
+
+def waits(function: Operation, leads: Origins) -> bool:
+    """Whether a program may wait for another: whether the condition of a `while` depends on memory that others write.
+
+        while tl.load(flag) == 0:
+            pass
+
+    Programs that run at once would wait for one another forever. A search in memory that nobody writes does not wait.
+    """
+    written = {leads[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
+    return any(may_change(needed(loop), leads, written) for loop in function.walk() if loop.name == "scf.while")
+
+
+def may_change(operations: Iterable[Operation], leads: Origins, written: Collection[Value | None]) -> bool:
+    """Whether other programs may change what these operations result in, if all of them write to `written`.
+
+    `leads` has the argument that a pointer leads into; None is an address, which may lead anywhere.
+    """
+    # Task 6.9: They may if one of the operations is an atomic (it is in `WRITES`), or loads what is written.
+    raise NotImplementedError("Task 6.9: Atomics, and waiting")
+
+
+def needed(loop: Operation) -> set[Operation]:
+    """The operations in a `while` that its condition depends on, in the same round or a later one. (Given.)"""
+    before, after = (region.block for region in loop.regions)
+    assert before.terminator is not None and after.terminator is not None
+    condition, *forwarded = before.terminator.operands
+    sources: dict[Value, Value] = dict(zip(after.arguments, forwarded, strict=True))
+    sources |= dict(zip(before.arguments, after.terminator.operands, strict=True))
+    found: set[Operation] = set()
+    seen: set[Value] = set()
+    inside = set(loop.walk()) - {loop}
+    left = [condition]
+    while left:
+        value = left.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if value in sources:
+            left.append(sources[value])
+        elif isinstance(value, OpResult) and value.owner in inside:
+            for operation in value.owner.walk():
+                found.add(operation)
+                left.extend(operation.operands)
+    return found

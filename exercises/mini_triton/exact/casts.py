@@ -14,7 +14,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from mini_triton.codegen.library.exact.integers import unsigned
+from mini_triton.exact.integers import unsigned
 from mini_triton.formats import BY_ARRAY
 
 Array = Any
@@ -32,10 +32,10 @@ def toward_zero(x: Array, dtype: Any) -> Array:
 
     Infinities stay. Numbers that are too large become the largest float.
     """
-    # Task 6.8: `astype` gives one of the two neighbours. Where it is the one away from zero, take the other: positive
+    # Task 6.12: `astype` gives one of two neighbours. Where it is the one away from zero, take the other: positive
     # floats are ordered as their bits are (`unsigned`), and infinity comes after the largest. Compare with the size of
     # `x` in the dtype of `x`, and give it the sign of `x` there: not every format has a negative zero.
-    raise NotImplementedError("Task 6.8: Exact arithmetic")
+    raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def to_odd(x: Array) -> Array:
@@ -44,15 +44,15 @@ def to_odd(x: Array) -> Array:
     Such a number lies on the same side of everything shorter as `x` does, and on nothing shorter. So it can be rounded
     again: the result is what `x` would be rounded to.
     """
-    # Task 6.8: Cut off, then set the last bit where something was lost.
-    raise NotImplementedError("Task 6.8: Exact arithmetic")
+    # Task 6.12: Cut off, then set the last bit where something was lost.
+    raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def rounded(x: Array, dtype: Any) -> Array:
     """A number, float or integer, in a float type: the nearest; of two the one whose last bit is 0."""
-    # Task 6.8: `NUMPY_FLOATS` are NumPy's work. On their way to others, numbers that may be no `float32` go through
+    # Task 6.12: `NUMPY_FLOATS` are NumPy's work. On their way to others, numbers that may be no `float32` go through
     # `widened`, which makes floats of integers, and `to_odd`.
-    raise NotImplementedError("Task 6.8: Exact arithmetic")
+    raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def widened(x: Array) -> Array:
@@ -73,9 +73,9 @@ def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
 
     What is too large for an fp8 becomes the largest fp8, an infinity as well. NaN stays NaN.
     """
-    # Task 6.8: To fp8, which has one byte: clip to the largest, `ml_dtypes.finfo(dtype).max`. But "rtz" leaves
+    # Task 6.12: To fp8, which has one byte: clip to the largest, `ml_dtypes.finfo(dtype).max`. But "rtz" leaves
     # infinities where the format has one: `BY_ARRAY[dtype.name].infinity`. To a wider type there is nothing to round.
-    raise NotImplementedError("Task 6.8: Exact arithmetic")
+    raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 # --- integer to float
@@ -99,10 +99,10 @@ def saturated(x: Array, dtype: Any) -> Array:
 
     NaN is 0. But if the integer has 64 bits, or `x` is a `float64`, NaN is the integer whose top bit alone is set.
     """
-    # Task 6.8: `astype` cuts, but only what is in range: give it 0 for all else. Ask with limits that every float type
-    # has, such as `2.0**31`, not `2**31 - 1`; -0.5 is in the range of `uint32`. `np.where` makes floats of large Python
-    # integers, so give it NumPy's. Floats of `ml_dtypes` are better made `float32` first.
-    raise NotImplementedError("Task 6.8: Exact arithmetic")
+    # Task 6.12: `astype` cuts, but only what is in range: give it 0 for all else. Compare with limits that every float
+    # type has, such as `2.0**31`, not `2**31 - 1`; -0.5 is in the range of `uint32`. `np.where` makes floats of large
+    # Python integers, so give it NumPy's. Floats of `ml_dtypes` are better made `float32` first.
+    raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def fptosi(x: Array, dtype: Any) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from mini_triton.runtime.arguments import device_of
 
 if TYPE_CHECKING:
-    from mini_triton.codegen.library.memory import OutOfBounds
+    from mini_triton.ir.storage import OutOfBounds
 
 BACK_ENDS = {"cuda": "the GPU back end comes with milestone 10"}
 """Kinds of devices, and why kernels cannot use their memory."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mini_triton.codegen import NumpyKernel
-from mini_triton.codegen.library.memory import Buffer, OutOfBounds
+from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.ir.types import Type
 from mini_triton.language.constexpr import unwrap
 from mini_triton.language.signature import parse_type
@@ -53,7 +53,7 @@ def compile_kernel(
 def entry_of(kernel: CompiledKernel) -> cache.Entry:
     """What is kept of a kernel on disk. (Given.)"""
     program = kernel.program
-    runs = {"mode": program.mode, "largest": program.largest, "lines": list(program.lines.items())}
+    runs = {"mode": program.mode, "chunk": program.chunk, "lines": list(program.lines.items())}
     return {"texts": kernel.texts, "stored": program.stored} | runs
 
 
@@ -62,7 +62,7 @@ def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKern
     types: list[Type] = [parse_type(type).ir_type for type in compilation.types]
     lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
     source = entry["texts"]["numpy"]
-    program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["largest"], lines, entry["stored"])
+    program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["chunk"], lines, entry["stored"])
     return CompiledKernel(compilation, program, entry["texts"])
 
 

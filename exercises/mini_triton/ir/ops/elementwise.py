@@ -233,7 +233,7 @@ class Row:
 
     `meaning` is a Python expression on NumPy values. `{0}`, `{1}`, ... stand for the operands, `{operands}` for all of
     them, `{dtype}` for the NumPy dtype of the result's elements, other names for attributes: `{symbol}`. What NumPy
-    does not compute as the IR means it is a function of `codegen/library/exact`. An operation on pointers has none.
+    does not compute as the IR means it is a function of `exact`. An operation on pointers has none.
 
     Booleans are integers of one bit, which is their sign, so true is -1. `of_booleans` is the meaning where the first
     operand has boolean elements, `to_booleans` where the result has; left empty, it does not differ.

@@ -37,15 +37,15 @@ def divergent_while(emit: Emitter, before: Block, after: Block) -> None:
     begin_with_zeros(emit, after.arguments)
     emit.write(f"{emit.active} = {outer or 'np.ones(P, bool)'}")
     running = emit.active
-    pass_on = functools.partial(pass_on, emit, only=running)
+    carry = functools.partial(pass_on, emit, only=running)
     with emit.indented("while True:"):
         emit.block(before)
-        pass_on(after.arguments, forwarded)
+        carry(after.arguments, forwarded)
         emit.write(f"{running} = np.logical_and({emit.text(condition)}, {running})")
         with emit.indented(f"if not {running}.any():"):
             emit.write("break")
         emit.block(after)
-        pass_on(before.arguments, end_of(after))
+        carry(before.arguments, end_of(after))
     emit.active = outer
 
 
