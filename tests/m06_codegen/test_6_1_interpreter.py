@@ -183,7 +183,7 @@ def chosen(n: int, k: int) -> list[int]:
     return [k, n] if n > k else [n, k]
 
 
-CONTROL_FLOW = {
+CONTROL_FLOW: dict[Callable[[int, int], list[int]], str] = {
     halvings: """
         %one = arith.constant 1 : i32
         %two = arith.constant 2 : i32
