@@ -43,7 +43,7 @@ class FloatType:
 
 class TensorType:
     def __post_init__(self) -> None:
-        object.__setattr__(self, "shape", tuple(self.shape))
+        object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))
         match self:
             case TensorType(shape=()):
                 raise TypeError("a tensor needs at least one dimension")

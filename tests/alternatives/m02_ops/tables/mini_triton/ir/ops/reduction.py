@@ -10,7 +10,7 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
             sizes.setdefault(letter, set()).add(size)
     require(all(len(found) == 1 for found in sizes.values()), f"{a} times {b} does not fit {c}")
     elements = {element_type(a), element_type(b)}
-    require(len(elements) == 1 or elements == FP8, f"{a} and {b} do not meet")
+    require(len(elements) == 1 or elements <= FP8, f"{a} and {b} do not meet")
     require(all(element_type(c) in ACCUMULATORS.get(e, ()) for e in elements), f"{c} is no sum of {a} times {b}")
     return c
 
