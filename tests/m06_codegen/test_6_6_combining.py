@@ -307,3 +307,14 @@ def test_sums_of_bytes_are_exact() -> None:
     judge_dot(least, least.T.copy(), np.int32(0), "i32")
     judge_dot(least, least.T.copy(), np.full((2, 2), 2**31 - 1, np.int32), "i32")
     judge_dot(least, np.full((256, 2), 127, np.int8), np.full((2, 2), 2**24 + 1, np.int32), "i32")
+
+
+@pytest.mark.parametrize("count", [2048, 4096])
+def test_sums_of_bytes_are_exact(count: int) -> None:
+    """127 * 127, thousands of times, is more than fp32 has digits for: the sum is odd, so that it cannot hold it."""
+    ones = np.full((1, count), 127, np.int8)
+    ones[0, -1] = 1
+    right = np.full((count, 1), 127, np.int8)
+    right[-1, 0] = 2
+    judge_dot(ones, right, np.zeros((1, 1), np.int32), "i32")
+    judge_dot(-ones, right, np.full((1, 1), 2, np.int32), "i32")
