@@ -24,4 +24,4 @@ def lower(
         ours.write_text(ttir)
         simple.write_text(triton_api.simplified(str(ours), capability, settings))
         compiled = triton_api.compile(str(simple), capability, settings, types)
-    return Lowered(capability, dict(zip(STAGES, map(compiled.asm.__getitem__, STAGES), strict=True)), compiled)
+    return Lowered(capability, compiled.asm, compiled)
