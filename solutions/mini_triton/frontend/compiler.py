@@ -44,7 +44,7 @@ def ast_to_ttir(
     constants = complete_constants(kernel, signature, constexprs or {})
     types = {name: parse_type(signature[name]) for name in kernel.signature.parameters if name not in constants}
     try:
-        return build_module(kernel, types, constants, dict.fromkeys(divisible, ALIGNMENT))
+        return build_module(kernel, types, constants, divisible)
     except CompilationError as error:
         raise without_internals(error) from error.__cause__
 
@@ -53,7 +53,7 @@ def build_module(
     kernel: KernelSource,
     types: Mapping[str, dtype | pointer_type],
     constants: Mapping[str, Any],
-    divisibility: Mapping[str, int],
+    divisible: Collection[str],
 ) -> Module:
     """A module with one public function, of the kernel's name: its parameters are those in `types`, its body is what
     the kernel's source says. All that is not said by a statement stands at the place of the `def`, `kernel.tree`.
@@ -69,26 +69,25 @@ def build_module(
     with (
         building(builder),
         builder.location(place),
-        function(builder, module, kernel.fn.__name__, inputs, divisibility=divisibility) as built,
+        function(builder, module, kernel.fn.__name__, inputs) as built,
     ):
         for name, value in constants.items():
             visitor.scope.bind(name, to_compile_time(constexpr(value)), place)
-        for (name, type), argument in zip(types.items(), built.arguments, strict=True):
-            visitor.scope.bind(name, tensor(argument, type), place)
-        finish(kernel, visitor.run(kernel.tree.body), built.arguments, divisibility)
+        for argument in built.arguments:
+            visitor.scope.bind(argument.name, tensor(argument, types[argument.name]), place)
+        finish(kernel, visitor.run(kernel.tree.body), built.arguments, divisible)
     return module
     # [end]
 
 
-def finish(
-    kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument], divisibility: Mapping[str, int]
-) -> None:
-    """Check that a kernel returns nothing, and forget what its body promised about its arguments. (Given.)"""
+def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument], divisible: Collection[str]) -> None:
+    """Check that a kernel returns nothing. Note which arguments are divisible, and nothing else that its body promised
+    about them. (Given.)"""
     if isinstance(result, tensor | tuple) or unwrap(result) is not None:
         message = "a kernel returns nothing: store its results in memory"
         raise CompilationError(message, kernel.loc(kernel.tree))
     for argument in arguments:
-        argument.attributes = {"tt.divisibility": ALIGNMENT} if argument.name in divisibility else {}
+        argument.attributes = {"tt.divisibility": ALIGNMENT} if argument.name in divisible else {}
 
 
 def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
