@@ -10,32 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.checks import described, one_in
-from tests.support.m04_language.arguments import DTYPES, alike_cast
+from tests.support.m04_language.arguments import DTYPES, alike_cast, tl_name
 from tests.support.m04_language.expressions import Scene, judge
 
-NAMES = {  # of the dtypes to make tensors of; real Triton cannot fill one with an fp8 number in all its versions
-    **{f"i{width}": f"tl.int{width}" for width in (1, 8, 16, 32, 64)},
-    **{f"u{width}": f"tl.uint{width}" for width in (8, 16, 32, 64)},
-    **{"fp16": "tl.float16", "bf16": "tl.bfloat16", "fp32": "tl.float32", "fp64": "tl.float64"},
-}
-NUMBERS = (
-    "0",
-    "1",
-    "-1",
-    "True",
-    "False",
-    "0.0",
-    "1.5",
-    "-2.5",
-    "0.1",
-    "300.0",
-    "2",
-    "127",
-    "128",
-    "255",
-    "256",
-    "300",
-)
+FILLED = tuple(dtype for dtype in DTYPES if "fp8" not in dtype)  # not all versions of Triton fill a tensor with fp8
+NUMBERS = "0 1 -1 True False 0.0 1.5 -2.5 0.1 300.0 2 127 128 255 256 300".split()
 EXTREMES = tuple(
     f"{sign}2**{power}{more}" for sign in ("", "-") for power in (8, 31, 32, 63, 64) for more in ("", "-1")
 )
@@ -79,7 +58,7 @@ RANGES = {
     "tl.arange(0, n)": "arange's arguments must be of type tl.constexpr",
     "tl.arange(n, 4)": "arange's arguments must be of type tl.constexpr",
     "tl.arange(0.0, 4.0)": "arange's arguments must be of type tl.constexpr",
-    "tl.arange(-4, 4)": "arange must fit in int32",
+    "tl.arange(-1, 1)": "arange must fit in int32",
     "tl.arange(0, 2**40)": "arange must fit in int32",
     "tl.arange(2**31, 2**31 + 4)": "arange must fit in int32",
     "tl.arange(2**31, 8)": "arange must fit in int32",
@@ -95,23 +74,23 @@ def test_words_of_refused_ranges(expression: str) -> None:
     Scene({"n": "i32"}).refuses(expression, ValueError, RANGES[expression])
 
 
-@pytest.mark.parametrize("dtype", NAMES)
+@pytest.mark.parametrize("dtype", FILLED)
 def test_full_of_a_number(dtype: str) -> None:
     """Integers wrap around; what they do not take is refused."""
-    judge({}, [f"tl.full((4,), {number}, {NAMES[dtype]})" for number in NUMBERS + EXTREMES])
+    judge({}, [f"tl.full((4,), {number}, {tl_name(dtype)})" for number in (*NUMBERS, *EXTREMES)])
 
 
 @SOME
 @given(
     scalar=st.sampled_from(DTYPES),
-    dtype=st.sampled_from(sorted(NAMES)),
+    dtype=st.sampled_from(FILLED),
     shape=st.sampled_from(SHAPES),
     number=st.sampled_from(NUMBERS),
 )
 def test_full_of_a_scalar(scalar: str, dtype: str, shape: str, number: str) -> None:
     """A scalar of the kernel is converted; a tensor with a shape is refused."""
     arguments = {"s": scalar, "x": f"{scalar}[4]", "N": "=4"}
-    name = NAMES[dtype]
+    name = tl_name(dtype)
     agreed = alike_cast(scalar, dtype)
     expressions = [f"tl.full({shape}, {value}, {name})" for value in ("s", "x", number) if agreed or value != "s"]
     judge(arguments, [*expressions, f"tl.zeros({shape}, {name})", f"tl.zeros(shape={shape}, dtype={name})"])

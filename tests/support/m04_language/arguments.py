@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from ctypes import c_float
 
+from mini_triton.formats import FORMATS
 from mini_triton.language.signature import parse_type
 
 from tests.oracles import records
@@ -14,14 +15,12 @@ from tests.support.type_names import SIGNATURES
 Shape = tuple[int, ...]
 
 DTYPES = SIGNATURES
+TL_NAMES = {"i1": "tl.int1", **{row.signature: f"tl.{row.tl}" for row in FORMATS}}
 INTEGERS = tuple(dtype for dtype in DTYPES if dtype[0] in "iu")
 POINTERS = ("*fp32", "*fp16", "*i32")
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 ALIKE: tuple[Shape, ...] = ((), (4,), (4, 1), (2, 4))
 """Shapes that fit each other."""
-
-LONG = {"fp8e5": "float8e5", "fp8e4nv": "float8e4nv", "fp16": "float16", "bf16": "bfloat16", "fp32": "float32"}
-LONG |= {"fp64": "float64"}
 
 
 def typed(element: str, shape: Shape) -> str:
@@ -38,7 +37,7 @@ def tl_name(spelling: str) -> str:
     """The dtype as kernels name it: `tl.uint8` for `u8`, `tl.pointer_type(tl.float32)` for `*fp32`."""
     if spelling.startswith("*"):
         return f"tl.pointer_type({tl_name(spelling[1:])})"
-    return f"tl.{LONG.get(spelling, name_of(spelling))}"
+    return TL_NAMES[spelling]
 
 
 def name_of(spelling: str) -> str:
