@@ -1,7 +1,16 @@
-"""Kernels are cached for this run only."""
+"""Kernels are cached for this run only, and PyTorch is there before the first test begins."""
 
 from __future__ import annotations
 
+import pytest
+
+from tests.oracles import pytorch as torch
 from tests.support.m07_jit.kernel_cache import cache_folder
 
 __all__ = ["cache_folder"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def imported() -> None:
+    """An import that fails, or a PyTorch that is missing, is said once and as such, not by the first random case."""
+    torch.manual_seed(0)

@@ -26,12 +26,6 @@ SHARES = (0.0, 0.25, 0.5, 1.0)
 layouts = st.sampled_from(["contiguous", "transposed", "expanded", "every other"])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def seeded() -> None:
-    """Where there is no PyTorch, this ends each test before it imports `kernels.modules`."""
-    torch.manual_seed(0)
-
-
 def laid_out(x: Any, layout: str) -> Any:
     """A tensor of the same shape whose elements are elsewhere in memory. "expanded" has the same line again and again,
     as gradients of sums do.
