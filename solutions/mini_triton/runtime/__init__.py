@@ -1,8 +1,8 @@
 """The runtime: from a launch in Python to a kernel that runs.
 
-In: a Python function, arguments, a grid, options: `kernel[grid](x, y, n, BLOCK=64, num_warps=8)`. Out: the kernel has run
-on the arguments' memory, and its caller gets the compiled kernel. Below it are the front end (source to module), the back
-end for CPUs (module to NumPy), and for GPUs `backends/`.
+In: a Python function, arguments, a grid, options: `kernel[grid](x, y, n, BLOCK=64, num_warps=8)`. Out: the kernel has
+run on the arguments' memory, and its caller gets the compiled kernel. The runtime calls the front end (source to
+module), the back end for CPUs (module to NumPy), and for GPUs `backends/`.
 
 Yours, in reading order, with their tasks:
 

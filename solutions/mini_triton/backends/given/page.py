@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mini_triton.backends.layouts import WARP, Blocked, layouts
 from mini_triton.backends.ptx import Access, accesses, matrix_products
-from mini_triton.runtime.pipeline import STAGES
+from mini_triton.runtime import pipeline
 
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
@@ -56,8 +56,8 @@ def counted(number: int, what: str) -> str:
 
 def sizes(asm: Mapping[str, Any]) -> Iterator[str]:
     """A line for each stage that has a text."""
-    width = max(len(stage.name) for stage in STAGES)
-    for stage in STAGES:
+    width = max(len(stage.name) for stage in pipeline.STAGES)
+    for stage in pipeline.STAGES:
         if stage.form.unit and asm[stage.name]:
             size = len(re.findall(stage.form.line, asm[stage.name], re.MULTILINE))
             yield f"{stage.name:{width}}{size:6} {stage.form.unit:13} {stage.adds}"
