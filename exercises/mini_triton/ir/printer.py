@@ -11,6 +11,7 @@ Source: MLIR's language reference; `ttir` as printed by Triton 3.6 to 3.9.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from typing import Any, get_args
@@ -34,6 +35,7 @@ def without_locations(text: str) -> str:
     return re.sub(r' loc\("[^"\n]*":\d+:\d+\)$', "", text, flags=re.MULTILINE)
 
 
+@functools.cache  # the name of a file comes with every operation
 def quoted(text: str) -> str:
     """`text` as an MLIR string literal: quotes, backslashes and what is not plain ASCII as two hex digits a byte."""
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
