@@ -310,7 +310,7 @@ def test_sums_of_bytes_are_exact() -> None:
 
 
 @pytest.mark.parametrize("count", [2048, 4096])
-def test_sums_of_bytes_are_exact(count: int) -> None:
+def test_sums_of_thousands_of_bytes_are_exact(count: int) -> None:
     """127 * 127, thousands of times, is more than fp32 has digits for: the sum is odd, so that it cannot hold it."""
     ones = np.full((1, count), 127, np.int8)
     ones[0, -1] = 1
