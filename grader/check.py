@@ -15,7 +15,7 @@ from grader.mistakes import Mistake
 from grader.problems import Problem
 
 HINTS = 3
-MISTAKES = 1  # of each task, at least
+MISTAKES = range(1, 6)  # how many of each task
 ALTERNATIVES = 1  # of each milestone, at least
 LINES = 600  # of each file, at most
 
@@ -147,8 +147,8 @@ def _mistakes(curriculum: Curriculum) -> Iterator[Problem]:
             yield Problem(curriculum.tests / "mistakes", 0, f"task {id} has {count} mistakes called {name!r}")
     counts = Counter(mistake.task for mistake in listed)
     for task in curriculum.tasks:
-        if counts[task.id] < MISTAKES:
-            text = f"has {counts[task.id]} wrong solutions in tests/mistakes/ instead of {MISTAKES} or more"
+        if counts[task.id] not in MISTAKES:
+            text = f"has {counts[task.id]} wrong solutions instead of {MISTAKES[0]} to {MISTAKES[-1]}"
             yield _of_task(task, curriculum, text)
 
 

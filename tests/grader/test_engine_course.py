@@ -134,6 +134,14 @@ def test_broken_rules(sound: Course, file: str, old: str, new: str, problem: str
     assert any(problem in text for text in problems), problems
 
 
+def test_tasks_with_too_few_or_too_many_mistakes(sound: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "MISTAKES", range(3, 5))
+    told = [str(problem) for problem in check.check(sound.curriculum)]
+    assert [text.partition(": ")[2] for text in told] == [
+        f"task {task} has 2 wrong solutions instead of 3 to 4" for task in ("1.1", "1.2", "1.3", "2.1")
+    ]
+
+
 @pytest.mark.parametrize("path", ["docs/m01_numbers.md", "tests/alternatives/m02_chains/a/tiny/chain.py"])
 def test_missing_files(sound: Course, path: str) -> None:
     (sound.root / path).unlink()
