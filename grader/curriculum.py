@@ -176,18 +176,29 @@ def load(root: Path = ROOT) -> Curriculum:
     files = sorted((root / "grader" / "curriculum").glob("*.toml"))
     if not files:
         raise CurriculumError(f"No milestone is declared in {root / 'grader' / 'curriculum'}.")
-    milestones = sorted((_read(path) for path in files), key=lambda milestone: milestone.number)
+    milestones = sorted((_read(path, root / "solutions") for path in files), key=lambda milestone: milestone.number)
     return Curriculum(tuple(milestones), root)
 
 
-def _read(path: Path) -> Milestone:
+def _read(path: Path, solutions: Path) -> Milestone:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         timeout = table.pop("timeout", TIME_LIMIT)
         tasks = [_task({"timeout": timeout} | entry) for entry in table.pop("task", [])]
-        return Milestone(**table | {"modules": tuple(table["modules"]), "tasks": tuple(tasks)})
+        modules = tuple(module for name in table["modules"] for module in _modules(name, solutions))
+        return Milestone(**table | {"modules": modules, "tasks": tuple(tasks)})
     except (KeyError, TypeError, ValueError) as error:
         raise CurriculumError(f"{path}: {error}") from error
+
+
+def _modules(name: str, solutions: Path) -> list[str]:
+    """The modules that a name stands for: itself, or for `package.*` the package and all modules in it."""
+    package, star, _ = name.partition(".*")
+    if not star:
+        return [name]
+    files = sorted((solutions / package.replace(".", "/")).rglob("*.py"))
+    names = (".".join(file.relative_to(solutions).with_suffix("").parts) for file in files)
+    return [module.removesuffix(".__init__") for module in names]
 
 
 def _task(entry: dict) -> Task:
