@@ -26,7 +26,6 @@ from mini_triton.ir.core import Module
 from mini_triton.ir.printer import print_module, without_locations
 from mini_triton.ir.verifier import verify_after
 from mini_triton.runtime import inspection
-from mini_triton.runtime.given.nothing import do_nothing
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized
 
@@ -166,7 +165,7 @@ SASS = Form("sass", "instructions", r"^(?!NOP)\S", disassemble)
 STAGES = [
     Stage("source", read_source, Form("py", "lines", r"^ *[^\s#]"), "the kernel, as its author wrote it"),
     Stage("ttir", build_module, TTIR, "tensors, and what is done with all of one"),
-    Stage("nothing", change(do_nothing), TTIR, "nothing new"),
+    # passes stand here
     Stage("numpy", generate_numpy, NUMPY, "Python: many programs at once", device="cpu"),
     Stage("ttgir", hand_off, TTGIR, "which thread has which element; pipelines", device="gpu"),
     Stage("llir", keep, LLIR, "what one thread does with its elements, one by one", device="gpu"),
