@@ -241,6 +241,8 @@ def test_control_flow(function: Callable[[int, int], list[int]], n: int, k: int)
     text = kernel("n: i32, k: i32", CONTROL_FLOW[function])
     program, block = interpreter.Program(), entry(parse_module(text))
     calling(program.run, block, np.int32(n), np.int32(k)).succeeds()
+    ran = "unused" in {value.name for value in program.values}
+    assert ran == (function is chosen and n > k), f"for %n = {n}, %k = {k}: the branch without else is run if n > k"
     results = next(o.results for o in block.operations if o.name.startswith("scf.") and o.results)
     got, expected = [int(program.values[result]) for result in results[:2]], function(n, k)
     assert got == expected, f"for %n = {n}, %k = {k}\n  expected  {expected}\n  got       {got}\n{text}"

@@ -200,7 +200,10 @@ def test_random_loops_and_branches(statements: list[Any]) -> None:
     judge(divergent.source(statements), (5,), [x, out, 2], mode="interpreted")
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+RECORDED = [case for case in CASES if not str(case).startswith("block_")]  # block pointers left real Triton's IR
+
+
+@pytest.mark.parametrize("case", RECORDED, ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
     """What compiled Triton computed on a GPU. Kernels that need exact arithmetic are left to task 6.12."""
     expected = values.corpus(case)
