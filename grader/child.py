@@ -10,6 +10,8 @@ import json
 import os
 import sys
 from bdb import BdbQuit
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NoReturn
@@ -46,6 +48,8 @@ def main(job: Job, answers: Answers) -> None:
     for module, reason in job.broken.items():
         overlay.broken[module] = Unimportable(reason["message"], Verdict(reason["verdict"]), reason["location"])
 
+    _load_libraries({library for task in job.limits for library in curriculum.task(task).libraries})
+
     import pytest
 
     from grader.reporter import Reporter
@@ -76,6 +80,16 @@ def main(job: Job, answers: Answers) -> None:
         return
     oracles = sys.modules.get("tests.oracles")
     answers.send("finished", oracles=oracles.used() if oracles else {})
+
+
+def _load_libraries(names: Iterable[str]) -> None:
+    """Import what is slow to import while no limit runs: one that ends `import torch` half-way spoils all later ones.
+
+    A library that cannot be imported is the business of the module or the test that wants it.
+    """
+    for name in names:
+        with suppress(Exception):
+            importlib.import_module(name)
 
 
 def _import_modules(

@@ -38,6 +38,7 @@ class Task:
     hints: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()  # other tasks whose code this task's tests run as well
     timeout: float = TIME_LIMIT
+    libraries: tuple[str, ...] = ()  # slow to import: loaded before any time limit runs
 
     @property
     def milestone(self) -> int:
@@ -183,8 +184,8 @@ def load(root: Path = ROOT) -> Curriculum:
 def _read(path: Path, solutions: Path) -> Milestone:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        timeout = table.pop("timeout", TIME_LIMIT)
-        tasks = [_task({"timeout": timeout} | entry) for entry in table.pop("task", [])]
+        common = {name: table.pop(name) for name in ("timeout", "libraries") if name in table}
+        tasks = [_task(common | entry) for entry in table.pop("task", [])]
         modules = tuple(module for name in table["modules"] for module in _modules(name, solutions))
         return Milestone(**table | {"modules": modules, "tasks": tuple(tasks)})
     except (KeyError, TypeError, ValueError) as error:
@@ -205,6 +206,7 @@ def _task(entry: dict) -> Task:
     try:
         entry["hints"] = tuple(entry.get("hints", ()))
         entry["requires"] = tuple(entry.get("requires", ()))
+        entry["libraries"] = tuple(entry.get("libraries", ()))
         return Task(**entry)
     except TypeError as error:
         raise TypeError(f"task {entry.get('id', 'without id')}: {error}") from error

@@ -23,7 +23,7 @@ from grader.job import Job
 from grader.overlay import Plan
 
 PATIENCE = 5.0  # seconds beyond a step's own limit, in which the child should have ended by itself
-STARTUP = 60.0
+STARTUP = 120.0  # it loads libraries meanwhile, perhaps on a busy machine
 
 Answer = dict[str, Any]
 

@@ -47,6 +47,17 @@ def test_a_module_that_cannot_be_imported(
     assert results["test_shout"].verdict is Verdict.PASS
 
 
+@POSIX
+def test_no_time_limit_runs_while_a_library_is_loaded(solved: Course) -> None:
+    """However slow the machine: an import that ends half-way leaves a library that cannot be used any more."""
+    solved.write("slow.py", "import time\ntime.sleep(1.5)\n")  # the limit of an import is 1 second here
+    solved.write("exercises/tiny/text.py", "import slow\ndef shout(text): return text.upper() + '!'\n")
+    assert solved.grade()["test_shout"].verdict is Verdict.TIMEOUT
+    path = solved.root / "grader/curriculum/m01_numbers.toml"
+    path.write_text(f'libraries = ["slow", "absent"]\n{path.read_text()}')
+    assert solved.grade()["test_shout"].verdict is Verdict.PASS
+
+
 def test_a_missing_file_is_not_filled_from_the_reference(solved: Course) -> None:
     (solved.root / "exercises/tiny/number.py").unlink()
     results = solved.grade()

@@ -1,4 +1,4 @@
-"""Kernels are cached for this run only, and PyTorch is there before the first test begins."""
+"""Kernels are cached for this run only; a missing PyTorch is reported once."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _asked(server: Server, call: Call, device: str) -> Called:
         try:
             (answer,) = server.ask([request | {"function": call.function.__name__, "values": values}], SECONDS)
         except Silent as silence:
-            return Called(diagnostic=str(silence))
+            oracles.unavailable(str(silence))
         if not answer["ok"]:
             if device == "cuda":
                 server.stop()  # an illegal access costs it its GPU

@@ -145,7 +145,10 @@ def available() -> bool:
 @functools.cache
 def version() -> str:
     """The installed version, "3.7.1"."""
-    (answer,) = server().ask([{"do": "version"}], PARSE_SECONDS)
+    try:
+        (answer,) = server().ask([{"do": "version"}], PARSE_SECONDS)
+    except Silent as silence:
+        oracles.unavailable(str(silence))
     return answer["version"]
 
 
