@@ -16,7 +16,7 @@ from tests.support.m02_ops import descriptions as ir
 from tests.support.m02_ops import faults
 from tests.support.m02_ops.descriptions import Op
 from tests.support.m02_ops.diagnostics import reason
-from tests.support.m02_ops.programs import Step, program, recipes
+from tests.support.m02_ops.programs import PARAMETERS, Step, program, recipes
 from tests.support.m02_ops.rules import applying
 
 places = st.lists(st.sampled_from(faults.PLACES), max_size=3)
@@ -77,14 +77,9 @@ def test_an_empty_module() -> None:
     must_accept(ir.module())
 
 
-@pytest.mark.parametrize("fault", faults.TYPES)
+@pytest.mark.parametrize("fault", [*faults.TYPES, *faults.UNCHECKED])
 def test_wrong_types(fault: str) -> None:
-    must_refuse(*faults.spoiled([], faults.TYPES[fault]), fault)
-
-
-@pytest.mark.parametrize("fault", faults.UNCHECKED)
-def test_wrong_axes(fault: str) -> None:
-    must_refuse(*faults.spoiled([], faults.UNCHECKED[fault]), fault)
+    must_refuse(*faults.spoiled([], (faults.TYPES | faults.UNCHECKED)[fault]), fault)
 
 
 @pytest.mark.parametrize("fault", faults.ORDER)
@@ -99,8 +94,8 @@ def test_wrong_terminators(fault: str) -> None:
 
 
 def test_functions_must_return() -> None:
-    must_refuse(faults.without_a_return(), None, "a function without a return")
-    must_refuse(faults.without_operations(), None, "an empty function")
+    for fault, operations in (("a function without a return", [faults.ONE]), ("an empty function", [])):
+        must_refuse(ir.module(ir.function(PARAMETERS, operations)), None, fault)
 
 
 @given(recipe=recipes(max_size=4), fault=st.sampled_from(tuple(faults.FAULTS)), inside=places)
