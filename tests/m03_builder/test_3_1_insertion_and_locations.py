@@ -25,7 +25,7 @@ BLOCKS = 3
 
 # --- where
 
-withs = st.tuples(st.sampled_from(["at_end", "before"]), st.integers(0, 5))
+withs = st.tuples(st.sampled_from(["at_end", "before", "location"]), st.integers(0, 5))
 steps = st.recursive(
     st.just("make"),
     lambda step: st.tuples(withs, st.lists(step, max_size=4), st.sampled_from(["leave", "raise"])),
@@ -41,7 +41,9 @@ class Play:
         self.blocks = [Block() for _ in range(BLOCKS)]
         self.lists: list[list[int]] = [[] for _ in range(BLOCKS)]
         self.made: list[Operation] = []
+        self.lines: list[int | None] = []  # where each operation should come from
         self.place: tuple[int, int | None] | None = None  # list, and number before which to insert
+        self.line: int | None = None
         self.told: list[str] = []  # the steps so far, as Python
         self.depth = 0
 
@@ -59,8 +61,12 @@ class Play:
         (kind, index), inner, end = step
         if kind == "before" and not self.made:
             return
-        saved = self.place
-        if kind == "at_end":
+        saved = self.place, self.line
+        if kind == "location":
+            self.line = index or None
+            loc = Loc("kernel.py", index) if index else None
+            scope, called = self.builder.location(loc), f"location({loc})"
+        elif kind == "at_end":
             block = index % BLOCKS
             scope, called = self.builder.at_end(self.blocks[block]), f"at_end(block {block})"
             self.place = block, None
@@ -76,7 +82,7 @@ class Play:
             if end == "raise":
                 raise Stop
         self.depth -= 1
-        self.place = saved
+        self.place, self.line = saved
 
     def steps(self, steps: list[Any]) -> None:
         for step in steps:
@@ -96,6 +102,7 @@ class Play:
         made = self.builder.operation("arith.constant", value=number, result=I32)
         assert isinstance(made, Operation), f"`operation` returned {made!r}, not the operation: so must `insert`, too"
         self.made.append(made)
+        self.lines.append(self.line)
 
 
 def inserting(builder: Builder, operation: Operation) -> calling:
@@ -108,8 +115,8 @@ def inserting(builder: Builder, operation: Operation) -> calling:
 
 
 @given(steps=st.lists(steps, min_size=1, max_size=5))
-def test_operations_go_where_a_list_would_put_them(steps: list[Any]) -> None:
-    """Nested `with` blocks, some left by an exception: what a list's `append` and `insert` do, the blocks do."""
+def test_nested_with_blocks(steps: list[Any]) -> None:
+    """Some left by an exception: operations go where a list would put them, and come from the innermost location."""
     play = Play()
     play.step((("at_end", 0), ["make"], "leave"))
     play.steps(steps)
@@ -121,6 +128,10 @@ def test_operations_go_where_a_list_would_put_them(steps: list[Any]) -> None:
             "`at_end` appends, `before` keeps the order of making; both put the old insertion point back.\n"
             f"What was done:\n{play.story}"
         )
+    lines = [operation.loc.line if operation.loc else None for operation in play.made]
+    assert lines == play.lines, (
+        f"the operations' lines:\n  expected  {play.lines}\n  got       {lines}\nWhat was done:\n{play.story}"
+    )
 
 
 def test_insert_returns_the_operation() -> None:
@@ -201,46 +212,6 @@ def test_what_a_rule_refuses_is_not_inserted() -> None:
 
 
 # --- whence
-
-places = st.recursive(
-    st.just("make"),
-    lambda step: st.tuples(
-        st.none() | st.integers(1, 99), st.lists(step, max_size=4), st.sampled_from(["leave", "raise"])
-    ),
-    max_leaves=12,
-)
-
-
-@given(steps=st.lists(places, min_size=1, max_size=5))
-def test_operations_come_from_the_innermost_location(steps: list[Any]) -> None:
-    """A step is an operation, or a line (or None) with steps inside it; afterwards the line around it holds again."""
-    builder, block = Builder(), Block()
-    expected: list[int | None] = []
-    told: list[str] = []
-
-    def play(step: Any, line: int | None, indent: str) -> None:
-        if step == "make":
-            told.append(f"{indent}make an operation")
-            builder.operation("arith.constant", value=0, result=I32)
-            expected.append(line)
-            return
-        inner_line, inner, end = step
-        loc = None if inner_line is None else Loc("kernel.py", inner_line)
-        told.append(f"{indent}with location({loc}):")
-        with stopped("`location`") if end == "raise" else nullcontext(), builder.location(loc):
-            for one in inner:
-                play(one, inner_line, f"{indent}    ")
-            told.append(f"{indent}    {'raise Stop' if end == 'raise' else 'pass'}")
-            if end == "raise":
-                raise Stop
-
-    with builder.at_end(block):
-        for step in [*steps, "make"]:
-            play(step, None, "    ")
-    got = [operation.loc.line if operation.loc else None for operation in block.operations]
-    assert got == expected, "\n".join(
-        ["the operations' lines:", f"  expected  {expected}", f"  got       {got}", "What was done:", *told]
-    )
 
 
 @given(

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.errors import Loc, VerificationError
 from mini_triton.ir.builder import Builder
-from mini_triton.ir.core import Block, Operation, Value
+from mini_triton.ir.core import Block, Value
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.scopes import condition, for_, if_, while_, yield_
 from mini_triton.ir.types import F32, I1, I32, I64
 from mini_triton.ir.verifier import verify
 
+from tests.checks import calling, described
 from tests.oracles import triton
 from tests.support.m02_ops import descriptions as ir
-from tests.support.m02_ops.descriptions import Op
+from tests.support.m02_ops import faults
+from tests.support.m02_ops.descriptions import Op, type_of
 from tests.support.m02_ops.diagnostics import parting
-from tests.support.m02_ops.programs import Step, program, recipes
+from tests.support.m02_ops.programs import PARAMETERS, Step, program, recipes
 from tests.support.m03_builder.exceptions import Stop, stopped
 from tests.support.m03_builder.modules import module_around
-from tests.support.m03_builder.rebuilding import LINE, rebuilt
+from tests.support.m03_builder.rebuilding import LINE, Rebuilder, rebuilt
 
 # --- whole programs
 
@@ -149,63 +152,39 @@ def test_the_operation_comes_where_the_with_stands() -> None:
 # --- what goes wrong inside
 
 
-def scopes(builder: Builder, n: Value, flag: Value) -> dict[str, Callable[[Callable[[], None]], None]]:
-    """Each `with` of `scopes.py`, as a function that calls another one inside."""
+def within(builder: Builder, place: str, n: Value, flag: Value, inside: Callable[[], None]) -> None:
+    """Call `inside` in a `with` of `scopes.py`, or between two of them."""
 
-    def in_for(inside: Callable[[], None]) -> None:
+    def here(name: str) -> None:
+        if name == place:
+            inside()
+
+    if place == "for":
         with for_(builder, n, n, n, [n]) as loop:
             inside()
             yield_(builder, *loop.carried)
-
-    def in_if(inside: Callable[[], None]) -> None:
+    elif place in ("if", "then", "otherwise"):
         with if_(builder, flag) as branch:
-            inside()
+            here("if")
             with branch.then():
-                pass
-
-    def in_then(inside: Callable[[], None]) -> None:
-        with if_(builder, flag) as branch:
-            with branch.then():
-                inside()
-
-    def in_otherwise(inside: Callable[[], None]) -> None:
-        with if_(builder, flag) as branch:
-            with branch.then():
-                pass
+                here("then")
             with branch.otherwise():
-                inside()
-
-    def in_while(inside: Callable[[], None]) -> None:
-        with while_(builder, [n]) as loop:
-            with loop.before() as carried:
+                here("otherwise")
+    else:
+        with while_(builder, [n]) as spin:
+            with spin.before() as carried:
+                here("before")
                 condition(builder, flag, *carried)
-            inside()
-            with loop.after() as passed:
+            here("while")
+            with spin.after() as passed:
+                here("after")
                 yield_(builder, *passed)
 
-    def in_before(inside: Callable[[], None]) -> None:
-        with while_(builder, [n]) as loop:
-            with loop.before() as carried:
-                inside()
-                condition(builder, flag, *carried)
-            with loop.after() as passed:
-                yield_(builder, *passed)
 
-    def in_after(inside: Callable[[], None]) -> None:
-        with while_(builder, [n]) as loop:
-            with loop.before() as carried:
-                condition(builder, flag, *carried)
-            with loop.after() as passed:
-                inside()
-                yield_(builder, *passed)
-
-    return {name: scope for name, scope in locals().items() if name.startswith("in_")}
+PLACES = ("for", "if", "then", "otherwise", "while", "before", "after")
 
 
-NAMES = ("in_for", "in_if", "in_then", "in_otherwise", "in_while", "in_before", "in_after")
-
-
-@given(path=st.lists(st.sampled_from(NAMES), min_size=1, max_size=4))
+@given(path=st.lists(st.sampled_from(PLACES), min_size=1, max_size=4))
 def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
     """However deep it is raised: no operation is made, and the builder is back where it was."""
     builder, block = Builder(), Block([I32, I1])
@@ -213,12 +192,12 @@ def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
     def fail() -> None:
         raise Stop
 
-    inside = fail
-    for name in reversed(path):
-        inside = nested(scopes(builder, *block.arguments)[name], inside)
+    inside: Callable[[], None] = fail
+    for place in reversed(path):
+        inside = partial(within, builder, place, *block.arguments, inside)
     with builder.at_end(block):
         first = builder.operation("arith.constant", value=1, result=I32)
-        with stopped(" > ".join(name.removeprefix("in_") for name in path)):
+        with stopped(" > ".join(path)):
             inside()
         second = builder.operation("arith.constant", value=2, result=I32)
     names = [operation.name for operation in block.operations]
@@ -227,43 +206,35 @@ def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
     )
 
 
-def nested(scope: Callable[[Callable[[], None]], None], inside: Callable[[], None]) -> Callable[[], None]:
-    """The function that calls `inside` in `scope`."""
-    return lambda: scope(inside)
+REFUSED = (
+    "a loop that yields another type",
+    "a loop that yields too little",
+    "branches of two types",
+    "a result without an else",
+    "a tensor as condition",
+    "a while that yields another type",
+)
 
 
 def test_what_the_type_rules_refuse() -> None:
     """The operation is made from all that was built inside, when its `with` ends: its type rule sees the mistake."""
-    builder, block = Builder(), Block([I32, I1, F32])
-    n, flag, x = block.arguments
+    for mistake in REFUSED:
+        rebuilder, body = Rebuilder(), ir.Block(PARAMETERS, tuple(faults.TYPES[mistake]))
+        block = Block([type_of(type) for _, type in PARAMETERS])
+        with rebuilder.builder.at_end(block):
+            leaving = described(f"leaving the `with` of {mistake}", rebuilder.fill, body, block.arguments)
+            leaving.raises(VerificationError, because="its type rule sees all that was built inside")
+        left = [operation.name for operation in block.operations]
+        assert not left, f"{mistake}: refused, but {left} was inserted all the same"
 
-    def nothing_yielded() -> None:
-        with for_(builder, n, n, n, [x]):
-            pass
 
-    def other_type() -> None:
-        with for_(builder, n, n, n, [x]) as loop:
-            yield_(builder, loop.variable)
-
-    def float_bounds() -> None:
-        with for_(builder, x, x, x):
-            pass
-
-    def no_else() -> None:
-        with if_(builder, flag) as branch:
-            with branch.then():
-                yield_(builder, x)
+def test_what_is_forgotten() -> None:
+    builder, block = Builder(), Block([I32, I1])
+    n, flag = block.arguments
 
     def no_then() -> None:
         with if_(builder, flag):
             pass
-
-    def branches_differ() -> None:
-        with if_(builder, flag) as branch:
-            with branch.then():
-                yield_(builder, x)
-            with branch.otherwise():
-                yield_(builder, n)
 
     def no_condition() -> None:
         with while_(builder, [n]) as loop:
@@ -272,21 +243,7 @@ def test_what_the_type_rules_refuse() -> None:
             with loop.after():
                 yield_(builder, n)
 
-    def not_what_it_started_with() -> None:
-        with while_(builder, [n]) as loop:
-            with loop.before():
-                condition(builder, flag, x)
-            with loop.after() as passed:
-                yield_(builder, *passed)
-
-    mistakes = (nothing_yielded, other_type, float_bounds, no_else, no_then, branches_differ)
     with builder.at_end(block):
-        for mistake in (*mistakes, no_condition, not_what_it_started_with):
-            refused = False
-            try:
-                mistake()
-            except VerificationError:
-                refused = True
-            assert refused, f"{mistake.__name__}: leaving the `with` should raise VerificationError"
-            left: list[Operation] = block.operations
-            assert not left, f"{mistake.__name__}: refused, but {left[0].name} was inserted all the same"
+        for mistake in (no_then, no_condition):
+            calling(mistake).raises(VerificationError)
+            assert not block.operations, f"{mistake.__name__}: refused, but something was inserted all the same"

@@ -98,6 +98,15 @@ TYPES: dict[str, list[Op]] = {
     "a while that forwards another type": [
         op("scf.while", "", {"wrong": "f32"}, region(op("scf.condition", "c x")), region(YIELD, j="i32"))
     ],
+    "a while that yields another type": [
+        op(
+            "scf.while",
+            "n",
+            {"wrong": "f32"},
+            region(op("scf.condition", "c x"), j="i32"),
+            region(op("scf.yield", "y"), y="f32"),
+        )
+    ],
 }
 UNCHECKED: dict[str, list[Op]] = {  # not in every version of real Triton
     "an axis out of range": [reduction(LEFT, axis=1)],
