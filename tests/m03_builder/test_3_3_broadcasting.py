@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from mini_triton.errors import VerificationError
 from mini_triton.ir.core import Value
 from mini_triton.ir.printer import print_module
-from mini_triton.ir.types import F32, I1, I32, PointerType, element_type
 from mini_triton.ir.verifier import verify
 
 from tests.oracles import questions, records, triton
@@ -71,7 +70,7 @@ def test_expand_dims() -> None:
         for axis in range(-rank - 1, rank + 1):
             got = bench.call("expand_dims", bench.arguments[0], axis)
             new = np.expand_dims(np.empty(shape), axis).shape
-            bench.holds(got, ("reshape", "%0", in_shape(new, I32)), f"expand_dims of shape {shape}, axis {axis}")
+            bench.holds(got, ("reshape", "%0", in_shape(new, "i32")), f"expand_dims of shape {shape}, axis {axis}")
         assert set(bench.names) == {"tt.expand_dims"} and len(bench.names) == 2 * rank + 2, "one operation is enough"
         for axis in (rank + 1, rank + 2, -rank - 2, -rank - 3):
             because = f"the result has {rank + 1} dimensions, so there is no axis {axis}"
@@ -130,7 +129,7 @@ def test_elementwise(shapes: list[Shape], name: str) -> None:
         bench.refuses(ValueError, "elementwise", name, *bench.arguments, because="these shapes do not broadcast")
         return
     got = bench.call("elementwise", name, *bench.arguments)
-    expected = (name, *meeting(bench, common), in_shape(common, I32))
+    expected = (name, *meeting(bench, common), in_shape(common, "i32"))
     bench.holds(got, expected, f"elementwise({name!r}) of the shapes {shapes}")
 
 
@@ -140,11 +139,11 @@ def test_elementwise_with_other_operands(shapes: list[Shape]) -> None:
     bench = Bench(("i1", shapes[0]), ("f32", shapes[1]), ("f32", shapes[2]))
     condition, x, y = bench.arguments
     common = np.broadcast_shapes(*shapes)
-    expected: Term = ("arith.select", *meeting(bench, common), in_shape(common, F32))
+    expected: Term = ("arith.select", *meeting(bench, common), in_shape(common, "f32"))
     got = bench.call("elementwise", "arith.select", condition, x, y)
     bench.holds(got, expected, f"elementwise('arith.select') of the shapes {shapes}")
     common = np.broadcast_shapes(*shapes[1:])
-    expected = ("arith.cmpf", *meeting(bench, common, x, y), "olt", in_shape(common, I1))
+    expected = ("arith.cmpf", *meeting(bench, common, x, y), "olt", in_shape(common, "i1"))
     got = bench.call("elementwise", "arith.cmpf", x, y, predicate="olt")
     bench.holds(got, expected, f"elementwise('arith.cmpf', predicate='olt') of {shapes[1:]}")
 
@@ -156,12 +155,12 @@ def test_arithmetic_and_comparisons(shapes: list[Shape], element: str, number: i
     common = np.broadcast_shapes(*shapes)
     kind, predicates = ("i", INT_PREDICATES) if element[0] == "i" else ("f", FLOAT_PREDICATES)
     operands = meeting(bench, common)
-    type = in_shape(common, element_type(bench.arguments[0].type))
+    type = in_shape(common, element)
     for name in ("add", "sub", "mul"):
         expected: Term = (f"arith.{name}{kind}", *operands, type)
         bench.holds(bench.call(name, *bench.arguments), expected, f"{name} of {element} in the shapes {shapes}")
     predicate = predicates[number % len(predicates)]
-    expected = (f"arith.cmp{kind}", *operands, predicate, in_shape(common, I1))
+    expected = (f"arith.cmp{kind}", *operands, predicate, in_shape(common, "i1"))
     got = bench.call("compare", predicate, *bench.arguments)
     bench.holds(got, expected, f"compare {predicate!r} of {element} in the shapes {shapes}")
 
@@ -177,7 +176,7 @@ def test_addptr(shapes: list[Shape], offset: str) -> None:
     if common is None:
         bench.refuses(ValueError, "addptr", *bench.arguments, because="these shapes do not broadcast")
         return
-    expected = ("tt.addptr", *meeting(bench, common), in_shape(common, PointerType(F32)))
+    expected = ("tt.addptr", *meeting(bench, common), in_shape(common, POINTER))
     bench.holds(bench.call("addptr", *bench.arguments), expected, f"addptr of the shapes {shapes}")
 
 
@@ -191,7 +190,7 @@ def test_load(shapes: list[Shape]) -> None:
         why = "pointer and mask are broadcast together; `other` must fit their shape, and may not make it grow"
         bench.refuses(ValueError, "load", *bench.arguments, because=why)
         return
-    expected = ("tt.load", *meeting(bench, common), in_shape(common, F32))
+    expected = ("tt.load", *meeting(bench, common), in_shape(common, "f32"))
     bench.holds(bench.call("load", *bench.arguments), expected, called)
 
 

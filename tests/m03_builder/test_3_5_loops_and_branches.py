@@ -188,13 +188,14 @@ PLACES = ("for", "if", "then", "otherwise", "while", "before", "after")
 def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
     """However deep it is raised: no operation is made, and the builder is back where it was."""
     builder, block = Builder(), Block([I32, I1])
+    n, flag = block.arguments
 
     def fail() -> None:
         raise Stop
 
     inside: Callable[[], None] = fail
     for place in reversed(path):
-        inside = partial(within, builder, place, *block.arguments, inside)
+        inside = partial(within, builder, place, n, flag, inside)
     with builder.at_end(block):
         first = builder.operation("arith.constant", value=1, result=I32)
         with stopped(" > ".join(path)):

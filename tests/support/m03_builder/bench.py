@@ -7,7 +7,7 @@ from typing import Any
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Block, BlockArgument, OpResult, Value
 from mini_triton.ir.printer import print_module
-from mini_triton.ir.types import TensorType, Type, element_type, shape_of
+from mini_triton.ir.types import element_type, shape_of
 
 from tests.checks import calling, described
 from tests.support.m03_builder.modules import module_around
@@ -86,21 +86,21 @@ def term(value: Value) -> Term:
 
 def grown(value: Value, shape: Shape) -> Term:
     """The term of a value that is broadcast to a shape that it fits."""
-    old, element = shape_of(value.type), element_type(value.type)
+    old, element = shape_of(value.type), str(element_type(value.type))
     aligned = (1,) * (len(shape) - len(old)) + old
     result = term(value)
     if not old and shape:
-        return "tt.splat", result, str(TensorType(shape, element))
+        return "tt.splat", result, in_shape(shape, element)
     if aligned != old:
-        result = "reshape", result, str(TensorType(aligned, element))
+        result = "reshape", result, in_shape(aligned, element)
     if aligned != shape:
-        result = "tt.broadcast", result, str(TensorType(shape, element))
+        result = "tt.broadcast", result, in_shape(shape, element)
     return result
 
 
-def in_shape(shape: Shape, element: Type) -> str:
+def in_shape(shape: Shape, element: str) -> str:
     """The spelling of a tensor or scalar type."""
-    return str(TensorType(shape, element) if shape else element)
+    return str(of_shape(shape, element))
 
 
 def _in_words(argument: Any) -> str:
