@@ -19,7 +19,7 @@ from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
 from tests.support.m06_codegen import closeness
 from tests.support.m06_codegen import tile_kernels as tiles
-from tests.support.m06_codegen.grids import about, running
+from tests.support.m06_codegen.kernels import about, running
 from tests.support.m06_codegen.lazy_arrays import Access, accesses, elements
 from tests.support.m06_codegen.windows import WINDOWS, judge_load, judge_store
 

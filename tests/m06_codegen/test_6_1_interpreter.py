@@ -20,7 +20,7 @@ from tests.oracles import values
 from tests.oracles.elementwise import QUESTIONS
 from tests.support.m06_codegen import closeness
 from tests.support.m06_codegen.exactness import DTYPES
-from tests.support.m06_codegen.kernel_text import kernel
+from tests.support.m06_codegen.kernels import kernel
 
 
 def operations(*lines: str, parameters: str = "n: i32") -> dict[str, Operation]:

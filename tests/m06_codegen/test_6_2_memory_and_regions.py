@@ -14,19 +14,15 @@ from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
-from tests.checks import calling, one_in
+from tests.checks import calling
 from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.mini_triton.explained_values import CORPUS
 from tests.oracles import modules, values
-from tests.support.m06_codegen import closeness, numpy_backend
-from tests.support.m06_codegen import divergent_kernels as divergent
-from tests.support.m06_codegen import reduction_kernels as combined
-from tests.support.m06_codegen import straight_line_kernels as straight_line
-from tests.support.m06_codegen.grids import judge
-from tests.support.m06_codegen.kernel_text import kernel, tensor
-from tests.support.m06_codegen.straight_line_kernels import Step
+from tests.support.m06_codegen import closeness, numpy_backend, random_ir
+from tests.support.m06_codegen.kernels import kernel, tensor
+from tests.support.m06_codegen.random_ir import Step
 
 run = functools.partial(numpy_backend.run, mode="interpreted")
 GIVEN = ("exact.exp2", "exact.erf", "exact.extern")
@@ -180,24 +176,14 @@ def test_from_left_to_right(shape: tuple[int, ...], way: str) -> None:
 # --- whole kernels
 
 
-@given(steps=straight_line.recipes, memory=straight_line.numbers, grid=st.sampled_from([(1,), (3,), (2, 1, 2)]))
+@given(
+    steps=random_ir.straight_lines | random_ir.reductions | random_ir.control_flow,
+    memory=random_ir.numbers,
+    grid=st.sampled_from([(1,), (3,), (2, 1, 2)]),
+)
 def test_random_kernels(steps: list[Step], memory: list[int], grid: tuple[int, ...]) -> None:
     """What another interpreter says that each program stores."""
-    straight_line.judge(steps, memory, grid, run)
-
-
-@one_in(2)
-@given(steps=combined.recipes, memory=straight_line.numbers)
-def test_random_reductions(steps: list[Step], memory: list[int]) -> None:
-    straight_line.judge(steps, memory, (2,), run, combined.Combined)
-
-
-@one_in(3)
-@given(statements=divergent.statements)
-def test_random_loops_and_branches(statements: list[Any]) -> None:
-    x = np.array([3, -1, 2, 0, 7, 5, 1, -4], np.int32)
-    out = np.full(5 * divergent.SLOTS, -7, np.int32)
-    judge(divergent.source(statements), (5,), [x, out, 2], mode="interpreted")
+    random_ir.judge(steps, memory, grid, "interpreted")
 
 
 RECORDED = [case for case in CASES if not str(case).startswith("block_")]  # block pointers left real Triton's IR

@@ -13,7 +13,8 @@ from mini_triton.codegen.library.programs import Programs
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
-from tests.support.m06_codegen.kernel_text import kernel, places
+from tests.support.interpreter import places
+from tests.support.m06_codegen.kernels import kernel
 
 grids = st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple)
 KNOWN = (

@@ -16,21 +16,20 @@ from mini_triton.ir.storage import OutOfBounds
 from tests.corpus import CASES
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
-from tests.support.m06_codegen import closeness
-from tests.support.m06_codegen import straight_line_kernels as straight_line
-from tests.support.m06_codegen.kernel_text import kernel
+from tests.support.m06_codegen import closeness, random_ir
+from tests.support.m06_codegen.kernels import kernel
 from tests.support.m06_codegen.numpy_backend import run
-from tests.support.m06_codegen.straight_line_kernels import Step
+from tests.support.m06_codegen.random_ir import Step
 
 grids = st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple)
 
 # --- whole kernels
 
 
-@given(steps=straight_line.recipes, memory=straight_line.numbers, grid=grids)
+@given(steps=random_ir.straight_lines, memory=random_ir.numbers, grid=grids)
 def test_random_kernels(steps: list[Step], memory: list[int], grid: tuple[int, ...]) -> None:
     """All programs together store what an interpreter says that each of them does, and values vary as they may."""
-    module, right = straight_line.judge(steps, memory, grid, run)
+    module, right = random_ir.judge(steps, memory, grid)
     (function,) = module.body.operations
     axes = Varying(function).axes
     for value in right.runs[0]:

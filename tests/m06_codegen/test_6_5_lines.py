@@ -15,7 +15,7 @@ from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
-from tests.support.m06_codegen.kernel_text import kernel, tensor
+from tests.support.m06_codegen.kernels import kernel, tensor
 from tests.support.m06_codegen.numpy_backend import run
 
 KERNEL = """\

@@ -14,19 +14,16 @@ from tests.checks import one_in
 from tests.corpus import CASES
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
-from tests.support.m06_codegen import closeness, numpy_backend
-from tests.support.m06_codegen import reduction_kernels as combined
-from tests.support.m06_codegen import straight_line_kernels as straight_line
-from tests.support.m06_codegen.kernel_text import kernel, tensor
-from tests.support.m06_codegen.straight_line_kernels import Step
+from tests.support.m06_codegen import closeness, numpy_backend, random_ir
+from tests.support.m06_codegen.kernels import kernel, tensor
+from tests.support.m06_codegen.random_ir import Step
 
 
 @one_in(2)
-@given(steps=combined.recipes, memory=straight_line.numbers, grid=st.sampled_from([(1,), (3,)]))
+@given(steps=random_ir.reductions, memory=random_ir.numbers, grid=st.sampled_from([(1,), (3,)]))
 def test_random_kernels(steps: list[Step], memory: list[int], grid: tuple[int, ...]) -> None:
     """What an interpreter says that each program stores, which combines one element after the other."""
-    run = numpy_backend.run
-    straight_line.judge(steps, memory, grid, run, combined.Combined)
+    random_ir.judge(steps, memory, grid)
 
 
 NAMES = "arg_reductions argmax attention_backward_delta batched_dot concatenated cumsum custom_reductions group_norm"

@@ -9,7 +9,7 @@ from mini_triton.ir.storage import OutOfBounds
 from tests.checks import calling
 from tests.support.m06_codegen import counted_kernels as counted
 from tests.support.m06_codegen.counted_kernels import BEGIN, PARAMETERS, judge_body, number, store
-from tests.support.m06_codegen.grids import kernel, running
+from tests.support.m06_codegen.kernels import kernel, running
 
 COUNTS = ([0, 1, 2, 3, 4], [4, 0, 2, 0, 1, 0, 3], [0, 0, 0], [5], [-1, 2], [3, 3, 3, 3])
 

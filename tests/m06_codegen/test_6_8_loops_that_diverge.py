@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pytest
 from hypothesis import given
 from mini_triton.codegen.axes import PROGRAM, Varying
@@ -15,11 +12,11 @@ from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.oracles import modules, values
-from tests.support.m06_codegen import closeness
+from tests.support.m06_codegen import closeness, random_ir
 from tests.support.m06_codegen import counted_kernels as counted
-from tests.support.m06_codegen import divergent_kernels as parting
-from tests.support.m06_codegen.counted_kernels import BEGIN, PARAMETERS, judge_body, number, store
-from tests.support.m06_codegen.grids import about, judge, kernel, running
+from tests.support.m06_codegen.counted_kernels import BEGIN, PARAMETERS, judge_body, store
+from tests.support.m06_codegen.kernels import about, kernel, running
+from tests.support.m06_codegen.random_ir import Step
 
 COUNTS = ([0, 1, 2, 3, 4], [4, 0, 2, 0, 1, 0, 3], [0, 0, 0], [5], [-1, 2], [3, 3, 3, 3])
 
@@ -275,12 +272,11 @@ def test_along_which_axes() -> None:
 # --- all together
 
 
-@one_in(3)
-@given(statements=parting.statements)
-def test_random_programs(statements: list[Any]) -> None:
+@one_in(2)
+@given(steps=random_ir.control_flow, memory=random_ir.numbers)
+def test_random_programs(steps: list[Step], memory: list[int]) -> None:
     """Loops and branches in each other, with loads and stores, for five programs."""
-    x = number([3, -1, 2, 0, 7, 5, 1, -4])
-    judge(parting.source(statements), (5,), [x, np.full(5 * parting.SLOTS, -7, np.int32), 2])
+    random_ir.judge(steps, memory, (5,))
 
 
 CORPUS = [case for case in CASES if str(case) in ("loop_bounds", "unchanged_carry", "early_return")]

@@ -30,8 +30,8 @@ from tests.support.m06_codegen.atomic_kernels import (
     UNUSED,
     loop,
 )
-from tests.support.m06_codegen.grids import Words, about, judge, kernel, running
 from tests.support.m06_codegen.interleavings import MEANINGS, possible, swap
+from tests.support.m06_codegen.kernels import Words, about, judge, kernel, running
 
 INTEGERS = ("int32", "int64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")

@@ -7,8 +7,9 @@ afterwards, and so wraps around.
 
 from __future__ import annotations
 
+import itertools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,15 @@ from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import I1, FloatType, IntegerType, PointerType, Type, element_type, shape_of
 
-from tests.support.m06_codegen.kernel_text import Grid, Place, places
-
 Function = Callable[..., Any]
+Grid = Sequence[int]
+Place = tuple[int, int, int]
+
+
+def places(grid: Grid) -> Iterator[Place]:
+    """The ids of all programs of a grid; axis x runs fastest."""
+    sizes = (*grid, 1, 1)[:3]
+    return ((x, y, z) for z, y, x in itertools.product(*map(range, reversed(sizes))))
 
 
 def unsigned(x: Any) -> Any:

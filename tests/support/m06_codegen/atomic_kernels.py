@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.support.m06_codegen.grids import kernel
+from tests.support.m06_codegen.kernels import kernel
 
 EIGHT = "(tensor<8x!tt.ptr<i32>>, tensor<8xi32>, tensor<8xi1>) -> tensor<8xi32>"
 FOUR = EIGHT.replace("8", "4")

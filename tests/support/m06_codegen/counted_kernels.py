@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.support.m06_codegen.grids import judge, kernel
+from tests.support.m06_codegen.kernels import judge, kernel
 
 PARAMETERS = "%counts: !tt.ptr<i32>, %x: !tt.ptr<i32>, %out: !tt.ptr<i32>, %k: i32"
 BEGIN = """

@@ -10,9 +10,9 @@ from mini_triton.codegen import compile_module
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer
 
-from tests.support.m06_codegen import grids
+from tests.support.m06_codegen import kernels
 from tests.support.m06_codegen.closeness import difference
-from tests.support.m06_codegen.grids import Words, about, kernel
+from tests.support.m06_codegen.kernels import Words, about, kernel
 
 BLOCK = 16
 ROWS, COLUMNS = 4, 8
@@ -181,7 +181,7 @@ def judge(text: str, grid: Sequence[int], arguments: Sequence[Any], expected: Ma
     """After the kernel ran, buffers are as they were, but for some that are as expected."""
     __tracebackhide__ = True
     wanted = [expected.get(number, value) for number, value in enumerate(arguments)]
-    grids.judge(text, grid, arguments, wanted, mode="fast")
+    kernels.judge(text, grid, arguments, wanted, mode="fast")
 
 
 def judge_ids(grid: tuple[int, ...]) -> None:

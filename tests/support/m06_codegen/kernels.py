@@ -1,6 +1,6 @@
 """Small kernels as TTIR text, run over a grid: by the back end under test, and program after program by an interpreter.
 
-judge(kernel("%x: !tt.ptr<i32>, %out: !tt.ptr<i32>", "%pid = ..."), (5,), [x, out])
+judge(kernel("x: *i32, out: *i32", "%pid = tt.get_program_id x : i32", …), (5,), [x, out])
 """
 
 from __future__ import annotations
@@ -21,14 +21,22 @@ SHOWN = 16  # elements of an array, at most, in a failure
 GAP = 8  # elements between two buffers in the memory of the interpreter
 
 
-def kernel(parameters: str, body: str) -> str:
-    """The text of a module with one kernel."""
-    lines, depth = ["module {", f"  tt.func public @kernel({parameters}) attributes {{noinline = false}} {{"], 2
-    for line in filter(None, map(str.strip, [*body.splitlines(), "tt.return", "}", "}"])):
+def kernel(parameters: str, *lines: str, end: str = "tt.return") -> str:
+    """The text of a module with one kernel; a parameter is `name: type`, where `*f32` is a pointer."""
+    pairs = [parameter.removeprefix("%").split(": ") for parameter in parameters.split(", ")]
+    types = [(name, f"!tt.ptr<{type[1:]}>" if type.startswith("*") else type) for name, type in pairs]
+    header = ", ".join(f"%{name}: {type}" for name, type in types)
+    text, depth = ["module {", f"  tt.func public @kernel({header}) {{"], 2
+    for line in filter(None, map(str.strip, "\n".join([*lines, end, "}", "}"]).splitlines())):
         depth -= line.startswith("}")
-        lines.append("  " * (depth - line.startswith("^")) + line)
+        text.append("  " * (depth - line.startswith("^")) + line)
         depth += line.endswith("{")
-    return "\n".join(lines) + "\n"
+    return "\n".join(text) + "\n"
+
+
+def tensor(element: str, *shape: int) -> str:
+    """A tensor type as text; a scalar's if there is no shape."""
+    return f"tensor<{'x'.join(map(str, shape))}x{element}>" if shape else element
 
 
 def in_turn(text: str, grid: Sequence[int], arguments: Sequence[Any]) -> list[Any]:
@@ -60,9 +68,7 @@ class about(described):
         super().fail(expected, got, f"{because or 'that is what the IR means'}\n  {self.rest}")
 
 
-def running(
-    text: str, grid: Sequence[int], arguments: Sequence[Any], hidden: Sequence[Any] = (), **how: Any
-) -> about:
+def running(text: str, grid: Sequence[int], arguments: Sequence[Any], hidden: Sequence[Any] = (), **how: Any) -> about:
     """The back end under test runs a kernel: what are the arguments then?"""
     call = about(f"Over the grid {tuple(grid)}", text, run, text, grid, arguments, hidden, **how)
     given = "\n            ".join(f"{name} = {_shown(x)}" for name, x in zip(names(text), arguments, strict=True))
