@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
-import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.ir.printer import print_module
-from mini_triton.language.context import current
-from mini_triton.language.signature import SPELLINGS
-from mini_triton.language.tensor import make_scalar, tensor
-from mini_triton.language.tracing import trace
 
-from tests.checks import described, one_in
-from tests.oracles import questions, triton
+from tests.checks import one_in
+from tests.oracles import questions
 from tests.support.m04_language.arguments import (
     ALIKE,
     COMPARISONS,
@@ -29,6 +22,7 @@ from tests.support.m04_language.arguments import (
     typed,
     written,
 )
+from tests.support.m04_language.expression_values import number, values
 from tests.support.m04_language.expressions import Arguments, Scene, judge
 
 SUMS = ("+", "-")
@@ -41,7 +35,7 @@ SOME = one_in(3)  # each has many expressions
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_two_tensors(operator: str) -> None:
     """Every dtype with itself and with some others; signed with unsigned, and a wider one on either side."""
-    values = {f"s_{dtype}": dtype for dtype in DTYPES} | {f"x_{dtype}": f"{dtype}[4]" for dtype in DTYPES}
+    arguments = {f"s_{dtype}": dtype for dtype in DTYPES} | {f"x_{dtype}": f"{dtype}[4]" for dtype in DTYPES}
     turn = OPERATORS.index(operator)
     pairs = [
         (a, b)
@@ -49,7 +43,7 @@ def test_two_tensors(operator: str) -> None:
         for j, b in enumerate(DTYPES)
         if (i == j or (i + j + turn) % 7 == 0) and alike_promoted(a, b, operator)
     ]
-    judge(values, [f"s_{a} {operator} x_{b}" for a, b in pairs])
+    judge(arguments, [f"s_{a} {operator} x_{b}" for a, b in pairs])
 
 
 @SOME
@@ -64,8 +58,8 @@ def test_a_tensor_and_a_number(dtype: str, value: bool | int | float, shape: Sha
 
 def test_numbers() -> None:
     """Python asks the tensor: `1 < x` is `x > 1`. Two numbers in a function are two tensors."""
-    values = {"i": "i32[4]", "u": "u32[4]", "f": "fp32[4]"}
-    judge(values, [f"{n} {operator} {x}" for x in values for n in "13" for operator in COMPARISONS])
+    arguments = {"i": "i32[4]", "u": "u32[4]", "f": "fp32[4]"}
+    judge(arguments, [f"{n} {operator} {x}" for x in arguments for n in "13" for operator in COMPARISONS])
     judge({}, ["tl.add(2, 3)", "tl.sub(2, 2**40)", "tl.add(2, 1.5)", "tl.sub(True, 2**40)"])
 
 
@@ -161,18 +155,8 @@ def test_refusals_name_what_is_at_fault(expression: str) -> None:
 @pytest.mark.parametrize("dtype", ["fp16", "fp32", "fp64"])
 def test_negation_is_exact(dtype: str) -> None:
     """Of zeros as well: -(0.0) is -0.0. Real Triton's canonicalizer computes it."""
-    numbers = (0.0, -0.0, 1.5)
-
-    def kernel(out: tensor) -> None:
-        for number in numbers:
-            x = make_scalar(number, SPELLINGS[dtype])
-            negative = described(f"-x of {dtype}", operator.neg, x).succeeds()
-            current().operation("tt.store", out.handle, negative.handle)
-
-    text = triton.canonical(print_module(trace(kernel, {"out": f"*{dtype}"})))
-    constants = {name: float(word) for name, word in re.findall(r"(%\S+) = arith.constant (\S+)", text)}
-    got = [constants[name] for name in re.findall(r"tt.store %\S+, (%\S+) :", text)]
-    expected = [-number for number in numbers]
-    assert repr(got) == repr(expected), (
-        f"-x of {numbers} as {dtype}\n  expected  {expected}\n  got       {got}\n  because   only -0.0 - x does so"
-    )
+    for x in (0.0, -0.0, 1.5):
+        ((_, got),) = values({"x": dtype}, ["-x"], {"x": x})
+        assert repr(number(got)) == repr(-x), (
+            f"-x of {x} as {dtype}\n  expected  {-x}\n  got       {got}\n  because   only -0.0 - x does so"
+        )

@@ -6,6 +6,7 @@ Its versions treat bf16 and fp8 differently in some of these functions. There on
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -36,11 +37,29 @@ def test_dtypes_of_functions_of_floats(function: str) -> None:
     judge(values, [f"tl.{function}({name})" for name in values])
 
 
-@given(x=st.sampled_from(DTYPES), y=st.sampled_from(DTYPES), shapes=st.tuples(shapes, shapes))
-@one_in(2)
-def test_functions_of_two(x: str, y: str, shapes: tuple[Shape, Shape]) -> None:
-    """Both operands must have an accepted dtype before they are promoted."""
-    judge({"x": typed(x, shapes[0]), "y": typed(y, shapes[1])}, ["tl.div_rn(x, y)", "tl.umulhi(x, y)"])
+FLOATS = ("fp16", "fp32", "fp64")
+ORDERED = (*PLAIN, "*fp32")
+MULTIPLIED = ("i8", "i32", "u32", *FLOATS)
+SEVERAL: dict[tuple[str, ...], Sequence[Sequence[str]]] = {
+    ("tl.div_rn(x, y)", "tl.umulhi(x, y)"): [DTYPES, DTYPES],
+    ("tl.minimum(x, y)", "tl.maximum(x, y)", "tl.maximum(x, y, tl.PropagateNan.ALL)"): [ORDERED, ORDERED],
+    ("tl.clamp(x, y, z)", "tl.clamp(x, min=y, max=z, propagate_nan=tl.PropagateNan.ALL)"): [FLOATS, FLOATS, FLOATS],
+    ("tl.fma(x, y, x)", "tl.fma(x, x, y)", "tl.fma(y, x, x)"): [MULTIPLIED, MULTIPLIED],
+    ("tl.where(x, y, z)",): [DTYPES, PLAIN, PLAIN],
+}
+"""Functions, and the dtypes that their operands may have."""
+
+
+@pytest.mark.parametrize("calls", SEVERAL)
+@given(data=st.data())
+@one_in(3)
+def test_functions_of_several(calls: tuple[str, ...], data: st.DataObject) -> None:
+    """Operands of any two dtypes and shapes: accepted as they are, promoted, broadcast; or refused."""
+    values = {
+        name: typed(data.draw(st.sampled_from(dtypes), f"dtype of {name}"), data.draw(shapes, f"shape of {name}"))
+        for name, dtypes in zip("xyz", SEVERAL[calls], strict=False)
+    }
+    judge(values, calls)
 
 
 def test_functions_of_two_wide_numbers() -> None:
@@ -60,14 +79,6 @@ def test_absolute_value(shape: Shape) -> None:
     judge({"x": "i8[4]"}, ["x.abs()", "tl.math.abs(x)", "tl.abs(-3)", "tl.abs(-2.5)"])
 
 
-@given(x=st.sampled_from((*PLAIN, "*fp32")), y=st.sampled_from((*PLAIN, "*fp32")), shapes=st.tuples(shapes, shapes))
-@one_in(2)
-def test_minimum_and_maximum(x: str, y: str, shapes: tuple[Shape, Shape]) -> None:
-    """Of every two dtypes and shapes; the result is of the dtype that an operator would have."""
-    ways = ("tl.minimum(x, y)", "tl.maximum(x, y)", "tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)")
-    judge({"x": typed(x, shapes[0]), "y": typed(y, shapes[1])}, ways)
-
-
 def test_how_nan_is_treated() -> None:
     """Said by name or by place, with a number beside it."""
     values = {"x": "fp32[4]", "n": "i32", "N": "=3"}
@@ -85,51 +96,15 @@ def test_minimum_and_maximum_of_numbers() -> None:
         judge({"x": typed(dtype, (4,))}, [f"tl.{f}({pair})" for f in ("minimum", "maximum") for pair in pairs])
 
 
-floats = st.sampled_from(("fp16", "fp32", "fp64"))
-
-
-@given(dtypes=st.tuples(floats, floats, floats), shapes=st.tuples(shapes, shapes, shapes))
-@one_in(2)
-def test_clamp(dtypes: tuple[str, str, str], shapes: tuple[Shape, Shape, Shape]) -> None:
-    """Three floats of any dtypes and shapes."""
-    values = {name: typed(dtype, shape) for name, dtype, shape in zip("xlh", dtypes, shapes, strict=True)}
-    judge(values, ["tl.clamp(x, l, h)", "tl.clamp(x, min=l, max=h, propagate_nan=tl.PropagateNan.ALL)"])
-
-
 def test_clamp_between_numbers() -> None:
     """Numbers are fp32 or fp64 tensors, and integers among the three are promoted."""
     judge({"x": "fp32[4]", "n": "i32"}, ["tl.clamp(x, 0.0, 1.0)", "tl.clamp(x, -1, 1)", "tl.clamp(n, 0.0, x)"])
     judge({"x": "fp64[4]", "p": "*fp32"}, ["tl.clamp(x, 0.0, 1e300)", "tl.clamp(p, 0.0, 1.0)", "tl.clamp(x, p, p)"])
 
 
-multiplied = st.sampled_from(("i8", "i32", "u32", "fp16", "fp32", "fp64"))
-
-
-@given(dtypes=st.tuples(multiplied, multiplied), shapes=st.tuples(shapes, shapes, shapes))
-@one_in(2)
-def test_fused_multiply_add(dtypes: tuple[str, str], shapes: tuple[Shape, Shape, Shape]) -> None:
-    """Integers are promoted by a float beside them, and refused without."""
-    drawn = zip("xyz", (*dtypes, dtypes[0]), shapes, strict=True)
-    values = {name: typed(dtype, shape) for name, dtype, shape in drawn}
-    judge(values, ["tl.fma(x, y, z)", "tl.fma(x, z, y)", "tl.fma(y, x, z)"])
-
-
 def test_fused_multiply_add_keeps_bf16() -> None:
     """bf16 has an instruction for it."""
     judge({"b": "bf16[4]", "x": "fp32"}, ["tl.fma(b, b, b)", "tl.fma(b, x, b)", "tl.fma(x, 2.0, 1)"])
-
-
-@given(
-    condition=st.sampled_from(DTYPES),
-    x=st.sampled_from(PLAIN),
-    y=st.sampled_from(PLAIN),
-    shapes=st.tuples(shapes, shapes, shapes),
-)
-@one_in(2)
-def test_where(condition: str, x: str, y: str, shapes: tuple[Shape, Shape, Shape]) -> None:
-    """A condition of any dtype, values of any two, and all three in any shape."""
-    values = {"c": typed(condition, shapes[0]), "x": typed(x, shapes[1]), "y": typed(y, shapes[2])}
-    judge({**values, "b": "i1"}, ["tl.where(c, x, y)", "tl.where(b, y, x)"])
 
 
 @given(dtype=st.sampled_from((*PLAIN, "bf16")), shapes=st.tuples(shapes, shapes))

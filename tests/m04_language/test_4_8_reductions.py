@@ -20,8 +20,6 @@ blocks = st.sampled_from(((4,), (1,), (2, 4), (4, 1), (4, 2, 8), (1, 2, 1)))
 axes = st.integers(-4, 3)
 
 
-# --- reductions
-
 COMBINE = {
     "larger": "(a, b): return tl.maximum(a, b)",
     "last": "(a, b): return b",
@@ -38,32 +36,40 @@ def written(*functions: str) -> str:
     return "\n".join(f"@triton.jit\ndef {function}{COMBINE[function]}" for function in functions)
 
 
-@given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes | st.none(), keep=st.booleans())
-@one_in(3)
-def test_reduce_one_tensor(dtype: str, shape: Shape, axis: int | None, keep: bool) -> None:
-    """With a function of the kernel's own, which must return what it takes."""
+COMBINERS = {"reduce": "tl.reduce({}, {}, {}, keep_dims={})", "associative_scan": "tl.associative_scan({}, {}, {}, {})"}
+
+
+@pytest.mark.parametrize("name", COMBINERS)
+@given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes | st.none(), option=st.booleans())
+@one_in(4)
+def test_combine_one_tensor(name: str, dtype: str, shape: Shape, axis: int | None, option: bool) -> None:
+    """With a function of the kernel's own, which must return what it takes. The axis is one of the shape's."""
     functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
-    expressions = [f"tl.reduce(x, {axis}, {function}, keep_dims={keep})" for function in functions]
+    expressions = [COMBINERS[name].format("x", axis, function, option) for function in functions]
     judge({"x": typed(dtype, shape)}, expressions, helpers=written(*functions))
 
 
-@given(dtypes=st.tuples(*[st.sampled_from(WIDE)] * 3), shape=blocks, axis=axes | st.none(), keep=st.booleans())
-@one_in(5)
-def test_reduce_several_tensors(dtypes: tuple[str, str, str], shape: Shape, axis: int | None, keep: bool) -> None:
+@pytest.mark.parametrize("name", COMBINERS)
+@given(dtypes=st.tuples(*[st.sampled_from(WIDE)] * 3), shape=blocks, axis=axes | st.none(), option=st.booleans())
+@one_in(6)
+def test_combine_several_tensors(
+    name: str, dtypes: tuple[str, str, str], shape: Shape, axis: int | None, option: bool
+) -> None:
     """In step: all values of one element come before those of the other."""
     values = {name: typed(dtype, shape) for name, dtype in zip("xyz", dtypes, strict=True)}
-    two = [f"tl.reduce((x, y), {axis}, {f}, {keep})[{i}]" for f in ("both", "crossed") for i in (0, 1)]
-    three = f"tl.reduce((x, z, x), {axis}, three, {keep})"
+    two = [f"{COMBINERS[name].format('(x, y)', axis, f, option)}[{i}]" for f in ("both", "crossed") for i in (0, 1)]
+    three = COMBINERS[name].format("(x, z, x)", axis, "three", option)
     judge(values, [*two, f"{three}[1]", f"{three}[2]"], helpers=written("both", "crossed", "three"))
 
 
-def test_reduce_as_a_method_and_refusals() -> None:
-    """A tuple of one is a tuple; sources and results have to agree."""
+@pytest.mark.parametrize("name", COMBINERS)
+def test_sources_that_do_not_agree(name: str) -> None:
+    """A tuple of one is a tuple; sources and results have to agree. Both functions are methods as well."""
     values = {"x": "fp32[2, 4]", "y": "fp32[4]", "i": "i32[2, 4]", "s": "fp32", "p": "*fp32[4]"}
-    accepted = ["x.reduce(1, larger)", "tl.reduce((x,), 0, larger)[0]", "tl.reduce(p, 0, last)"]
-    refused = ["tl.reduce((x, y), 0, both)[0]", "tl.reduce((x, x), 0, larger)[0]", "tl.reduce(x, 0, both)"]
-    refused += ["tl.reduce(s, 0, larger)", "tl.reduce((x, i), 0, crossed)[0]", "tl.reduce(x, 2, larger)"]
-    judge(values, [*accepted, *refused], helpers=written("larger", "last", "both", "crossed"))
+    expressions = [f"x.{name}(1, larger)", f"tl.{name}((x,), 0, larger)[0]", f"tl.{name}(p, 0, last)"]
+    expressions += [f"tl.{name}((x, y), 0, both)[0]", f"tl.{name}((x, x), 0, larger)[0]", f"tl.{name}(x, 0, both)"]
+    expressions += [f"tl.{name}(s, 0, larger)", f"tl.{name}((x, i), 0, crossed)[0]", f"tl.{name}(x, 2, larger)"]
+    judge(values, expressions, helpers=written("larger", "last", "both", "crossed"))
 
 
 def test_sum_of_every_dtype() -> None:
@@ -122,30 +128,6 @@ def test_softmax() -> None:
     judge(values, ["tl.softmax(x)", "x.softmax()", "tl.softmax(d)", "tl.softmax(h)", "tl.sigmoid(x)", "tl.sigmoid(h)"])
 
 
-# --- scans
-
-
-@given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes, reverse=st.booleans())
-@one_in(4)
-def test_scan_one_tensor(dtype: str, shape: Shape, axis: int, reverse: bool) -> None:
-    """The shape stays; the axis is one of the shape's."""
-    functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
-    expressions = [f"tl.associative_scan(x, {axis}, {function}, reverse={reverse})" for function in functions]
-    judge({"x": typed(dtype, shape)}, expressions, helpers=written(*functions))
-
-
-def test_scan_several_tensors() -> None:
-    """In step, as a reduction; a method of tensors as well."""
-    values = {"x": "fp32[2, 4]", "i": "i32[2, 4]", "y": "fp32[4]", "s": "fp32"}
-    calls = [f"tl.associative_scan((x, i), {axis}, both, {reverse})" for axis in (0, -1) for reverse in (True, False)]
-    pairs = [f"{call}[{n}]" for call in calls for n in (0, 1)]
-    crossed = [f"tl.associative_scan((x, x), 1, crossed)[{n}]" for n in (0, 1)]
-    one = ["x.associative_scan(0, larger)", "tl.associative_scan((x,), 0, larger)[0]"]
-    refused = ["tl.associative_scan((x, y), 0, both)[0]", "tl.associative_scan((x, i), 0, crossed)[0]"]
-    refused += ["tl.associative_scan(s, 0, larger)", "tl.associative_scan(x, None, larger)"]
-    judge(values, [*pairs, *crossed, *one, *refused], helpers=written("larger", "both", "crossed"))
-
-
 def test_running_sums_of_every_dtype() -> None:
     """Converted as for `sum`, unless `dtype` says otherwise."""
     dtypes = (*PLAIN, "fp8e5", "*fp32")
@@ -162,8 +144,6 @@ def test_running_sums_along_axes(shape: Shape, axis: int, reverse: bool) -> None
     expressions = [f"tl.{f}(x, {axis}, {reverse})" for f in ("cumsum", "cumprod")]
     judge({"x": typed("fp32", shape)}, [*expressions, f"x.cumsum(axis={axis}, reverse={reverse})", "tl.cumsum(x)"])
 
-
-# --- refusals
 
 REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     "tl.sum(x, 1)": (ValueError, ("1",)),

@@ -56,7 +56,7 @@ def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
         raise TypeError(f"the combine function must return {expected}, not {returned}")
 
 
-def wrap_axis(axis: int, rank: int) -> int:
+def wrap_axis(axis: int | None, rank: int) -> int:
     """An axis that may count from the end, as one that does not. (Given.)"""
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
@@ -172,7 +172,7 @@ def _integers(input: Any, what: str) -> tensor:
 # --- the largest and the smallest
 
 
-def positions(shape: Sequence[int], axis: int) -> tensor:
+def positions(shape: Sequence[int], axis: int | None) -> tensor:
     """For each element of a tensor of this shape where along `axis` it is, as int32. (Given.)"""
     axis = wrap_axis(axis, len(shape))
     count = build("tt.make_range", start=0, end=shape[axis], dtype=int32)
@@ -200,12 +200,9 @@ def best(
 ) -> Any:
     """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
-    # [task 4.8] With an index: pairs of the input and its `positions`, combined by `keep_index`; the dtype stays. No
-    # axis is a ValueError that says "axis". Without an index: `pick`, on fp32 or int32 if there are fewer than 32 bits
-    # (uint8 too).
+    # [task 4.8] With an index: pairs of the input and its `positions`, combined by `keep_index`; the dtype stays, and
+    # no axis is a ValueError. Without an index: `pick`, on fp32 or int32 if there are fewer than 32 bits (uint8 too).
     if with_index:
-        if axis is None:
-            raise ValueError("indices are counted along an axis: axis must not be None")
         return reduce((input, positions(input.shape, axis)), axis, keep_index(better, tie_break_left), keep_dims)
     if input.dtype.width < 32:
         input = convert(input, float32 if input.dtype.is_floating() else int32)
