@@ -84,41 +84,26 @@ WRONG = (
     *(("b", "3", ValueError), ("b", "s", TypeError), ("n", "x", TypeError), ("n", "1.5", TypeError)),
     *(("order", "(0, 0)", ValueError), ("order", "(0,)", ValueError), ("order", "(1, 2)", ValueError)),
 )
-
-
-@pytest.mark.parametrize(("name", "wrong", "error"), WRONG)
-def test_refused_block_pointers(name: str, wrong: str, error: type[Exception]) -> None:
-    scene = Scene({"p": "*fp32", "x": "fp32[4]", "n": "i32", "s": "i32"})
-    scene.refuses(BLOCK.format(**RIGHT | {name: wrong}), error)
-
-
 SQUARE = "tl.make_block_ptr(q, (4, 4), (4, 1), (0, 0), (2, 2), (1, 0))"
+ACCESSES = ("boundary_check=(2,)", "boundary_check=(0, 0)", "padding_option='one'", "mask=True", "mask=True, other=0")
+ACCESSES += ("padding_option='nan'", "boundary_check=(0,), padding_option='nan'")
+REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
+    **{BLOCK.format(**RIGHT | {name: wrong}): (error, ()) for name, wrong, error in WRONG},
+    **{f"tl.load({SQUARE}, {access})": (ValueError, ()) for access in ACCESSES},
+    f"tl.advance({SQUARE}, (1,))": (ValueError, ("2 dimensions",)),
+    f"tl.advance({SQUARE}, (1.5, 0))": (TypeError, ("1.5",)),
+    "tl.advance(q, (1, 0))": (TypeError, ("tl.advance",)),
+    f"tl.store({SQUARE}, 1.5)": (TypeError, ("int32", "fp32")),
+    f"tl.store({SQUARE}, tl.zeros((4, 4), tl.int32))": (ValueError, ("(2, 2)", "(4, 4)")),
+    f"tl.store({SQUARE}, 1, mask=True)": (ValueError, ("mask",)),
+    f"tl.store({SQUARE}, 1, boundary_check=(2,))": (ValueError, ("boundary_check",)),
+}
 
 
-@pytest.mark.parametrize(
-    "access",
-    [
-        *("boundary_check=(2,)", "boundary_check=(0, 0)", "padding_option='one'", "mask=True", "mask=True, other=0"),
-        *("padding_option='nan'", "boundary_check=(0,), padding_option='nan'"),
-    ],
-)
-def test_refused_loads_of_blocks(access: str) -> None:
-    Scene({"q": "*i32"}).refuses(f"tl.load({SQUARE}, {access})", ValueError)
-
-
-def test_refused_advances() -> None:
-    scene = Scene({"q": "*i32"})
-    scene.refuses(f"tl.advance({SQUARE}, (1,))", ValueError, "2 dimensions")
-    scene.refuses(f"tl.advance({SQUARE}, (1.5, 0))", TypeError, "1.5")
-    scene.refuses("tl.advance(q, (1, 0))", TypeError, "tl.advance")
-
-
-def test_refused_stores_of_blocks() -> None:
-    scene = Scene({"q": "*i32"})
-    scene.refuses(f"tl.store({SQUARE}, 1.5)", TypeError, "int32", "fp32")
-    scene.refuses(f"tl.store({SQUARE}, tl.zeros((4, 4), tl.int32))", ValueError, "(2, 2)", "(4, 4)")
-    scene.refuses(f"tl.store({SQUARE}, 1, mask=True)", ValueError, "mask")
-    scene.refuses(f"tl.store({SQUARE}, 1, boundary_check=(2,))", ValueError, "boundary_check")
+@pytest.mark.parametrize("expression", REFUSED)
+def test_refused_block_pointers(expression: str) -> None:
+    error, names = REFUSED[expression]
+    Scene({"p": "*fp32", "q": "*i32", "x": "fp32[4]", "n": "i32", "s": "i32"}).refuses(expression, error, *names)
 
 
 # --- elements elsewhere
@@ -161,9 +146,8 @@ def test_promises() -> None:
     names = ("multiple_of", "max_contiguous", "max_constancy")
     numbers = ("4", "(4, 2)", "[2, 2]", "(4,)", "1.5", "n")
     judge(values, [f"tl.{name}({x} + n, {number})" for name in names for x in "xyn" for number in numbers])
-    judge(values, ["tl.assume(n > 3)"])
-    judge(values, ["tl.assume(n)"])
-    judge(values, ["tl.assume(y > 3)"])
+    for promise in ("n > 3", "n", "y > 3"):
+        judge(values, [f"tl.assume({promise})"])
 
 
 def test_printing() -> None:
