@@ -85,8 +85,10 @@ WRONG = (
     *(("order", "(0, 0)", ValueError), ("order", "(0,)", ValueError), ("order", "(1, 2)", ValueError)),
 )
 SQUARE = "tl.make_block_ptr(q, (4, 4), (4, 1), (0, 0), (2, 2), (1, 0))"
-ACCESSES = ("boundary_check=(2,)", "boundary_check=(0, 0)", "padding_option='one'", "mask=True", "mask=True, other=0")
-ACCESSES += ("padding_option='nan'", "boundary_check=(0,), padding_option='nan'")
+ACCESSES = (
+    *("boundary_check=(2,)", "boundary_check=(0, 0)", "padding_option='one'", "mask=True", "mask=True, other=0"),
+    *("padding_option='nan'", "boundary_check=(0,), padding_option='nan'"),
+)
 REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     **{BLOCK.format(**RIGHT | {name: wrong}): (error, ()) for name, wrong, error in WRONG},
     **{f"tl.load({SQUARE}, {access})": (ValueError, ()) for access in ACCESSES},

@@ -1,4 +1,4 @@
-"""Kernels given as Python text: what real Triton makes of them, why it refuses them, the types in them."""
+"""Kernels given as Python text: what real Triton makes of them, or why it refuses them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests import oracles
 from tests.oracles import triton
-from tests.oracles.triton import Code, Source, Typed
+from tests.oracles.triton import Code, Source
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 TEXT = f"""{HEAD}@triton.jit
@@ -75,34 +75,6 @@ def test_refusals_are_data(old: str, new: str, error: str, words: str, lines: tu
     (made,) = triton.frontends([without(old, new)])
     assert not made and words in made.diagnostic
     assert (made.error, made.line, made.lines) == (error, lines[-1], lines)
-
-
-def test_types() -> None:
-    asked = ["value", "scaled(value, 2)", "x + at", "BLOCK", "value + y", "(n, value > 0)", "n.to(tl.uint8)", "DTYPE"]
-    assert triton.types(GOOD, asked) == [
-        Typed("fp16", (64,)),
-        Typed("fp32", (64,)),
-        Typed("pointer<fp16>", (64,)),
-        Typed("constexpr", value="64"),
-        Typed(error="NameError", diagnostic="y is not defined"),
-        Typed("tuple", items=(Typed("int32"), Typed("int1", (64,)))),
-        Typed("uint8"),
-        Typed("constexpr", value="triton.language.float16"),
-    ]
-
-
-def test_a_refused_expression_spoils_no_other() -> None:
-    wrong = "scaled(x, value)"
-    answers = triton.types(GOOD, [wrong, wrong, "n", wrong])
-    assert answers[0] == answers[1] == answers[3] and "to fp32" in answers[0].diagnostic
-    assert answers[2] == Typed("int32")
-
-
-def test_types_in_a_wrong_kernel_are_no_answer() -> None:
-    with pytest.raises(AssertionError, match="y is not defined"):
-        triton.types(without("x + at, mask", "y + at, mask"), ["n"])
-    with pytest.raises(AssertionError, match="the end of kernel is never reached"):
-        triton.types(without("tl.store", "return\n    tl.store"), ["n"])
 
 
 def test_texts_are_forgotten() -> None:

@@ -119,24 +119,6 @@ class Made:
         return self.ok
 
 
-@dataclass(frozen=True)
-class Typed:
-    """The type of an expression: its dtype as Triton prints it ("uint8", "pointer<fp32>") and its shape, or a refusal.
-
-    A constant has the dtype "constexpr" and a value, as `repr` writes it. A tuple has `items`.
-    """
-
-    dtype: str = ""
-    shape: tuple[int, ...] = ()
-    value: str = ""
-    items: tuple[Typed, ...] = ()
-    error: str = ""
-    diagnostic: str = ""
-
-    def __bool__(self) -> bool:
-        return not self.error
-
-
 def available() -> bool:
     """Whether Triton is installed here. Does not import it."""
     return importlib.util.find_spec("triton") is not None
@@ -205,15 +187,6 @@ def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = Fals
     return [_made(answer) for answer in _ask("frontend", requests, seconds)]
 
 
-def types(source: Source, expressions: Sequence[str]) -> list[Typed]:
-    """The types of expressions in the names that a kernel has at its end: `types(source, ["x + 1", "total"])`.
-
-    The kernel itself has to be right. It must not end with a `return`.
-    """
-    request = {"do": "types", **source.question(), "expressions": list(expressions)}
-    return [_typed(answer) for answer in _insist("frontend", request)["types"]]
-
-
 @functools.cache
 def server() -> Server:
     """The one server of this process."""
@@ -273,10 +246,3 @@ def _compiled(answer: dict[str, Any]) -> Compiled:
         return Compiled(False, answer["diagnostic"])
     cubin, sizes = bytes.fromhex(answer["cubin"]), {name: answer[name] for name in ("cubin_size", "shared")}
     return Compiled(True, ttgir=answer["ttgir"], ptx=answer["ptx"], cubin=cubin, **sizes)
-
-
-def _typed(answer: Any) -> Typed:
-    if isinstance(answer, list):
-        return Typed("tuple", items=tuple(map(_typed, answer)))
-    known = {name: answer[name] for name in Typed.__dataclass_fields__ if name in answer}
-    return Typed(**known | {"shape": tuple(known.get("shape", ()))})

@@ -64,7 +64,6 @@ class Server:
             "ops": self.ops,
             "compile": self.compile,
             "written": self.written,
-            "types": self.types,
             "probe": self.probe,
             "launch": self.launch,
             "launch_written": self.launch_written,
@@ -127,25 +126,6 @@ class Server:
                 return self._made(source, capability, options, steps, lower)
         except Exception as error:
             return self._refused(error, text)
-
-    def types(self, text: str, expressions: list[str], **question: Any) -> Answer:
-        """The types that expressions have at the end of a kernel in a Python text."""
-        from tests.oracles.server import frontend, written
-
-        answers: list[Any] = []
-        asked = written.observed(text, question["kernel"])
-        with written.loaded(asked, self.folder) as module:
-            setattr(module, written.OBSERVE, written.observer(expressions, answers))
-            source, capability, options = written.source(module, **question)
-            while (known := len(answers)) < len(expressions):  # a refusal may leave anything: begin anew after each
-                try:
-                    frontend.raw_module(source, capability, self._fresh_enough(), options)
-                    if len(answers) == known:
-                        raise RuntimeError(f"the end of {question['kernel']} is never reached")
-                except Exception as error:
-                    if len(answers) == known:
-                        return self._refused(error, asked)
-        return {"types": answers}
 
     def probe(self, question: str, arguments: list[Any]) -> Answer:
         """One of the questions whose answers are recorded (see `server.probes`)."""

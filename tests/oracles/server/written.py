@@ -6,7 +6,6 @@ and what Python and Triton remember of it.
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import importlib.util
 import itertools
@@ -19,13 +18,11 @@ from types import ModuleType
 from typing import Any
 
 import triton
-import triton.language as tl
 from triton.compiler import CompilationError
 
 from tests.oracles.server import frontend
 
 NAME = "written"  # of every such module
-OBSERVE = "observe_types"  # what they call the function that looks at types
 
 _numbers = itertools.count()
 
@@ -101,37 +98,3 @@ def refusal(error: BaseException, text: str) -> dict[str, Any]:
     line, column = lines[-1] if lines else (None, None)
     found = {"error": type(error).__name__, "diagnostic": str(words), "line": line, "column": column}
     return found | {"lines": [line for line, _ in lines]}
-
-
-def observed(text: str, kernel: str) -> str:
-    """The text, with a call of `observe` as its kernel's last statement."""
-    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    (last,) = [function.body[-1] for function in functions if function.name == kernel]
-    lines = text.splitlines()
-    lines.insert(last.end_lineno or 0, f"{' ' * last.col_offset}{OBSERVE}()")
-    return "\n".join(lines) + "\n"
-
-
-def observer(expressions: Sequence[str], answers: list[Any]) -> Any:
-    """What such a call does: append the types of expressions to `answers`, up to the first that is refused."""
-
-    @tl.core.builtin
-    def observe(_semantic: Any = None, _generator: Any = None) -> None:
-        for expression in expressions[len(answers) :]:
-            try:
-                value = _generator.visit(ast.parse(expression, mode="eval").body)
-            except Exception as error:
-                answers.append(refusal(error, ""))
-                raise
-            answers.append(_type(value))
-
-    return observe
-
-
-def _type(value: Any) -> Any:
-    """The dtype and the shape of a value, the value of a constant, or a list of these for a tuple."""
-    if isinstance(value, tl.tuple):
-        return [_type(item) for item in value.values]
-    if isinstance(value, tl.tensor):
-        return {"dtype": str(value.type.scalar), "shape": [int(size) for size in value.shape]}
-    return {"dtype": "constexpr", "shape": [], "value": repr(getattr(value, "value", value))}
