@@ -93,16 +93,19 @@ def edits(source: Source, lines: range) -> list[Edit]:
 
 
 _MESSENGERS = ("require", "fail", "error")  # functions whose texts are the wording of an error, as those of a `raise`
+_PRECAUTIONS = ("strict", "copy", "stacklevel")  # keywords that change nothing that right code computes
 
 
 def _walk(node: ast.AST, lines: range, words: bool = False) -> Iterator[ast.AST]:
-    """The nodes in these lines that do something: no annotations, no docstrings, no wording of errors.
+    """The nodes in these lines that do something: no annotations, no docstrings, no wording of errors, no precautions.
 
     What stands inside an f-string has no reliable position before Python 3.12, so the f-string is one node.
     """
     fields = [value for name, value in ast.iter_fields(node) if name not in ("annotation", "returns")]
     for child in [child for value in fields for child in (value if isinstance(value, list) else [value])]:
         if not isinstance(child, ast.AST) or _is_text(child) and (words or isinstance(node, ast.Expr)):
+            continue
+        if isinstance(child, ast.keyword) and child.arg in _PRECAUTIONS:
             continue
         if getattr(child, "lineno", 0) in lines and getattr(child, "end_lineno", 0) in lines:
             yield child
@@ -231,7 +234,7 @@ def _change_function(node: ast.Name, source: Source) -> Iterator[Edit]:
 @_rule(ast.Slice)
 def _drop_bound(node: ast.Slice, source: Source) -> Iterator[Edit]:
     for bound in (node.lower, node.upper, node.step):
-        if bound:
+        if bound and source.of(bound) != "0":
             yield source.replace(bound, "")
 
 
@@ -252,7 +255,7 @@ def _drop_keyword(node: ast.Call, source: Source) -> Iterator[Edit]:
     arguments = sorted([*node.args, *node.keywords], key=source.start)
     for number, argument in enumerate(arguments):
         start, end = source.start(argument), source.end(argument)
-        if isinstance(argument, ast.keyword):
+        if isinstance(argument, ast.keyword) and argument.arg not in _PRECAUTIONS:
             if number > 0:
                 start = source.text.index(",", source.end(arguments[number - 1]))
             elif len(arguments) > 1:
