@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +15,8 @@ from kernels.matmul import matmul
 from kernels.softmax import softmax
 from kernels.vector_add import add
 
-from tests import oracles
 from tests.oracles import pytorch as torch
-from tests.oracles import triton
 from tests.support.m08_kernels.host_calls import host_call
-
-SOLUTIONS = Path(__file__).parents[2] / "solutions"
 
 
 def r(*shape: int) -> Any:
@@ -60,9 +52,7 @@ def convolve(**others: Any) -> Any:
 
 REFUSED: dict[str, tuple[type[Exception], str]] = {  # by what is called
     "add([1.0], r(1))": (TypeError, "x must be a torch tensor or a NumPy array, not list"),
-    "add(r(1), 1.0)": (TypeError, "y must be a torch tensor or a NumPy array, not float"),
     "add(r(3), r(4))": (ValueError, "x is a float32 Tensor of shape (3,), y is a float32 Tensor of"),
-    "add(r(3, 1), r(3, 4))": (ValueError, "their shapes must be equal"),
     "add(r(3), r(3).half())": (TypeError, "y is a float16 Tensor of shape (3,), x is a float32 T"),
     "add(r(3) > 0, r(3) > 0)": (TypeError, "but is a bool Tensor of shape (3,)"),
     "add(r(3), n(3))": (TypeError, "use one library for all"),
@@ -71,54 +61,32 @@ REFUSED: dict[str, tuple[type[Exception], str]] = {  # by what is called
     "add(r(3), r(3), block=0)": (ValueError, "block must be at least 1, not 0"),
     "softmax(r(3))": (ValueError, "x must have 2 dimensions, but is a float32 Tensor of shape"),
     'softmax(ones(3, 4, dtype="int32"))': (TypeError, "or float32 or float64, but is a int32"),
-    "softmax(r(3, 4).to(torch.float8_e5m2))": (TypeError, "but is a float8_e5m2 Tensor"),
     "softmax(r(3, 4).T)": (ValueError, "must be next to each other, but are 4 apart"),
-    "softmax(r(3, 4), block=0.5)": (TypeError, "block must be an integer, not 0.5"),
     "matmul(r(3, 4), r(3, 4))": (ValueError, "a must have as many columns as b has rows"),
-    "matmul(r(3, 4), r(4))": (ValueError, "b must have 2 dimensions"),
     "matmul(*[r(4, 4).double()] * 2)": (TypeError, "a must hold float16 or bfloat16 or float32 or"),
-    "matmul(r(3, 4), r(4, 4).half())": (TypeError, "their dtypes must be equal"),
     'matmul(r(3, 4), r(4, 4), "gelu")': (ValueError, "'relu', 'leaky_relu', not 'gelu'"),
     'matmul(a=ones(4, 4, dtype="int8"), b=ones(4, 4, dtype="int8"), activation="relu")': (TypeError, "r floats, but a"),
     'matmul(r(3, 4), r(4, 4), tiles={"BLOCKM": 16})': (TypeError, "has no parameter BLOCKM"),
     "dropout(r(3), 1.5, 0)": (ValueError, "p must be a probability, from 0 to 1, not 1.5"),
-    'dropout(r(3), float("nan"), 0)': (ValueError, "p must be a probability, from 0 to 1, not nan"),
-    "dropout(r(3), None, 0)": (ValueError, "p must be a probability, from 0 to 1, not None"),
     "dropout(r(3), 0.5, 0.5)": (TypeError, "seed must be an integer, not 0.5"),
-    'dropout(ones(3, dtype="int64"), 0.5, 0)': (TypeError, "or float32 or float64, but is a int64"),
-    "layer_norm(r(4), r(4), r(4))": (ValueError, "x must have 2 dimensions"),
     "layer_norm(r(3, 4).T, r(3), r(3))": (ValueError, "with strides (1, 4)"),
     "layer_norm(r(3, 4), r(3), r(4))": (ValueError, "weight is a float32 Tensor of shape (3,)"),
     "layer_norm(r(3, 4), r(4), r(4).half())": (TypeError, "bias is a float16 Tensor of shape"),
     "layer_norm(r(1, 70000), *[r(70000)] * 2)": (ValueError, "must fit one block of 65536"),
-    "layer_norm(r(3, 0), r(0), r(0))": (ValueError, "not be empty"),
-    "norm_backward(x=[1.0])": (TypeError, "x must be a torch tensor or a NumPy array, not list"),
     "norm_backward(dy=r(4, 4))": (ValueError, "dy is a float32 Tensor of shape (4, 4), x is"),
     "norm_backward(weight=r(5))": (ValueError, "it must have an element for each column"),
     "norm_backward(mean=r(2))": (ValueError, "mean must have the shape (3,)"),
-    "norm_backward(rstd=r(3).double())": (TypeError, "rstd must hold float32, but is a float64"),
     "norm_backward(rstd=r(6)[::2])": (ValueError, "rstd must be contiguous"),
-    "norm_backward(mean=n(3))": (TypeError, "mean is a float32 ndarray of shape (3,), x is"),
-    "attention(*[r(2, 3, 16)] * 3)": (ValueError, "q must have 4 dimensions"),
     "attention(*[r(1, 2, 3, 20)] * 3)": (ValueError, "must be one of (16, 32, 64, 128, 256), but q"),
-    "attention(*[r(1, 2, 3, 16).double()] * 3)": (TypeError, "q must hold float16 or bfloat16 or"),
     "attention(*[r(1, 3, 2, 16).transpose(1, 2)] * 3)": (ValueError, "with strides (96, "),
     "attention(r(1, 2, 3, 16), *[r(1, 2, 4, 16)] * 2)": (ValueError, "k is a float32 Tensor of"),
     "attend_backward(dout=r(1, 2, 4, 16))": (ValueError, "dout is a float32 Tensor of shape (1, 2"),
     "attend_backward(logsumexp=r(1, 2, 4))": (ValueError, "logsumexp must have the shape (1, "),
-    "attend_backward(logsumexp=[1.0])": (TypeError, "logsumexp must be a torch tensor or a Num"),
-    "convolve(x=r(4, 5, 5))": (ValueError, "x must have 4 dimensions"),
     "convolve(w=r(6, 3, 3, 3))": (ValueError, "each filter must have 4 channels"),
     "convolve(groups=3)": (ValueError, "3 groups must divide the 4 channels of x and the 6 filters"),
     "convolve(w=r(6, 4, 6, 3))": (ValueError, "filters of 6 by 3 do not fit x, a float32 Tensor of"),
-    "convolve(dilation=3)": (ValueError, "do not fit x"),
-    "convolve(w=r(6, 4, 0, 3))": (ValueError, "filters of 0 by 3 do not fit x"),
     "convolve(stride=0)": (ValueError, "stride must be at least 1, not 0"),
-    "convolve(stride=(1, 2))": (TypeError, "stride must be an integer, not (1, 2)"),
     "convolve(padding=-1)": (ValueError, "padding must be at least 0, not -1"),
-    'convolve(padding="same")': (TypeError, "padding must be an integer, not 'same'"),
-    "convolve(x=r(1, 5, 5, 4).permute(0, 3, 1, 2))": (ValueError, "x must be contiguous, but is a"),
-    "convolve(x=r(1, 4, 5, 5).double())": (TypeError, "x must hold float16 or bfloat16 or float32, but"),
 }
 
 
@@ -236,33 +204,3 @@ def test_work_that_kernels_should_do_is_noticed(cheat: Callable[..., Any]) -> No
     with pytest.raises(AssertionError) as raised:
         host_call(cheat, x).gives(expected, 1e-6)
     assert f"got       {CHEATS[cheat]}" in str(raised.value)
-
-
-def test_torch_may_do_what_is_named() -> None:
-    x = r(3, 5)
-    host_call(softmax_beside_a_kernel, x, besides=["_softmax"], of_kernels=0).gives(torch.softmax(x, 1))
-
-
-SCRIPT = """
-import numpy as np, torch, triton
-from kernels import compiler, conv2d, flash_attention, softmax
-from triton.runtime.interpreter import InterpretedFunction
-
-assert compiler.triton is triton and isinstance(softmax.softmax_kernel, InterpretedFunction)
-x = torch.randn(3, 37)
-torch.testing.assert_close(softmax.softmax(x), torch.softmax(x, 1))
-x, w = torch.randn(1, 4, 5, 5), torch.randn(6, 4, 3, 3)
-torch.testing.assert_close(conv2d.conv2d(x, w), torch.nn.functional.conv2d(x, w))
-q, k, v = torch.randn(3, 1, 2, 9, 16)
-expected = torch.nn.functional.scaled_dot_product_attention(q, k, v)
-torch.testing.assert_close(flash_attention.attention(q, k, v)[0], expected)
-print("right")
-"""
-
-
-def test_the_same_source_is_for_real_triton() -> None:
-    if not triton.available():
-        oracles.unavailable("real Triton is not installed")
-    ours = {"KERNELS_COMPILER": "triton", "TRITON_INTERPRET": "1", "PYTHONPATH": str(SOLUTIONS)}
-    child = subprocess.run([sys.executable, "-c", SCRIPT], env=os.environ | ours, capture_output=True, text=True)
-    assert child.stdout == "right\n", child.stderr

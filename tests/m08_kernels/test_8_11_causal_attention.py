@@ -78,20 +78,6 @@ def compare_with_change(
         call.compare(f"{name}[:, :, :{rows}]", got[:, :, :rows], old[:, :, :rows], because=because)
 
 
-@one_in(2)
-@given(st.integers(1, 140), SEEDS, TILES, st.data())
-def test_results_do_not_depend_on_the_future(
-    length: int, seed: int, tiles: dict[str, int], data: st.DataObject
-) -> None:
-    now = data.draw(st.integers(0, length), label="queries from here on may change")
-    arrays = arguments((1, 2, length, 16), seed)
-    changed = [x.clone() for x in arrays]
-    for x in changed:
-        x[:, :, now:] = -3 * x[:, :, now:] + 1e3
-    because = f"q, k and v are as before there; what comes at {now} or later has no share at all"
-    compare_with_change(arrays, changed, now, because, tiles)
-
-
 @one_in(5)
 @given(st.integers(2, 140), SEEDS, TILES, st.integers(0, 4))
 @example(64, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, 0)

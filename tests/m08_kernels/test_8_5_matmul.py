@@ -160,11 +160,6 @@ def test_any_strides(layout_a: str, layout_b: str) -> None:
     check(a, b, because=f"a lies in memory {layout_a}, b {layout_b}")
 
 
-@pytest.mark.parametrize(("m", "n"), [(0, 5), (5, 0), (0, 0)])
-def test_matrices_of_no_row_or_no_column(m: int, n: int) -> None:
-    check(normal((m, 7), 0), normal((7, n), 1))
-
-
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(0, 70), SEEDS, st.integers(1, 3), st.booleans())
 @example(17, 17, 33, 0, 1, False)
 @example(17, 17, 33, 0, 2, True)

@@ -13,10 +13,9 @@ from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
 from tests.support.m08_kernels.tensors import ADDITIONS, FLOATS, LENGTHS, SEEDS, U, dtype_of, guarded, normal, rounding
 
-SCALES = (1e-3, 1.0, 1e4)
+SCALES = st.sampled_from([1e-3, 1.0, 1e4])
 OFFSETS = (0.0, -7.0, 1e3)  # in the rows' own scale
 EPS = (1e-5, 0.5, 1e-12)
-ROWS = st.integers(1, 5)
 
 
 def expected_of(arrays: Any, eps: float) -> dict[str, Any]:
@@ -68,7 +67,7 @@ def arguments(
     return x.clamp(-6e4, 6e4).to(weight.dtype), weight, bias
 
 
-@given(ROWS, LENGTHS, SEEDS, st.sampled_from([*FLOATS, "float64"]), st.sampled_from(SCALES), st.sampled_from(EPS))
+@given(st.integers(0, 5), LENGTHS, SEEDS, st.sampled_from([*FLOATS, "float64"]), SCALES, st.sampled_from(EPS))
 @example(1, 3, 88, "float32", 1.0, 1e-5)  # a mean far from 0, and a block with one element more
 @example(1, 1, 0, "float32", 1.0, 1e-5)
 @example(3, 1009, 0, "float32", 1.0, 1e-5)
@@ -79,7 +78,7 @@ def test_rows_are_normalised(rows: int, columns: int, seed: int, dtype: str, sca
     check(arguments(rows, columns, seed, dtype, scale), eps, because if beyond else "")
 
 
-@given(ROWS, LENGTHS, SEEDS, st.sampled_from(SCALES), st.sampled_from(OFFSETS))
+@given(st.integers(1, 5), LENGTHS, SEEDS, SCALES, st.sampled_from(OFFSETS))
 @example(2, 100, 0, 1.0, 1e3)
 @example(2, 64, 0, 1.0, 1e3)
 def test_rows_far_from_zero(rows: int, columns: int, seed: int, scale: float, offset: float) -> None:
@@ -88,32 +87,6 @@ def test_rows_far_from_zero(rows: int, columns: int, seed: int, scale: float, of
         because="the mean is subtracted before squaring: the average of the squares minus the square of the mean is a "
         "small difference of large numbers",
     )
-
-
-@given(LENGTHS, st.integers(-9, 9), SEEDS, st.sampled_from(FLOATS))
-@example(5, 7, 0, "float32")
-@example(5, 0, 0, "float32")
-def test_a_constant_row_gives_the_bias(columns: int, constant: int, seed: int, dtype: str) -> None:
-    _, weight, bias = arguments(1, columns, seed, dtype)
-    x = torch.full((2, columns), float(constant)).to(weight.dtype)
-    call = host_call(layer_norm, x, weight, bias, eps=0.25)
-    out, mean, rstd = call()
-    far = (ADDITIONS + 5) * U * abs(constant)  # such a sum is exact; not so if each term is divided before
-    call.compare("mean", mean, torch.full((2,), float(constant)), far)
-    call.compare("rstd", rstd, torch.full((2,), 2.0), 16 * U, because="the variance is 0, so rstd is 1 / sqrt(eps)")
-    right = bias.double().expand(2, columns)
-    limit = 2 * far * weight.double().abs() + rounding(right, dtype) if far else 0.0
-    call.compare("out", out, right, limit, because="what is left of a constant row is 0, times weight")
-
-
-@given(LENGTHS, SEEDS, st.sampled_from([0.0, 1e4, math.inf, math.nan]))
-def test_a_row_is_on_its_own(columns: int, seed: int, other: float) -> None:
-    x, weight, bias = arguments(3, columns, seed)
-    before = host_call(layer_norm, x, weight, bias)()
-    x[1] = other
-    call = host_call(layer_norm, x, weight, bias)
-    for name, got, old in zip(("out", "mean", "rstd"), call(), before, strict=True):
-        call.compare(f"{name} of the other rows", got[::2], old[::2], because="only row 1 is another than before")
 
 
 @given(st.integers(1, 40), SEEDS, st.sampled_from([64, 128]))
@@ -127,11 +100,6 @@ def test_the_kernel_touches_nothing_else(columns: int, seed: int, block: int) ->
     compare(call, pointers, parts, because="NaN is around x, weight and bias")
     for name, (inner, whole) in zip(("out", "mean_out", "rstd_out"), results, strict=True):
         call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1])
-
-
-def test_no_rows() -> None:
-    for rows in (1, 0):
-        check(arguments(rows, 5, 0))
 
 
 def test_under_real_triton(device: str) -> None:

@@ -15,7 +15,7 @@ from tests.support.m08_kernels.tensors import ADDITIONS, FLOATS, SEEDS, U, dtype
 
 EPS = 1e-5
 NAMES = ("dx", "dweight", "dbias")
-ROWS = st.one_of(st.integers(1, 9), st.sampled_from([63, 64, 65, 150]))  # on a CPU there are 64 parts
+ROWS = st.one_of(st.integers(0, 9), st.sampled_from([63, 64, 65, 150]))  # on a CPU there are 64 parts
 COLUMNS = st.one_of(st.sampled_from([1, 2, 17, 63, 64, 65]), st.integers(1, 150))
 
 
@@ -84,27 +84,13 @@ def check(arrays: Any, because: str = "") -> None:
     compare(call, call(), arrays, because)
 
 
-@given(ROWS, COLUMNS, SEEDS, st.sampled_from(FLOATS))
-@example(1, 1, 0, "float32")
-@example(3, 1009, 0, "float32")
-@example(300, 5, 0, "float16")
-def test_gradients(rows: int, columns: int, seed: int, dtype: str) -> None:
-    check(arguments(rows, columns, seed, dtype))
-
-
-@given(st.integers(1, 9), COLUMNS, SEEDS, st.sampled_from([1e-3, 30.0, 1e4]), st.sampled_from([0.0, -7.0, 100.0]))
-def test_gradients_of_rows_of_other_sizes(rows: int, columns: int, seed: int, scale: float, offset: float) -> None:
-    check(arguments(rows, columns, seed, scale=scale, offset=offset), because="masked-off elements must not count")
-
-
-@given(st.integers(2, 20), st.integers(2, 100), SEEDS)
-def test_dx_does_not_move_a_rows_mean(rows: int, columns: int, seed: int) -> None:
-    arrays = arguments(rows, columns, seed)
-    call = host_call(layer_norm_backward, *arrays)
-    call.compare(
-        "the sum of a row of dx", call()[0].double().sum(1), torch.zeros(rows), allowed(arrays, "float32")["dx"].sum(1),
-        because="the result is the same if a constant is added to a row, so the gradient in that direction is 0",
-    )  # fmt: skip
+@given(ROWS, COLUMNS, SEEDS, st.sampled_from(FLOATS), *map(st.sampled_from, ([1e-3, 1.0, 30.0], [0.0, -7.0, 100.0])))
+@example(1, 1, 0, "float32", 1.0, 0.0)
+@example(3, 1009, 0, "float32", 1.0, 0.0)
+@example(300, 5, 0, "float16", 1.0, 0.0)
+@example(3, 17, 0, "float32", 1e4, 100.0)
+def test_gradients(rows: int, columns: int, seed: int, dtype: str, scale: float, offset: float) -> None:
+    check(arguments(rows, columns, seed, dtype, scale, offset), because="masked-off elements must not count")
 
 
 @given(st.integers(1, 12), st.integers(1, 40), st.integers(1, 14), SEEDS, st.sampled_from([64, 128]))
@@ -131,11 +117,6 @@ def test_each_program_adds_up_its_rows(rows: int, columns: int, programs: int, s
         call.compare(f"dbias_parts[{program}]", dbias[program], dy[mine].sum(0), limit, because=because)
     for name, (inner, whole) in results.items():
         call.compare(f"what is around {name}", whole, guarded(inner, -7.0)[1], because="it is not the result's")
-
-
-def test_no_rows() -> None:
-    for rows, columns in ((1, 5), (0, 5)):
-        check(arguments(rows, columns, 0), because="sums of nothing are 0")
 
 
 def test_under_real_triton(device: str) -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
-from tests import oracles
 from tests.oracles import triton
 from tests.oracles.process import ROOT, Server, Silent
 
@@ -70,14 +66,6 @@ def test_a_reused_context_judges_as_a_fresh_one() -> None:
 
 
 @needs_triton
-def test_passes() -> None:
-    twice = GOOD.replace("tt.store", "%w = tt.splat %n : i32 -> tensor<64xi32>\n    tt.store")
-    assert triton.ops(twice)["tt.splat"] == 3
-    assert triton.canonical(twice) == triton.canonical(GOOD)
-    assert triton.ops(twice, ["canonicalizer", "cse"]) == triton.ops(GOOD)
-
-
-@needs_triton
 @pytest.mark.parametrize("target", ["sm_80", "sm_90"])
 def test_compiles_without_a_gpu(target: str) -> None:
     compiled = triton.compile_ttir(GOOD, target, num_warps=2)
@@ -122,55 +110,7 @@ def test_works_under_a_learners_memory_limit() -> None:
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
 
 
-@needs_triton
-def test_a_killed_client_leaves_nothing_behind() -> None:
-    script = (
-        "import os\n"
-        "from tests.oracles import test_triton, triton\n"
-        "assert triton.accepts(test_triton.GOOD)\n"
-        "print(triton.server().process.pid, triton.server().cache, flush=True)\n"
-        "os._exit(0)\n"
-    )
-    client = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True, text=True)
-    process, folder = client.stdout.split()
-    deadline = time.monotonic() + 20
-    while Path(folder).exists() or Path("/proc", process).exists():
-        assert time.monotonic() < deadline, f"process {process} or {folder} is still there"
-        time.sleep(0.05)
-
-
-def test_light_to_import() -> None:
-    script = (
-        "import sys\n"
-        "from tests import oracles\n"
-        "from tests.oracles import records, triton\n"
-        "records.promotion('fp16', 'bf16'), triton.available()\n"
-        "assert not {'triton', 'torch', 'numpy', 'pytest'} & set(sys.modules)\n"
-    )
-    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
-
-
 def test_without_triton_it_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(triton, "available", lambda: False)
     with pytest.raises(pytest.skip.Exception, match="unavailable: real Triton is not installed"):
         triton.accepts(GOOD)
-
-
-def test_who_judged_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oracles, "_judged", {"triton": set(), "torch": set()})
-    monkeypatch.setattr(oracles, "_missing", {"torch"})
-    oracles.note("triton", "records 3.7.1")
-    oracles.note("triton", "parser 3.7.1")
-    assert oracles.used() == {"triton": "parser 3.7.1 + records 3.7.1", "torch": "unavailable"}
-
-
-@needs_triton
-def test_closing_leaves_nothing_behind() -> None:
-    server = Server()
-    assert list(server.ask([{"do": "version"}], seconds=60.0))
-    process = server.process
-    assert process is not None
-    server.close()
-    assert process.poll() is not None and not Path(server.cache).exists()
-    with pytest.raises(ProcessLookupError):
-        os.kill(process.pid, 0)

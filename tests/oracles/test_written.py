@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 
 import pytest
 
@@ -51,13 +50,6 @@ def test_every_step() -> None:
     assert ".target sm_80" in made.compiled.ptx and made.compiled.count("ld.global") == 1
 
 
-def test_many_at_once() -> None:
-    made = triton.frontends([GOOD, without("value, 2", "value"), dataclasses.replace(GOOD, kernel="scaled"), GOOD])
-    assert [answer.ok for answer in made] == [True, False, False, True]
-    assert made[0] == made[3]
-    assert made[0].ops["tt.load"] == 1 and made[0].raw == "" and not made[0].compiled
-
-
 @pytest.mark.parametrize(
     ("old", "new", "error", "words", "lines"),
     [
@@ -75,24 +67,3 @@ def test_refusals_are_data(old: str, new: str, error: str, words: str, lines: tu
     (made,) = triton.frontends([without(old, new)])
     assert not made and words in made.diagnostic
     assert (made.error, made.line, made.lines) == (error, lines[-1], lines)
-
-
-def test_texts_are_forgotten() -> None:
-    """A thousand texts leave neither files nor memory behind, beside those of a single context."""
-    texts = [without("value, 2", f"value, {number}") for number in range(600)]
-    triton.frontends(texts[:100])
-    before, files = _memory(), _files()
-    assert all(triton.frontends(texts[100:]))
-    assert _memory() - before < 60e6
-    assert _files() <= files  # a server that was stopped, because it took too long, leaves the one it was asked about
-
-
-def _files() -> set[str]:
-    return {name for name in os.listdir(triton.server().cache) if name.startswith("written")}
-
-
-def _memory() -> int:
-    process = triton.server().process
-    assert process
-    with open(f"/proc/{process.pid}/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -42,15 +42,6 @@ def check(softmax: Any, x: Any, block: int = 4096, because: str = "") -> None:
     call.compare("the result", result, expected, allowed(x, expected, block), x.dtype, because)
 
 
-def check_cancelling(softmax: Any, columns: int, seed: int, block: int, constant: int) -> None:
-    """The softmax of `x + constant` is that of x."""
-    x = torch.round(normal((2, columns), seed, scale=8.0) * 64) / 64  # multiples of 1/64: adding an integer is exact
-    moved = x + constant
-    expected = expected_of(x)
-    because = f"softmax(x + {constant}) is softmax(x): the maximum is subtracted, and these sums are exact"
-    host_call(softmax, moved, block=block).gives(expected, allowed(moved, expected, block), because=because)
-
-
 def check_memory(kernel: Any, columns: int, seed: int, gap: int, block: int) -> None:
     """A kernel takes rows with gaps, and touches neither the gaps nor a row of which no program is."""
     x = normal((3, columns), seed)
