@@ -18,14 +18,10 @@ SOME = one_in(3)  # each asks real Triton several times
 SHAPES: tuple[Shape, ...] = ((1,), (4,), (2, 4), (4, 1), (1, 8), (2, 1, 4), (4, 2, 2))
 ANY_SHAPE = ((), *SHAPES)
 TYPES = ("i1", "i8", "u16", "i32", "u32", "u64", "fp16", "bf16", "fp64")
-SCALARS_AND_BLOCKS = {"s": "fp32", "x": "i32[4]", "y": "u8[2, 4]", "z": "fp16[2, 1, 4]", "p": "*fp32[4]"}
 
 
 def call(name: str, *arguments: object) -> str:
     return f"tl.{name}({', '.join(map(str, arguments))})"
-
-
-# --- x[:, None]
 
 
 @pytest.mark.parametrize("shape", ANY_SHAPE)
@@ -36,50 +32,12 @@ def test_index(shape: Shape) -> None:
     judge({"x": typed("i8", shape)}, [f"x[{', '.join(pattern)}]" for pattern in fitting])
 
 
-def test_index_of_one_dimension() -> None:
-    """Not in a tuple; in a tuple of one."""
-    judge(
-        {"x": "fp32[4]", "p": "*fp16[4]", "N": "=None"},
-        ["x[:]", "x[None]", "x[(None,)]", "x[:,]", "p[:, None]", "x[N, :]"],
-    )
-
-
-@pytest.mark.parametrize(
-    "index", ["0", "-1", "True", "1:", ":2", "::2", "0:4", "s", "x", "(None, 0)", "(0, None)", "N"]
-)
-def test_other_indices_are_refused(index: str) -> None:
-    """There are no single elements."""
-    values = {"x": "i32[4]", "s": "i32", "N": "=1"}
-    Scene(values).refuses(f"x[{index}]", ValueError, "unsupported tensor index")
-    judge(values, [f"x[{index}]"])
-
-
-# --- expand_dims
-
-
 @SOME
 @given(shape=st.sampled_from(ANY_SHAPE), axes=st.lists(st.integers(-5, 5), min_size=1, max_size=3))
 def test_expand_dims(shape: Shape, axes: list[int]) -> None:
     """One axis or several, counted from either end of the result; refused if it is not there, or is there twice."""
     several = f"({', '.join(map(str, axes))},)"
     judge({"x": typed("fp32", shape)}, [call("expand_dims", "x", axes[0]), call("expand_dims", "x", several)])
-
-
-def test_expand_dims_of_anything() -> None:
-    """A list of axes, a compile-time axis, a number; as a method."""
-    expressions = [
-        call("expand_dims", name, axis) for name in SCALARS_AND_BLOCKS for axis in ("0", "-1", "A", "[0, -1]")
-    ]
-    expressions += [
-        "x.expand_dims(1)",
-        "tl.expand_dims(3, 0)",
-        "tl.expand_dims(1.5, (0, 1))",
-        "x.expand_dims(axis=(0, A))",
-    ]
-    judge({**SCALARS_AND_BLOCKS, "A": "=-1"}, expressions)
-
-
-# --- broadcast_to
 
 
 @SOME
@@ -92,9 +50,6 @@ def test_broadcast_to(shape: Shape, target: Shape) -> None:
         f"x.broadcast_to({list(target)})",
     ]
     judge({"x": typed("i16", shape)}, expressions)
-
-
-# --- reshape
 
 
 @SOME
@@ -110,17 +65,6 @@ def test_reshape(shape: Shape, target: list[int], reorder: bool) -> None:
     judge({"x": typed("u8", shape)}, [f"tl.reshape(x, {tuple(t)}{option})" for t in (target, fitting)])
 
 
-def test_reshape_of_anything() -> None:
-    """The shape in a tuple, in a list, by itself, at compile time; pointers; to a scalar."""
-    shapes = ("(2, 2)", "[2, 2]", "2, 2", "4", "A, 2", "(A, A)", "[4]", "8", "2, 2, 2", "()")
-    expressions = [f"tl.reshape(x, {shape})" for shape in shapes] + [f"x.reshape({shape})" for shape in shapes]
-    expressions += ["p.reshape(2, 2)", "o.reshape(())", "o.reshape(1, 1, 1)", "x.reshape(4, can_reorder=True)"]
-    judge({"x": "i32[4]", "p": "*fp32[4]", "o": "fp16[1, 1]", "A": "=2"}, expressions)
-
-
-# --- permute and trans
-
-
 @pytest.mark.parametrize("shape", ANY_SHAPE)
 def test_permute(shape: Shape) -> None:
     """Every order of the dimensions; and what names too few or too many, or one twice, is refused."""
@@ -129,12 +73,22 @@ def test_permute(shape: Shape) -> None:
     judge({"x": typed("bf16", shape)}, [*expressions, "tl.trans(x)", "x.trans()", "x.T", "tl.trans(x, (1, 0))"])
 
 
-def test_dimensions_in_a_list_or_one_by_one() -> None:
-    expressions = ["tl.permute(x, 2, 0, 1)", "x.permute([2, 0, 1])", "tl.trans(x, 1, 0, 2)", "x.trans((0, 2, A))"]
-    judge({"x": "i32[2, 4, 8]", "A": "=1"}, expressions)
+SPELLINGS = {
+    "index": ["v[:]", "v[None]", "v[(None,)]", "v[:,]", "p[:, None]", "v[M, :]"],
+    "expand_dims": [call("expand_dims", name, axis) for name in "svyzp" for axis in ("0", "-1", "A", "[0, -1]")],
+    "expand_dims of numbers": ["v.expand_dims(1)", "tl.expand_dims(3, 0)", "tl.expand_dims(1.5, (0, 1))"],
+    "reshape": [f"tl.reshape(v, {shape})" for shape in ("(2, 2)", "[2, 2]", "2, 2", "4", "B, 2", "[4]", "8", "()")],
+    "as a method": ["v.reshape((B, B))", "v.reshape(4, can_reorder=True)", "p.reshape(2, 2)", "o.reshape(1, 1, 1)"],
+    "to a scalar": ["o.reshape(())", "tl.reshape(s, ())"],
+    "permute": ["tl.permute(t, 2, 0, 1)", "t.permute([2, 0, 1])", "tl.trans(t, 1, 0, 2)", "t.trans((0, 2, -A))"],
+}
 
 
-# --- join, split, interleave
+@pytest.mark.parametrize("what", SPELLINGS)
+def test_spellings(what: str) -> None:
+    """By itself, in a tuple, in a list, known at compile time, by name; as a function and as a method."""
+    values = {"s": "fp32", "v": "i32[4]", "y": "u8[2, 4]", "z": "fp16[2, 1, 4]", "p": "*fp32[4]", "o": "fp16[1, 1]"}
+    judge({**values, "t": "i32[2, 4, 8]", "A": "=-1", "B": "=2", "M": "=None"}, SPELLINGS[what])
 
 
 @SOME
@@ -158,8 +112,6 @@ def test_split(shape: Shape) -> None:
     halves = ["tl.split(x)[0]", "tl.split(x)[1]", "x.split()[1]"]
     judge({"x": typed("fp16", shape)}, halves if shape and shape[-1] == 2 else halves[:1])
 
-
-# --- all together
 
 STEPS = (
     "{}[None]",
@@ -186,7 +138,9 @@ def test_one_after_another(steps: list[str]) -> None:
     judge({"x": "i32[8]"}, expressions)
 
 
+INDICES = ("0", "-1", "True", "1:", ":2", "::2", "0:4", "s", "x", "(None, 0)", "(0, None)", "N")
 REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
+    **{f"x[{index}]": (ValueError, ("unsupported tensor index",)) for index in INDICES},
     "tl.broadcast_to(x, (2, 4))": (ValueError, ("rank mismatch",)),
     "tl.broadcast_to(x, (8,))": (ValueError, ()),  # from `Builder.broadcast_to`, in its own words
     "s.reshape(1)": (ValueError, ()),
@@ -205,4 +159,6 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
     error, names = REFUSED[expression]
-    Scene({"x": "i32[4]", "y": "i32[2, 4]", "f": "fp32[4]", "s": "i32"}).refuses(expression, error, *names)
+    values = {"x": "i32[4]", "y": "i32[2, 4]", "f": "fp32[4]", "s": "i32", "N": "=1"}
+    Scene(values).refuses(expression, error, *names)
+    judge(values, [expression])

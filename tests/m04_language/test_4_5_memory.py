@@ -88,8 +88,7 @@ def test_store(element: str, shapes: tuple[Shape, Shape, Shape], data: st.DataOb
 
 
 def test_store_as_a_method() -> None:
-    before = "p.store(x)\np.store(x, m)\nq.store(2.0)"
-    judge(VALUES, ["tl.load(p)"], before)
+    judge(VALUES, ["p.store(x)", "p.store(x, m)", "q.store(2.0)", "tl.load(p)"])
 
 
 def test_constant_pointers() -> None:

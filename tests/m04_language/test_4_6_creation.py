@@ -30,13 +30,6 @@ def test_program_ids() -> None:
     judge({"A": "=2"}, [*calls, "tl.program_id(0) * 64 + tl.num_programs(0)"])
 
 
-@pytest.mark.parametrize("axis", [3, -1, 7])
-@pytest.mark.parametrize("name", ["program_id", "num_programs"])
-def test_no_such_axis(name: str, axis: int) -> None:
-    because = "a launch grid has the axes 0, 1 and 2"
-    Scene({}).refuses(f"tl.{name}({axis})", ValueError, str(axis), because=because)
-
-
 @SOME
 @given(
     bounds=st.lists(st.tuples(st.sampled_from(BOUNDS), st.sampled_from(BOUNDS)), min_size=1, max_size=8, unique=True)
@@ -54,7 +47,8 @@ def test_ranges_of_all_lengths(power: int, start: int) -> None:
     judge({"N": f"={length}"}, [*right, f"tl.arange({start}, {start + 3 * length})", f"tl.arange({start}, {start})"])
 
 
-RANGES = {
+REFUSED = {
+    **{f"tl.{name}({axis})": str(axis) for name in ("program_id", "num_programs") for axis in (3, -1, 7)},
     "tl.arange(0, n)": "arange's arguments must be of type tl.constexpr",
     "tl.arange(n, 4)": "arange's arguments must be of type tl.constexpr",
     "tl.arange(0.0, 4.0)": "arange's arguments must be of type tl.constexpr",
@@ -69,9 +63,10 @@ RANGES = {
 }
 
 
-@pytest.mark.parametrize("expression", RANGES)
-def test_words_of_refused_ranges(expression: str) -> None:
-    Scene({"n": "i32"}).refuses(expression, ValueError, RANGES[expression])
+@pytest.mark.parametrize("expression", REFUSED)
+def test_refusals_name_what_is_at_fault(expression: str) -> None:
+    """The axis that a launch grid does not have, and what is wrong with a range."""
+    Scene({"n": "i32"}).refuses(expression, ValueError, REFUSED[expression])
 
 
 @pytest.mark.parametrize("dtype", FILLED)

@@ -8,7 +8,7 @@ Source: `python/triton/language/core.py` (dtype) and `semantic.py` (`computation
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from mini_triton.formats import FORMATS, Format, Kind
 from mini_triton.ir import types as ir
@@ -16,39 +16,27 @@ from mini_triton.ir import types as ir
 __all__ = ["dtype", "pointer_type", *(row.tl for row in FORMATS)]
 
 
-@dataclass(frozen=True, repr=False)
-class dtype:
-    """A scalar of the language, such as `fp32` or `uint8`."""
+class _Type:
+    """What kernels may ask of a dtype as well as of a pointer, by Triton's names."""
 
-    name: str
-    kind: Kind
-    ir_type: ir.IntegerType | ir.FloatType
-    signed: bool = False  # of integers; int1 counts as the narrowest unsigned integer
-
-    @property
-    def width(self) -> int:
-        """Size in bits."""
-        return self.ir_type.width
+    kind: Kind | None  # None is a pointer
+    width: int
+    signed: bool
 
     @property
     def primitive_bitwidth(self) -> int:
         """Triton's name for the width."""
         return self.width
 
-    @property
-    def itemsize(self) -> int:
-        """Size in memory in bytes."""
-        return max(self.width // 8, 1)
-
     def is_ptr(self) -> bool:
-        return False
+        return self.kind is None
 
     def is_bool(self) -> bool:
         return self.kind is Kind.BOOL
 
     def is_int(self) -> bool:
         """Integers, booleans included."""
-        return self.kind is not Kind.FLOAT
+        return self.kind in (Kind.BOOL, Kind.INT)
 
     def is_int_signed(self) -> bool:
         return self.signed
@@ -62,6 +50,26 @@ class dtype:
     def is_fp8(self) -> bool:
         return self.is_floating() and self.width == 8
 
+
+@dataclass(frozen=True, repr=False)
+class dtype(_Type):
+    """A scalar of the language, such as `fp32` or `uint8`."""
+
+    name: str
+    kind: Kind
+    ir_type: ir.IntegerType | ir.FloatType
+    signed: bool = False  # of integers; int1 counts as the narrowest unsigned integer
+
+    @property
+    def width(self) -> int:  # type: ignore[override]
+        """Size in bits."""
+        return self.ir_type.width
+
+    @property
+    def itemsize(self) -> int:
+        """Size in memory in bytes."""
+        return max(self.width // 8, 1)
+
     def int_range(self) -> tuple[int, int]:
         """Smallest and largest value of an integer dtype."""
         if self.signed:
@@ -73,45 +81,18 @@ class dtype:
 
 
 @dataclass(frozen=True, repr=False)
-class pointer_type:
+class pointer_type(_Type):
     """A pointer to `element_ty`; a `const` one refuses stores."""
 
     element_ty: dtype
     const: bool = False
+    kind: None = field(default=None, init=False)
+    width: int = field(default=64, init=False)  # of an address
+    signed: bool = field(default=False, init=False)
 
     @property
     def ir_type(self) -> ir.PointerType:
         return ir.PointerType(self.element_ty.ir_type)
-
-    @property
-    def width(self) -> int:
-        """Size of an address in bits."""
-        return 64
-
-    @property
-    def signed(self) -> bool:
-        return False
-
-    def is_ptr(self) -> bool:
-        return True
-
-    def is_bool(self) -> bool:
-        return False
-
-    def is_int(self) -> bool:
-        return False
-
-    def is_int_signed(self) -> bool:
-        return False
-
-    def is_int_unsigned(self) -> bool:
-        return False
-
-    def is_floating(self) -> bool:
-        return False
-
-    def is_fp8(self) -> bool:
-        return False
 
     def __repr__(self) -> str:
         return f"pointer<{self.element_ty}>"

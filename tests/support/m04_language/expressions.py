@@ -7,9 +7,8 @@ pointers; `=4` is a number that the compiler knows, `constexpr(4)` the same as a
 with our language and compiled by real Triton. Both must accept it or both refuse it; its dtype and shape must be the
 same, and after real Triton's canonicalizer also what is computed from what.
 
-Lines of `before` run first, and functions of `helpers` may be called. In both a Python number stays one with us, but
-becomes a tensor in Triton when it gets a name: so name tensors only. What has no result (`tl.store(p, x)`) counts by
-its effect; of a tuple take the elements one by one.
+Functions of `helpers` may be called. What has no result (`tl.store(p, x)`) counts by its effect; of a tuple take the
+elements one by one.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from tests.oracles.triton import Made, Source
 from tests.support.m05_frontend.difference import difference
 
 REFUSALS = (TypeError, ValueError, CompilationError)
-WITHOUT_RESULT = re.compile(r"tl\.(store|assume|debug_barrier|static_assert|static_print|device_print|device_assert)\(")
+WITHOUT_RESULT = re.compile(r"\w+\.(store|assume|debug_barrier|(static|device)_(print|assert))\(")
 PRINTED = re.compile(r'tt\.print " shown (\d+): " \{hex = false, isSigned = array<i32: (\d)>\} : %\S+ : (.*)')
 
 Arguments = Mapping[str, str]
@@ -62,12 +61,12 @@ class Typed:
         return f"{'u' if unsigned else ''}{self.element}{list(self.shape) if self.shape else ''}"
 
 
-def judge(arguments: Arguments, expressions: Sequence[str], before: str = "", helpers: str = "") -> None:
+def judge(arguments: Arguments, expressions: Sequence[str], helpers: str = "") -> None:
     """Compare our language with real Triton on these expressions; fails with the first that differs."""
     __tracebackhide__ = True
     if not expressions:
         return
-    scene = Scene(arguments, before, helpers)
+    scene = Scene(arguments, helpers)
     outcomes, ours = scene.outcomes(expressions)
     found = list(zip(expressions, outcomes, strict=True))
     accepted = [expression for expression, outcome in found if isinstance(outcome, Typed)]
@@ -93,10 +92,10 @@ def judge(arguments: Arguments, expressions: Sequence[str], before: str = "", he
 
 
 class Scene:
-    """Values by name, and what has been done with them before the expressions."""
+    """Values by name, and functions that expressions may call."""
 
-    def __init__(self, arguments: Arguments, before: str = "", helpers: str = "") -> None:
-        self.arguments, self.before, self.helpers = arguments, before, helpers
+    def __init__(self, arguments: Arguments, helpers: str = "") -> None:
+        self.arguments, self.helpers = arguments, helpers
         known = re.compile(r"(=|constexpr\()(.*?)\)?")
         found = {name: match for name, text in arguments.items() if (match := known.fullmatch(text))}
         self.constants = {name: literal_eval(match[2]) for name, match in found.items()}
@@ -127,7 +126,7 @@ class Scene:
         text = self._traced(body)
         return outcomes, text
 
-    def refuses(self, expression: str, error: type[Exception], *names: str, because: str = "") -> None:
+    def refuses(self, expression: str, error: type[Exception], *names: str) -> None:
         """Our language refuses the expression with this class of error, and its message names what is at fault."""
         __tracebackhide__ = True
         values: list[Any] = []
@@ -136,7 +135,7 @@ class Scene:
             self._traced(lambda known: values.append(self._value(expression, known)))
             return values[0]
 
-        described(self._told(expression), value).raises(error, *names, because=because)
+        described(self._told(expression), value).raises(error, *names)
 
     def _traced(self, body: Callable[[dict[str, Any]], Any]) -> str:
         """The module of a kernel in which `body` is called with all names."""
@@ -146,7 +145,6 @@ class Scene:
             exec(self.helpers.replace("@triton.jit\n", ""), names)
             names |= self.constants | {name: constexpr(self.constants[name]) for name in self.constexprs}
             names |= {name: _argument(value, *self.types[name]) for name, value in inputs.items()}
-            exec(self.before, names)
             body(names)
 
         return print_module(trace(kernel, self.signature))
@@ -165,7 +163,6 @@ class Scene:
         lines.append(f"def kernel({', '.join(marked)}):")
         used = self.used(expressions)
         body = [_loaded(name, *type) for name, type in self.types.items() if type[1] and name in used]
-        body += self.before.splitlines()
         for i, expression in enumerate(expressions):
             body.append(f'tl.device_print("shown {i}", {expression})' if _has_result(expression) else expression)
         text = "\n".join(lines + [f"    {line}" for line in body or ["pass"]])
@@ -197,21 +194,16 @@ class Scene:
         raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
 
     def _told(self, expression: str) -> str:
-        """An expression, the names in it, and what happened before."""
+        """An expression, and the names in it."""
         used = self.used([expression])
         words = ", ".join(f"{name}: {spelling}" for name, spelling in self.arguments.items() if name in used)
         called = [text for text in self.helpers.split("@triton.jit\n") if used & {*re.findall(r"^def (\w+)", text)}]
-        where = "\n".join(filter(None, (words, "\n".join(called).strip(), self.before)))
+        where = "\n".join(filter(None, (words, "\n".join(called).strip())))
         return expression + "\n  where     " + where.replace("\n", "\n            ") if where else expression
 
     def used(self, expressions: Sequence[str]) -> set[str]:
-        """All names in the expressions, and before them."""
-        return set().union(*map(_names, [self.before, *expressions]))
-
-
-def _names(text: str) -> set[str]:
-    """The names in some lines of Python."""
-    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+        """All names in the expressions."""
+        return {node.id for text in expressions for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
 # --- values
