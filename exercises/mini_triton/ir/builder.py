@@ -50,7 +50,7 @@ class Builder:
     @contextmanager
     def at_end(self, block: Block) -> Iterator[None]:
         """Inside the `with`, operations go to the end of `block`; afterwards to where they went before."""
-        # Task 3.1: Remember the old insertion point and restore it also when an exception passes through.
+        # Task 3.1: Restore the old insertion point also when an exception passes through.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     @contextmanager
@@ -117,8 +117,7 @@ class Builder:
 
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
-        # Task 3.3: A scalar is splat. A tensor first gets missing dimensions in front (`expand_dims`), then
-        # `tt.broadcast` lets those of size 1 grow. `broadcast_shapes` tells whether it fits.
+        # Task 3.3: Use `splat` for a scalar, else `expand_dims` for missing dimensions, then `tt.broadcast`.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast(self, *values: Value) -> list[Value]:
@@ -184,7 +183,6 @@ class Builder:
 
         Each step is the name of an operation and the dtype after it. A step to `int1` compares with zero.
         """
-        # Task 3.4: The result type of a step is the value's type with another element. Two kinds of steps need more:
-        # `arith.cmpi` (predicate "ne") and `arith.cmpf` (predicate "une", so that NaN is true) a zero to compare with,
-        # and `tt.fp_to_fp` its `rounding="rtne"`, but only if the new float is narrower.
+        # Task 3.4: The predicates are "ne" (`arith.cmpi`) and "une" (`arith.cmpf`: NaN is true). A `tt.fp_to_fp` to a
+        # narrower float has `rounding="rtne"`.
         raise NotImplementedError("Task 3.4: Casts")

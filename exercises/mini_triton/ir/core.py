@@ -45,7 +45,7 @@ class Value:
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Make every user of this value use `other` instead."""
-        # Task 2.1: Set each use's operand to `other`. Mind what that does to the list you walk over.
+        # Task 2.1: A value may also replace itself.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
 
@@ -103,7 +103,7 @@ class Operation:
         self._operands = list(operands)
         for region in self.regions:
             region.parent = self
-        # Task 2.1: Tell every operand that it is used here, and as which operand. `operands` may be used up by now.
+        # Task 2.1: Tell every operand of its use. `operands` may be used up by now.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     @property
@@ -120,7 +120,7 @@ class Operation:
     @property
     def parent_op(self) -> Operation | None:
         """The operation around this one: its block's region's holder."""
-        # Task 2.1: From the block to its region to that region's operation; any of them may be missing.
+        # Task 2.1: None if there is no block, or no region, around it.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def set_operand(self, index: int, value: Value) -> None:
@@ -133,7 +133,7 @@ class Operation:
 
         Operations may be erased while walking: a block's list is copied before it is visited.
         """
-        # Task 2.1: Yield yourself, then walk the operations of every block of every region.
+        # Task 2.1: A generator.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def erase(self) -> None:
@@ -141,8 +141,7 @@ class Operation:
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
-        # Task 2.1: Refuse first: ValueError "cannot erase arith.addi: its result 0 still has 2 uses".
-        # Its operands are () afterwards, and so are those inside. It may be in no block.
+        # Task 2.1: ValueError "cannot erase arith.addi: its result 0 still has 2 uses". All operands become ().
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
 

@@ -81,13 +81,12 @@ class Printer:
         The same value always gets the same name. A legal wish is an ASCII letter or `_`, then such letters,
         digits or `_`.
         """
-        # Task 2.9: Remember names in `self._names` and `self._taken`. A wish that is taken becomes `%x_0`, `%x_1`,
-        # ..., one that is empty or not legal a number: `%0`, `%1`, ... The name is returned with its `%`.
+        # Task 2.9: A wish `x` that is taken becomes `%x_0`, `%x_1`, ...; one that is not legal `%0`, `%1`, ...
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def results(self, operation: Operation) -> str:
         """The left-hand side: nothing, `%x = ` or `%x:2 = `."""
-        # Task 2.10: Several results share one name, followed by `:` and their number.
+        # Task 2.10: All results share the name of the first.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     # --- attributes
@@ -110,8 +109,7 @@ class Printer:
         """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but just `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
-        # Task 2.9: One `format_number`, in `dense<...>` if the type is a tensor, then ` : ` and the type,
-        # but none for a scalar `i1`.
+        # Task 2.9: Only a scalar `i1` goes without its type.
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def attributes(self, operation: Operation, leave_out: tuple[str, ...] = ()) -> dict[str, str]:
@@ -142,14 +140,12 @@ class Printer:
     def generic_form(self, operation: Operation, indent: str) -> str:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
-        # Task 2.10: Parts that are empty are left out: the results, the regions `({...}, {...})`, the attributes.
-        # The parentheses around the operands stay. `signature` prints the type, `attribute_dict` the attributes.
+        # Task 2.10: Leave out what is empty: results, regions `({...}, {...})`, attributes; but keep `()`.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def region(self, region: Region, indent: str) -> str:
         """`{`, the blocks, each operation on a line of its own, one level further in, `}`."""
-        # Task 2.10: Every line but the first starts with `indent`; operations have one `INDENT` more. A block with
-        # arguments starts with its label, see `label`; one without needs none, if it is the first.
+        # Task 2.10: Every line but the first starts with `indent`. A first block without arguments has no `label`.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def label(self, block: Block, index: int) -> str:

@@ -74,8 +74,7 @@ class While:
     @contextmanager
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
         """The body: gives the values that `condition` forwarded; end it with `yield_`."""
-        # Task 3.5: Its arguments have the types of what `before` forwards: its terminator's operands but the first. A
-        # `before` that has forgotten its `condition` ends in an `scf.yield`, and is refused later.
+        # Task 3.5: The first operand of the `condition` that ends `before` is not forwarded.
         raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -106,15 +105,14 @@ def region(builder: Builder, region: Region, block: Block, terminator: str = "sc
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
     """An `scf.for`: end its body with `yield_` of as many values as there are `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
-    # Task 3.5: Make a block that takes the induction variable and one argument for each init. Hand out a `For` while
-    # the region is open, then make the operation and keep its results in the `For`.
+    # Task 3.5: Yield the `For` while its `region` is open. The operation is made afterwards, outside of it.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
 @contextmanager
 def if_(builder: Builder, condition: Value) -> Iterator[If]:
     """An `scf.if`: its branches are built inside, with `then` and `otherwise`."""
-    # Task 3.5: The `If` opens its regions itself; make the operation from them afterwards.
+    # Task 3.5: The `If` opens its regions itself.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -157,9 +155,8 @@ def function(
     The module has it when its `with` ends, not before. `Function.arguments` are in the order of `inputs`.
     `divisibility` says which arguments are known to be multiples of what (pointers: their address in bytes).
     """
-    # Task 3.6: Make a block with named arguments, put `tt.divisibility` into the attributes of those it is known of,
-    # build the body, and only then the operation, at the end of the module's body. Its attributes are `sym_name`,
-    # `function_type` and `sym_visibility`, "public" or "private".
+    # Task 3.6: `tt.func` has the attributes `sym_name`, `function_type` and `sym_visibility`, "public" or "private".
+    # `tt.divisibility` is an attribute of the argument.
     raise NotImplementedError("Task 3.6: Functions, modules and calls")
 
 

@@ -49,15 +49,13 @@ def check_types(operation: Operation) -> None:
     declared = definition(operation.name)
     if declared is None:
         raise fail(operation, "there is no such operation")
-    # Task 2.8: `declared.result_types(operand types, attributes, tuple of result types, regions)` runs the rule.
-    # Its TypeError becomes `raise fail(operation, ...)`; refuse as well if it gives other types than the results have.
+    # Task 2.8: `declared.result_types` runs the rule; its TypeError becomes `raise fail(operation, ...)`.
     raise NotImplementedError("Task 2.8: The verifier")
 
 
 def check_terminators(operation: Operation) -> None:
     """Every block inside ends in a terminator, which stands nowhere else. Only a module's block needs none."""
-    # Task 2.8: Look at each block of each region: the last operation must be declared a terminator, the others not.
-    # An operation that is not declared is no terminator.
+    # Task 2.8: `definition(name).terminator` tells. An operation that is not declared is no terminator.
     raise NotImplementedError("Task 2.8: The verifier")
 
 
@@ -67,9 +65,8 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
     Inside structured control flow this is what dominance means: a value can be seen by the operations after it in
     its block, and by all inside those; never by what is outside of its block.
     """
-    # Task 2.8: Start from what is visible around the block and its arguments. Go through the operations in order:
-    # first check the operands, then the blocks inside (nothing is visible from outside if the operation is in
-    # ISOLATED_FROM_ABOVE), and only then are the results visible. Leave the caller's set as it was.
+    # Task 2.8: An operation's results are not visible inside it; in one of ISOLATED_FROM_ABOVE, nothing from outside is.
+    # Leave the caller's set as it was.
     raise NotImplementedError("Task 2.8: The verifier")
 
 

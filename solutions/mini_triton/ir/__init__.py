@@ -16,5 +16,5 @@ Yours, in reading order, with their tasks (`mini_triton/formats.py`, given, is t
 
 Given and worth reading: `attributes.py` (attributes that are words), `assembly.py` (a format string for each operation,
 read by printer and parser), `storage.py` (memory, for the interpreter). To skip: `parser/` (the text read back),
-`device_print.py`.
+`given/` (what prints).
 """

@@ -45,7 +45,7 @@ class Value:
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Make every user of this value use `other` instead."""
-        # [task 2.1] Set each use's operand to `other`. Mind what that does to the list you walk over.
+        # [task 2.1] A value may also replace itself.
         for use in list(self.uses):
             use.user.set_operand(use.number, other)
         # [end]
@@ -105,7 +105,7 @@ class Operation:
         self._operands = list(operands)
         for region in self.regions:
             region.parent = self
-        # [task 2.1] Tell every operand that it is used here, and as which operand. `operands` may be used up by now.
+        # [task 2.1] Tell every operand of its use. `operands` may be used up by now.
         for i, operand in enumerate(self._operands):
             operand.uses.append(Use(self, i))
         # [end]
@@ -124,10 +124,9 @@ class Operation:
     @property
     def parent_op(self) -> Operation | None:
         """The operation around this one: its block's region's holder."""
-        # [task 2.1] From the block to its region to that region's operation; any of them may be missing.
-        if self.parent is None or self.parent.parent is None:
-            return None
-        return self.parent.parent.parent
+        # [task 2.1] None if there is no block, or no region, around it.
+        region = self.parent and self.parent.parent
+        return region and region.parent
         # [end]
 
     def set_operand(self, index: int, value: Value) -> None:
@@ -143,7 +142,7 @@ class Operation:
 
         Operations may be erased while walking: a block's list is copied before it is visited.
         """
-        # [task 2.1] Yield yourself, then walk the operations of every block of every region.
+        # [task 2.1] A generator.
         yield self
         for region in self.regions:
             for block in region.blocks:
@@ -156,8 +155,7 @@ class Operation:
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
-        # [task 2.1] Refuse first: ValueError "cannot erase arith.addi: its result 0 still has 2 uses".
-        # Its operands are () afterwards, and so are those inside. It may be in no block.
+        # [task 2.1] ValueError "cannot erase arith.addi: its result 0 still has 2 uses". All operands become ().
         for result in self.results:
             if result.uses:
                 uses = len(result.uses)

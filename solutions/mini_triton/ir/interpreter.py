@@ -25,7 +25,7 @@ import numpy as np
 from mini_triton import exact
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Block, Module, Operation, Value
-from mini_triton.ir.device_print import show
+from mini_triton.ir.given.device_print import show
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.storage import Buffer, OutOfBounds, dtype_text, numpy_dtype, pointee, reach
 from mini_triton.ir.types import shape_of

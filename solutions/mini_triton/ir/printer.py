@@ -94,8 +94,7 @@ class Printer:
         The same value always gets the same name. A legal wish is an ASCII letter or `_`, then such letters,
         digits or `_`.
         """
-        # [task 2.9] Remember names in `self._names` and `self._taken`. A wish that is taken becomes `%x_0`, `%x_1`,
-        # ..., one that is empty or not legal a number: `%0`, `%1`, ... The name is returned with its `%`.
+        # [task 2.9] A wish `x` that is taken becomes `%x_0`, `%x_1`, ...; one that is not legal `%0`, `%1`, ...
         if value not in self._names:
             if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value.name):
                 name, suffix = value.name, 0
@@ -111,7 +110,7 @@ class Printer:
 
     def results(self, operation: Operation) -> str:
         """The left-hand side: nothing, `%x = ` or `%x:2 = `."""
-        # [task 2.10] Several results share one name, followed by `:` and their number.
+        # [task 2.10] All results share the name of the first.
         if not operation.results:
             return ""
         count = f":{len(operation.results)}" if len(operation.results) > 1 else ""
@@ -148,8 +147,7 @@ class Printer:
         """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but just `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
-        # [task 2.9] One `format_number`, in `dense<...>` if the type is a tensor, then ` : ` and the type,
-        # but none for a scalar `i1`.
+        # [task 2.9] Only a scalar `i1` goes without its type.
         text = format_number(value, type)
         if isinstance(type, TensorType):
             return f"dense<{text}> : {type}"
@@ -184,8 +182,7 @@ class Printer:
     def generic_form(self, operation: Operation, indent: str) -> str:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
-        # [task 2.10] Parts that are empty are left out: the results, the regions `({...}, {...})`, the attributes.
-        # The parentheses around the operands stay. `signature` prints the type, `attribute_dict` the attributes.
+        # [task 2.10] Leave out what is empty: results, regions `({...}, {...})`, attributes; but keep `()`.
         operands = ", ".join(self.name(operand) for operand in operation.operands)
         text = f'{self.results(operation)}"{operation.name}"({operands})'
         if operation.regions:
@@ -197,8 +194,7 @@ class Printer:
 
     def region(self, region: Region, indent: str) -> str:
         """`{`, the blocks, each operation on a line of its own, one level further in, `}`."""
-        # [task 2.10] Every line but the first starts with `indent`; operations have one `INDENT` more. A block with
-        # arguments starts with its label, see `label`; one without needs none, if it is the first.
+        # [task 2.10] Every line but the first starts with `indent`. A first block without arguments has no `label`.
         lines = ["{"]
         for i, block in enumerate(region.blocks):
             if block.arguments or i > 0:

@@ -97,13 +97,9 @@ class TensorType:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))  # as real Triton
-        # [task 1.2] Refuse what Triton refuses, in this order:
-        # TypeError "a tensor needs at least one dimension"; TypeError for an element that is no `Scalar` (below; it may
-        # be asked for with isinstance); then for each dimension from the left: first whether it is an int, TypeError
-        # "Shape element 1 must have type int, got 4.0", then whether it is a power of two, ValueError
-        # "Shape element 1 must be a power of 2, got 3"; last, for their product, ValueError "numel (2097152)
-        # exceeds triton maximum tensor numel (1048576)". Tests look for the part that says what is at fault:
-        # "dimension", "Shape element 1", "numel (2097152)".
+        # [task 1.2] Check the dimensions from the left, and last their product. Each message says what is at fault:
+        # "dimension" (there is none), "Shape element 1" (the second one), "numel (2097152)". The element must be a
+        # `Scalar`, which is defined below and can be asked for with isinstance.
         if not self.shape:
             raise TypeError("a tensor needs at least one dimension")
         if not isinstance(self.element, Scalar):

@@ -49,8 +49,7 @@ def check_types(operation: Operation) -> None:
     declared = definition(operation.name)
     if declared is None:
         raise fail(operation, "there is no such operation")
-    # [task 2.8] `declared.result_types(operand types, attributes, tuple of result types, regions)` runs the rule.
-    # Its TypeError becomes `raise fail(operation, ...)`; refuse as well if it gives other types than the results have.
+    # [task 2.8] `declared.result_types` runs the rule; its TypeError becomes `raise fail(operation, ...)`.
     operands = [operand.type for operand in operation.operands]
     results = tuple(result.type for result in operation.results)
     try:
@@ -64,8 +63,7 @@ def check_types(operation: Operation) -> None:
 
 def check_terminators(operation: Operation) -> None:
     """Every block inside ends in a terminator, which stands nowhere else. Only a module's block needs none."""
-    # [task 2.8] Look at each block of each region: the last operation must be declared a terminator, the others not.
-    # An operation that is not declared is no terminator.
+    # [task 2.8] `definition(name).terminator` tells. An operation that is not declared is no terminator.
     for region in operation.regions:
         for block in region.blocks:
             if block.terminator is None and operation.name != "builtin.module":
@@ -86,9 +84,8 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
     Inside structured control flow this is what dominance means: a value can be seen by the operations after it in
     its block, and by all inside those; never by what is outside of its block.
     """
-    # [task 2.8] Start from what is visible around the block and its arguments. Go through the operations in order:
-    # first check the operands, then the blocks inside (nothing is visible from outside if the operation is in
-    # ISOLATED_FROM_ABOVE), and only then are the results visible. Leave the caller's set as it was.
+    # [task 2.8] An operation's results are not visible inside it; in one of ISOLATED_FROM_ABOVE, nothing from outside is.
+    # Leave the caller's set as it was.
     visible = visible | set(block.arguments)
     for operation in block.operations:
         for i, operand in enumerate(operation.operands):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mini_triton.codegen.library.lazy import Affine, Array, stored
-from mini_triton.ir.device_print import show
+from mini_triton.ir.given.device_print import show
 from mini_triton.ir.storage import Buffer
 
 Grid = tuple[int, int, int]

@@ -22,8 +22,7 @@ def argument_types(block: Block) -> Types:
 
 def end_of(region: Region, terminator: str) -> Operation:
     """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`."""
-    # Task 2.6: One block, not empty, whose last operation has the right name. If not, the message says which
-    # terminator is missing.
+    # Task 2.6: The message says which terminator is missing.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -49,8 +48,7 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
 
     Without results, the second region may have no block: there is no `else` then.
     """
-    # Task 2.6: The condition is a scalar `i1`. Both regions yield the same types; with results there must be an else.
-    # The regions take no arguments.
+    # Task 2.6: The condition is a scalar `i1`. The regions take no arguments.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -59,8 +57,7 @@ def while_(*inits: Type, regions: list[Region]) -> Types:
     """A loop in two regions. *Before* computes the condition and hands it, with values, to `scf.condition`;
     while it holds, *after* receives those values, and yields what *before* gets next. They are the results in the end.
     """
-    # Task 2.6: `before` takes `inits` and ends in `scf.condition`, whose operands after the condition are the
-    # forwarded values. `after` takes those and yields the types of `inits`. The results are the forwarded types.
+    # Task 2.6: The first operand of `scf.condition` is the condition, the others are the values handed on.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 

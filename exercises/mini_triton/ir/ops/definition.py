@@ -55,9 +55,8 @@ def schema_of(rule: Rule) -> Schema:
     Schema(operands=("ptr", "mask"), optional=("mask",), attributes=("axis", "isVolatile"),
            defaults={"isVolatile": False}, takes_result=True, needs_result=True)
     """
-    # Task 2.7: Read it from `inspect.signature(rule).parameters`. The attributes are the keyword-only parameters that
-    # are not `SPECIAL`, in their order. A default may be any value, such as False or "". A `result` that has a default
-    # is not needed.
+    # Task 2.7: Names are in the signature's order; `SPECIAL` ones are no attributes. A default may be any value, False
+    # or "" for example. A `result` that has a default is not needed.
     raise NotImplementedError("Task 2.7: From rule to operation")
 
 
@@ -93,11 +92,9 @@ class OpDefinition:
         `ValueError`: from `TensorType`, for a shape that no tensor may have. Attributes whose name has a dot are
         *discardable*, such as `tt.divisibility`. Any operation may have them, and its rule does not see them.
         """
-        # Task 2.7: First the schema, each with a TypeError: too few or too many operands; an attribute that has no
-        # default and is missing, an attribute that the schema does not have (name it in the message); no `results`
-        # where the schema needs them. Then call the rule: operands by position, by name its attributes and what it
-        # takes of `SPECIAL`. `result` is the one type in `results`, or all of them if there is not exactly one;
-        # `regions` is a list. A rule returns a type, a tuple of types, or None for no results.
+        # Task 2.7: Check the schema before the rule runs: the number of operands, missing or unknown attributes (the
+        # message names them), `results` where they are needed. A rule gets a list as `regions`, and as `result`
+        # the one type, or a tuple if there is not exactly one. It returns a type, a tuple of types, or None.
         raise NotImplementedError("Task 2.7: From rule to operation")
 
 
@@ -132,8 +129,7 @@ def create(
     Attributes at their default are left out. Raises `VerificationError`, with the operation's name and `loc`, if there
     is no such operation or `result_types` refuses.
     """
-    # Task 2.7: Ask `definition`, leave out the defaults, let `result_types` type the operation, then make it. `result`
-    # is one type or a tuple of types; `regions` may be used up by going through it once.
+    # Task 2.7: `definition` knows the rule. `regions` may be used up by going through it once.
     raise NotImplementedError("Task 2.7: From rule to operation")
 
 

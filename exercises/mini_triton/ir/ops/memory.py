@@ -25,8 +25,7 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """A mask has one boolean for every pointer."""
-    # Task 2.3: No mask is fine. Otherwise it must be `i1` in the pointer's shape: nothing broadcasts here.
-    # The message names the type that the mask has.
+    # Task 2.3: No mask is fine; nothing broadcasts here. The message names the type that the mask has.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 

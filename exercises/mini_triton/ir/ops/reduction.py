@@ -47,30 +47,32 @@ ACCUMULATORS: dict[Scalar, tuple[Scalar, ...]] = {
 )
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
     """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
-    # Task 2.5: `a` is (.., M, K), `b` is (.., K, N) and `c` is (.., M, N), with two or three dimensions. Their
-    # elements: those of `a` and `b` are the same (two fp8 formats may meet), and `ACCUMULATORS` says what `c` may hold.
+    # Task 2.5: Two or three dimensions. The elements of `a` and `b` are the same, but two of `FP8` may meet;
+    # `ACCUMULATORS` says what `c` may hold.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
-def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: str) -> None:
-    """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
-    ending in `terminator`, which returns N combined elements."""
-    # Task 2.5: Compare the block's argument types with the sources' element types, twice over; then the
-    # name of the terminator, and the types of its operands with the element types, once. `spell` writes them.
+def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], terminator: str) -> None:
+    """Check N sources (one at least, tensors of one shape with such an axis) and the region that combines them.
+
+    The region is one block, with N left and then N right elements as arguments. It ends in `terminator`, which returns
+    N combined elements.
+    """
+    # Task 2.5: Raise TypeError for what does not fit.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
 @op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
     """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
-    # Task 2.5: All sources, one at least, are tensors of one shape. Check the axis, then the region (`combine_types`).
+    # Task 2.5: What must hold is in `combine_types`.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 
 @op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
     """Running combinations along `axis`: element i combines all up to i (from i on, if `reverse`). Shapes stay."""
-    # Task 2.5: As a reduction, but the results have the sources' types and the region ends in `tt.scan.return`.
+    # Task 2.5: The region ends in `tt.scan.return`.
     raise NotImplementedError("Task 2.5: Dot, reduce and scan")
 
 

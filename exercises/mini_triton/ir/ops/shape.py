@@ -33,8 +33,7 @@ def get_num_programs(*, axis: Axis) -> Type:
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
     """The integers from `start` up to, but without, `end`."""
-    # Task 2.4: A one-dimensional `i32` tensor. Refuse an empty range with a TypeError. Lengths that are no power of
-    # two, or too large, `TensorType` refuses itself with a ValueError: leave that to it.
+    # Task 2.4: An `i32` tensor. An empty range is a TypeError; `TensorType` refuses other lengths that do not fit.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 

@@ -29,8 +29,7 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """A mask has one boolean for every pointer."""
-    # [task 2.3] No mask is fine. Otherwise it must be `i1` in the pointer's shape: nothing broadcasts here.
-    # The message names the type that the mask has.
+    # [task 2.3] No mask is fine; nothing broadcasts here. The message names the type that the mask has.
     if mask is not None:
         require(mask == with_element(ptr, I1), f"its mask must be {with_element(ptr, I1)}, got {mask}")
     # [end]

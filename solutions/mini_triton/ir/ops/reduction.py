@@ -47,8 +47,8 @@ ACCUMULATORS: dict[Scalar, tuple[Scalar, ...]] = {
 )
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
     """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
-    # [task 2.5] `a` is (.., M, K), `b` is (.., K, N) and `c` is (.., M, N), with two or three dimensions. Their
-    # elements: those of `a` and `b` are the same (two fp8 formats may meet), and `ACCUMULATORS` says what `c` may hold.
+    # [task 2.5] Two or three dimensions. The elements of `a` and `b` are the same, but two of `FP8` may meet;
+    # `ACCUMULATORS` says what `c` may hold.
     first, second, third = tensor(a), tensor(b), tensor(c)
     require(first.rank in (2, 3) and first.rank == second.rank, f"it multiplies matrices, got {a} and {b}")
     *batch, m, k = first.shape
@@ -62,11 +62,15 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
     # [end]
 
 
-def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: str) -> None:
-    """Check the combine region of N sources: one block, with N left and then N right elements as arguments,
-    ending in `terminator`, which returns N combined elements."""
-    # [task 2.5] Compare the block's argument types with the sources' element types, twice over; then the
-    # name of the terminator, and the types of its operands with the element types, once. `spell` writes them.
+def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], terminator: str) -> None:
+    """Check N sources (one at least, tensors of one shape with such an axis) and the region that combines them.
+
+    The region is one block, with N left and then N right elements as arguments. It ends in `terminator`, which returns
+    N combined elements.
+    """
+    # [task 2.5] Raise TypeError for what does not fit.
+    require(len({tensor(source).shape for source in sources}) == 1, "it needs sources of one shape")
+    require(0 <= axis < tensor(sources[0]).rank, f"axis {axis} is out of range for {sources[0]}")
     elements = [element_type(source) for source in sources]
     require(len(regions) == 1 and len(regions[0].blocks) == 1, "it needs one region of one block")
     block = regions[0].block
@@ -83,12 +87,9 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
 @op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
     """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
-    # [task 2.5] All sources, one at least, are tensors of one shape. Check the axis, then the region (`combine_types`).
-    shapes = {tensor(source).shape for source in sources}
-    require(len(shapes) == 1, f"it needs sources of one shape, got {len(shapes)}")
-    (shape,) = shapes
-    require(0 <= axis < len(shape), f"axis {axis} is out of range for {sources[0]}")
-    combine_types(sources, regions, "tt.reduce.return")
+    # [task 2.5] What must hold is in `combine_types`.
+    combine_types(sources, axis, regions, "tt.reduce.return")
+    shape = shape_of(sources[0])
     rest = shape[:axis] + shape[axis + 1 :]
     return tuple(TensorType(rest, element_type(s)) if rest else element_type(s) for s in sources)
     # [end]
@@ -97,10 +98,8 @@ def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]
 @op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
     """Running combinations along `axis`: element i combines all up to i (from i on, if `reverse`). Shapes stay."""
-    # [task 2.5] As a reduction, but the results have the sources' types and the region ends in `tt.scan.return`.
-    require(len({tensor(source).shape for source in sources}) == 1, "it needs sources of one shape")
-    require(0 <= axis < len(shape_of(sources[0])), f"axis {axis} is out of range for {sources[0]}")
-    combine_types(sources, regions, "tt.scan.return")
+    # [task 2.5] The region ends in `tt.scan.return`.
+    combine_types(sources, axis, regions, "tt.scan.return")
     return sources
     # [end]
 

@@ -15,7 +15,10 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
     return c
 
 
-def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: str) -> None:
+def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], terminator: str) -> None:
+    shapes = {tensor(source).shape for source in sources}
+    require(len(shapes) == 1, "there must be one shape")
+    require(all(0 <= axis < len(shape) for shape in shapes), f"axis {axis} is out of range")
     blocks = [block for region in regions for block in region.blocks]
     require(len(blocks) == len(regions) == 1, "one region of one block is needed")
     ends = [op for op in blocks[0].operations[-1:] if op.name == terminator]
@@ -26,22 +29,13 @@ def combine_types(sources: tuple[Type, ...], regions: list[Region], terminator: 
 
 
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
-    sizes = dict(enumerate(_shape(sources, axis)))
-    combine_types(sources, regions, "tt.reduce.return")
+    combine_types(sources, axis, regions, "tt.reduce.return")
+    sizes = dict(enumerate(shape_of(sources[0])))
     rest = tuple(size for i, size in sizes.items() if i != axis)
     types = {True: lambda element: TensorType(rest, element), False: lambda element: element}
     return tuple(map(types[bool(rest)], map(element_type, sources)))
 
 
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
-    require(bool(_shape(sources, axis)), "there is nothing to scan")
-    combine_types(sources, regions, "tt.scan.return")
+    combine_types(sources, axis, regions, "tt.scan.return")
     return sources
-
-
-def _shape(sources: tuple[Type, ...], axis: int) -> tuple[int, ...]:
-    """The one shape of the sources."""
-    shapes = {tensor(source).shape for source in sources}
-    require(len(shapes) == 1, "there must be one shape")
-    require(all(0 <= axis < len(shape) for shape in shapes), f"axis {axis} is out of range")
-    return shapes.pop()

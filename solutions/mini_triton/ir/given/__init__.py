@@ -1,0 +1,1 @@
+"""Given, and to skip: what `tl.device_print` shows."""
