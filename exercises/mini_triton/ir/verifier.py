@@ -65,7 +65,7 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
     Inside structured control flow this is what dominance means: a value can be seen by the operations after it in
     its block, and by all inside those; never by what is outside of its block.
     """
-    # Task 2.8: An operation's results are not visible inside it; those of ISOLATED_FROM_ABOVE see nothing from outside.
+    # Task 2.8: Results are not visible inside their operation; those of ISOLATED_FROM_ABOVE see nothing from outside.
     # Leave the caller's set as it was.
     raise NotImplementedError("Task 2.8: The verifier")
 

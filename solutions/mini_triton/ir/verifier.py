@@ -84,7 +84,7 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
     Inside structured control flow this is what dominance means: a value can be seen by the operations after it in
     its block, and by all inside those; never by what is outside of its block.
     """
-    # [task 2.8] An operation's results are not visible inside it; those of ISOLATED_FROM_ABOVE see nothing from outside.
+    # [task 2.8] Results are not visible inside their operation; those of ISOLATED_FROM_ABOVE see nothing from outside.
     # Leave the caller's set as it was.
     visible = visible | set(block.arguments)
     for operation in block.operations:
