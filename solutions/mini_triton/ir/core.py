@@ -125,8 +125,8 @@ class Operation:
     def parent_op(self) -> Operation | None:
         """The operation around this one: its block's region's holder."""
         # [task 2.1] None if there is no block, or no region, around it.
-        region = self.parent and self.parent.parent
-        return region and region.parent
+        region = self.parent.parent if self.parent else None
+        return region.parent if region else None
         # [end]
 
     def set_operand(self, index: int, value: Value) -> None:
