@@ -1,4 +1,4 @@
-"""What is given of exact arithmetic: the table of expressions, booleans, the error function, libdevice."""
+"""What is given of exact arithmetic: booleans, the error function, libdevice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from mini_triton import exact
-from mini_triton.ir.core import Operation
 from mini_triton.ir.interpreter import evaluate
 from mini_triton.ir.parser import parse_module
 from mini_triton.language.dtypes import dtype
 from mini_triton.language.extra import libdevice
-
-from tests.oracles.elementwise import LANES, QUESTIONS, Question
 
 MISSING = {f"__nv_{name}{suffix}" for name in "cyl_bessel_i1 j0 j1 jn y0 y1 yn".split() for suffix in ("", "f")}
 MISSING |= {
@@ -24,37 +21,6 @@ MISSING |= {
     for name in "dadd dsub dmul ddiv dsqrt drcp fma ll2double ull2double".split()
     for rounding in ("rz", "rd", "ru")
 }
-
-
-def evaluated(question: Question) -> Any:
-    """The result of a question's operation by its expression."""
-    operation = asked(question)
-    operands = [
-        x.astype(bool) if kind == "i1" else x for x, kind in zip(question.operands(), question.types, strict=True)
-    ]
-    with np.errstate(all="ignore"):
-        results = evaluate(operation, operands)
-    assert results is not None, f"{operation.name} has no expression"
-    (result,) = results
-    assert (result.dtype == bool) == (question.result == "i1"), f"{question.name} gives {result.dtype}"
-    return result.astype(np.int8) if question.result == "i1" else result
-
-
-def asked(question: Question) -> Operation:
-    """The operation that a question is about."""
-    (function,) = parse_module(question.text).body.operations
-    name = question.operation.split()[0]
-    *_, operation = (op for op in function.regions[0].block.operations if op.name == name)
-    return operation
-
-
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_results_of_expressions(name: str) -> None:
-    """The dtype that the operation's result has, one for each lane."""
-    question = QUESTIONS[name]
-    got = evaluated(question)
-    expected = question.result_before()
-    assert (got.dtype, got.shape) == (expected.dtype, (LANES,)), f"{name} gives {got.dtype} {got.shape}"
 
 
 ONE_BIT: dict[str, Callable[[int, int], int | None]] = {

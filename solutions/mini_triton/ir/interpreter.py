@@ -2,12 +2,9 @@
 
     run(module, (4,), [Buffer.of("x", x), Buffer.of("out", out), 1000])
 
-It is the plain back end; generated code does the same, fast. A value is a NumPy array of the shape of its type, with
-the dtype `numpy_dtype(type)`; a pointer is an address, an int64. The meaning of an operation is one row of a table:
-
-* `meaning(operation)`, in `ops/elementwise.py`: an expression, for operations that work element by element;
-* `PURE`: a function of the operands, for other operations that depend on nothing else;
-* `EFFECTS`: a function of the program and the operands, for control flow, memory and what a region combines.
+It is the plain back end; generated code does the same, fast. A value is a NumPy array of the shape of its type, a
+pointer an address (int64). What an operation means is one row of a table: `meaning` (`ops/elementwise.py`) has an
+expression, `PURE` a function of the operands, `EFFECTS` a function of the program and the operands.
 
 Source: xDSL's interpreter, which also has one function for each operation.
 """
@@ -38,16 +35,12 @@ NAMES = {"np": np, "exact": exact, **{row.array: getattr(ml_dtypes, row.array) f
 """What the expressions of `meaning` may name."""
 
 
-# --- operations that depend on their operands alone
-
-
 def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array] | None:
     """The results of an operation for these operands; None if they depend on anything else.
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
-    # [task 6.1] `meaning(operation)` is the text of an expression, or None. `compile_expression` makes a function of
-    # it; the dtype is that of the result. All other operations are in `PURE`, or not.
+    # [task 6.1] From `meaning(operation)`, the text of an expression or None, or else from `PURE`.
     text = meaning(operation)
     if text is not None:
         attributes = tuple(operation.attributes.items())
@@ -79,7 +72,7 @@ def multiply(a: Array, b: Array, c: Array) -> Array:
 
 
 def count(bins: int, values: Array, mask: Array = True) -> Array:
-    """How often each number from 0 up to, not including, `bins` occurs. (Given.)"""
+    """How often each of the numbers below `bins` occurs. (Given.)"""
     return np.bincount(values[(values >= 0) & (values < bins) & mask], minlength=bins).astype(np.int32)
 
 
@@ -106,11 +99,8 @@ PURE: dict[str, Callable[..., Sequence[Array]]] = {
 }
 
 
-# --- programs
-
-
 def run(module: Module, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
-    """Run every program of a grid, in order. For each parameter of the kernel there is a `Buffer` or a number. (Given.)
+    """Run every program of a grid, in order, with a `Buffer` or a number for each parameter of the kernel. (Given.)
 
     `reachable` is memory that the kernel knows by addresses only. Raises `OutOfBounds`.
     """
@@ -149,11 +139,9 @@ class Program:
     def run(self, block: Block, *arguments: Array) -> Sequence[Array]:
         """Run a block with these arguments; give the operands of its terminator, () if it has none.
 
-        Raises `NotImplementedError`, which names the operation, for one without a meaning.
+        All values are kept in `self.values`. Raises `NotImplementedError` for an operation without a meaning.
         """
-        # [task 6.1] Keep the values of the block's arguments and of all results in `self.values`. Results come from
-        # `evaluate`, or else from `EFFECTS[operation.name](self, operation, *operands)`. Keep NumPy quiet: integers may
-        # wrap around, and floats become infinite.
+        # [task 6.1] Results come from `evaluate` or `EFFECTS`. Arithmetic wraps around and overflows without a warning.
         self.values.update(zip(block.arguments, arguments, strict=True))
         for operation in block.operations:
             operands = [self.values[operand] for operand in operation.operands]
@@ -169,12 +157,9 @@ class Program:
         return ()
         # [end]
 
-    def memory(self, dtype: Any) -> list[Buffer]:
-        """All memory, as elements of this dtype. (Given.)"""
-        return [buffer.read_as(dtype) for buffer in self.buffers]
-
-
-# --- control flow
+    def reach(self, dtype: Any, address: Array, mask: Array) -> list[Any]:
+        """The memory at these addresses, as elements of this dtype: see `reach` in `storage.py`. (Given.)"""
+        return list(reach([buffer.read_as(dtype) for buffer in self.buffers], address, mask))
 
 
 def run_for(program: Program, operation: Operation, lower: Array, upper: Array, step: Array, *inits: Array) -> Any:
@@ -191,7 +176,7 @@ def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
     """What the first block of an `scf.while` forwards when its condition is false."""
     carried: Sequence[Array] = inits
     before, after = (region.block for region in operation.regions)
-    # [task 6.1] While it is true, the second block takes what is forwarded, and yields what the first one gets next.
+    # [task 6.1] The second block takes what is forwarded, and yields what the first one gets next.
     while True:
         condition, *forwarded = program.run(before, *carried)
         if not condition:
@@ -208,23 +193,12 @@ def run_if(program: Program, operation: Operation, condition: Array) -> Any:
     # [end]
 
 
-def call(program: Program, operation: Operation, *arguments: Array) -> Any:
-    """What another function of the module returns: `program.functions` has them by name."""
-    # [task 6.1] `tt.call` has the name in its attribute "callee".
-    return program.run(program.functions[operation.attributes["callee"]].regions[0].block, *arguments)
-    # [end]
-
-
-# --- combining along an axis
-
-
 def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
     """The first element of each source along the axis, that combined with the second one, and so on.
 
     Sums of `[[1, 2, 3]]`, for example, are `[[1], [3], [6]]`: a list of steps, and a value for each source in a step.
     """
-    # [task 6.2] The block takes the left elements of all sources, then the right ones. Its arguments are scalars, but
-    # arrays do as well: whole slices across the axis. `np.moveaxis(source, axis, 0)` has these slices in order.
+    # [task 6.2] The block takes the left elements of all sources, then the right ones: scalars, or whole slices.
     axis: Any = operation.attributes["axis"]
     block = operation.regions[0].block
     slices = list(zip(*(np.moveaxis(source, axis, 0) for source in sources), strict=True))
@@ -241,15 +215,12 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
     return [np.flip(result, axis) if backwards else result for result in results]
 
 
-# --- memory
-
-
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """What is in memory at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # [task 6.2] `reach(program.memory(dtype), address, mask)` yields each buffer that is reached, the index into
-    # `buffer.data` of every lane, and a mask of the lanes that reach this buffer. The other lanes may not look at it.
-    for buffer, index, lanes in reach(program.memory(result.dtype), address, mask):
+    # [task 6.2] `program.reach` has each buffer that is reached, an index into `buffer.data` for every lane, and a mask
+    # of the lanes that reach this buffer. The other lanes may not look at it.
+    for buffer, index, lanes in program.reach(result.dtype, address, mask):
         result[lanes] = buffer.data[index[lanes]]
     # [end]
     return [result[()]]
@@ -257,7 +228,7 @@ def load(program: Program, operation: Operation, address: Array, mask: Array = T
 
 def store(program: Program, operation: Operation, address: Array, value: Array, mask: Array = True) -> Any:
     """Write where the mask is true. Nothing is written if any address is out of bounds. (Given.)"""
-    for buffer, index, lanes in list(reach(program.memory(value.dtype), address, mask)):
+    for buffer, index, lanes in program.reach(value.dtype, address, mask):
         buffer.data[index[lanes]] = np.asarray(value)[lanes]
     return []
 
@@ -271,39 +242,24 @@ ATOMICS: dict[str, Callable[[Array, Array], Array]] = {
 """What an atomic operation writes, by what was there and its operand."""
 
 
-def atomic_rmw(program: Program, operation: Operation, address: Array, value: Array, mask: Array = True) -> Any:
-    """Read, combine, write. (Given.)"""
-    function = ATOMICS[str(operation.attributes["atomic_rmw_op"])]
-    return replace(program, operation, address, mask, lambda old, lane: function(old, np.asarray(value)[lane]))
+def swap(old: Array, expected: Array, value: Array) -> Array:
+    """What `tt.atomic_cas` writes: `value` where memory holds what is expected, in every bit. (Given.)"""
+    return value if old.tobytes() == expected.tobytes() else old
 
 
-def atomic_cas(program: Program, operation: Operation, address: Array, expected: Array, value: Array) -> Any:
-    """Write where memory holds what is expected, in every bit. (Given.)"""
-
-    def swap(old: Array, lane: Any) -> Array:
-        return np.asarray(value)[lane] if old.tobytes() == np.asarray(expected)[lane].tobytes() else old
-
-    return replace(program, operation, address, True, swap)
-
-
-def replace(program: Program, operation: Operation, address: Array, mask: Array, step: Callable[..., Any]) -> Any:
-    """Every lane replaces the element at its address by `step(element, lane)`, and gives what was there, 0 if masked.
+def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
+    """Every lane replaces its element by `step(element, *operands of the lane)`, and gives what was there, 0 if masked.
 
     The lanes come one after the other, in the order of their indices.
     """
-    result = fill(operation, 0)
+    result, arrays = fill(operation, 0), list(map(np.asarray, operands))
     # [task 6.2] `np.argwhere(lanes)` has the indices in order; as a tuple an index selects an element.
-    for buffer, index, lanes in list(reach(program.memory(result.dtype), address, mask)):
+    for buffer, index, lanes in program.reach(result.dtype, address, mask):
         for lane in map(tuple, np.argwhere(lanes)):
             result[lane] = buffer.data[index[lane]]
-            buffer.data[index[lane]] = step(result[lane], lane)
+            buffer.data[index[lane]] = step(result[lane], *(array[lane] for array in arrays))
     # [end]
     return [result[()]]
-
-
-def print_values(program: Program, operation: Operation, *values: Array) -> Any:
-    show(program.ids, operation.attributes, values)
-    return []
 
 
 EFFECTS: dict[str, Callable[..., Any]] = {
@@ -312,14 +268,16 @@ EFFECTS: dict[str, Callable[..., Any]] = {
     "scf.for": run_for,
     "scf.while": run_while,
     "scf.if": run_if,
-    "tt.call": call,
+    "tt.call": lambda program, o, *xs: program.run(program.functions[o.attributes["callee"]].regions[0].block, *xs),
     "tt.reduce": lambda program, o, *sources: combine(program, o, sources)[-1],
     "tt.scan": scan,
     "tt.load": load,
     "tt.store": store,
-    "tt.atomic_rmw": atomic_rmw,
-    "tt.atomic_cas": atomic_cas,
-    "tt.print": print_values,
+    "tt.atomic_rmw": lambda program, o, address, value, mask=True: replace(
+        program, o, mask, ATOMICS[o.attributes["atomic_rmw_op"]], address, value
+    ),
+    "tt.atomic_cas": lambda program, o, *operands: replace(program, o, True, swap, *operands),
+    "tt.print": lambda program, o, *values: show(program.ids, o.attributes, values) or [],
     "tt.assert": lambda program, o, condition: [],  # device assertions are off unless one debugs
     "llvm.intr.assume": lambda program, o, condition: [],
     "gpu.barrier": lambda program, o: [],

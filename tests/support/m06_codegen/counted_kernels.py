@@ -216,6 +216,13 @@ ALL_IN_ONE_PLACE = {
           tt.store %out, %k, %late : !tt.ptr<i32>
         }
     """,
+    "nothing": """
+        %is = arith.cmpi eq, %n, %c2 : i32
+        scf.if %is {
+          %no = arith.cmpi slt, %k, %c0 : i32
+          tt.store %out, %k, %no : !tt.ptr<i32>
+        }
+    """,
 }
 
 SEARCH = """

@@ -56,11 +56,6 @@ def run_if(program: Program, operation: Operation, condition: Array) -> Any:
     return program.run(blocks[0]) if blocks else []
 
 
-def call(program: Program, operation: Operation, *arguments: Array) -> Any:
-    (region,) = program.functions[str(operation.attributes["callee"])].regions
-    return program.run(region.block, *arguments)
-
-
 def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
     block, axis = operation.regions[0].block, operation.attributes["axis"]
     steps: list = []
@@ -72,18 +67,19 @@ def combine(program: Program, operation: Operation, sources: Sequence[Array]) ->
 
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     result = fill(operation, other)
-    for buffer, index, lanes in reach(program.memory(result.dtype), address, mask):
+    for buffer, index, lanes in program.reach(result.dtype, address, mask):
         result = np.where(lanes, buffer.data[np.where(lanes, index, 0)], result)
     return [result[()]]
 
 
-def replace(program: Program, operation: Operation, address: Array, mask: Array, step: Callable[..., Any]) -> Any:
+def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
     result = fill(operation, 0)
-    found = list(reach(program.memory(result.dtype), address, mask))
+    found = program.reach(result.dtype, address, mask)
+    given = [np.broadcast_to(operand, result.shape) for operand in operands]
     for lane in np.ndindex(result.shape):
         for buffer, index, lanes in found:
             if lanes[lane]:
                 at = index[lane]
                 result[lane] = buffer.data[at]
-                buffer.data[at] = step(result[lane], lane)
+                buffer.data[at] = step(result[lane], *[operand[lane] for operand in given])
     return [result[()]]
