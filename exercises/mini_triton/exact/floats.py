@@ -160,3 +160,9 @@ def _polynomial(x: Array, coefficients: tuple[float, ...]) -> Array:
     for coefficient in coefficients[1:]:
         result = result * x + np.float32(coefficient)
     return result
+
+
+def multiply(a: Array, b: Array, c: Array) -> Array:
+    """`c + a @ b`, in fp32 if `c` is narrower."""
+    wide = c.dtype if c.dtype.itemsize >= 4 else np.dtype(np.float32)
+    return (np.matmul(a.astype(wide), b.astype(wide)) + c).astype(c.dtype)

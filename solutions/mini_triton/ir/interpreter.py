@@ -4,9 +4,7 @@
 
 It is the plain back end; generated code does the same, fast. A value is a NumPy array of the shape of its type, a
 pointer an address (int64). What an operation means is one row of a table: `meaning` (`ops/elementwise.py`) has an
-expression, `PURE` a function of the operands, `EFFECTS` a function of the program and the operands.
-
-Source: xDSL's interpreter, which also has one function for each operation.
+expression, `PURE` a function of the operands, `EFFECTS` a function of the program and the operands (as in xDSL).
 """
 
 from __future__ import annotations
@@ -14,20 +12,21 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from mini_triton import exact
+from mini_triton.exact.floats import multiply
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Block, Module, Operation, Value
 from mini_triton.ir.given.device_print import show
 from mini_triton.ir.ops.elementwise import meaning
-from mini_triton.ir.storage import Buffer, OutOfBounds, dtype_text, numpy_dtype, pointee, reach
+from mini_triton.ir.storage import ATOMICS, Buffer, OutOfBounds, dtype_text, numpy_dtype, pointee, reach, swap
 from mini_triton.ir.types import shape_of
 
-Place = tuple[int, int, int]
 Array = Any
 """A NumPy array, or a NumPy scalar for a value without dimensions."""
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
@@ -45,15 +44,12 @@ def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array]
     if text is not None:
         attributes = tuple(operation.attributes.items())
         return [compile_expression(text, len(operands), dtype_text(operation.result.type), attributes)(*operands)]
-    row = PURE.get(operation.name)
-    return None if row is None else row(operation, *operands)
+    return PURE[operation.name](operation, *operands) if operation.name in PURE else None
     # [end]
 
 
 @functools.cache
-def compile_expression(
-    text: str, count: int, dtype: str, attributes: tuple[tuple[str, Any], ...]
-) -> Callable[..., Array]:
+def compile_expression(text: str, count: int, dtype: str, attributes: tuple[Any, ...]) -> Callable[..., Array]:
     """The function of `count` operands that a text such as `{0} + {1}` stands for. (Given.)"""
     names = [f"x{number}" for number in range(count)]
     words = {"rounding": "", **dict(attributes), "dtype": dtype, "operands": ", ".join(names)}
@@ -63,12 +59,6 @@ def compile_expression(
 def fill(operation: Operation, value: Any) -> np.ndarray:
     """An array for the result, with this value in every element. (Given.)"""
     return np.full(shape_of(operation.result.type), value, numpy_dtype(operation.result.type))
-
-
-def multiply(a: Array, b: Array, c: Array) -> Array:
-    """`c + a @ b`, in fp32 if `c` is narrower. (Given.)"""
-    wide = c.dtype if c.dtype.itemsize >= 4 else np.dtype(np.float32)
-    return (np.matmul(a.astype(wide), b.astype(wide)) + c).astype(c.dtype)
 
 
 def count(bins: int, values: Array, mask: Array = True) -> Array:
@@ -92,8 +82,7 @@ PURE: dict[str, Callable[..., Sequence[Array]]] = {
     "tt.cat": lambda o, x, y: [np.concatenate((x, y))],
     "tt.gather": lambda o, x, index: [np.take_along_axis(x, index, o.attributes["axis"])],
     "tt.addptr": lambda o, p, n: [p + n.astype(np.int64) * numpy_dtype(pointee(o.result.type)).itemsize],
-    "tt.int_to_ptr": lambda o, x: [x],
-    "tt.ptr_to_int": lambda o, x: [x],
+    **dict.fromkeys(("tt.int_to_ptr", "tt.ptr_to_int"), lambda o, x: [x]),
     "tt.dot": lambda o, a, b, c: [multiply(a, b, c)],
     "tt.histogram": lambda o, *operands: [count(*shape_of(o.result.type), *operands)],
 }
@@ -122,19 +111,15 @@ def run(module: Module, grid: Sequence[int], arguments: Sequence[Any], reachable
             raise
 
 
+@dataclass
 class Program:
     """One program of a launch grid: its place there, the memory that it may reach, the values computed so far."""
 
-    def __init__(
-        self,
-        buffers: Sequence[Buffer] = (),
-        functions: Mapping[Any, Operation] | None = None,
-        grid: Place = (1, 1, 1),
-        ids: Place = (0, 0, 0),
-    ) -> None:
-        self.buffers, self.functions = buffers, functions or {}
-        self.grid, self.ids = grid, ids
-        self.values: dict[Value, Array] = {}
+    buffers: Sequence[Buffer] = ()
+    functions: Mapping[Any, Operation] = field(default_factory=dict)
+    grid: tuple[int, int, int] = (1, 1, 1)
+    ids: tuple[int, int, int] = (0, 0, 0)
+    values: dict[Value, Array] = field(default_factory=dict)
 
     def run(self, block: Block, *arguments: Array) -> Sequence[Array]:
         """Run a block with these arguments; give the operands of its terminator, () if it has none.
@@ -194,9 +179,9 @@ def run_if(program: Program, operation: Operation, condition: Array) -> Any:
 
 
 def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
-    """The first element of each source along the axis, that combined with the second one, and so on.
+    """A list of steps: the first element of each source along the axis, that combined with the second one, and so on.
 
-    Sums of `[[1, 2, 3]]`, for example, are `[[1], [3], [6]]`: a list of steps, and a value for each source in a step.
+    Sums of the source `[1, 2, 3]`, for example, are `[[1], [3], [6]]`: a value for each source in a step.
     """
     # [task 6.2] The block takes the left elements of all sources, then the right ones: scalars, or whole slices.
     axis: Any = operation.attributes["axis"]
@@ -233,25 +218,8 @@ def store(program: Program, operation: Operation, address: Array, value: Array, 
     return []
 
 
-ATOMICS: dict[str, Callable[[Array, Array], Array]] = {
-    **dict.fromkeys(("add", "fadd"), np.add),
-    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
-    **{"max": np.maximum, "min": np.minimum, "umax": exact.maxui, "umin": exact.minui},
-    "exch": lambda old, value: value,
-}
-"""What an atomic operation writes, by what was there and its operand."""
-
-
-def swap(old: Array, expected: Array, value: Array) -> Array:
-    """What `tt.atomic_cas` writes: `value` where memory holds what is expected, in every bit. (Given.)"""
-    return value if old.tobytes() == expected.tobytes() else old
-
-
 def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
-    """Every lane replaces its element by `step(element, *operands of the lane)`, and gives what was there, 0 if masked.
-
-    The lanes come one after the other, in the order of their indices.
-    """
+    """Lane after lane, write `step(element, *operands of the lane)`; give what was there before, 0 if masked."""
     result, arrays = fill(operation, 0), list(map(np.asarray, operands))
     # [task 6.2] `np.argwhere(lanes)` has the indices in order; as a tuple an index selects an element.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
@@ -277,8 +245,6 @@ EFFECTS: dict[str, Callable[..., Any]] = {
         program, o, mask, ATOMICS[o.attributes["atomic_rmw_op"]], address, value
     ),
     "tt.atomic_cas": lambda program, o, *operands: replace(program, o, True, swap, *operands),
-    "tt.print": lambda program, o, *values: show(program.ids, o.attributes, values) or [],
-    "tt.assert": lambda program, o, condition: [],  # device assertions are off unless one debugs
-    "llvm.intr.assume": lambda program, o, condition: [],
-    "gpu.barrier": lambda program, o: [],
+    "tt.print": lambda program, o, *values: show(program.ids, o.attributes, values) or [],  # type: ignore[func-returns-value]
+    **dict.fromkeys(("tt.assert", "llvm.intr.assume", "gpu.barrier"), lambda program, o, *condition: []),
 }

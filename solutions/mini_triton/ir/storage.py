@@ -1,11 +1,11 @@
-"""How values are stored while a kernel runs: the NumPy dtype of an element, and the memory behind a pointer. (Given.)
+"""How values are stored while a kernel runs: the NumPy dtype of an element, memory behind a pointer, atomics. (Given.)
 
 The IR's integers have no sign; the arrays that hold them are signed. A boolean takes a byte.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 from numpy.lib.stride_tricks import as_strided
 
+from mini_triton import exact
 from mini_triton.formats import FLOATS, FORMATS, INTEGERS
 from mini_triton.ir.types import PointerType, Type, element_type
 
@@ -170,3 +171,17 @@ def _elements(array: np.ndarray) -> np.ndarray:
     for size, stride in zip(array.shape, array.strides, strict=True):
         result = result[..., None] + np.arange(size) * (stride // array.itemsize)
     return result.ravel()
+
+
+ATOMICS: dict[str, Callable[[Any, Any], Any]] = {
+    **dict.fromkeys(("add", "fadd"), np.add),
+    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
+    **{"max": np.maximum, "min": np.minimum, "umax": exact.maxui, "umin": exact.minui},
+    "exch": lambda old, value: value,
+}
+"""What an atomic operation writes, by what was there and its operand."""
+
+
+def swap(old: Any, expected: Any, value: Any) -> Any:
+    """What `tt.atomic_cas` writes: `value` where memory holds what is expected, in every bit."""
+    return value if old.tobytes() == expected.tobytes() else old

@@ -13,8 +13,7 @@ import numpy as np
 
 from mini_triton.codegen.library.lazy import Array, stored
 from mini_triton.codegen.library.memory import checked
-from mini_triton.ir.interpreter import ATOMICS
-from mini_triton.ir.storage import Buffer
+from mini_triton.ir.storage import ATOMICS, Buffer
 
 
 def rmw(
