@@ -2,14 +2,9 @@
 
     run(module, (4,), [Buffer.of("x", x), Buffer.of("out", out), 1000])
 
-It is the plain back end; generated code does the same, fast. A value is a NumPy array of the shape of its type, with
-the dtype `numpy_dtype(type)`; a pointer is an address, an int64. The meaning of an operation is one row of a table:
-
-* `meaning(operation)`, in `ops/elementwise.py`: an expression, for operations that work element by element;
-* `PURE`: a function of the operands, for other operations that depend on nothing else;
-* `EFFECTS`: a function of the program and the operands, for control flow, memory and what a region combines.
-
-Source: xDSL's interpreter, which also has one function for each operation.
+It is the plain back end; generated code does the same, fast. A value is a NumPy array of the shape of its type, a
+pointer an address (int64). What an operation means is one row of a table: `meaning` (`ops/elementwise.py`) has an
+expression, `PURE` a function of the operands, `EFFECTS` a function of the program and the operands (as in xDSL).
 """
 
 from __future__ import annotations
@@ -17,20 +12,21 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from mini_triton import exact
+from mini_triton.exact.floats import multiply
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Block, Module, Operation, Value
 from mini_triton.ir.given.device_print import show
 from mini_triton.ir.ops.elementwise import meaning
-from mini_triton.ir.storage import Buffer, OutOfBounds, dtype_text, numpy_dtype, pointee, reach
+from mini_triton.ir.storage import ATOMICS, Buffer, OutOfBounds, dtype_text, numpy_dtype, pointee, reach, swap
 from mini_triton.ir.types import shape_of
 
-Place = tuple[int, int, int]
 Array = Any
 """A NumPy array, or a NumPy scalar for a value without dimensions."""
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
@@ -38,23 +34,17 @@ NAMES = {"np": np, "exact": exact, **{row.array: getattr(ml_dtypes, row.array) f
 """What the expressions of `meaning` may name."""
 
 
-# --- operations that depend on their operands alone
-
-
 def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array] | None:
     """The results of an operation for these operands; None if they depend on anything else.
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
-    # Task 6.1: `meaning(operation)` is the text of an expression, or None. `compile_expression` makes a function of
-    # it; the dtype is that of the result. All other operations are in `PURE`, or not.
+    # Task 6.1: From `meaning(operation)`, the text of an expression or None, or else from `PURE`.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
 @functools.cache
-def compile_expression(
-    text: str, count: int, dtype: str, attributes: tuple[tuple[str, Any], ...]
-) -> Callable[..., Array]:
+def compile_expression(text: str, count: int, dtype: str, attributes: tuple[Any, ...]) -> Callable[..., Array]:
     """The function of `count` operands that a text such as `{0} + {1}` stands for. (Given.)"""
     names = [f"x{number}" for number in range(count)]
     words = {"rounding": "", **dict(attributes), "dtype": dtype, "operands": ", ".join(names)}
@@ -66,14 +56,8 @@ def fill(operation: Operation, value: Any) -> np.ndarray:
     return np.full(shape_of(operation.result.type), value, numpy_dtype(operation.result.type))
 
 
-def multiply(a: Array, b: Array, c: Array) -> Array:
-    """`c + a @ b`, in fp32 if `c` is narrower. (Given.)"""
-    wide = c.dtype if c.dtype.itemsize >= 4 else np.dtype(np.float32)
-    return (np.matmul(a.astype(wide), b.astype(wide)) + c).astype(c.dtype)
-
-
 def count(bins: int, values: Array, mask: Array = True) -> Array:
-    """How often each number from 0 up to, not including, `bins` occurs. (Given.)"""
+    """How often each of the numbers below `bins` occurs. (Given.)"""
     return np.bincount(values[(values >= 0) & (values < bins) & mask], minlength=bins).astype(np.int32)
 
 
@@ -93,18 +77,14 @@ PURE: dict[str, Callable[..., Sequence[Array]]] = {
     "tt.cat": lambda o, x, y: [np.concatenate((x, y))],
     "tt.gather": lambda o, x, index: [np.take_along_axis(x, index, o.attributes["axis"])],
     "tt.addptr": lambda o, p, n: [p + n.astype(np.int64) * numpy_dtype(pointee(o.result.type)).itemsize],
-    "tt.int_to_ptr": lambda o, x: [x],
-    "tt.ptr_to_int": lambda o, x: [x],
+    **dict.fromkeys(("tt.int_to_ptr", "tt.ptr_to_int"), lambda o, x: [x]),
     "tt.dot": lambda o, a, b, c: [multiply(a, b, c)],
     "tt.histogram": lambda o, *operands: [count(*shape_of(o.result.type), *operands)],
 }
 
 
-# --- programs
-
-
 def run(module: Module, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
-    """Run every program of a grid, in order. For each parameter of the kernel there is a `Buffer` or a number. (Given.)
+    """Run every program of a grid, in order, with a `Buffer` or a number for each parameter of the kernel. (Given.)
 
     `reachable` is memory that the kernel knows by addresses only. Raises `OutOfBounds`.
     """
@@ -126,36 +106,27 @@ def run(module: Module, grid: Sequence[int], arguments: Sequence[Any], reachable
             raise
 
 
+@dataclass
 class Program:
     """One program of a launch grid: its place there, the memory that it may reach, the values computed so far."""
 
-    def __init__(
-        self,
-        buffers: Sequence[Buffer] = (),
-        functions: Mapping[Any, Operation] | None = None,
-        grid: Place = (1, 1, 1),
-        ids: Place = (0, 0, 0),
-    ) -> None:
-        self.buffers, self.functions = buffers, functions or {}
-        self.grid, self.ids = grid, ids
-        self.values: dict[Value, Array] = {}
+    buffers: Sequence[Buffer] = ()
+    functions: Mapping[Any, Operation] = field(default_factory=dict)
+    grid: tuple[int, int, int] = (1, 1, 1)
+    ids: tuple[int, int, int] = (0, 0, 0)
+    values: dict[Value, Array] = field(default_factory=dict)
 
     def run(self, block: Block, *arguments: Array) -> Sequence[Array]:
         """Run a block with these arguments; give the operands of its terminator, () if it has none.
 
-        Raises `NotImplementedError`, which names the operation, for one without a meaning.
+        All values are kept in `self.values`. Raises `NotImplementedError` for an operation without a meaning.
         """
-        # Task 6.1: Keep the values of the block's arguments and of all results in `self.values`. Results come from
-        # `evaluate`, or else from `EFFECTS[operation.name](self, operation, *operands)`. Keep NumPy quiet: integers may
-        # wrap around, and floats become infinite.
+        # Task 6.1: Results come from `evaluate` or `EFFECTS`. Arithmetic wraps around and overflows without a warning.
         raise NotImplementedError("Task 6.1: An interpreter")
 
-    def memory(self, dtype: Any) -> list[Buffer]:
-        """All memory, as elements of this dtype. (Given.)"""
-        return [buffer.read_as(dtype) for buffer in self.buffers]
-
-
-# --- control flow
+    def reach(self, dtype: Any, address: Array, mask: Array) -> list[Any]:
+        """The memory at these addresses, as elements of this dtype: see `reach` in `storage.py`. (Given.)"""
+        return list(reach([buffer.read_as(dtype) for buffer in self.buffers], address, mask))
 
 
 def run_for(program: Program, operation: Operation, lower: Array, upper: Array, step: Array, *inits: Array) -> Any:
@@ -169,7 +140,7 @@ def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
     """What the first block of an `scf.while` forwards when its condition is false."""
     carried: Sequence[Array] = inits
     before, after = (region.block for region in operation.regions)
-    # Task 6.1: While it is true, the second block takes what is forwarded, and yields what the first one gets next.
+    # Task 6.1: The second block takes what is forwarded, and yields what the first one gets next.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
@@ -179,22 +150,12 @@ def run_if(program: Program, operation: Operation, condition: Array) -> Any:
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
-def call(program: Program, operation: Operation, *arguments: Array) -> Any:
-    """What another function of the module returns: `program.functions` has them by name."""
-    # Task 6.1: `tt.call` has the name in its attribute "callee".
-    raise NotImplementedError("Task 6.1: An interpreter")
-
-
-# --- combining along an axis
-
-
 def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
-    """The first element of each source along the axis, that combined with the second one, and so on.
+    """A list of steps: the first element of each source along the axis, that combined with the second one, and so on.
 
-    Sums of `[[1, 2, 3]]`, for example, are `[[1], [3], [6]]`: a list of steps, and a value for each source in a step.
+    Sums of the source `[1, 2, 3]`, for example, are `[[1], [3], [6]]`: a value for each source in a step.
     """
-    # Task 6.2: The block takes the left elements of all sources, then the right ones. Its arguments are scalars, but
-    # arrays do as well: whole slices across the axis. `np.moveaxis(source, axis, 0)` has these slices in order.
+    # Task 6.2: The block takes the left elements of all sources, then the right ones: scalars, or whole slices.
     raise NotImplementedError("Task 6.2: Memory, and what regions combine")
 
 
@@ -207,63 +168,28 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
     return [np.flip(result, axis) if backwards else result for result in results]
 
 
-# --- memory
-
-
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """What is in memory at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # Task 6.2: `reach(program.memory(dtype), address, mask)` yields each buffer that is reached, the index into
-    # `buffer.data` of every lane, and a mask of the lanes that reach this buffer. The other lanes may not look at it.
+    # Task 6.2: `program.reach` has each buffer that is reached, an index into `buffer.data` for every lane, and a mask
+    # of the lanes that reach this buffer. The other lanes may not look at it.
     raise NotImplementedError("Task 6.2: Memory, and what regions combine")
     return [result[()]]
 
 
 def store(program: Program, operation: Operation, address: Array, value: Array, mask: Array = True) -> Any:
     """Write where the mask is true. Nothing is written if any address is out of bounds. (Given.)"""
-    for buffer, index, lanes in list(reach(program.memory(value.dtype), address, mask)):
+    for buffer, index, lanes in program.reach(value.dtype, address, mask):
         buffer.data[index[lanes]] = np.asarray(value)[lanes]
     return []
 
 
-ATOMICS: dict[str, Callable[[Array, Array], Array]] = {
-    **dict.fromkeys(("add", "fadd"), np.add),
-    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
-    **{"max": np.maximum, "min": np.minimum, "umax": exact.maxui, "umin": exact.minui},
-    "exch": lambda old, value: value,
-}
-"""What an atomic operation writes, by what was there and its operand."""
-
-
-def atomic_rmw(program: Program, operation: Operation, address: Array, value: Array, mask: Array = True) -> Any:
-    """Read, combine, write. (Given.)"""
-    function = ATOMICS[str(operation.attributes["atomic_rmw_op"])]
-    return replace(program, operation, address, mask, lambda old, lane: function(old, np.asarray(value)[lane]))
-
-
-def atomic_cas(program: Program, operation: Operation, address: Array, expected: Array, value: Array) -> Any:
-    """Write where memory holds what is expected, in every bit. (Given.)"""
-
-    def swap(old: Array, lane: Any) -> Array:
-        return np.asarray(value)[lane] if old.tobytes() == np.asarray(expected)[lane].tobytes() else old
-
-    return replace(program, operation, address, True, swap)
-
-
-def replace(program: Program, operation: Operation, address: Array, mask: Array, step: Callable[..., Any]) -> Any:
-    """Every lane replaces the element at its address by `step(element, lane)`, and gives what was there, 0 if masked.
-
-    The lanes come one after the other, in the order of their indices.
-    """
-    result = fill(operation, 0)
+def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
+    """Lane after lane, write `step(element, *operands of the lane)`; give what was there before, 0 if masked."""
+    result, arrays = fill(operation, 0), list(map(np.asarray, operands))
     # Task 6.2: `np.argwhere(lanes)` has the indices in order; as a tuple an index selects an element.
     raise NotImplementedError("Task 6.2: Memory, and what regions combine")
     return [result[()]]
-
-
-def print_values(program: Program, operation: Operation, *values: Array) -> Any:
-    show(program.ids, operation.attributes, values)
-    return []
 
 
 EFFECTS: dict[str, Callable[..., Any]] = {
@@ -272,15 +198,15 @@ EFFECTS: dict[str, Callable[..., Any]] = {
     "scf.for": run_for,
     "scf.while": run_while,
     "scf.if": run_if,
-    "tt.call": call,
+    "tt.call": lambda program, o, *xs: program.run(program.functions[o.attributes["callee"]].regions[0].block, *xs),
     "tt.reduce": lambda program, o, *sources: combine(program, o, sources)[-1],
     "tt.scan": scan,
     "tt.load": load,
     "tt.store": store,
-    "tt.atomic_rmw": atomic_rmw,
-    "tt.atomic_cas": atomic_cas,
-    "tt.print": print_values,
-    "tt.assert": lambda program, o, condition: [],  # device assertions are off unless one debugs
-    "llvm.intr.assume": lambda program, o, condition: [],
-    "gpu.barrier": lambda program, o: [],
+    "tt.atomic_rmw": lambda program, o, address, value, mask=True: replace(
+        program, o, mask, ATOMICS[o.attributes["atomic_rmw_op"]], address, value
+    ),
+    "tt.atomic_cas": lambda program, o, *operands: replace(program, o, True, swap, *operands),
+    "tt.print": lambda program, o, *values: show(program.ids, o.attributes, values) or [],  # type: ignore[func-returns-value]
+    **dict.fromkeys(("tt.assert", "llvm.intr.assume", "gpu.barrier"), lambda program, o, *condition: []),
 }
