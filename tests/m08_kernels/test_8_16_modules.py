@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.checks import calling, one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.autograd import expected_of, modules, of_function, of_function_changed, of_module
-from tests.support.m08_kernels.host_calls import Words, host_call, triton_call
+from tests.support.m08_kernels.host_calls import host_call, triton_call
 from tests.support.m08_kernels.philox import rand
 from tests.support.m08_kernels.tensors import ADDITIONS, SEEDS, UNIT, U, dtype_of, normal
 
@@ -86,15 +86,6 @@ def test_dropout_function(shape: list[int], p: float, seed: int, of_x: str, of_g
     call = host_call(of_function, "DropoutFunction", dout, x, p, seed)
     because = f"elements are multiplied by 0 or by 1 / (1 - {p}), and so are their gradients"
     compare(call, (x * factor, dout * factor), ["x"], 1, because)
-
-
-@pytest.mark.parametrize("p", [0.5, 0.75])
-def test_dropout_has_the_slopes_that_it_says(p: float) -> None:
-    x = torch.arange(-9.0, 12.0, dtype=torch.float64).reshape(3, 7).requires_grad_()
-    call = host_call(of_function, "DropoutFunction", torch.ones(3, 7), x, p, 5)
-    options = {"eps": 0.5, "atol": 0.0, "rtol": 0.0, "raise_exception": False}  # all of these numbers are exact in fp32
-    if not torch.autograd.gradcheck(lambda x: modules().DropoutFunction.apply(x, p, 5), x, **options):
-        call.fail("the gradient that finite differences give", Words("another"))
 
 
 @FEW

@@ -31,11 +31,3 @@ def test_capstones_compile_to_fast_code(target: str) -> None:
     matmul = triton.compile_ttir(capstones.matmul_reference(target=target).inlined, target)
     assert matmul.count("cp.async.c") > 0
     assert matmul.count("wgmma.mma_async" if target == "sm_90" else "mma.sync") > 0
-
-
-def test_capstones_lower_to_ptx() -> None:
-    reference = capstones.matmul_reference(out_dtype="fp32", lower=True)
-    assert "wgmma.mma_async" in reference.compiled.ptx
-    assert triton.canonical(reference.raw) == reference.canonical
-    assert "tt.call" in reference.raw and "tt.call" not in reference.inlined
-    assert "kernel.py" in reference.located

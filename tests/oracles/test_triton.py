@@ -66,16 +66,6 @@ def test_a_reused_context_judges_as_a_fresh_one() -> None:
 
 
 @needs_triton
-@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
-def test_compiles_without_a_gpu(target: str) -> None:
-    compiled = triton.compile_ttir(GOOD, target, num_warps=2)
-    assert compiled, compiled.diagnostic
-    assert compiled.cubin_size > 0
-    assert f".target {target}" in compiled.ptx
-    assert compiled.count("ld.global") == compiled.count("st.global") == 1
-
-
-@needs_triton
 def test_what_parses_may_not_compile() -> None:
     assert triton.accepts(ABORTS_COMPILER)
     assert "process aborted" in triton.compile_ttir(ABORTS_COMPILER).diagnostic

@@ -25,9 +25,7 @@ OTHER_TILES = {True: {"BLOCK": 64}, False: {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK
 class Case(NamedTuple):
     """Images, filters and how they meet."""
 
-    size: tuple[
-        int, ...
-    ]  # images, channels and filters of a group; how much higher and wider than need be
+    size: tuple[int, ...]  # images, channels and filters of a group; how much higher and wider than need be
     filter: tuple[int, ...]
     step: tuple[int, ...] = (1, 1, 1)  # stride, padding, dilation
     groups: int = 1
