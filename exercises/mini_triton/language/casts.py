@@ -28,10 +28,9 @@ def cast(
     `fp_downcast_rounding` says how a float becomes a narrower one: "rtne", to the nearest, or "rtz", toward zero.
     Raises `ValueError` for a rounding where nothing is rounded, and what `reinterpret` and `convert` raise.
     """
-    # Task 4.5: First the bits, which know no rounding. Then: an equal dtype changes nothing, whatever the rounding.
-    # "rtne" is how `convert` rounds anyway; "rtz" is one `tt.fp_to_fp` with `rounding` and `result`, whatever the two
-    # floats. ValueError "Invalid rounding mode: up" for others, and "fp_downcast_rounding should be set only for
-    # truncating fp conversions" and the names of both dtypes unless it is one float to another of fewer bits.
+    # Task 4.5: An equal dtype changes nothing, whatever the rounding. "rtne" is how `convert` rounds anyway; "rtz" is
+    # one `tt.fp_to_fp`, whatever the two floats. ValueError "Invalid rounding mode: up" for others, and
+    # "fp_downcast_rounding should be set only for truncating fp conversions" with both dtypes where it does not narrow.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 

@@ -16,9 +16,7 @@ from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import bfloat16, float32, int1
 from mini_triton.language.tensor import broadcast_together, build, choose, convert, member, tensor, to_tensor, unify
 
-__all__ = [
-    *["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "PropagateNan"],
-]
+__all__ = ["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "PropagateNan"]
 
 
 class PropagateNan(enum.Enum):
@@ -125,9 +123,8 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
     Raises `ValueError` for a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # Task 4.7: Numbers are not weak, and bf16 is clamped as fp32 (`without_bfloat16`). Promotion goes two by two: the
-    # bounds, then `x` with each. `tt.clampf` has the attribute `propagateNan`, "none" or "all"; ValueError
-    # "propagate_nan" for anything else.
+    # Task 4.7: Numbers are not weak, and bf16 is clamped as fp32. Promotion goes two by two: the bounds, then `x` with
+    # each. `tt.clampf` has the attribute `propagateNan`, "none" or "all"; ValueError "propagate_nan" for anything else.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 
@@ -135,7 +132,6 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z`, rounded once. Floats only: `TypeError` for others."""
     # Task 4.7: Numbers are not weak; bf16 stays. Promotion goes two by two: `x` with `y`, then `z` with each.
-    # `math.fma`.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 

@@ -85,9 +85,8 @@ def load(
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
     # Task 4.5: ValueError "`other` cannot be provided without `mask`". Pointers and mask grow with one another;
-    # `other` gets their shape, and the dtype that is read. int1 lies in memory as a byte, and is int1 again in the end.
-    # `tt.load` takes one to three operands, and `isVolatile`. Given: `checked_mask`, `_check_operand("Other", ...)`,
-    # `broadcast_like`, `as_bytes`.
+    # `other` gets their shape, and the dtype that is read. `tt.load` takes one to three operands, and `isVolatile`.
+    # Given: `checked_mask`, `_check_operand("Other", ...)`, `broadcast_like`.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 

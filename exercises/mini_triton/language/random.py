@@ -36,9 +36,8 @@ def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: 
 
     All six words have one dtype, uint32 or uint64: `TypeError` otherwise. Their arithmetic wraps around.
     """
-    # Task 4.10: `MULTIPLIERS` has A and B, `KEY_STEPS` what is added to k0 and to k1 after a round. A round computes
-    # c0 = high(B * c2) ^ c1 ^ k0, c1 = B * c2, c2 = high(A * c0) ^ c3 ^ k1, c3 = A * c0 (`umulhi` is the high half).
-    # All words on the right are those before the round. It is a loop of Python: the IR has its rounds one by one.
+    # Task 4.10: A round, all of it from the words before: c0 = high(B * c2) ^ c1 ^ k0, c1 = B * c2,
+    # c2 = high(A * c0) ^ c3 ^ k1, c3 = A * c0; then the keys step. Given: A and B are `MULTIPLIERS`; `KEY_STEPS`.
     raise NotImplementedError("Task 4.10: Random numbers")
 
 
@@ -49,9 +48,8 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     The words are uint32 for 32-bit counters and uint64 for 64-bit ones: `TypeError` for others, and for a seed that
     is no integer.
     """
-    # Task 4.10: The seed counts as uint64. For 32-bit counters (`c0` decides) its lower and its upper 32 bits are the
-    # key words, each as uint32. For 64-bit counters it is the first key word, and a zero in a (1,)-tensor the second
-    # (`splat`). Counters keep their bits (`reinterpret`), not their values.
+    # Task 4.10: The seed counts as uint64: for 32-bit counters (`c0` decides) its halves are the key words; for 64-bit
+    # ones it is the first, and a zero in a (1,)-tensor the second. Counters keep their bits, not their values.
     raise NotImplementedError("Task 4.10: Random numbers")
 
 
@@ -61,8 +59,8 @@ def randint4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
 
     Raises `TypeError` for offsets that are no tensor.
     """
-    # Task 4.10: The offsets count in the lower two counter words: the first has their lower 32 bits, the second the
-    # upper ones if there are more than 32. The rest is zeros in the shape of the offsets, made as `lower * 0`.
+    # Task 4.10: The first counter word has the lower 32 bits of the offsets, the second the upper ones, if any. The
+    # rest is zeros, in the shape of the offsets.
     raise NotImplementedError("Task 4.10: Random numbers")
 
 
@@ -81,7 +79,7 @@ def uint_to_uniform_float(x: tensor) -> tensor:
 
     Raises `TypeError` for other dtypes.
     """
-    # Task 4.10: Read the bits as signed, fold the negative half onto the other (x to -x - 1), and scale: by
+    # Task 4.10: Of the signed number, fold the negative half onto the other (x to -x - 1), and scale: by
     # 4.6566127342e-10 for 32 bits, so that the largest stays below 1, and by 1.0842020432385337e-19 for 64.
     raise NotImplementedError("Task 4.10: Random numbers")
 

@@ -92,9 +92,8 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     a dimension of size 1. The result is a tensor for a tensor, and a tuple for a tuple.
     """
     sources = as_sources(input, "reduction")
-    # Task 4.8: `tt.reduce` has a region that ends in `tt.reduce.return`, and a result for each source. A dimension
-    # that is kept stands at its axis; without an axis there are as many as the source had. Given: `flatten`,
-    # `wrap_axis`, `with_axes`.
+    # Task 4.8: `tt.reduce` has a region that ends in `tt.reduce.return`, and a result for each source. Given:
+    # `flatten`, `wrap_axis`, `with_axes`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
@@ -159,8 +158,8 @@ def keep_index(better: str, tie_break_left: bool) -> Combine:
     """The combine function of `argmax` ("gt") and `argmin` ("lt"): chooses between two pairs of value and index."""
 
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
-        # Task 4.8: The left pair if its value is better; with `tie_break_left` also if they are equal, and the left
-        # index is the smaller one: the order in which elements are combined is not known. `compare` takes the word.
+        # Task 4.8: The left pair if its value is better (`compare`); with `tie_break_left` also if both are equal and
+        # the left index is the smaller one: the order in which elements are combined is not known.
         raise NotImplementedError("Task 4.8: Reductions and scans")
 
     return combine

@@ -48,9 +48,8 @@ def index(x: tensor, slices: Any) -> tensor:
 
     There is nothing else: a program has no access to a single element. Raises `ValueError` for it, naming it.
     """
-    # Task 4.3: `slices` is one index or a tuple of them. Dimensions without an index stay. Use `expand_dims`. The
-    # message: "unsupported tensor index: 0". A slice with a start, a stop or a step is refused as well. Ask
-    # `isinstance` first: to compare a tensor is an operation. More `:` than dimensions are not asked for.
+    # Task 4.3: `slices` is one index or a tuple of them. Dimensions without an index stay. The message: "unsupported
+    # tensor index: 0". A slice with a start, a stop or a step is refused as well. Too many `:` are not asked for.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -61,8 +60,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
     Raises `ValueError` for an axis that the result has not, and for one given twice.
     """
-    # Task 4.3: Axes count in the rank that the *result* will have. `Builder.expand_dims` takes tensors; a scalar
-    # becomes one by `Builder.splat`. Given: `_listed`, `_axis`.
+    # Task 4.3: Axes count in the rank that the *result* will have. A scalar is splat. Given: `_listed`, `_axis`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -84,8 +82,7 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
     Raises `ValueError` for another rank, and for a dimension that does not fit.
     """
-    # Task 4.3: ValueError "rank mismatch" for another rank, which `Builder.broadcast_to` would accept. Given:
-    # `_listed`.
+    # Task 4.3: ValueError "rank mismatch" for another rank. Given: `_listed`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -191,16 +188,14 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # Task 4.3: `tt.split` has two results, so `current().operation`. Its results are tensors: of a tensor of shape
-    # (2,) it cannot make scalars, of one of shape (1, 2) it makes tensors of one element. Given: `item`.
+    # Task 4.3: `tt.split` has two results, both tensors: it cannot make scalars. Given: `item`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @builtin
 def interleave(x: tensor, y: tensor) -> tensor:
     """Elements of `x` and `y` in turn, along the last dimension: of (0, 1) and (5, 6) it makes (0, 5, 1, 6)."""
-    # Task 4.3: Elements that are joined lie side by side already: only the shape is another. Two scalars give a tensor
-    # of two.
+    # Task 4.3: Two scalars give a tensor of two.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 

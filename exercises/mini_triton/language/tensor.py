@@ -106,8 +106,8 @@ def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -
     to different elements; and what `promote`, `promote_literal` and `broadcast_shapes` raise.
     """
     x, y = unwrap(x), unwrap(y)
-    # Task 4.1: Bring `x` and `y` to one dtype (milestone 1 knows which), then to one shape. Conversions come first:
-    # they cost less before an operand is repeated. `_check_pointers` takes both dtypes, and says whether to promote.
+    # Task 4.1: One dtype first (milestone 1 knows which), then one shape: a conversion costs less before an operand is
+    # repeated. Given: `_check_pointers` takes both dtypes, and says whether there is a pointer.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
@@ -220,9 +220,8 @@ def compare(name: str, x: Any, y: Any) -> tensor:
 
     Unlike in arithmetic, a number is not weak here: it becomes a tensor of its own dtype first.
     """
-    # Task 4.2: The predicate is the name with a letter in front that says how to compare: `s`igned or `u`nsigned
-    # integers (but eq and ne are the same for both and have none), `o`rdered floats, which is false where one is NaN.
-    # Only a float's ne is `u`nordered: NaN differs from everything.
+    # Task 4.2: The predicate is the name, with a letter in front that says how to compare: `s`igned or `u`nsigned
+    # integers (eq and ne have none), `o`rdered floats; only a float's ne is `u`nordered: NaN differs from everything.
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 

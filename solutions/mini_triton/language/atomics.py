@@ -56,9 +56,9 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
     Raises `ValueError` for pointers that cannot be used so, and for a value or mask of another shape.
     """
     _check_pointer(pointer, name)
-    # [task 4.9] Numbers become tensors. A mask is a `checked_mask`; no mask is True everywhere (`full`). Beside a
-    # tensor of pointers both get its shape by `broadcast_to`, which adds no dimensions; beside a scalar pointer a value
-    # with a shape is refused, by `_check_operand("Value", ...)`. The value is converted to the dtype pointed to.
+    # [task 4.9] No mask is True everywhere. Beside a tensor of pointers value and mask get its shape, but no new
+    # dimensions; beside a scalar pointer a value with a shape is refused. The value is converted to the dtype pointed
+    # to. Given: `checked_mask`, `_check_operand("Value", ...)`.
     value = to_tensor(value)
     _check_operand("Value", value, pointer)
     mask = full((), True, int1) if mask is None else checked_mask(mask, pointer)
@@ -116,9 +116,9 @@ def _by_bits(
     integers above all others. So there are two operations, of which only one takes place: `operation` on signed
     integers where `value` has no sign, `mirrored` on unsigned ones where it has one.
     """
-    # [task 4.9] Value and pointers are read as signed integers of the same size (`reinterpret`). The sign bit is not
-    # `value < 0`: real Triton shifts it down in an *unsigned* integer and converts that to int1. Each operation has its
-    # own part of the mask. The result is chosen by `arith.select`, and a float again.
+    # [task 4.9] Value and pointers are read as signed integers of the same size. The sign bit is not `value < 0`: real
+    # Triton shifts it down in an *unsigned* integer and converts that to int1. Each operation has its own part of the
+    # mask, and the result is a float again.
     width = value.dtype.width
     signed, unsigned = DTYPES[f"int{width}"], DTYPES[f"uint{width}"]
     bits, place = reinterpret(value, signed), reinterpret(pointer, pointer_type(signed))

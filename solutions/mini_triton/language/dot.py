@@ -81,10 +81,9 @@ def dot(
     Raises `ValueError` and `TypeError` for operands that do not fit, and for an `acc` of another shape or dtype.
     """
     precision = _precision(input_precision, allow_tf32)
-    # [task 4.9] The product has the shape of `input`, with the last size of `other`. Without `acc`, add to zeros. An
-    # `acc` of another shape is a ValueError, "accumulator shape", of another dtype a TypeError that names both. Build
-    # `tt.dot` with `inputPrecision` and `maxNumImpreciseAcc` (`_imprecise`); it takes no more than three dimensions
-    # (`_stack`), so then the product gets its shape back.
+    # [task 4.9] Without `acc`, add to zeros. An `acc` of another shape than the product is a ValueError, "accumulator
+    # shape", of another dtype a TypeError that names both. `tt.dot` has `inputPrecision` and `maxNumImpreciseAcc`, and
+    # takes no more than three dimensions. Given: `_imprecise`, `_stack`.
     _check_operands(input, other)
     dtype = _sum_dtype(input.dtype, acc, out_dtype)
     shape = (*input.shape[:-1], other.shape[-1])

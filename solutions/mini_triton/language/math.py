@@ -16,9 +16,7 @@ from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import bfloat16, float32, int1
 from mini_triton.language.tensor import broadcast_together, build, choose, convert, member, tensor, to_tensor, unify
 
-__all__ = [
-    *["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "PropagateNan"],
-]
+__all__ = ["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "PropagateNan"]
 
 
 class PropagateNan(enum.Enum):
@@ -138,9 +136,8 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
     Raises `ValueError` for a `propagate_nan` that is none of `PropagateNan`'s.
     """
-    # [task 4.7] Numbers are not weak, and bf16 is clamped as fp32 (`without_bfloat16`). Promotion goes two by two: the
-    # bounds, then `x` with each. `tt.clampf` has the attribute `propagateNan`, "none" or "all"; ValueError
-    # "propagate_nan" for anything else.
+    # [task 4.7] Numbers are not weak, and bf16 is clamped as fp32. Promotion goes two by two: the bounds, then `x` with
+    # each. `tt.clampf` has the attribute `propagateNan`, "none" or "all"; ValueError "propagate_nan" for anything else.
     x, low, high = without_bfloat16(x), without_bfloat16(min), without_bfloat16(max)
     low, high = unify(low, high)
     x, low = unify(x, low)
@@ -157,7 +154,6 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 def fma(x: Any, y: Any, z: Any) -> tensor:
     """`x * y + z`, rounded once. Floats only: `TypeError` for others."""
     # [task 4.7] Numbers are not weak; bf16 stays. Promotion goes two by two: `x` with `y`, then `z` with each.
-    # `math.fma`.
     x, y = unify(to_tensor(x), to_tensor(y))
     z, x = unify(to_tensor(z), x)
     z, y = unify(z, y)
