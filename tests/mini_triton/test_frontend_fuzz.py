@@ -64,16 +64,12 @@ CONSTRUCTS = {
 @functools.cache
 def sources() -> list[str]:
     """A thousand kernels with their signatures, the same each time."""
-    draw = random.Random(0).randbytes
-    return [repr(write(draw(32), [draw(32) for _ in range(count % 25)])) for count in range(1000)]
+    return [repr(write(random.Random(seed))) for seed in range(1000)]
 
 
-@given(kernel=kernels() | kernels(asserts=True))
+@given(kernel=kernels())
 def test_same_as_real_tritons(kernel: Kernel) -> None:
-    """Real Triton accepts what we make of it, and finds in it the operations and values that its own has.
-
-    Some kernels assert the types of their names, as the strategy knows them.
-    """
+    """Real Triton accepts what we make of it, and finds in it the operations and values that its own has."""
     judge([kernel])
 
 

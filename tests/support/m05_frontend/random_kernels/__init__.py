@@ -26,57 +26,44 @@ that results are equal bit for bit, where `x * y + z` is rounded twice and the s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
 
 from hypothesis import strategies as st
 
 from tests.support.m05_frontend.random_kernels import expressions as e
 from tests.support.m05_frontend.random_kernels import statements as s
-from tests.support.m05_frontend.random_kernels.recipe import Buffer, Function, Grammar, Kernel, Program, Scalar
+from tests.support.m05_frontend.random_kernels.writing import Buffer, Function, Grammar, Kernel, Program, Scalar
 
 __all__ = ["CONTROL_FLOW", "EVERYTHING", "LOOPS", "Buffer", "Kernel", "Scalar", "kernels", "write"]
 
 EVERYTHING = Grammar(
     expressions=(
-        *(s.load,) * 6,
-        *(e.arithmetic,) * 5,
-        *(e.argument, e.comparison, e.bitwise, e.shift, e.negation, e.indexing) * 2,
-        *(e.division,) * 4,
-        *(e.math,) * 8,
-        *(e.several,) * 6,
-        *(e.larger, e.where) * 3,
+        *(e.load,) * 8,
+        *(form for form in e.FORMS for _ in range(form.weight)),
         *(e.cast,) * 4,
-        *(e.bitcast,) * 2,
-        *(e.reshape, e.join, e.new_block) * 2,
-        *(e.transpose,) * 3,
-        *(e.expand, e.reduced) * 5,
-        *(e.scanned, s.ternary) * 2,
+        *(e.argument, e.bitcast, e.new_block) * 2,
     ),
     statements=(
         *(s.assign,) * 16,
         *(s.change,) * 4,
-        s.replaced,
         *(s.swap, s.store) * 2,
-        *(s.pointer,) * 3,
-        s.atomic,
-        *(e.split,) * 4,
-        *(e.with_index,) * 2,
-        *(s.call,) * 3,
+        *(s.pointer, s.call) * 3,
+        *(s.unpacking,) * 6,
         *(s.for_loop, s.branch) * 4,
         *(s.while_loop,) * 2,
-        s.early_return,
+        *(s.atomic, s.early_return),
     ),
 )
 """What a kernel may consist of, and how often. The first of each is the simplest."""
 
 LOOPS = Grammar(
-    expressions=(*(s.load,) * 3, *(e.arithmetic,) * 3, e.argument, e.shift, e.indexing, e.new_block),
+    expressions=(*(e.load, e.ARITHMETIC) * 3, e.argument, e.COLUMN, e.new_block),
     statements=(*(s.assign, s.change) * 2, s.swap, s.store, s.pointer, *(s.for_loop,) * 5),
 )
 """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, tuples."""
 
 CONTROL_FLOW = Grammar(
-    expressions=(*(s.load,) * 3, *(e.arithmetic,) * 3, e.argument, e.comparison, e.where, *(s.ternary,) * 3),
+    expressions=(*(e.load, e.ARITHMETIC, e.CHOICE) * 3, e.argument, e.COMPARISON, e.WHERE),
     statements=(
         *(s.assign, s.change) * 2,
         *(s.swap, s.store, s.pointer),
@@ -86,25 +73,19 @@ CONTROL_FLOW = Grammar(
 )
 """Branches and loops in one another, functions, and early returns from both."""
 
-_step = st.binary(min_size=32, max_size=32)
-_steps = st.one_of(*(st.lists(_step, min_size=size, max_size=24) for size in (0, 8, 4)))  # long ones, shrinking to none
 
-
-def kernels(exact: bool = False, asserts: bool = False, grammar: Grammar = EVERYTHING) -> st.SearchStrategy[Kernel]:
+def kernels(exact: bool = False, grammar: Grammar = EVERYTHING) -> st.SearchStrategy[Kernel]:
     """Random kernels: of a few to some fifty lines, and, when shrunk, of three or four."""
-    return st.builds(write, _step, _steps, st.just(exact), st.just(asserts), st.just(grammar))
+    return st.builds(write, st.randoms(use_true_random=False), st.just(exact), st.just(grammar))
 
 
-def write(
-    start: bytes, steps: Sequence[bytes], exact: bool = False, asserts: bool = False, grammar: Grammar = EVERYTHING
-) -> Kernel:
-    """The kernel that a recipe stands for."""
-    program = Program(start, steps, exact, asserts)
-    k = Function(program, grammar)
-    with program.step():
-        s.first(k)
-    while program.steps:
-        with program.step():
-            k.statement()
+def write(source: random.Random, exact: bool = False, grammar: Grammar = EVERYTHING) -> Kernel:
+    """The kernel that these choices stand for."""
+    program = Program(source, grammar, exact)
+    program.helpers.update(e.COMBINES)
+    k = Function(program)
+    if value := e.load(k):
+        k.define(value)
+    s.statements(k, 24)
     s.finish(k)
     return program.kernel(k.written())

@@ -10,7 +10,7 @@ from tests.oracles import records, triton
 from tests.oracles.triton import Source
 from tests.support.m05_frontend.compilation import fail, outcome, shown, without_jumps
 from tests.support.m05_frontend.difference import difference
-from tests.support.m05_frontend.random_kernels.recipe import Kernel
+from tests.support.m05_frontend.random_kernels.writing import Kernel
 from tests.support.m05_frontend.ttir_text import Line, parse
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from tests.corpus.inputs import DTYPES, random_bits, random_numbers
 from tests.oracles.launching import Launch
 from tests.support.m05_frontend.random_kernels.judging import to_source
-from tests.support.m05_frontend.random_kernels.recipe import INTEGERS, Buffer, Kernel, in_signature
+from tests.support.m05_frontend.random_kernels.types import INTEGERS, in_signature
+from tests.support.m05_frontend.random_kernels.writing import Buffer, Kernel
 
 OPTIONS = {"enable_fp_fusion": False}
 """`x * y + z` is rounded twice."""
