@@ -156,9 +156,8 @@ class Visitor:
         name = node.id
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
-        # Task 5.2: Two places, in this order. `self.function.globals`: return what `is_visible`; the message for other
-        # things says "Cannot access global variable foo". The `PYTHON` functions, by their `__name__`, are in the
-        # module `builtins`. And last, "foo is not defined".
+        # Task 5.2: Globals first, then the `PYTHON` functions. The messages: "Cannot access global variable foo" for
+        # what is not `is_visible`, and "foo is not defined".
         raise NotImplementedError("Task 5.2: From source to module")
 
     # --- values
@@ -199,13 +198,11 @@ class Visitor:
         return constexpr("".join(words))
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        # Task 5.2: `evaluate` Python's `getattr`. The attributes of a `constexpr` are those of the value inside, but
-        # `.value` is that value.
+        # Task 5.2: The attributes of a `constexpr` are those of the value inside, but `.value` is that value.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        # Task 5.3: `evaluate` `operator.getitem`, of the value inside if it is a `constexpr` (`unwrap_once`), with an
-        # unwrapped index.
+        # Task 5.3: Python's `x[i]`, of the value inside if it is a `constexpr`, with an unwrapped index.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Slice(self, node: ast.Slice) -> Any:
@@ -216,8 +213,7 @@ class Visitor:
     # --- operators
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        # Task 5.3: `OPERATORS` has Python's function for the class of `node.op`. For what is not there raise
-        # `self.unsupported(node, node.op)`. Operands are visited from left to right.
+        # Task 5.3: One of `OPERATORS`, or unsupported. Operands are visited from left to right.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -227,9 +223,8 @@ class Visitor:
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        # Task 5.3: One comparison only: for `a < b < c` the message is "simultaneous multiple comparison is not
-        # supported". `is` and `is not` compare unwrapped values, at compile time. The rest is in `OPERATORS`, or
-        # unsupported.
+        # Task 5.3: For `a < b < c` the message is "simultaneous multiple comparison is not supported". `is` and
+        # `is not` compare unwrapped values, at compile time. The rest is as above.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
@@ -243,8 +238,7 @@ class Visitor:
         Values that the compiler knows either decide (False for `and`, True for `or`), and what follows is not visited;
         or they change nothing and are left out.
         """
-        # Task 5.8: Visit from left to right. If no tensors are left, the result is the last value; if there is one, it
-        # is the result; more of them must be int1 (`self.boolean`), and are combined by `bitwise` from the left.
+        # Task 5.8: From left to right. A single tensor is the result as it is; several must be int1 (`self.boolean`).
         raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
     def boolean(self, node: ast.expr, value: tensor) -> tensor:
@@ -315,10 +309,8 @@ class Visitor:
         arguments inside of itself would never end. An error inside the body gets a note that says from where it was
         called.
         """
-        # Task 5.4: `evaluate` `bind_arguments`. Another visitor runs the body: first bind each parameter in its scope,
-        # at the place of the `def` (`function.tree`). A function may call itself with other types or constants. So keep
-        # a note of this call, its name and the arguments' `repr`, in the `callers` of the inner visitor, and refuse
-        # what is in `self.callers` already: the message has "recursion" in it.
+        # Task 5.4: Parameters are bound at the place of the `def`. `callers` has the calls that are open, as texts; the
+        # message for one of them again has "recursion" in it.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:
@@ -339,23 +331,19 @@ class Visitor:
         A number that is given a name is no literal any more but a tensor, also in a tuple. Texts and functions get no
         names.
         """
-        # Task 5.4: A `Name`: `evaluate` the value's `to_run_time`, then `self.scope.bind`; what is not `can_be_named`
-        # is refused. A `Tuple`: the value must be a tuple of as many elements, or the error names both numbers. Others
-        # are refused: "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an
-        # `Attribute`, and the rest is unsupported. All of this at the target.
+        # Task 5.4: Errors are at the target. A tuple of another length: the message has both numbers. A `Subscript`:
+        # "__setitem__ is not supported". An `Attribute`: "Attribute assignment is not supported". Others: unsupported.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
-        # Task 5.4: The same as `x = x + y`: make those nodes and visit them. `ast.copy_location` gives a new node the
-        # place of an old one; and the name that is read is a `Load`. Only a name can be updated.
+        # Task 5.4: The same as `x = x + y`, at the place of `x += y`. Only a name can be updated.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
-        # Task 5.5: If the annotation's text (`ast.unparse`) has "constexpr" in it, the target must be a name, and new
-        # ("... is already defined. constexpr cannot be reassigned."), and the value no tensor. Otherwise it is an
-        # assignment like any other. Without a value there is nothing to do.
+        # Task 5.5: A constexpr is a name that is new ("... is already defined. constexpr cannot be reassigned.") and
+        # not a tensor. Without a value there is nothing to do.
         raise NotImplementedError("Task 5.5: What the compiler decides")
 
     def visit_Return(self, node: ast.Return) -> Any:

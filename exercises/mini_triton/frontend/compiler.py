@@ -60,9 +60,8 @@ def build_module(
 
     Raises `CompilationError` for what is wrong with the kernel.
     """
-    # Task 5.2: Join the stages. A module; a builder, with which the language is `building`; an IR `function` in the
-    # module, open while its body is built; a `Visitor`, whose scope has every parameter: constants as kernels see them
-    # (`to_compile_time`), the function's arguments as tensors of their dtypes. Then `run` the body, and `finish`.
+    # Task 5.2: Join the stages: module, builder, function, visitor. Kernels see constants through `to_compile_time`,
+    # and arguments as tensors of their dtypes.
     raise NotImplementedError("Task 5.2: From source to module")
 
 
@@ -97,6 +96,5 @@ def without_internals(error: CompilationError) -> CompilationError:
     """The error without the way it took through the compiler; unless the variable `DEBUGGING` is set."""
     if os.environ.get(DEBUGGING):
         return error
-    # Task 5.9: `with_traceback(None)` forgets the way. What led to the error (`__cause__`, which Python prints as
-    # well) is forgotten by setting it to None; then Python does not print the `__context__` either.
+    # Task 5.9: Python prints an error's traceback, and what led to it.
     raise NotImplementedError("Task 5.9: Errors that point at the line")

@@ -54,8 +54,7 @@ Carried = dict[str, Any]
 def visit_If(visitor: Visitor, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
     """Visit an `if` and the statements after it, and return what they return."""
     test = visitor.visit(node.test)
-    # Task 5.5: What is no tensor is known to the compiler, and `holds` tells the answer. Then `run` the statements of
-    # the one branch and after them the rest. Otherwise: `runtime_if`, with a scalar condition (`to_condition`).
+    # Task 5.5: The compiler knows what is not a tensor (`holds`). A `runtime_if` takes a scalar (`to_condition`).
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
@@ -80,17 +79,15 @@ def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.
     found = find_return(node)
     if found and visitor.in_loop:  # even if it is never reached
         refuse_return(visitor, found)
-    # Task 5.8: If there is a `return` in one of the branches, compile each branch with the rest behind it, and
-    # `choose` between what they return. The message for two types: "Return type mismatch: int32[] and fp32[]".
-    # Otherwise compile both branches as they are, then `merge` what they did to the names, then `run` the rest.
+    # Task 5.8: With a `return` in a branch, the rest belongs to both branches, and `choose` has what they return; the
+    # message for two types is "Return type mismatch: int32[] and fp32[]". Otherwise `merge`, then the rest.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def visit_IfExp(visitor: Visitor, node: ast.IfExp) -> Any:
     """`x if condition else y`"""
-    # Task 5.8: As an `if`: visit one side if the compiler knows the condition (`holds`). If not, compile both, with a
-    # scalar condition, and `choose`. The message for two types is "Ternary expression with dynamic condition has
-    # inconsistent types int32[] and fp32[]".
+    # Task 5.8: As an `if`. The message: "Ternary expression with dynamic condition has inconsistent types int32[] and
+    # fp32[]".
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -111,8 +108,7 @@ def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Seq
 
     The values are described alike.
     """
-    # Task 5.8: End each block with `yield_` of the handles in its value (`builder.at_end`), then build the operation
-    # with one region for each block. The joined value is the first, rebuilt from the results.
+    # Task 5.8: Each block yields the handles in its value. The joined value is the first, rebuilt from the results.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -121,17 +117,15 @@ def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: 
 
     Raises `CompilationError` if the types differ: `mismatch` has a `{}` for each of them.
     """
-    # Task 5.8: The numbers of each become tensors (`to_run_time`) at the end of its block: then `describe` tells
-    # whether they agree.
+    # Task 5.8: Numbers become tensors (`to_run_time`) at the end of their blocks first.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branch]) -> None:
     """Build the `scf.if`, and give the names the values that they have after it."""
-    # Task 5.8: Go through the names that the branches write. One that has a value after one branch only, or after
-    # none, is lost: tell `scope.lose` on which line the `if` is. One that is the very same object in both is bound to
-    # it. Of two values without tensors the compiler does not know which it will be: lost as well. All others cross, if
-    # they `agree`; `disagreement` is the error if not.
+    # Task 5.8: A name that has no value after one of the branches is lost; `scope.lose` is told the line of the `if`.
+    # So is one with two values without tensors. The very same object stays. All others cross, if they `agree`;
+    # `disagreement` is the error.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -177,8 +171,7 @@ def visit_For(visitor: Visitor, node: ast.For) -> None:
 
 def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
     """A loop that the compiler runs: its body once for each value of the target, which is a `constexpr`."""
-    # Task 5.5: `evaluate` the iterator's `tuple`: these are the values. A `return` in the body is refused inside
-    # `visitor.loop()`.
+    # Task 5.5: A `return` in the body is refused (`visitor.loop`).
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
@@ -188,9 +181,7 @@ def runtime_for(visitor: Visitor, node: ast.For, target: ast.Name, iterator: tl_
     The target is the induction variable, of the bounds' dtype. If the step is known to be negative, the loop counts
     upward all the same, from end to start, and the target is upper - variable + lower.
     """
-    # Task 5.7: `find_bounds` gives the three operands. Open a `for_` with the handles in the carried values. Inside,
-    # with a copy of the scope, `enter`, bind the target, visit the body and yield what comes of it. Then `annotate` the
-    # loop with what `tl.range` was told, and `leave` with the results.
+    # Task 5.7: The body has a copy of the scope, and yields what `visit_body` gives. Last, `annotate` and `leave`.
     raise NotImplementedError("Task 5.7: for")
 
 
@@ -199,16 +190,14 @@ def visit_While(visitor: Visitor, node: ast.While) -> None:
 
     A test that the compiler knows would never change, so it is refused.
     """
-    # Task 5.8: Open a `while_` with the handles in the carried values. In `before`, with a copy of the scope, `enter`
-    # and visit the test: an int1 (`visitor.boolean`) scalar (`to_condition`) that ends the region as its `condition`,
-    # together with the arguments. In `after`, with a copy again, `enter`, visit the body and yield. Then `leave`.
+    # Task 5.8: Two regions, each with a copy of the scope. The test ends `before` as its `condition`, together with the
+    # arguments. Last, `leave`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def find_carried(visitor: Visitor, node: ast.For | ast.While) -> Carried:
     """The names that this loop carries, with their values before it."""
-    # Task 5.7: Those that its body writes and whose value now has tensors in it. What the loop gives a value itself
-    # (`find_targets`) is not among them.
+    # Task 5.7: Names that its body writes, if there are tensors in them; not the loop's own targets.
     raise NotImplementedError("Task 5.7: for")
 
 
@@ -224,9 +213,8 @@ def visit_body(visitor: Visitor, node: ast.For | ast.While, carried: Carried) ->
     Raises `CompilationError` for a name whose type has changed or that is lost, and for a new value where the compiler
     knew one.
     """
-    # Task 5.7: `run` the body inside `visitor.loop()`, so that a `return` in it is refused. `check_known` looks at
-    # names whose value the compiler knows; it needs a copy of the scope from before the body. A carried name must have
-    # a value and be described as before, or `changed` is the error, with that copy.
+    # Task 5.7: A `return` in the body is refused. `check_known` and `changed` (the error) take the scope as it was
+    # before the body.
     raise NotImplementedError("Task 5.7: for")
 
 

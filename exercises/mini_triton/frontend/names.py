@@ -18,14 +18,13 @@ from mini_triton.language.tensor import tensor
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that get a value anywhere inside these nodes, each once, in the order of the text."""
-    # Task 5.1: A name that gets a value is an `ast.Name` whose `ctx` is a `Store`: targets of `=`, `+=`, `:=` and
-    # `for` are. `_names` and `_in_order` are given below.
+    # Task 5.1: Targets of `=`, `+=`, `:=` and `for`: `x += 1` writes `x`. `_names` and `_in_order` are given.
     raise NotImplementedError("Task 5.1: Names that are read and written")
 
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names whose value is used anywhere inside these nodes, each once, in the order of the text."""
-    # Task 5.1: Their `ctx` is a `Load`. The target of `x += 1` is a `Store`, but its value is used as well.
+    # Task 5.1: `x += 1` reads `x`, too.
     raise NotImplementedError("Task 5.1: Names that are read and written")
 
 

@@ -44,8 +44,7 @@ def can_be_named(value: Any) -> bool:
 
 def flatten(value: Any) -> list[tensor]:
     """The tensors in a value, from left to right; none in what the compiler knows."""
-    # Task 5.6: A tensor holds itself, a tuple what its elements hold. All other classes derived from `RunTimeValue`
-    # are dataclasses: `_fields` lists what is in one.
+    # Task 5.6: Of tensors, tuples, and other `RunTimeValue`s, which are dataclasses (`_fields`).
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 
 
@@ -63,8 +62,8 @@ def describe(value: Any) -> str:
 
     Two values of one name can cross control flow together if they are described alike.
     """
-    # Task 5.6: A tensor's `repr` is its type. A tuple: `(fp32[], int32[])`. Another `RunTimeValue`: its class's name,
-    # and its fields like a tuple, `block_pointer(pointer<fp16>[], ...)`. Everything else: its `repr`.
+    # Task 5.6: A tuple: `(fp32[], int32[])`. Another `RunTimeValue`: `block_pointer(pointer<fp16>[], ...)`. Everything
+    # else: its `repr`.
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 
 

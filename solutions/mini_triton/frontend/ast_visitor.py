@@ -165,9 +165,8 @@ class Visitor:
         name = node.id
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
-        # [task 5.2] Two places, in this order. `self.function.globals`: return what `is_visible`; the message for other
-        # things says "Cannot access global variable foo". The `PYTHON` functions, by their `__name__`, are in the
-        # module `builtins`. And last, "foo is not defined".
+        # [task 5.2] Globals first, then the `PYTHON` functions. The messages: "Cannot access global variable foo" for
+        # what is not `is_visible`, and "foo is not defined".
         if name in self.function.globals:
             value = self.function.globals[name]
             if is_visible(value):
@@ -219,8 +218,7 @@ class Visitor:
         return constexpr("".join(words))
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        # [task 5.2] `evaluate` Python's `getattr`. The attributes of a `constexpr` are those of the value inside, but
-        # `.value` is that value.
+        # [task 5.2] The attributes of a `constexpr` are those of the value inside, but `.value` is that value.
         value = self.visit(node.value)
         if isinstance(value, constexpr) and node.attr != "value":
             value = value.value
@@ -228,8 +226,7 @@ class Visitor:
         # [end]
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        # [task 5.3] `evaluate` `operator.getitem`, of the value inside if it is a `constexpr` (`unwrap_once`), with an
-        # unwrapped index.
+        # [task 5.3] Python's `x[i]`, of the value inside if it is a `constexpr`, with an unwrapped index.
         value, index = self.visit(node.value), self.visit(node.slice)
         return self.evaluate(node, operator.getitem, unwrap_once(value), unwrap(index))
         # [end]
@@ -242,8 +239,7 @@ class Visitor:
     # --- operators
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        # [task 5.3] `OPERATORS` has Python's function for the class of `node.op`. For what is not there raise
-        # `self.unsupported(node, node.op)`. Operands are visited from left to right.
+        # [task 5.3] One of `OPERATORS`, or unsupported. Operands are visited from left to right.
         left, right = self.visit(node.left), self.visit(node.right)
         if type(node.op) not in OPERATORS:
             raise self.unsupported(node, node.op)
@@ -258,9 +254,8 @@ class Visitor:
         # [end]
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        # [task 5.3] One comparison only: for `a < b < c` the message is "simultaneous multiple comparison is not
-        # supported". `is` and `is not` compare unwrapped values, at compile time. The rest is in `OPERATORS`, or
-        # unsupported.
+        # [task 5.3] For `a < b < c` the message is "simultaneous multiple comparison is not supported". `is` and
+        # `is not` compare unwrapped values, at compile time. The rest is as above.
         if len(node.ops) != 1:
             raise self.error(node, "simultaneous multiple comparison is not supported: write (a < b) & (b < c)")
         left, right = self.visit(node.left), self.visit(node.comparators[0])
@@ -289,8 +284,7 @@ class Visitor:
         Values that the compiler knows either decide (False for `and`, True for `or`), and what follows is not visited;
         or they change nothing and are left out.
         """
-        # [task 5.8] Visit from left to right. If no tensors are left, the result is the last value; if there is one, it
-        # is the result; more of them must be int1 (`self.boolean`), and are combined by `bitwise` from the left.
+        # [task 5.8] From left to right. A single tensor is the result as it is; several must be int1 (`self.boolean`).
         decides = isinstance(node.op, ast.Or)
         tensors = []
         for operand in node.values:
@@ -376,10 +370,8 @@ class Visitor:
         arguments inside of itself would never end. An error inside the body gets a note that says from where it was
         called.
         """
-        # [task 5.4] `evaluate` `bind_arguments`. Another visitor runs the body: first bind each parameter in its scope,
-        # at the place of the `def` (`function.tree`). A function may call itself with other types or constants. So keep
-        # a note of this call, its name and the arguments' `repr`, in the `callers` of the inner visitor, and refuse
-        # what is in `self.callers` already: the message has "recursion" in it.
+        # [task 5.4] Parameters are bound at the place of the `def`. `callers` has the calls that are open, as texts; the
+        # message for one of them again has "recursion" in it.
         bound = self.evaluate(node, partial(bind_arguments, function), *arguments, **keywords)
         call = f"{function.fn.__qualname__}({', '.join(map(repr, bound.values()))})"
         if call in self.callers:
@@ -418,10 +410,8 @@ class Visitor:
         A number that is given a name is no literal any more but a tensor, also in a tuple. Texts and functions get no
         names.
         """
-        # [task 5.4] A `Name`: `evaluate` the value's `to_run_time`, then `self.scope.bind`; what is not `can_be_named`
-        # is refused. A `Tuple`: the value must be a tuple of as many elements, or the error names both numbers. Others
-        # are refused: "__setitem__ is not supported" for a `Subscript`, "Attribute assignment is not supported" for an
-        # `Attribute`, and the rest is unsupported. All of this at the target.
+        # [task 5.4] Errors are at the target. A tuple of another length: the message has both numbers. A `Subscript`:
+        # "__setitem__ is not supported". An `Attribute`: "Attribute assignment is not supported". Others: unsupported.
         if isinstance(target, ast.Name):
             value = self.evaluate(target, to_run_time, value)
             if not can_be_named(value):
@@ -443,8 +433,7 @@ class Visitor:
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
-        # [task 5.4] The same as `x = x + y`: make those nodes and visit them. `ast.copy_location` gives a new node the
-        # place of an old one; and the name that is read is a `Load`. Only a name can be updated.
+        # [task 5.4] The same as `x = x + y`, at the place of `x += y`. Only a name can be updated.
         if not isinstance(node.target, ast.Name):
             raise self.error(node.target, "only a name can be updated")
         name = ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
@@ -454,9 +443,8 @@ class Visitor:
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
-        # [task 5.5] If the annotation's text (`ast.unparse`) has "constexpr" in it, the target must be a name, and new
-        # ("... is already defined. constexpr cannot be reassigned."), and the value no tensor. Otherwise it is an
-        # assignment like any other. Without a value there is nothing to do.
+        # [task 5.5] A constexpr is a name that is new ("... is already defined. constexpr cannot be reassigned.") and
+        # not a tensor. Without a value there is nothing to do.
         if node.value is None:
             return
         value = self.visit(node.value)

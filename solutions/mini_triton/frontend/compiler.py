@@ -60,9 +60,8 @@ def build_module(
 
     Raises `CompilationError` for what is wrong with the kernel.
     """
-    # [task 5.2] Join the stages. A module; a builder, with which the language is `building`; an IR `function` in the
-    # module, open while its body is built; a `Visitor`, whose scope has every parameter: constants as kernels see them
-    # (`to_compile_time`), the function's arguments as tensors of their dtypes. Then `run` the body, and `finish`.
+    # [task 5.2] Join the stages: module, builder, function, visitor. Kernels see constants through `to_compile_time`,
+    # and arguments as tensors of their dtypes.
     module, builder = Module(), Builder()
     visitor, place = Visitor(kernel, builder), kernel.loc(kernel.tree)
     inputs = {name: type.ir_type for name, type in types.items()}
@@ -111,8 +110,7 @@ def without_internals(error: CompilationError) -> CompilationError:
     """The error without the way it took through the compiler; unless the variable `DEBUGGING` is set."""
     if os.environ.get(DEBUGGING):
         return error
-    # [task 5.9] `with_traceback(None)` forgets the way. What led to the error (`__cause__`, which Python prints as
-    # well) is forgotten by setting it to None; then Python does not print the `__context__` either.
+    # [task 5.9] Python prints an error's traceback, and what led to it.
     error.__cause__ = None
     return error.with_traceback(None)
     # [end]

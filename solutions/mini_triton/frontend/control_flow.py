@@ -54,8 +54,7 @@ Carried = dict[str, Any]
 def visit_If(visitor: Visitor, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
     """Visit an `if` and the statements after it, and return what they return."""
     test = visitor.visit(node.test)
-    # [task 5.5] What is no tensor is known to the compiler, and `holds` tells the answer. Then `run` the statements of
-    # the one branch and after them the rest. Otherwise: `runtime_if`, with a scalar condition (`to_condition`).
+    # [task 5.5] The compiler knows what is not a tensor (`holds`). A `runtime_if` takes a scalar (`to_condition`).
     if not isinstance(test, tensor):
         return visitor.run([*(node.body if holds(visitor, node.test, test) else node.orelse), *rest])
     return runtime_if(visitor, node, to_condition(visitor, node.test, test), rest)
@@ -89,9 +88,8 @@ def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.
     found = find_return(node)
     if found and visitor.in_loop:  # even if it is never reached
         refuse_return(visitor, found)
-    # [task 5.8] If there is a `return` in one of the branches, compile each branch with the rest behind it, and
-    # `choose` between what they return. The message for two types: "Return type mismatch: int32[] and fp32[]".
-    # Otherwise compile both branches as they are, then `merge` what they did to the names, then `run` the rest.
+    # [task 5.8] With a `return` in a branch, the rest belongs to both branches, and `choose` has what they return; the
+    # message for two types is "Return type mismatch: int32[] and fp32[]". Otherwise `merge`, then the rest.
     if found:
         paths = [partial(visitor.run, [*branch, *rest]) for branch in (node.body, node.orelse)]
         return choose(visitor, node, test, compile_branches(visitor, paths), "Return type mismatch: {} and {}")
@@ -103,9 +101,8 @@ def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.
 
 def visit_IfExp(visitor: Visitor, node: ast.IfExp) -> Any:
     """`x if condition else y`"""
-    # [task 5.8] As an `if`: visit one side if the compiler knows the condition (`holds`). If not, compile both, with a
-    # scalar condition, and `choose`. The message for two types is "Ternary expression with dynamic condition has
-    # inconsistent types int32[] and fp32[]".
+    # [task 5.8] As an `if`. The message: "Ternary expression with dynamic condition has inconsistent types int32[] and
+    # fp32[]".
     test = visitor.visit(node.test)
     if not isinstance(test, tensor):
         return visitor.visit(node.body if holds(visitor, node.test, test) else node.orelse)
@@ -133,8 +130,7 @@ def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Seq
 
     The values are described alike.
     """
-    # [task 5.8] End each block with `yield_` of the handles in its value (`builder.at_end`), then build the operation
-    # with one region for each block. The joined value is the first, rebuilt from the results.
+    # [task 5.8] Each block yields the handles in its value. The joined value is the first, rebuilt from the results.
     for branch, value in zip(branches, values, strict=True):
         with visitor.builder.at_end(branch.block):
             yield_(visitor.builder, *handles_in(value))
@@ -149,8 +145,7 @@ def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: 
 
     Raises `CompilationError` if the types differ: `mismatch` has a `{}` for each of them.
     """
-    # [task 5.8] The numbers of each become tensors (`to_run_time`) at the end of its block: then `describe` tells
-    # whether they agree.
+    # [task 5.8] Numbers become tensors (`to_run_time`) at the end of their blocks first.
     values = []
     for branch in branches:
         with visitor.builder.at_end(branch.block):
@@ -163,10 +158,9 @@ def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: 
 
 def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branch]) -> None:
     """Build the `scf.if`, and give the names the values that they have after it."""
-    # [task 5.8] Go through the names that the branches write. One that has a value after one branch only, or after
-    # none, is lost: tell `scope.lose` on which line the `if` is. One that is the very same object in both is bound to
-    # it. Of two values without tensors the compiler does not know which it will be: lost as well. All others cross, if
-    # they `agree`; `disagreement` is the error if not.
+    # [task 5.8] A name that has no value after one of the branches is lost; `scope.lose` is told the line of the `if`.
+    # So is one with two values without tensors. The very same object stays. All others cross, if they `agree`;
+    # `disagreement` is the error.
     scope, place = visitor.scope, visitor.loc(node)
     then, otherwise = (branch.scope for branch in branches)
     crossing: dict[str, tuple[Any, Any]] = {}
@@ -244,8 +238,7 @@ def visit_For(visitor: Visitor, node: ast.For) -> None:
 
 def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
     """A loop that the compiler runs: its body once for each value of the target, which is a `constexpr`."""
-    # [task 5.5] `evaluate` the iterator's `tuple`: these are the values. A `return` in the body is refused inside
-    # `visitor.loop()`.
+    # [task 5.5] A `return` in the body is refused (`visitor.loop`).
     values = visitor.evaluate(node.iter, tuple, iterator)
     with visitor.loop():
         for value in values:
@@ -260,9 +253,7 @@ def runtime_for(visitor: Visitor, node: ast.For, target: ast.Name, iterator: tl_
     The target is the induction variable, of the bounds' dtype. If the step is known to be negative, the loop counts
     upward all the same, from end to start, and the target is upper - variable + lower.
     """
-    # [task 5.7] `find_bounds` gives the three operands. Open a `for_` with the handles in the carried values. Inside,
-    # with a copy of the scope, `enter`, bind the target, visit the body and yield what comes of it. Then `annotate` the
-    # loop with what `tl.range` was told, and `leave` with the results.
+    # [task 5.7] The body has a copy of the scope, and yields what `visit_body` gives. Last, `annotate` and `leave`.
     backwards = is_negative(iterator.step)
     lower, upper, step = find_bounds(visitor, node.iter, iterator, backwards)
     carried, before = find_carried(visitor, node), visitor.scope
@@ -283,9 +274,8 @@ def visit_While(visitor: Visitor, node: ast.While) -> None:
 
     A test that the compiler knows would never change, so it is refused.
     """
-    # [task 5.8] Open a `while_` with the handles in the carried values. In `before`, with a copy of the scope, `enter`
-    # and visit the test: an int1 (`visitor.boolean`) scalar (`to_condition`) that ends the region as its `condition`,
-    # together with the arguments. In `after`, with a copy again, `enter`, visit the body and yield. Then `leave`.
+    # [task 5.8] Two regions, each with a copy of the scope. The test ends `before` as its `condition`, together with the
+    # arguments. Last, `leave`.
     if node.orelse:
         raise visitor.error(node, "a `while` in a kernel has no `else`")
     carried, before = find_carried(visitor, node), visitor.scope
@@ -309,8 +299,7 @@ def visit_While(visitor: Visitor, node: ast.While) -> None:
 
 def find_carried(visitor: Visitor, node: ast.For | ast.While) -> Carried:
     """The names that this loop carries, with their values before it."""
-    # [task 5.7] Those that its body writes and whose value now has tensors in it. What the loop gives a value itself
-    # (`find_targets`) is not among them.
+    # [task 5.7] Names that its body writes, if there are tensors in them; not the loop's own targets.
     names = set(written(node.body)) - set(find_targets(node))
     return {name: value for name, value in visitor.scope.values.items() if name in names and flatten(value)}
     # [end]
@@ -328,9 +317,8 @@ def visit_body(visitor: Visitor, node: ast.For | ast.While, carried: Carried) ->
     Raises `CompilationError` for a name whose type has changed or that is lost, and for a new value where the compiler
     knew one.
     """
-    # [task 5.7] `run` the body inside `visitor.loop()`, so that a `return` in it is refused. `check_known` looks at
-    # names whose value the compiler knows; it needs a copy of the scope from before the body. A carried name must have
-    # a value and be described as before, or `changed` is the error, with that copy.
+    # [task 5.7] A `return` in the body is refused. `check_known` and `changed` (the error) take the scope as it was
+    # before the body.
     before = visitor.scope.copy()
     with visitor.loop():
         visitor.run(node.body)

@@ -18,15 +18,14 @@ from mini_triton.language.tensor import tensor
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that get a value anywhere inside these nodes, each once, in the order of the text."""
-    # [task 5.1] A name that gets a value is an `ast.Name` whose `ctx` is a `Store`: targets of `=`, `+=`, `:=` and
-    # `for` are. `_names` and `_in_order` are given below.
+    # [task 5.1] Targets of `=`, `+=`, `:=` and `for`: `x += 1` writes `x`. `_names` and `_in_order` are given.
     return _in_order(name for name in _names(nodes) if isinstance(name.ctx, ast.Store))
     # [end]
 
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names whose value is used anywhere inside these nodes, each once, in the order of the text."""
-    # [task 5.1] Their `ctx` is a `Load`. The target of `x += 1` is a `Store`, but its value is used as well.
+    # [task 5.1] `x += 1` reads `x`, too.
     nodes = list(nodes)
     loads = [name for name in _names(nodes) if isinstance(name.ctx, ast.Load)]
     updates = [node.target for top in nodes for node in ast.walk(top) if isinstance(node, ast.AugAssign)]
