@@ -309,8 +309,8 @@ class Visitor:
         arguments inside of itself would never end. An error inside the body gets a note that says from where it was
         called.
         """
-        # Task 5.4: Parameters are bound at the place of the `def`. `callers` has the calls that are open, as texts; the
-        # message for one of them again has "recursion" in it.
+        # Task 5.4: Parameters are bound at the place of the `def`. `callers` has the calls that are open, as texts;
+        # the message for one of them again has "recursion" in it.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:

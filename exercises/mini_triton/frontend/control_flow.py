@@ -190,7 +190,7 @@ def visit_While(visitor: Visitor, node: ast.While) -> None:
 
     A test that the compiler knows would never change, so it is refused.
     """
-    # Task 5.8: Two regions, each with a copy of the scope. The test ends `before` as its `condition`, together with the
+    # Task 5.8: Two regions, each with a copy of the scope. The test ends `before` as its `condition`, with the
     # arguments. Last, `leave`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 

@@ -370,8 +370,8 @@ class Visitor:
         arguments inside of itself would never end. An error inside the body gets a note that says from where it was
         called.
         """
-        # [task 5.4] Parameters are bound at the place of the `def`. `callers` has the calls that are open, as texts; the
-        # message for one of them again has "recursion" in it.
+        # [task 5.4] Parameters are bound at the place of the `def`. `callers` has the calls that are open, as texts;
+        # the message for one of them again has "recursion" in it.
         bound = self.evaluate(node, partial(bind_arguments, function), *arguments, **keywords)
         call = f"{function.fn.__qualname__}({', '.join(map(repr, bound.values()))})"
         if call in self.callers:

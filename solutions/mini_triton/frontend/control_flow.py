@@ -274,7 +274,7 @@ def visit_While(visitor: Visitor, node: ast.While) -> None:
 
     A test that the compiler knows would never change, so it is refused.
     """
-    # [task 5.8] Two regions, each with a copy of the scope. The test ends `before` as its `condition`, together with the
+    # [task 5.8] Two regions, each with a copy of the scope. The test ends `before` as its `condition`, with the
     # arguments. Last, `leave`.
     if node.orelse:
         raise visitor.error(node, "a `while` in a kernel has no `else`")
