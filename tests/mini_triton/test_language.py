@@ -23,9 +23,6 @@ BASE, SIZE = 600, 2000
 OFFSETS = st.tuples(*[st.integers(-5, 12)] * 2)
 
 
-# --- block pointers, on memory where each place holds its own number
-
-
 def inside(index: np.ndarray, size: int, checked: bool) -> np.ndarray:
     return (index >= 0) & (index < size) if checked else np.full(index.shape, True)
 
@@ -55,25 +52,6 @@ def test_load_through_block_pointers(
     expected = np.where(mask, BASE + rows * size[1] + columns, 0)
     compared = mask if padding == "" else True
     np.testing.assert_array_equal(np.where(compared, got, 0), np.where(compared, expected, 0))
-
-
-@one_in(2)
-@given(size=st.tuples(*[st.integers(1, 12)] * 2), first=OFFSETS)
-def test_store_through_block_pointers(size: tuple[int, int], first: tuple[int, int]) -> None:
-    """The array lies in columns."""
-
-    def kernel(x: Any, m: Any, n: Any) -> None:
-        block = tl.make_block_ptr(
-            base=x + BASE, shape=(m, n), strides=(1, m), offsets=first, block_shape=(8, 4), order=(0, 1)
-        )
-        tl.store(block, tl.full((), -1, tl.int32), boundary_check=(0, 1))
-
-    memory = np.arange(SIZE, dtype=np.int32)
-    got, *_ = run(trace(kernel, {"x": "*i32", "m": "i32", "n": "i32"}), (1,), [memory, *size])
-    array = memory[BASE : BASE + size[0] * size[1]].reshape(size[::-1]).T  # a view
-    low, high = np.maximum(first, 0), np.maximum(np.add(first, (8, 4)), 0)
-    array[low[0] : high[0], low[1] : high[1]] = -1
-    np.testing.assert_array_equal(got, memory)
 
 
 BLOCK = "tl.make_block_ptr({base}, ({n}, s), (4, 1), ({i}, 0), (2, {b}), {order})"
@@ -108,9 +86,6 @@ def test_refused_block_pointers(expression: str) -> None:
     Scene({"p": "*fp32", "q": "*i32", "x": "fp32[4]", "n": "i32", "s": "i32"}).refuses(expression, error, *names)
 
 
-# --- elements elsewhere
-
-
 @given(
     shape=st.sampled_from(((4,), (8, 2), (1, 4), (2, 4, 2))),
     dtype=st.sampled_from(("i8", "u16", "i32", "fp16", "fp32", "fp64", "i64")),
@@ -138,9 +113,6 @@ def test_other_shapes() -> None:
             *("tl.broadcast(x, o[None])[1]", "tl.broadcast(y, x)[0]", "tl.broadcast(z, y)[1]"),
         ],
     )
-
-
-# --- promises, checks, ranges
 
 
 def test_promises() -> None:
