@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mini_triton import formats
 from mini_triton.ir.types import FloatType, IntegerType, PointerType
 
 from tests.checks import calling
@@ -9,14 +10,7 @@ from tests.oracles import records
 from tests.support.type_names import SCALARS, scalar
 
 INTEGERS = {1: "int1", 8: "int8", 16: "uint16", 32: "int32", 64: "uint64"}  # signless: both print alike
-FLOATS = {
-    "f8E5M2": ("fp8e5", 8),
-    "f8E4M3FN": ("fp8e4nv", 8),
-    "f16": ("fp16", 16),
-    "bf16": ("bf16", 16),
-    "f32": ("fp32", 32),
-    "f64": ("fp64", 64),
-}
+FLOATS = {name: (row.name, row.width) for name, row in formats.FLOATS.items() if row.capability is not None}
 
 
 def spelled(dtype: str) -> str:

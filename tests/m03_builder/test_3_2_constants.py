@@ -56,33 +56,6 @@ def refuses(value: bool | int | float, type_name: str, shape: tuple[int, ...], e
 # --- integers
 
 
-def wraps_around(value: int, type_name: str, shape: tuple[int, ...]) -> None:
-    """An integer in range is stored as NumPy's signed integer of that width has it; others are refused."""
-    width = INTEGERS[type_name]
-    if not -(2 ** (width - 1)) <= value < 2**width:
-        refuses(value, type_name, shape, ValueError)
-        return
-    expected = int(np.array(value % 2**width, f"uint{width}").astype(f"int{width}"))
-    got = stored(value, type_name, shape)
-    assert got == expected and type(got) is int, (
-        f"{value} in an {type_name} is stored as {got!r}\n  expected  {expected}\n"
-        f"  because   NumPy has it so: np.array({value % 2**width}, 'uint{width}').astype('int{width}')"
-    )
-
-
-def test_integers_at_the_edges() -> None:
-    for type_name, width in INTEGERS.items():
-        for value in sorted(edges(width)):
-            wraps_around(value, type_name, ())
-
-
-@given(
-    value=st.integers(-500, 500) | st.integers(-(2**65), 2**65), type_name=st.sampled_from([*INTEGERS]), shape=shapes
-)
-def test_integers(value: int, type_name: str, shape: tuple[int, ...]) -> None:
-    wraps_around(value, type_name, shape)
-
-
 def test_real_triton_reads_the_same_integers() -> None:
     """`arith.constant 255 : i8` is legal MLIR: what real Triton makes of it, and of 256, is the rule."""
     cases = [(value, name) for name, width in INTEGERS.items() for value in sorted(edges(width))]
@@ -109,6 +82,23 @@ def printed(value: int, type_name: str) -> str:
     except ValueError:
         return ""
     return print_module(around(constant(value, type_name)))
+
+
+@given(
+    value=st.integers(-500, 500) | st.integers(-(2**65), 2**65), type_name=st.sampled_from([*INTEGERS]), shape=shapes
+)
+def test_integers(value: int, type_name: str, shape: tuple[int, ...]) -> None:
+    """An integer in range is stored as NumPy's signed integer of that width has it; others are refused."""
+    width = INTEGERS[type_name]
+    if not -(2 ** (width - 1)) <= value < 2**width:
+        refuses(value, type_name, shape, ValueError)
+        return
+    expected = int(np.array(value % 2**width, f"uint{width}").astype(f"int{width}"))
+    got = stored(value, type_name, shape)
+    assert got == expected and type(got) is int, (
+        f"{value} in an {type_name} is stored as {got!r}\n  expected  {expected}\n"
+        f"  because   NumPy has it so: np.array({value % 2**width}, 'uint{width}').astype('int{width}')"
+    )
 
 
 def test_booleans() -> None:
