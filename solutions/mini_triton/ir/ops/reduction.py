@@ -69,8 +69,10 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
     N combined elements.
     """
     # [task 2.5] Raise TypeError for what does not fit.
-    require(len({tensor(source).shape for source in sources}) == 1, "it needs sources of one shape")
-    require(0 <= axis < tensor(sources[0]).rank, f"axis {axis} is out of range for {sources[0]}")
+    shapes = {tensor(source).shape for source in sources}
+    require(len(shapes) == 1, "it needs sources of one shape")
+    (shape,) = shapes
+    require(0 <= axis < len(shape), f"axis {axis} is out of range for the shape {shape}")
     elements = [element_type(source) for source in sources]
     require(len(regions) == 1 and len(regions[0].blocks) == 1, "it needs one region of one block")
     block = regions[0].block
