@@ -15,11 +15,8 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 
 from tests.corpus import CASES
 from tests.corpus.cases import Case
-from tests.corpus.inputs import buffers, inputs
-from tests.oracles import modules, values
-from tests.support.m06_codegen import closeness
 from tests.support.m06_codegen import tile_kernels as tiles
-from tests.support.m06_codegen.kernels import about, running
+from tests.support.m06_codegen.kernels import about, judge_corpus
 from tests.support.m06_codegen.lazy_arrays import Access, accesses, elements
 from tests.support.m06_codegen.windows import WINDOWS, judge_load, judge_store
 
@@ -148,9 +145,4 @@ NAMES = "dropout_low_memory adam add_kernel gather_rows pairwise transpose rotar
 @pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES], ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
     """Beside what a GPU has computed."""
-    text, expected = modules.text(case), values.corpus(case)
-    arguments, hidden = inputs(case, values.SEED)
-    call = running(text, case.grid, arguments, hidden, mode="fast")
-    got = dict(buffers(case, call.succeeds()))
-    for name in expected:
-        closeness.check(f"{name} of {case}", got[name], expected[name], closeness.rounding(parse_module(text)))
+    judge_corpus(case, "fast")

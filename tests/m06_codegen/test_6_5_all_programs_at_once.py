@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen.axes import Varying
-from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import OutOfBounds
 
 from tests.corpus import CASES
-from tests.corpus.inputs import buffers, inputs
-from tests.oracles import modules, values
+from tests.corpus.cases import Case
 from tests.support.m06_codegen import closeness, random_ir
-from tests.support.m06_codegen.kernels import kernel
+from tests.support.m06_codegen.kernels import judge_corpus, kernel
 from tests.support.m06_codegen.numpy_backend import run
 from tests.support.m06_codegen.random_ir import Step
 
@@ -43,15 +41,10 @@ STRAIGHT = "add_kernel adam constant_branches_double constant_branches_square dr
 STRAIGHT += "messages pairwise rotary shapes transpose".split()
 
 
-@pytest.mark.parametrize("name", STRAIGHT)
-def test_real_tritons_modules(name: str) -> None:
-    """What compiled Triton computed on a GPU."""
-    (case,) = [case for case in CASES if str(case) == name]
-    text = modules.text(case)
-    arguments, hidden = inputs(case, values.SEED)
-    got = dict(buffers(case, run(text, case.grid, arguments, hidden)))
-    for buffer, expected in values.corpus(case).items():
-        closeness.check(f"{buffer} of {case}", got[buffer], expected, closeness.rounding(parse_module(text)))
+@pytest.mark.parametrize("case", [case for case in CASES if str(case) in STRAIGHT], ids=str)
+def test_kernels_of_the_corpus(case: Case) -> None:
+    """Beside what a GPU has computed."""
+    judge_corpus(case)
 
 
 ADDITION = kernel(

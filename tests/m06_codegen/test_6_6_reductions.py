@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.ir.parser import parse_module
 
 from tests.checks import one_in
 from tests.corpus import CASES
-from tests.corpus.inputs import buffers, inputs
-from tests.oracles import modules, values
-from tests.support.m06_codegen import closeness, numpy_backend, random_ir
-from tests.support.m06_codegen.kernels import kernel, tensor
+from tests.corpus.cases import Case
+from tests.support.m06_codegen import numpy_backend, random_ir
+from tests.support.m06_codegen.kernels import judge_corpus, kernel, tensor
 from tests.support.m06_codegen.random_ir import Step
 
 
@@ -30,15 +28,10 @@ NAMES = "arg_reductions argmax attention_backward_delta batched_dot concatenated
 NAMES += " half_reductions linear_recurrence reduce_axes scan_axes segmented_sum several_results softmax_row three_axes"
 
 
-@pytest.mark.parametrize("name", NAMES.split())
-def test_real_tritons_modules(name: str) -> None:
-    """What compiled Triton computed on a GPU."""
-    (case,) = [case for case in CASES if str(case) == name]
-    text = modules.text(case)
-    arguments, hidden = inputs(case, values.SEED)
-    got = dict(buffers(case, numpy_backend.run(text, case.grid, arguments, hidden)))
-    for buffer, expected in values.corpus(case).items():
-        closeness.check(f"{buffer} of {case}", got[buffer], expected, closeness.rounding(parse_module(text)))
+@pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES.split()], ids=str)
+def test_kernels_of_the_corpus(case: Case) -> None:
+    """Beside what a GPU has computed."""
+    judge_corpus(case)
 
 
 # --- operands that do not vary

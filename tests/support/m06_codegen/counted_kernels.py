@@ -95,38 +95,6 @@ TENSORS_CHOSEN = """
     tt.store %p, %y#0 : tensor<4x!tt.ptr<i32>>
 """
 
-NESTED = """
-    %far = arith.constant 16 : i32
-    %at_round = tt.addptr %at_out, %far : !tt.ptr<i32>, i32
-    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0) -> (i32) : i32 {
-      %odd = arith.andi %i, %c1 : i32
-      %bit = arith.andi %n, %c1 : i32
-      %same = arith.cmpi eq, %odd, %bit : i32
-      %t = scf.if %same -> (i32) {
-        tt.store %at_round, %i : !tt.ptr<i32>
-        %late = arith.cmpi sgt, %pid, %c1 : i32
-        %u = scf.if %late -> (i32) {
-          %v = scf.for %j = %i to %n step %c1 iter_args(%w = %s) -> (i32) : i32 {
-            %more = arith.addi %w, %j : i32
-            scf.yield %more : i32
-          }
-          scf.yield %v : i32
-        } else {
-          scf.yield %k : i32
-        }
-        %u1 = arith.addi %u, %c1 : i32
-        scf.yield %u1 : i32
-      } else {
-        %s3 = arith.muli %s, %c3 : i32
-        scf.yield %s3 : i32
-      }
-      tt.store %at_out, %t : !tt.ptr<i32>
-      scf.yield %t : i32
-    }
-    %there = arith.constant 8 : i32
-    %p = tt.addptr %at_out, %there : !tt.ptr<i32>, i32
-"""
-
 LOOPS_IN_LOOPS = """
     %sum = scf.for %i = %c0 to %n step %c1 iter_args(%s = %c0) -> (i32) : i32 {
       %inner = scf.for %j = %i to %k step %c1 iter_args(%t = %s) -> (i32) : i32 {

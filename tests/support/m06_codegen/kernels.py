@@ -12,10 +12,14 @@ import numpy as np
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
+from tests.corpus.cases import Case
+from tests.corpus.inputs import buffers, inputs
+from tests.mini_triton.explained_values import CORPUS
+from tests.oracles import modules, values
 from tests.support.interpreter import interpreted
-from tests.support.m06_codegen.closeness import EXACT, Rounding, wrong
+from tests.support.m06_codegen.closeness import EXACT, Rounding, check, rounding, wrong
 from tests.support.m06_codegen.generated_errors import explained
-from tests.support.m06_codegen.numpy_backend import parameters, run
+from tests.support.m06_codegen.numpy_backend import Way, parameters, run
 
 SHOWN = 16  # elements of an array, at most, in a failure
 GAP = 8  # elements between two buffers in the memory of the interpreter
@@ -87,7 +91,7 @@ def judge(
     arguments: Sequence[Any],
     expected: Sequence[Any] | None = None,
     because: str = "",
-    rounding: Rounding = EXACT,
+    exactness: Rounding = EXACT,
     **how: Any,
 ) -> None:
     """All buffers are as expected after the kernel ran; as the interpreter leaves them, if nothing else is given."""
@@ -99,12 +103,24 @@ def judge(
     for name, now, wanted in zip(names(text), got, expected, strict=True):
         if not isinstance(wanted, np.ndarray):
             continue
-        places = np.flatnonzero(wrong(now, wanted, rounding))
+        places = np.flatnonzero(wrong(now, wanted, exactness))
         if places.size:
             some = places[:SHOWN]
             more = f", and {places.size - SHOWN} more elements differ" if places.size > SHOWN else ""
             words = [f"{name}{some.tolist()} = {array.ravel()[some].tolist()}" for array in (wanted, now)]
             call.fail(words[0], Words(words[1] + more), because)
+
+
+def judge_corpus(case: Case, mode: Way = "batched") -> None:
+    """The buffers of a kernel of the corpus are what compiled Triton made of them on a GPU, as recorded."""
+    __tracebackhide__ = True
+    text, expected = modules.text(case), values.corpus(case)
+    arguments, hidden = inputs(case, values.SEED)
+    got = dict(buffers(case, running(text, case.grid, arguments, hidden, mode=mode).succeeds()))
+    for name in expected:
+        known = CORPUS.get(f"{case}/{name}")
+        how_near = known.rounding if known else rounding(parse_module(text))
+        check(f"{name} of {case}", got[name], expected[name], how_near)
 
 
 class Words(str):
