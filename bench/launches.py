@@ -59,13 +59,15 @@ def measure(tree: Path) -> dict[str, float]:
 
 def measure_here(tree: Path) -> dict[str, float]:
     """The same in this process, which has imported nothing of the compiler yet."""
-    sys.path[:0] = [str(ROOT), str(tree / "solutions")]
+    sys.path.insert(0, str(ROOT))
     import numpy as np
 
-    from bench.workloads import WORKLOADS
+    from bench.workloads import WORKLOADS  # puts this checkout's compiler into the path
     from tests.support import sources
 
+    sys.path.insert(0, str(tree / "solutions"))
     warm = import_compiler()
+    assert tree in Path(warm.__file__).parents, f"{warm.__file__} is not the compiler of {tree}"
     gc.disable()
 
     def load(workload: Any) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.runtime.binding import REQUIRED, Parameter, bind
 from mini_triton.runtime.options import OPTIONS
@@ -13,7 +14,7 @@ from mini_triton.runtime.options import OPTIONS
 from tests.checks import described
 
 NO_DEFAULT = "no default"
-NAMES = ("x", "y", "n", "BLOCK", "num_warps", "self", "kernel", "grid")
+NAMES = ("x", "y", "n", "BLOCK", "num_warps", "num_stages", "self", "kernel", "grid")
 
 values = st.sampled_from([0, 1, None, 2.5, "text", False])
 defaults = st.one_of(st.just(NO_DEFAULT), values)
@@ -50,67 +51,38 @@ def bound_by_python(parameters: dict[str, Any], arguments: list[Any], keywords: 
 
 
 @given(kernels(), st.lists(values, max_size=5), st.dictionaries(st.sampled_from(NAMES), values, max_size=3))
+@example({"x": NO_DEFAULT, "BLOCK": 64}, [1], {})
+@example({"x": NO_DEFAULT, "y": NO_DEFAULT, "BLOCK": 64}, [1], {"BLOCK": 8, "y": 2})
+@example({"x": NO_DEFAULT, "y": None}, [None], {})
+@example({"x": NO_DEFAULT}, [5], {"num_warps": 8})
+@example({"num_warps": NO_DEFAULT}, [], {"num_warps": 8})
+@example({"x": NO_DEFAULT}, [1, 2], {})
 def test_as_python_binds(parameters: dict[str, Any], arguments: list[Any], keywords: dict[str, Any]) -> None:
     options = {name: value for name, value in keywords.items() if name in OPTIONS and name not in parameters}
     own = {name: value for name, value in keywords.items() if name not in options}
+    before = dict(keywords)
     try:
         expected = bound_by_python(parameters, arguments, own)
     except TypeError as error:
         call(parameters, arguments, keywords).raises(TypeError, "my_kernel", because=f"Python says: {error}")
     else:
         call(parameters, arguments, keywords).returns((expected, options), because="Python binds them so")
+    assert keywords == before, f"bind changed the keywords that it was given, from {before} to {keywords}"
 
 
-def test_positions_then_keywords_then_defaults() -> None:
-    parameters = {"x": NO_DEFAULT, "y": NO_DEFAULT, "BLOCK": 64}
-    call(parameters, [1, 2], {}).returns(({"x": 1, "y": 2, "BLOCK": 64}, {}))
-    call(parameters, [1], {"BLOCK": 8, "y": 2}).returns(
-        ({"x": 1, "y": 2, "BLOCK": 8}, {}), because="the order is that of the parameters"
-    )
-
-
-def test_none_is_a_value() -> None:
-    call({"x": NO_DEFAULT}, [None], {}).returns(({"x": None}, {}))
-    call({"x": NO_DEFAULT, "y": None}, [1], {}).returns(({"x": 1, "y": None}, {}), because="a default can be None")
-    call({"x": NO_DEFAULT}, [], {"x": None}).returns(({"x": None}, {}))
-
-
-@given(st.dictionaries(st.sampled_from(OPTIONS), st.integers(1, 8)))
-def test_options(options: dict[str, int]) -> None:
-    call({"x": NO_DEFAULT}, [5], options).returns(({"x": 5}, options), because="they are options, and no parameters")
-    call({"x": NO_DEFAULT}, [], {**options, "x": 5}).returns(({"x": 5}, options))
-
-
-def test_a_parameter_named_like_an_option() -> None:
-    call({"num_warps": NO_DEFAULT}, [], {"num_warps": 8}).returns(
-        ({"num_warps": 8}, {}), because="the keyword is the parameter's"
-    )
-
-
-def test_a_missing_argument_is_named() -> None:
-    call({"x": NO_DEFAULT, "stride": NO_DEFAULT}, [1], {}).raises(TypeError, "my_kernel", "stride")
-    call({"weights": NO_DEFAULT, "y": NO_DEFAULT}, [], {"y": 3}).raises(TypeError, "my_kernel", "weights")
-
-
-def test_an_argument_given_twice_is_named() -> None:
-    call({"x": NO_DEFAULT, "stride": NO_DEFAULT}, [1, 2], {"stride": 2}).raises(TypeError, "my_kernel", "stride")
-
-
-def test_an_unknown_keyword_is_named() -> None:
-    call({"x": NO_DEFAULT}, [1], {"num_wraps": 4}).raises(TypeError, "my_kernel", "num_wraps")
-    call({}, [], {"stride": 4}).raises(TypeError, "my_kernel", "stride")
-
-
-def test_too_many_arguments() -> None:
-    call({"x": NO_DEFAULT}, [1, 2], {}).raises(TypeError, "my_kernel", because="it has one parameter")
-    call({}, [1], {}).raises(TypeError, "my_kernel")
-
-
-def test_the_callers_keywords_stay_as_they_are() -> None:
-    keywords = {"y": 2, "num_warps": 8}
-    call({"x": NO_DEFAULT, "y": NO_DEFAULT}, [1], keywords).succeeds()
-    assert keywords == {"y": 2, "num_warps": 8}, (
-        f"bind changed the dictionary of keywords that it was given\n"
-        f"  expected  {{'y': 2, 'num_warps': 8}}, as before\n"
-        f"  got       {keywords}"
+@pytest.mark.parametrize(
+    "parameters, arguments, keywords, named, because",
+    [
+        (["x", "stride"], [1], {}, "stride", "it has no value"),
+        (["weights", "y"], [], {"y": 3}, "weights", "it has no value"),
+        (["x", "stride"], [1, 2], {"stride": 2}, "stride", "it has two values"),
+        (["x"], [1], {"num_wraps": 4}, "num_wraps", "it is neither a parameter nor an option"),
+        ([], [], {"stride": 4}, "stride", "it is neither a parameter nor an option"),
+    ],
+)
+def test_the_name_at_fault(
+    parameters: list[str], arguments: list[Any], keywords: dict[str, Any], named: str, because: str
+) -> None:
+    call(dict.fromkeys(parameters, NO_DEFAULT), arguments, keywords).raises(
+        TypeError, "my_kernel", named, because=because
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.language.constexpr import constexpr
@@ -19,8 +19,6 @@ from tests.checks import described
 from tests.oracles import questions, records
 
 DTYPES = {dtype.name: dtype for dtype in OF_NUMPY}
-FLOATS = [value for value in questions.ARGUMENTS if isinstance(value, float)]
-MEMORY = [value for value in questions.ARGUMENTS if isinstance(value, str)]
 
 
 def call(value: Any, shown: str = "", **declared: Any) -> described:
@@ -30,9 +28,9 @@ def call(value: Any, shown: str = "", **declared: Any) -> described:
     return described(words, specialize, "my_kernel", Parameter("n", **declared), value)
 
 
-def agree(arguments: Collection[Any]) -> None:
-    """Ask what real Triton's launcher was asked, with each way of opting out."""
-    for value, wanted, aligned in itertools.product(arguments, (True, False), (True, False)):
+@pytest.mark.parametrize("wanted, aligned", [*itertools.product((True, False), repeat=2)])
+def test_as_real_triton_specializes(wanted: bool, aligned: bool) -> None:
+    for value in questions.ARGUMENTS:
         answer = records.specialization(value, wanted, aligned)
         argument = memory_at(value) if isinstance(value, str) else value
         shown = value.replace("@", " at address ") if isinstance(value, str) else ""
@@ -55,22 +53,6 @@ def memory_at(text: str) -> np.ndarray:
     memory = np.zeros(64 + dtype.itemsize, np.uint8)
     start = (int(address) - memory.ctypes.data) % 16
     return memory[start : start + dtype.itemsize].view(dtype)
-
-
-def test_integers() -> None:
-    agree(questions.INTEGER_ARGUMENTS)
-
-
-def test_booleans_and_none() -> None:
-    agree([True, False, None])
-
-
-def test_floats() -> None:
-    agree(FLOATS)
-
-
-def test_memory() -> None:
-    agree(MEMORY)
 
 
 @given(st.integers(-(2**65), 2**65))
@@ -105,12 +87,9 @@ def test_compile_time_parameters() -> None:
     for value in (1, 2, True, 0.5, None, "text", (1, 2), [1, 2], (1, (2.0, "x"))):
         call(value, constexpr=True).returns(Specialized("constexpr", False, freeze(value)))
         call(constexpr(value), constexpr=True).returns(Specialized("constexpr", False, freeze(value)))
+    for declared in ({}, {"specialize": False}):
+        call(constexpr(8), **declared).returns(Specialized("constexpr", False, freeze(8)), because="its author says so")
     call({"a": 1}, constexpr=True).raises(TypeError, "my_kernel", "n", because="a dictionary cannot be part of a key")
-
-
-def test_constexpr_objects() -> None:
-    call(constexpr(8)).returns(Specialized("constexpr", False, freeze(8)), because="its author says it is constant")
-    call(constexpr(8), specialize=False).returns(Specialized("constexpr", False, freeze(8)))
 
 
 def test_numpy_scalars() -> None:

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime import keys as runtime_keys
-from mini_triton.runtime.keys import Reference, compute_key, functions_in, paths, references
+from mini_triton.runtime.keys import compute_key, functions_in, paths, references
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized, specialize_constant
 
@@ -124,71 +124,26 @@ def kernels(text: str = KERNELS, **names: Any) -> dict[str, Any]:
     return namespace
 
 
-def read_by(found: list[Reference]) -> dict[str, list[str]]:
-    """The paths of references by function, sorted."""
-    names = dict.fromkeys(reference.function.fn.__name__ for reference in found)
-    return {name: sorted(r.path for r in found if r.function.fn.__name__ == name) for name in names}
-
-
-def of_kernel(names: dict[str, Any], *functions: str, shown: str = KERNELS) -> described:
-    words = f"what is found by references({', '.join(functions)}) in\n{shown}"
-    return described(words, lambda: read_by(references(*(names[function] for function in functions))))
-
-
-def test_references_of_all_functions() -> None:
-    of_kernel(kernels(), "kernel").returns(
-        FOUND, because="modules and the language do not matter, functions are followed, each once, in this order"
-    )
-    of_kernel(kernels(), "innermost", "kernel").returns(
-        {name: FOUND[name] for name in ("innermost", "kernel", "deepest", "inner")},
-        because="several functions may be asked for at once",
-    )
-
-
-def test_values_of_references() -> None:
-    names = kernels()
-    values = described(
-        "the values that references(kernel) finds",
-        lambda: {(r.function.fn.__name__, r.path): r.value for r in references(names["kernel"])},
-    ).succeeds()
-    assert values["kernel", "inner"] is names["inner"], "inner is the function of this name"
-    assert values["inner", "settings.INNER"] is names["settings"].INNER, "settings.INNER is the module's"
-
-
-def test_circles() -> None:
-    text = """
+CIRCLES = """
 import triton
 @triton.jit
 def ping(x, N):
-    return pong(x, N - 1) if N > 0 else x + A
+    return pong(x, N - 1) if N > 0 else x + OUTER
 @triton.jit
 def pong(x, N):
-    return ping(x, N - 1) if N > 0 else x + B
+    return ping(x, N - 1) if N > 0 else x + DEEPEST
 """
-    of_kernel(kernels(text, A=constexpr(1), B=constexpr(2)), "ping", shown=text).returns(
-        {"ping": ["A", "pong"], "pong": ["B", "ping"]}, because="each function is visited once"
-    )
-
-
-def test_what_the_compiler_runs() -> None:
-    text = """
+COMPILE_TIME = """
 import triton
 import triton.language as tl
 @triton.constexpr_function
 def rounded(n):
-    return n // STEP * STEP
+    return n // DEEPEST * DEEPEST
 @triton.jit
 def kernel(x, N: tl.constexpr):
     tl.store(x, rounded(N) + triton.cdiv(N, 2))
 """
-    of_kernel(kernels(text, STEP=8), "kernel", shown=text).returns(
-        {"kernel": ["rounded"], "rounded": ["STEP"]},
-        because="a constexpr_function is followed, the course's own are not",
-    )
-
-
-def test_closures() -> None:
-    text = """
+CLOSURES = """
 import triton
 import triton.language as tl
 def make(SIZE):
@@ -198,13 +153,46 @@ def make(SIZE):
     return kernel
 small, large = make(tl.constexpr(2)), make(tl.constexpr(4))
 """
+
+
+@pytest.mark.parametrize(
+    "text, asked, expected, because",
+    [
+        (KERNELS, ["kernel"], FOUND, "modules and the language do not matter; each function is visited once, in order"),
+        (
+            *(KERNELS, ["innermost", "kernel"]),
+            {name: FOUND[name] for name in ("innermost", "kernel", "deepest", "inner")},
+            "several functions may be asked for at once",
+        ),
+        (CIRCLES, ["ping"], {"ping": ["OUTER", "pong"], "pong": ["DEEPEST", "ping"]}, "each function is visited once"),
+        (
+            *(COMPILE_TIME, ["kernel"], {"kernel": ["rounded"], "rounded": ["DEEPEST"]}),
+            "a constexpr_function is followed, the course's own are not",
+        ),
+    ],
+)
+def test_references(text: str, asked: list[str], expected: dict[str, list[str]], because: str) -> None:
     names = kernels(text)
+
+    def read() -> dict[str, list[str]]:
+        """The paths by function, sorted."""
+        found = references(*(names[function] for function in asked))
+        callers = dict.fromkeys(reference.function.fn.__name__ for reference in found)
+        return {name: sorted(r.path for r in found if r.function.fn.__name__ == name) for name in callers}
+
+    described(f"what is found by references({', '.join(asked)}) in\n{text}", read).returns(expected, because)
+
+
+def test_values_of_references() -> None:
+    names = kernels()
+    values = {(r.function.fn.__name__, r.path): r.value for r in references(names["kernel"])}
+    assert values["kernel", "inner"] is names["inner"], "inner is the function of this name"
+    assert values["inner", "settings.INNER"] is names["settings"].INNER, "settings.INNER is the module's"
+    closures = kernels(CLOSURES)
     for name, value in {"small": 2, "large": 4}.items():
-        values = described(
-            f"the values that references({name}) finds in\n{text}",
-            lambda name=name: [reference.value.value for reference in references(names[name])],
-        )
-        values.returns([value], because="a function around a kernel gives it names, too")
+        words = f"the values that references({name}) finds in\n{CLOSURES}"
+        asked = described(words, lambda name=name: [reference.value.value for reference in references(closures[name])])
+        asked.returns([value], because="a function around a kernel gives it names, too")
 
 
 # --- the key
@@ -228,6 +216,11 @@ def key(kernel: Any, arguments: dict[str, Specialized], options: Options) -> str
 def changed(old: str, new: str) -> str:
     assert KERNELS.count(old) == 1
     return KERNELS.replace(old, new)
+
+
+def all_differ(keys: dict[Any, str], because: str) -> None:
+    for a, b in itertools.combinations(keys, 2):
+        described(f"key of {a} == key of {b}", lambda a=a, b=b: keys[a] == keys[b]).returns(False, because)
 
 
 def test_what_a_key_depends_on() -> None:
@@ -256,23 +249,20 @@ def test_what_a_key_depends_on() -> None:
         "a constant tuple": key_of(arguments={"GIVEN": specialize_constant((8,))}),
         "constants exchanged": key_of(arguments={"n": specialize_constant(8), "GIVEN": specialize_constant(1)}),
         "another option": key_of(options=Options(num_warps=8)),
+        "a callee with a default of 2": key_of("FACTOR = 2" + changed("innermost(v):", "innermost(v, by=FACTOR):")),
+        "a callee with a default of 3": key_of("FACTOR = 3" + changed("innermost(v):", "innermost(v, by=FACTOR):")),
     }
-    for a, b in itertools.combinations(keys, 2):
-        described(f"key of {a} == key of {b}", lambda a=a, b=b: keys[a] == keys[b]).returns(
-            False, because="the compiled kernels may differ"
-        )
-
-
-def differ(words: str, one: str, other: str, because: str) -> None:
-    described(f"key with {words}: one == the other", lambda: one == other).returns(False, because)
+    all_differ(keys, because="the compiled kernels may differ")
 
 
 def test_every_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     before, versions = key_of(), runtime_keys.versions()
+    keys = {"the versions as they are": before}
     for i, version in enumerate(versions):
         changed = [*versions[:i], f"another {version}", *versions[i + 1 :]]
         monkeypatch.setattr(runtime_keys, "versions", lambda changed=changed: changed)
-        differ(f"versions()[{i}] changed", before, key_of(), "another version may make another kernel")
+        keys[f"versions()[{i}] changed"] = key_of()
+    all_differ(keys, because="another version may make another kernel")
 
 
 TWO_CALLEES = """
@@ -299,10 +289,8 @@ def test_globals_of_two_callees_with_one_name() -> None:
             callees[file].fn.__module__ = file
         return key_of(TWO_CALLEES, **callees)
 
-    keys = {scales: key_for(*scales) for scales in [(1, 1), (1, 2), (2, 1), (2, 2)]}
-    for a, b in itertools.combinations(keys, 2):
-        words = f"SCALE = {a[0]} in left.py and {a[1]} in right.py, and with {b[0]} and {b[1]}, for\n{TWO_CALLEES}"
-        differ(words, keys[a], keys[b], "each of the two functions reads a SCALE of its own file")
+    keys = {f"SCALE = {a} in left.py, {b} in right.py": key_for(a, b) for a in (1, 2) for b in (1, 2)}
+    all_differ(keys, because=f"each of the two functions reads a SCALE of its own file, for\n{TWO_CALLEES}")
 
 
 def test_what_a_key_does_not_depend_on() -> None:
@@ -337,44 +325,11 @@ def kernel(x, F: tl.constexpr):
 
 def test_functions_as_arguments() -> None:
     keys = {}
-    for name, step in itertools.product(("plus", "minus"), (1, 2)):
-        names = kernels(CALLS_ITS_ARGUMENT, STEP=constexpr(step))
-        arguments = {"x": Specialized("*fp32"), "F": specialize_constant(names[name])}
-        words = f"key(kernel, F={name}) with STEP = {step} in\n{CALLS_ITS_ARGUMENT}"
-        keys[name, step] = described(words, key, names["kernel"], arguments, Options()).succeeds()
-    for a, b in itertools.combinations(keys, 2):
-        described(f"key with F and STEP {a} == key with {b}", lambda a=a, b=b: keys[a] == keys[b]).returns(
-            False, because="the function, and what it reads, are part of the kernel"
-        )
-
-
-def test_the_body_of_a_function_among_the_arguments() -> None:
-    found = {}
-    for body in ("v + STEP", "v - STEP"):
-        names = kernels(CALLS_ITS_ARGUMENT.replace("v + STEP", body), STEP=constexpr(1))
-        for shown, value in {"plus": names["plus"], "(plus, 1)": (names["plus"], 1)}.items():
+    for body, step in itertools.product(("v + STEP", "v * STEP"), (1, 2)):
+        names = kernels(CALLS_ITS_ARGUMENT.replace("v + STEP", body), STEP=constexpr(step))
+        plus = names["plus"]
+        for shown, value in {"plus": plus, "minus": names["minus"], "(plus, 1)": (plus, 1)}.items():
             arguments = {"x": Specialized("*fp32"), "F": specialize_constant(value)}
-            found[shown, body] = key(names["kernel"], arguments, Options())
-    for shown in ("plus", "(plus, 1)"):
-        words = f"F={shown}, where plus returns v + STEP, and where it returns v - STEP"
-        differ(words, found[shown, "v + STEP"], found[shown, "v - STEP"], "the function's source is part of the kernel")
-
-
-def test_defaults_of_callees() -> None:
-    text = """
-import triton
-import triton.language as tl
-@triton.jit
-def scaled(v, by=FACTOR):
-    return v * by
-@triton.jit
-def kernel(x, n, GIVEN: tl.constexpr):
-    tl.store(x, scaled(n))
-"""
-    two, three = (
-        key_of(text.replace("@triton.jit\ndef scaled", f"FACTOR = {factor}\n@triton.jit\ndef scaled", 1))
-        for factor in (2, 3)
-    )
-    described("key with a callee's default of 2 == key with 3", lambda: two == three).returns(
-        False, because="the default is what the kernel is compiled with"
-    )
+            words = f"F = {shown}, STEP = {step}" + f", where plus returns {body}" * (shown != "minus")
+            keys[words] = key(names["kernel"], arguments, Options())
+    all_differ(keys, because=f"the function, and what it reads, are part of the kernel, in\n{CALLS_ITS_ARGUMENT}")

@@ -167,15 +167,14 @@ def printed(asked: described) -> str:
 
 
 def test_texts_are_reported() -> None:
-    expected = "".join(f"──── copies: {title} ".ljust(100, "─") + f"\n{text}\n" for title, text in reported())
+    _, texts = run_stages(stages_for("cpu"), compilation())
+    shown = {stage.name: str(stage.form.shown(texts[stage.name])).rstrip("\n") for stage in stages_for("cpu")}
+    titles = {
+        name: f"──── copies: {name}, {len(text.splitlines())} lines ".ljust(100, "─") for name, text in shown.items()
+    }
+    expected = "".join(f"{titles[name]}\n{text}\n" for name, text in shown.items())
     asked = run(stages_for("cpu"), compilation())
     described(f"what {asked} prints with {inspection.PRINT}=stages", lambda: printed(asked)).returns(expected)
-
-
-def reported() -> list[tuple[str, str]]:
-    _, texts = run_stages(stages_for("cpu"), compilation())
-    plain = {stage.name: str(stage.form.shown(texts[stage.name])).rstrip("\n") for stage in stages_for("cpu")}
-    return [(f"{name}, {len(text.splitlines())} lines", text) for name, text in plain.items()]
 
 
 def test_a_stage_that_fails() -> None:

@@ -90,53 +90,24 @@ def test_other_specializations_have_their_own() -> None:
             assert found[a] is not found[b], f"kernel(x, {a}) and kernel(x, {b}) must not share a compiled kernel"
 
 
-def changed_after(change: Any, name: str, words: str, **keywords: Any) -> None:
-    """A launch is refused after a change, and works again when that is undone."""
-    names = kernels()
-    first = warm(names, X, 5, **keywords)
-    undo = change(names)
-    asked(names, X, 5, **keywords).raises(RuntimeError, name, because=f"it was compiled with {words}")
-    asked(names, X, 16, **keywords).raises(RuntimeError, name, because=f"another kind was compiled with {words}")
-    undo()
-    assert warm(names, X, 5, **keywords) is first, "all is as it was: the kernel that is there will do"
-
-
-def rebound(path: str, value: Any) -> Any:
-    """A change that gives a name, perhaps one of a module's, another value."""
-
-    def change(names: dict[str, Any]) -> Any:
-        owner, _, name = path.rpartition(".")
-        space = vars(names[owner]) if owner else names
-        old, space[name] = space[name], value
-        return lambda: space.update({name: old})
-
-    return change
-
-
-def test_a_changed_global() -> None:
-    changed_after(rebound("STEP", constexpr(9)), "STEP", "STEP = 2, which a callee reads")
-    changed_after(rebound("STEP", constexpr(2.0)), "STEP", "the integer 2")
-
-
-def test_a_changed_name_of_a_module() -> None:
-    changed_after(rebound("settings.BIAS", constexpr(9)), "settings.BIAS", "settings.BIAS = 3")
-
-
-def test_a_changed_callee() -> None:
-    text = KERNELS.replace("F(n)", "plus(n)")
-    names = kernels(text)
-    warm(names, X, 5)
-    names["plus"] = names["minus"]
-    asked(names, X, 5).raises(RuntimeError, "plus", because="plus was another function when kernel was compiled")
-
-
-def test_a_change_that_a_function_among_the_arguments_sees() -> None:
-    text = KERNELS.replace("return v - STEP", "return v - OTHER")
+@pytest.mark.parametrize(
+    "path, value",
+    [("STEP", constexpr(9)), ("STEP", constexpr(2.0)), ("settings.BIAS", constexpr(9)), ("plus", None), ("OTHER", 2)],
+)
+def test_a_name_that_has_changed(path: str, value: Any) -> None:
+    """Of the kernel's callees, of a module, a callee itself, and what a function among the arguments reads."""
+    text = KERNELS.replace("return v - STEP", "return v - OTHER").replace("F(n)", "F(plus(n))")
     names = kernels(text)
     names["OTHER"] = constexpr(1)
-    warm(names, X, 5, F=names["minus"])
-    names["OTHER"] = constexpr(2)
-    asked(names, X, 5, F=names["minus"]).raises(RuntimeError, "OTHER", because="minus was compiled with OTHER = 1")
+    owner, _, name = path.rpartition(".")
+    space = vars(names[owner]) if owner else names
+    arguments = {"F": names["minus"]}
+    first = warm(names, X, 5, **arguments)
+    old, space[name] = space[name], value or names["minus"]
+    for n in (5, 16):
+        asked(names, X, n, **arguments).raises(RuntimeError, path, because=f"it was compiled with {path} = {old}")
+    space[name] = old
+    assert warm(names, X, 5, **arguments) is first, "all is as it was: the kernel that is there will do"
 
 
 def test_globals_of_two_callees_with_one_name() -> None:
@@ -173,14 +144,9 @@ def test_found_on_disk() -> None:
     with mock.patch.object(compiled_kernel, "run_stages", side_effect=AssertionError("it is compiled again")):
         again = warm(kernels(), X, 6)
     assert again.asm == first.asm, "what is on disk is not what was compiled"
-
-
-def test_compiled_again_for_a_change() -> None:
-    first = warm(kernels(), X, 5)
     names = kernels()
     names["STEP"] = constexpr(7)
-    other = warm(names, X, 5)
-    assert other.asm["ttir"] != first.asm["ttir"], "with STEP = 7 the kernel of STEP = 2 is found on disk"
+    assert warm(names, X, 5).asm["ttir"] != first.asm["ttir"], "with STEP = 7 the kernel of STEP = 2 is found on disk"
 
 
 def test_a_damaged_file_is_replaced() -> None:

@@ -1,4 +1,4 @@
-"""Task 7.4: how many programs a launch runs."""
+"""Task 7.7: how many programs a launch runs."""
 
 from __future__ import annotations
 
@@ -55,13 +55,9 @@ def test_functions(sizes: tuple[int, ...]) -> None:
     call(lambda meta: list(sizes), f"a function that gives {list(sizes)}").returns(three(sizes))
 
 
-def test_a_function_of_the_arguments() -> None:
-    shown = "lambda meta: (meta['n'] // meta['BLOCK'], 3)"
-    call(lambda meta: (meta["n"] // meta["BLOCK"], 3), shown, n=1000, BLOCK=64).returns((15, 3, 1))
-
-
 def test_no_tuples() -> None:
-    for grid in (5, 0, None, "1", 2.0, {1: 2}, {3}, True, np.array([2, 3])):
+    call(5).raises(TypeError, "my_kernel", "(5,)", because="a bare int is not a grid: the message says what to write")
+    for grid in (0, None, "1", 2.0, {1: 2}, {3}, True, np.array([2, 3])):
         call(grid).raises(TypeError, "my_kernel", because="it is neither a tuple nor a list")
         call(lambda meta, grid=grid: grid, f"lambda meta: {grid!r}").raises(TypeError, "my_kernel")
 

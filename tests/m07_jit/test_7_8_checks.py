@@ -117,9 +117,7 @@ load(KERNEL, FILE)
     st.lists(st.integers(0, 9), max_size=3).map(tuple),
 )
 @example("x", 1024, (7, 0, 0), 7, (1000,))
-def test_messages(
-    name: str, element: int, program: tuple[int, int, int], line: int, shape: tuple[int, ...]
-) -> None:
+def test_messages(name: str, element: int, program: tuple[int, int, int], line: int, shape: tuple[int, ...]) -> None:
     error = OutOfBounds(Buffer(name, np.zeros(4)), element, (0,))
     error.program, error.place = program, f"{FILE}:{line}"
     words = (
@@ -129,6 +127,6 @@ def test_messages(
     got = described(words, explain_access, "add", error, shape).succeeds("an AccessError")
     assert isinstance(got, AccessError), f"{words}\n  expected  an AccessError\n  got       {got!r}"
     source = KERNEL.splitlines()[line - 1].strip()
-    facts = ("add", f"{name}[{element}]", str(math.prod(shape)), str(shape), str(program), f"{FILE}:{line}")
+    facts = ("add", f"{name}[{element}]", str(math.prod(shape)), f"shape {shape}", str(program), f"{FILE}:{line}")
     missing = [fact for fact in (*facts, source) if fact not in str(got)]
     assert not missing, f"{words}\n  expected  a message with {' and '.join(missing)} in it\n  got       {got}"

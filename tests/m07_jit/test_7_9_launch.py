@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import mini_triton
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -18,7 +19,7 @@ from mini_triton.runtime import inspection
 from mini_triton.runtime.arguments import OF_NUMPY
 from mini_triton.runtime.given.mock import MockTensor
 
-from tests.checks import NO_ANSWER, described
+from tests.checks import described
 from tests.support.sources import load
 
 KERNELS = """
@@ -95,87 +96,85 @@ def test_every_program_runs(sizes: list[int]) -> None:
 
 # --- accesses out of bounds
 
-
-def told(name: str, words: str, grid: int, *arguments: Any) -> str:
-    """The message of the error that a launch ends with, which has to be an IndexError."""
-    asked = launch(name, words, grid, *arguments)
-    try:
-        asked()
-    except NO_ANSWER:
-        raise
-    except IndexError as error:
-        return str(error)
-    except Exception as error:
-        asked.fail("an IndexError", error)
-    asked.fail("an IndexError, for there are fewer elements", "no error")
-
-
-def says(message: str, words: str, *facts: str) -> None:
-    missing = [fact for fact in facts if fact not in message]
-    assert not missing, f"{words}\n  expected  a message with {' and '.join(missing)} in it\n  got       {message}"
-
-
-@given(st.integers(1, 40), st.integers(1, 8), st.sampled_from(["stores", "adds"]))
-@example(8, 1, "stores")
-@example(16, 1, "adds")
-def test_an_error_of_a_few(count: int, more: int, name: str) -> None:
-    x, out = np.zeros(count + more), np.zeros(count)
-    grid = math.ceil((count + more) / 8)
-    words = f"x, out, {count + more} where out has {count} elements"
-    message = told(name, words, grid, x, out, count + more)
-    line = next(line for line in KERNELS.splitlines() if ("atomic" if name == "adds" else "store(") in line)
-    number = KERNELS.splitlines().index(line) + 1
-    facts = (name, f"out[{count}]", f"({count},)", f"({count // 8}, 0, 0)", f"{FILE}:{number}", line.strip())
-    says(message, f"{name}[({grid},)]({words})", *facts)
-
-
-def test_the_one_that_is_loaded_from_is_named() -> None:
-    message = told("stores", "x, out, 16 where x has 3 elements", 2, np.zeros(3), np.zeros(16), 16)
-    says(message, "stores[(2,)](x, out, 16) where x has 3 elements", "x[3]", "(3,)", "(0, 0, 0)")
-
-
-def test_shapes() -> None:
-    shapes: dict[str, np.ndarray] = {
-        "np.zeros((3, 4))": np.zeros((3, 4)),
-        "np.zeros((2, 3, 2))": np.zeros((2, 3, 2)),
-        "np.zeros((4, 3)).T": np.zeros((4, 3)).T,
-        "np.zeros(16)[4:]": np.zeros(16)[4:],
-    }
-    for shown, out in shapes.items():
-        words = f"x, {shown}, 16"
-        says(told("stores", words, 2, np.zeros(16), out, 16), f"stores[(2,)]({words})", "out[12]", "12", str(out.shape))
-
-
-def test_before_the_beginning() -> None:
-    text = """
+BEFORE = """
 import triton
 import triton.language as tl
 @triton.jit
 def before(x):
     tl.store(x + tl.program_id(0) - 2, 1.0)
 """
+GATHER = """
+import triton
+import triton.language as tl
+@triton.jit
+def gather(out, addresses, n, BLOCK: tl.constexpr):
+    pid, at = tl.program_id(0), tl.arange(0, BLOCK)
+    x = tl.load(addresses + pid).to(tl.pointer_type(tl.float32))
+    tl.store(out + pid * BLOCK + at, tl.load(x + at, mask=at < n, other=-1.0))
+"""
+
+
+@given(st.integers(1, 40), st.integers(1, 8), st.sampled_from(["stores", "adds"]))
+@example(8, 1, "stores")
+@example(16, 1, "adds")
+def test_an_argument_with_too_few_elements(count: int, more: int, name: str) -> None:
+    x, out = np.zeros(count + more), np.zeros(count)
+    words = f"x, out, {count + more} where out has {count} elements"
+    line = next(line for line in KERNELS.splitlines() if ("atomic" if name == "adds" else "store(") in line)
+    place = f"{FILE}:{KERNELS.splitlines().index(line) + 1}"
+    asked = launch(name, words, math.ceil((count + more) / 8), x, out, count + more)
+    asked.raises(IndexError, name, f"out[{count}]", f"({count},)", f"({count // 8}, 0, 0)", place, line.strip())
+
+
+def test_shapes() -> None:
+    for out in (np.zeros((3, 4)), np.zeros((2, 3, 2)), np.zeros((4, 3)).T, np.zeros(16)[4:]):
+        asked = launch("stores", f"x, <an array of shape {out.shape}>, 16", 2, np.zeros(16), out, 16)
+        asked.raises(IndexError, "out[12]", str(out.shape), because="the shape is the argument's own")
+    asked = launch("stores", "x, out, 16 where x has 3 elements", 2, np.zeros(3), np.zeros(16), 16)
+    asked.raises(IndexError, "x[3]", "(3,)", "(0, 0, 0)")
+
+
+def test_before_the_beginning() -> None:
     x = np.zeros(8)
-    asked = described(f"before[(4,)](x) in\n{text}", load(text, "before.py")["before"][(4,)], x)
+    asked = described(f"before[(4,)](x) in\n{BEFORE}", load(BEFORE, "before.py")["before"][(4,)], x)
     asked.raises(IndexError, "x[-2]", "(8,)", "(0, 0, 0)", "before.py:6", "tl.store(x + tl.program_id(0) - 2, 1.0)")
     assert not x.any(), f"nothing may be written when an access is out of bounds: {x}"
-
-
-def test_nothing_of_the_inside_shows() -> None:
-    asked = launch("stores", "x, out, 8 where out has 2 elements", 1, np.zeros(8), np.zeros(2), 8)
-    try:
+    with pytest.raises(IndexError) as raised:
         asked()
-    except NO_ANSWER:
-        raise
-    except IndexError as error:
-        shown = "".join(traceback.format_exception(error))
-    else:
-        asked.fail("an IndexError", "no error")
-    frames = [line.strip() for line in shown.splitlines() if line.startswith("  File ")]
-    inside = [frame for frame in frames if "codegen" in frame or "<stores" in frame]
+    shown = "".join(traceback.format_exception(raised.value))
+    frames = [line for line in shown.splitlines() if line.startswith("  File ")]
+    inside = [frame for frame in frames if "codegen" in frame or "<before" in frame]
     assert not inside, f"the traceback shows the user what is not theirs:\n{shown}"
 
 
+def test_memory_that_is_reached_by_addresses() -> None:
+    a, b, out = np.arange(6, dtype=np.float32), 10 + np.arange(6, dtype=np.float32), np.zeros(16, np.float32)
+    addresses = np.array([b.ctypes.data, a.ctypes.data])
+    gather = load(GATHER, "gather.py")["gather"]
+    words = (
+        f"gather[(2,)](out, <addresses of b and a>, {{n}}, BLOCK=8) within `with reachable({{known}})`, for\n{GATHER}"
+    )
+    asked = described(words.format(n=6, known="b"), gather[(2,)], out, addresses, 6, BLOCK=8)
+    asked.raises(IndexError, f"{addresses[0]:#x}", because="the address is in no memory that the kernel may touch")
+    with mini_triton.reachable(b):
+        asked.raises(IndexError, f"{addresses[1]:#x}", "(1, 0, 0)", because="only b is known")
+        with mini_triton.reachable(a):
+            described(words.format(n=7, known="b, a"), gather[(2,)], out, addresses, 7, BLOCK=8).raises(IndexError)
+            assert not out.any(), "nothing is stored"
+            asked.succeeds()
+    assert out.tolist() == [*b, -1, -1, *a, -1, -1], f"{asked} gives {out}"
+
+
 # --- warmup
+
+
+FILLS = """
+import triton
+import triton.language as tl
+@triton.jit
+def fills(x, VALUE: tl.constexpr):
+    tl.store(x, VALUE)
+"""
 
 
 def warm(kernel: Any, words: str, *arguments: Any, **keywords: Any) -> described:
@@ -189,6 +188,19 @@ def test_nothing_runs() -> None:
     assert not out.any(), f"a warmup must not run the kernel, but out is {out}"
     assert kernel[(1,)](x, out, 8, SIZE=8) is compiled, "the launch after a warmup must find what it has compiled"
     assert out.all(), f"the launch after a warmup gives {out}"
+    described("list(compiled.asm)", lambda: list(compiled.asm)).returns(["source", "ttir", "numpy"])
+    assert compiled.asm["source"] == kernel.source
+    assert compiled.name == compiled.metadata.name == "stores"
+
+
+def test_options_and_constants() -> None:
+    asked = described(
+        f"fills.warmup(x=np.int32, VALUE=5, num_warps=8) in\n{FILLS}", load(FILLS, "fills.py")["fills"].warmup
+    )
+    asked.options = {"x": np.int32, "VALUE": 5, "num_warps": 8}
+    compiled = asked.succeeds()
+    assert "arith.constant 5 : i32" in compiled.asm["ttir"], f"5 is the constant\n{compiled.asm['ttir']}"
+    described(f"the num_warps in the metadata after {asked}", lambda: compiled.metadata.num_warps).returns(8)
 
 
 def test_dtypes_stand_for_arrays() -> None:
@@ -209,40 +221,7 @@ def test_dtypes_stand_for_arrays() -> None:
             )
 
 
-def test_dtypes_by_name() -> None:
-    compiled = warm(
-        load(KERNELS)["stores"], "out=np.float32, x=np.float32, n=8, SIZE=8", out=np.float32, x=np.float32, n=8, SIZE=8
-    ).succeeds()
-    described("its signature", lambda: compiled.metadata.signature["out"]).returns("*fp32")
-
-
-def test_constants_stay_what_they_are() -> None:
-    text = """
-import triton
-import triton.language as tl
-@triton.jit
-def fills(x, VALUE: tl.constexpr):
-    tl.store(x, VALUE)
-"""
-    kernel = load(text, "fills.py")["fills"]
-    compiled = described(f"fills.warmup(np.int32, 5) in\n{text}", kernel.warmup, np.int32, 5).succeeds()
-    assert "arith.constant 5 : i32" in compiled.asm["ttir"], f"5 is the constant\n{compiled.asm['ttir']}"
-    options = described(
-        f"fills.warmup(np.int32, 5, num_warps=8) in\n{text}",
-        lambda: kernel.warmup(np.int32, 5, num_warps=8).metadata.num_warps,
-    )
-    options.returns(8)
-
-
 # --- looking inside
-
-
-def test_texts_of_a_compiled_kernel() -> None:
-    kernel = load(KERNELS)["stores"]
-    compiled = warm(kernel, "np.float32, np.float32, 8, SIZE=8", np.float32, np.float32, 8, SIZE=8).succeeds()
-    described("list(compiled.asm)", lambda: list(compiled.asm)).returns(["source", "ttir", "numpy"])
-    assert compiled.asm["source"] == kernel.source
-    assert compiled.name == compiled.metadata.name == "stores"
 
 
 def test_stages_of_a_launch_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

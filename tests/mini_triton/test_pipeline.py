@@ -153,13 +153,6 @@ def test_an_edit_in_any_file_changes_the_key(monkeypatch: pytest.MonkeyPatch) ->
     assert key() == first
 
 
-def test_sources_are_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    keys.hash_sources.cache_clear()
-    before = keys.hash_sources()
-    monkeypatch.setattr(Path, "read_bytes", lambda path: b"")
-    assert keys.hash_sources() == before
-
-
 # --- once
 
 

@@ -14,7 +14,7 @@ def grid_of(kernel: str, grid: Any, values: Mapping[str, Any]) -> tuple[int, int
         case tuple() | list() as sizes:
             pass
         case other:
-            raise TypeError(f"{kernel}: {other!r} is no tuple")
+            raise TypeError(f"{kernel}: {other!r} is no tuple, as ({other},) is")
     match [*sizes]:
         case [x]:
             return index(x, LIMITS[0]), 1, 1
