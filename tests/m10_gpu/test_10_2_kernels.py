@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.tensors import FLOATS, U, normal, rounding
-from tests.support.m10_gpu.gpu_stand_in import a_gpu, from_gpu, to_gpu
+from tests.support.m10_gpu.gpu_stand_in import OnStandIn, a_gpu, from_gpu, to_gpu
 from tests.support.sources import load
 
 TEXT = """import triton
@@ -41,7 +41,7 @@ def test_vectors(device: str, size: int, dtype: str, shift: int, seed: int) -> N
 
     values = [normal((size + shift,), seed + i, dtype) for i in range(2)]
     with a_gpu(device):
-        x, y = (Shifted(to_gpu(value, device), shift).tensor for value in values)
+        x, y = (shifted(to_gpu(value, device), shift) for value in values)
         out = to_gpu(torch.full((size + 1,), -7.0).to(values[0].dtype), device)
         for _ in range(2):  # the second launch is one like before
             add_kernel[(-(-size // 256),)](x, y, out, size, BLOCK=256)
@@ -49,14 +49,9 @@ def test_vectors(device: str, size: int, dtype: str, shift: int, seed: int) -> N
     assert torch.equal(from_gpu(out), expected), f"x + y of {size} elements of {dtype}, {shift} after an aligned one"
 
 
-class Shifted:
+def shifted(tensor: Any, shift: int) -> Any:
     """A tensor without its first elements, in the same memory."""
-
-    def __init__(self, tensor: Any, shift: int) -> None:
-        from tests.support.m10_gpu.gpu_stand_in import OnStandIn
-
-        stand_in = isinstance(tensor, OnStandIn)
-        self.tensor = OnStandIn(tensor.tensor[shift:]) if stand_in else tensor[shift:]
+    return OnStandIn(tensor.tensor[shift:]) if isinstance(tensor, OnStandIn) else tensor[shift:]
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -121,26 +116,15 @@ def test_grids(device: str, grid: tuple[int, int, int]) -> None:
     assert from_gpu(out).tolist() == [*range(1, count + 1), 0], f"each program of the grid {grid} stores its number"
 
 
-def test_launches_one_after_the_other(device: str) -> None:
-    """With other arguments of the same kind, and of another kind in between."""
-    kernel = load(TEXT.replace("{annotation}", ""))["scale"]
-    values = torch.arange(100, dtype=torch.float32)
-    with a_gpu(device):
-        for step in range(6):
-            x = to_gpu(values + step, device)
-            out = to_gpu(torch.empty(100, dtype=torch.float32 if step % 2 else torch.float16), device)
-            kernel[lambda meta: (-(-meta["n"] // meta["BLOCK"]),)](out, x, 100, float(step), BLOCK=32)
-            expected = ((values + step) * step).to(from_gpu(out).dtype)
-            assert torch.equal(from_gpu(out), expected), f"launch {step} of 6"
-
-
 def test_on_a_gpu_and_on_the_cpu_by_turns(device: str) -> None:
     kernel = load(TEXT.replace("{annotation}", ""))["scale"]
-    x = torch.arange(100, dtype=torch.float32)
     with a_gpu(device):
-        for there in (True, True, False, False, True):
-            source, out = x.clone(), torch.full((100,), -7.0)
+        for step, there in enumerate((True, True, True, False, False, True, True)):
+            x = torch.arange(100, dtype=torch.float32) + step
+            out = torch.full((100,), -7.0, dtype=torch.float32 if step % 2 else torch.float16)
+            expected = (x * step).to(out.dtype)
             if there:
-                source, out = to_gpu(source, device), to_gpu(out, device)
-            kernel[(4,)](out, source, 100, 2.5, BLOCK=32)
-            assert torch.equal(from_gpu(out), x * 2.5), "a kernel runs where its arguments are"
+                x, out = to_gpu(x, device), to_gpu(out, device)
+            kernel[lambda meta: (-(-meta["n"] // meta["BLOCK"]),)](out, x, 100, float(step), BLOCK=32)
+            got = from_gpu(out) if there else out
+            assert torch.equal(got, expected), f"launch {step}, {'on a GPU' if there else 'on the CPU'}: {got}"

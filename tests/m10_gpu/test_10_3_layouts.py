@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
+import math
+from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,31 +84,21 @@ def test_threads_of_a_real_gpu() -> None:
         (layout,) = layouts(entry["layout"]).values()
         got = layout.owners(tuple(entry["shape"]))
         expected = entry["threads"]
-        wrong = [i for i, thread in enumerate(got.flatten().tolist()) if thread != expected[i]]
-        if wrong:
-            index: list[int] = []
-            rest = wrong[0]
-            for size in reversed(entry["shape"]):
-                index.insert(0, rest % size)
-                rest //= size
+        for index in np.argwhere(got != np.reshape(expected, got.shape)).tolist()[:1]:
             call = described(f"{layout}.owner{tuple(index)}", layout.owner, *index)
-            call.returns(expected[wrong[0]], because=f"that thread of an H200 had it, of a tensor of {entry['shape']}")
+            because = f"that thread of an H200 had it, of a tensor of {entry['shape']}"
+            call.returns(np.reshape(expected, got.shape)[tuple(index)].item(), because)
 
 
 @given(blocked())
 def test_every_thread_has_its_share(layout: Blocked) -> None:
     parts = zip(layout.size_per_thread, layout.threads_per_warp, layout.warps_per_cta, strict=True)
-    shape = tuple(each * lanes * warps for each, lanes, warps in parts)
-    if len(layout.order) == 3 and shape[0] * shape[1] * shape[2] > 4096:
+    shape = tuple(map(math.prod, parts))
+    if len(shape) == 3 and math.prod(shape) > 4096:
         return
-    counts: dict[int, int] = {}
-    for thread in layout.owners(shape).flatten().tolist():
-        counts[thread] = counts.get(thread, 0) + 1
-    threads, each = 1, 1
-    for lanes, warps, size in zip(layout.threads_per_warp, layout.warps_per_cta, layout.size_per_thread, strict=True):
-        threads, each = threads * lanes * warps, each * size
-    expected = dict.fromkeys(range(threads), each)
-    assert counts == expected, (
-        f"{layout}.owner of all elements of one pattern, {shape}\n"
-        f"  expected  each of {threads} threads {each} times\n  got       {dict(sorted(counts.items()))}"
+    each, threads = math.prod(layout.size_per_thread), math.prod(layout.threads_per_warp + layout.warps_per_cta)
+    asked = described(
+        f"how often each thread is {layout}.owner of an element of one pattern, {shape}",
+        lambda: dict(sorted(Counter(layout.owners(shape).flatten().tolist()).items())),
     )
+    asked.returns(dict.fromkeys(range(threads), each), because=f"each of {threads} threads has {each}")

@@ -114,9 +114,11 @@ class OpDefinition:
         if len(operands) < least or (schema.variadic is None and len(operands) > most):
             raise TypeError(f"its operands are {', '.join(schema.operands) or 'none'}, but it has {len(operands)}")
         for name in schema.attributes:
-            require(name in attributes or name in schema.defaults, f"its attribute {name} is missing")
+            if name not in attributes and name not in schema.defaults:
+                raise TypeError(f"its attribute {name} is missing")
         for name in attributes:
-            require(name in schema.attributes or "." in name, f"it has no attribute {name}")
+            if name not in schema.attributes and "." not in name:
+                raise TypeError(f"it has no attribute {name}")
         require(bool(results) or not schema.needs_result, "its result type must be given")
         keywords: dict[str, Any] = {name: value for name, value in attributes.items() if name in schema.attributes}
         if schema.takes_result:
