@@ -16,8 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.errors import CompilationError
 from mini_triton.runtime import inspection
-from mini_triton.runtime.arguments import OF_NUMPY
-from mini_triton.runtime.given.mock import MockTensor
+from mini_triton.runtime.arguments import OF_NUMPY, MockTensor
 
 from tests.checks import described
 from tests.support.sources import load

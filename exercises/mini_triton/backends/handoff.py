@@ -40,7 +40,7 @@ def lower(
 
     `options` are a launch's: num_warps, num_stages, ... Raises `RuntimeError` if Triton is not installed, or refuses.
     """
-    # Task 10.1: `triton_api.insist()` comes first. Triton reads files only, whose names end in ".ttir": write the text
-    # to one in a temporary folder, named after the kernel. Replace it by what `triton_api.simplified` makes of the
-    # file, then `triton_api.compile` that. It returns a kernel, whose `asm` has the stages.
+    # Task 10.1: `triton_api.insist()` comes first. Triton reads only files, and their names must end in ".ttir":
+    # put the text into one that is named after the kernel, in a temporary folder. `triton_api.simplified` gives
+    # the text that `triton_api.compile` then finds in it.
     raise NotImplementedError("Task 10.1: Hand-off")

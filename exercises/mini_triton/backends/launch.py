@@ -19,8 +19,8 @@ def gpu_of(kernel: str, memory: Mapping[str, Any]) -> int:
 
     Raises `ValueError`, with the kernel's name and those of arguments at fault, if some is elsewhere.
     """
-    # Task 10.2: `get_device()` of a tensor is the number of its GPU, or -1 if it is on the CPU. NumPy's arrays have no
-    # such method: they are on the CPU, too. Name an argument of each device, and the devices ("cuda:0", "cpu").
+    # Task 10.2: `get_device()` of a tensor is its GPU's number, or -1 on the CPU; NumPy's arrays have none. The
+    # message names an argument of each device, and the devices ("cuda:0", "cpu").
     raise NotImplementedError("Task 10.2: Launch")
 
 
@@ -36,8 +36,8 @@ class Launcher:
 
         The arguments are those of the module's parameters, in order: tensors and numbers.
         """
-        # Task 10.2: `self.lowered.kernel.launch(grid, arguments)` runs it on the current GPU. Make `self.gpu` that, by
-        # `selected`. An empty grid, with a 0 in it, is no launch at all.
+        # Task 10.2: `self.lowered.kernel.launch(grid, arguments)` runs on the current GPU; `selected` makes
+        # one current. A grid with a 0 is not launched.
         raise NotImplementedError("Task 10.2: Launch")
 
 

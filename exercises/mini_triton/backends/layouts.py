@@ -15,8 +15,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-import numpy as np
-
 WARP = 32
 
 _BLOCKED = re.compile(
@@ -39,15 +37,10 @@ class Blocked:
 
         If a tensor is smaller than the pattern, other threads hold copies of elements; this is the first of them.
         """
-        # Task 10.3: Along each axis: an element's piece is `index // size_per_thread`; its thread within the warp is
-        # the piece modulo `threads_per_warp`, and what is left over, modulo `warps_per_cta`, is its warp. Then make one
-        # number of the threads along all axes, and one of the warps: the axis that is first in `order` counts single
-        # steps, the next ones steps of as many as there are along those before. A warp has 32 threads.
+        # Task 10.3: Along an axis elements are dealt out in pieces of `size_per_thread`, pieces to the
+        # `threads_per_warp`, these to the `warps_per_cta`, and then again from the first. Threads, and warps,
+        # are counted along the axis that is first in `order`, then the next.
         raise NotImplementedError("Task 10.3: The stages, laid open")
-
-    def owners(self, shape: tuple[int, ...]) -> np.ndarray:
-        """The threads of all elements of a tensor. (Given.)"""
-        return np.array([self.owner(*index) for index in np.ndindex(shape)]).reshape(shape)
 
 
 def layouts(ttgir: str) -> dict[str, Blocked]:

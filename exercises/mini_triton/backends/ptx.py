@@ -27,8 +27,8 @@ def accesses(ptx: str) -> Counter[Access]:
 
     The kinds are "load", "store" and "copy": ("load", 16) for `ld.global.v4.b32`.
     """
-    # Task 10.3: `_ACCESS.findall` gives "ld" or "st", how many ("" if it is one), and of how many bits each;
-    # `_COPY.findall` a number of bytes, decimal or hexadecimal: `int(text, 0)` reads both.
+    # Task 10.3: `_ACCESS.findall` gives "ld" or "st", the vector's length ("" for 1) and bits; `_COPY.findall`
+    # bytes, which `int(text, 0)` reads.
     raise NotImplementedError("Task 10.3: The stages, laid open")
 
 

@@ -28,15 +28,15 @@ class AccessError(IndexError):
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
-    # Task 7.8: `device_of` tells where each is. If there are two devices, name one argument of each, and the devices.
-    # If there is one, but not "cpu", name an argument, its device, and the reason if `BACK_ENDS` has one.
+    # Task 7.8: Of two devices name one argument each; of one that is not "cpu" an argument, and the reason if
+    # `BACK_ENDS` has one. `device_of` tells where memory is.
     raise NotImplementedError("Task 7.8: Checks")
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
     """Raise `ValueError`, with its name and the kernel's, for a read-only array among those that are stored to."""
-    # Task 7.8: Of NumPy's arrays `flags.writeable` tells. Tensors can always be written to. What the kernel only
-    # reads may be read-only.
+    # Task 7.8: `flags.writeable` of an array tells. Tensors can always be written to; what is only read may be
+    # read-only.
     raise NotImplementedError("Task 7.8: Checks")
 
 
@@ -49,7 +49,7 @@ def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> A
 
     `shape` is that of the argument.
     """
-    # Task 7.8: The error knows `buffer.name`, `element`, `program` and `place`; `source_line(place)` has the line.
+    # Task 7.8: `source_line(place)` has the source line.
     raise NotImplementedError("Task 7.8: Checks")
 
 

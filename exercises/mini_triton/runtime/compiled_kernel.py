@@ -44,9 +44,9 @@ def compile_kernel(
     constants = {name: unwrap(to_python(values[name])) for name in arguments if arguments[name].type == "constexpr"}
     hash = compute_key(function, references, arguments, options)
     compilation = Compilation(function, arguments, constants, options, hash)
-    # Task 7.6: Unless somebody wants to look at the stages, or the variable `cache.ALWAYS_COMPILE` is set, there may
-    # be an entry in the `cache`, and `restore_kernel` makes the kernel of it. If not, the program and the texts come
-    # from `run_stages`, of the stages for the "cpu", and `entry_of` makes an entry of the new kernel to `store`.
+    # Task 7.6: The `cache` is asked, by `hash`, unless somebody wants to look at the stages or
+    # `cache.ALWAYS_COMPILE` is set; `restore_kernel` makes a kernel of an entry, `entry_of` an entry of a kernel.
+    # `run_stages` takes those for the "cpu".
     raise NotImplementedError("Task 7.6: Find or compile")
 
 
@@ -119,9 +119,8 @@ class CompiledKernel:
         `memory` has the arguments that are arrays or tensors, `values` has all. Of these, `self.parameters` go to the
         program, in this order: a `Buffer.of(name, array)` for memory, a Python number for the others.
         """
-        # Task 7.9: Two checks first. `self.program(grid, arguments, known())` runs all programs of the grid; `known()`
-        # is the memory that kernels may reach by addresses. An `OutOfBounds` has the name of a buffer: if it is an
-        # argument's, raise what `explain_access` says, otherwise what `explain_address` says, both `from None`.
+        # Task 7.9: First check devices and writability. `self.program(grid, arguments, known())` runs the grid. An
+        # `OutOfBounds` is explained by `explain_access` if its buffer is an argument, otherwise by `explain_address`.
         raise NotImplementedError("Task 7.9: The launch")
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:

@@ -49,8 +49,7 @@ def add_title(title: str, text: str | bytes) -> str:
 
 def dump(key: str, file: str, text: str | bytes) -> None:
     """Write the text to a file: a folder for each key, in it `add.source.py`, `add.ttir` and `add.numpy.py`."""
-    # Task 7.5: `dump_directory()`, the key, the file. Folders may have to be made, all of them. A text is written in
-    # UTF-8, bytes as they are.
+    # Task 7.5: Folders below `dump_directory()` may be missing. Texts are UTF-8.
     raise NotImplementedError("Task 7.5: The stages")
 
 

@@ -43,9 +43,8 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
     """The same without regard to annotations. Raises `TypeError` that says what kernels take."""
-    # Task 7.2: None and `constexpr` objects are compile-time values. Numbers and memory (`is_memory`) have functions
-    # of their own below. Whatever else: `TypeError(refuse(value))`. Without `parameter.specialize` a 1 is not a
-    # constant and multiples of 16 are not noted; without `parameter.specialize_alignment` only the latter.
+    # Task 7.2: Without `parameter.specialize` a 1 is not a constant and multiples of 16 are not noted; without
+    # `parameter.specialize_alignment` only the latter. `refuse(value)` is the message.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
@@ -70,7 +69,7 @@ def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Speci
     If `multiples`, an address that is a multiple of 16 is `divisible`. Raises `TypeError`, with the dtype, for elements
     that kernels do not have.
     """
-    # Task 7.2: `element_type` spells a dtype; it gives None for one that kernels do not have.
+    # Task 7.2: `element_type` spells a dtype, or gives None.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
@@ -86,9 +85,8 @@ def specialize_constant(value: Any) -> Specialized:
 
 def freeze(value: Any) -> Hashable:
     """Something that is equal for two values only if kernels compiled with them are the same."""
-    # Task 7.2: For Python, 1 == True == 1.0 and 0.0 == -0.0; for a kernel they have other types, other signs. And
-    # nan != nan: each would be compiled again. So pair a value with its type, and let a float's `repr` stand for it.
-    # Tuples and lists: their type and their elements, frozen one by one.
+    # Task 7.2: For Python, 1 == True == 1.0 and 0.0 == -0.0; for a kernel they have other types, other signs.
+    # And nan != nan: each would be compiled again. The same holds inside tuples and lists.
     raise NotImplementedError("Task 7.2: Specialization")
 
 

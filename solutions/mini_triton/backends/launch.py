@@ -19,8 +19,8 @@ def gpu_of(kernel: str, memory: Mapping[str, Any]) -> int:
 
     Raises `ValueError`, with the kernel's name and those of arguments at fault, if some is elsewhere.
     """
-    # [task 10.2] `get_device()` of a tensor is the number of its GPU, or -1 if it is on the CPU. NumPy's arrays have no
-    # such method: they are on the CPU, too. Name an argument of each device, and the devices ("cuda:0", "cpu").
+    # [task 10.2] `get_device()` of a tensor is its GPU's number, or -1 on the CPU; NumPy's arrays have none. The
+    # message names an argument of each device, and the devices ("cuda:0", "cpu").
     devices: dict[int, str] = {}
     for name, value in memory.items():
         devices.setdefault(value.get_device() if hasattr(value, "get_device") else -1, name)
@@ -44,8 +44,8 @@ class Launcher:
 
         The arguments are those of the module's parameters, in order: tensors and numbers.
         """
-        # [task 10.2] `self.lowered.kernel.launch(grid, arguments)` runs it on the current GPU. Make `self.gpu` that, by
-        # `selected`. An empty grid, with a 0 in it, is no launch at all.
+        # [task 10.2] `self.lowered.kernel.launch(grid, arguments)` runs on the current GPU; `selected` makes
+        # one current. A grid with a 0 is not launched.
         if 0 in grid:
             return
         with selected(self.gpu):

@@ -17,5 +17,5 @@ Yours, in reading order, with their tasks:
     jit.py              `@jit` and `kernel[grid](...)`: the search in memory (7.6), the launch (7.9)
 
 Given and worth reading: `arguments.py` (what is an array, what is a tensor), `options.py` (what a launch may say beside
-its arguments). To skip: `given/` (quick launches on a GPU, memory reached by addresses, arguments for warmups).
+its arguments). To skip: `given/` (quick launches on a GPU, memory reached by addresses).
 """

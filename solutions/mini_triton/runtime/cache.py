@@ -36,9 +36,9 @@ def directory() -> Path:
 
 def store(key: str, entry: Entry) -> None:
     """Keep an entry under a key, in place of what may be there. Warns if that is not possible."""
-    # [task 7.4] `pack` makes bytes of the entry. Readers must see the old file or the whole new one, at any time, even
-    # if this process is killed. The folder may not exist yet. An `OSError` (a full disk, a folder without permission)
-    # becomes a `warnings.warn` with the error's message; no temporary file stays.
+    # [task 7.4] `pack` makes bytes of the entry. Readers see the old file or the whole new one, even if this
+    # process is killed. The folder may be missing. An `OSError` becomes a `warnings.warn` with its message; no
+    # temporary file stays.
     path = path_of(key)
     temporary = None
     try:
@@ -56,9 +56,8 @@ def store(key: str, entry: Entry) -> None:
 
 def load(key: str) -> Entry | None:
     """The entry with this key, or None if there is none. Warns of a damaged file, and returns None."""
-    # [task 7.4] `unpack` makes an entry of a file's bytes, and raises `ValueError` if the file is damaged. Warn of such
-    # a file, and of one that cannot be read (`OSError`), by `warnings.warn` with the path. A file that does not exist
-    # is not a reason to warn.
+    # [task 7.4] `unpack` raises `ValueError` for a damaged file. Warn, with the path, also of a file that cannot
+    # be read (`OSError`), but not of one that does not exist.
     path = path_of(key)
     try:
         return unpack(path.read_bytes())

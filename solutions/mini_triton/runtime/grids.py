@@ -20,9 +20,8 @@ def grid_of(kernel: str, grid: Any, values: Mapping[str, Any]) -> tuple[int, int
     dictionary by parameter name. 0 is allowed: then nothing runs. Raises, with the kernel's name and the size that is
     wrong, `TypeError` for what is no tuple of integers, and `ValueError` for integers that do not do.
     """
-    # [task 7.7] Call what is callable. `operator.index` turns into an int whatever is one, NumPy's as well, and raises
-    # a `TypeError` for the rest: floats, too, even 4.0. A bare int is no grid, in real Triton neither: say what to
-    # write instead. `LIMITS` says how many programs an axis can have.
+    # [task 7.7] Sizes are what `operator.index` accepts: NumPy's integers, not 4.0. A bare int is not a grid, in
+    # real Triton neither: the message says what to write, `(5,)`. `LIMITS` has the most programs of each axis.
     if callable(grid):
         grid = grid(values)
     if not isinstance(grid, tuple | list):

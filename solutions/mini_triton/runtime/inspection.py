@@ -49,8 +49,7 @@ def add_title(title: str, text: str | bytes) -> str:
 
 def dump(key: str, file: str, text: str | bytes) -> None:
     """Write the text to a file: a folder for each key, in it `add.source.py`, `add.ttir` and `add.numpy.py`."""
-    # [task 7.5] `dump_directory()`, the key, the file. Folders may have to be made, all of them. A text is written in
-    # UTF-8, bytes as they are.
+    # [task 7.5] Folders below `dump_directory()` may be missing. Texts are UTF-8.
     path = dump_directory() / key / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text if isinstance(text, bytes) else text.encode())

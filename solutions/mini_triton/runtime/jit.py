@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, overload
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
+from mini_triton.runtime.arguments import mock
 from mini_triton.runtime.binding import bind, parameters_of
 from mini_triton.runtime.checks import AccessError
-from mini_triton.runtime.given.mock import mock
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, functions_in, references, resolve
 from mini_triton.runtime.options import DEFAULTS, Options
@@ -60,9 +60,8 @@ class JITFunction(KernelSource):
             if self.warm is not None and grid is not COMPILE_ONLY:
                 if kernel := self.warm.repeat(grid, arguments, keywords):
                     return kernel
-            # [task 7.9] `bind` gives values and options; `Options(**options)` checks them, or there are `DEFAULTS`.
-            # `self.find` gives the compiled kernel for both. `kernel.launch` takes the grid, which `grid_of` makes of
-            # whatever the caller gave, and the values.
+            # [task 7.9] `bind` the arguments, `find` the kernel for their values and `Options`, and have
+            # it `launch` the grid that `grid_of` makes.
             values, options = bind(self.fn.__name__, self.parameters, arguments, keywords)
             kernel = self.find(values, Options(**options) if options else DEFAULTS)
             if grid is not COMPILE_ONLY:
@@ -94,10 +93,10 @@ class JITFunction(KernelSource):
         Raises `RuntimeError`, with its name, if something that the kernel reads from outside has changed since it was
         first compiled. In real Triton this is an error as well: nobody could say which value a kernel has.
         """
-        # [task 7.6] First ask `self.references` whether they have changed; `explain_change` is the message. Specialize
-        # each argument: all of these as a tuple, and the options, are the key in `self.kernels`. If that has no kernel
-        # yet, `self.compile` one. A kernel depends on the `references` of this function and of `functions_in` the
-        # arguments' values: remember each, by its function's `fn` and its path, before compiling.
+        # [task 7.6] `has_changed` asks a reference, `explain_change` is the message. The key in
+        # `self.kernels`: what `specialize` gives of each argument, in order, and the options.
+        # `self.references` keeps, by function (`fn`) and path, the `references` of this function and of
+        # `functions_in` the arguments; `self.compile` makes a kernel.
         for reference in self.references.values():
             if reference.has_changed():
                 raise RuntimeError(explain_change(self.fn.__name__, reference))

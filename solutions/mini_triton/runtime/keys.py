@@ -56,8 +56,7 @@ def paths(tree: ast.FunctionDef) -> list[str]:
     `settings` and `settings.sizes`, are there. Parameters of all kinds, and names that the body gives a value, are the
     function's own.
     """
-    # [task 7.3] `ast.walk` each statement of the body. `dotted_name` is the text of a node that is a name or a dotted
-    # name. What counts is the part before its first dot: `written` (task 5.1) gives the names that get a value.
+    # [task 7.3] Given: `dotted_name`, the text of one node; `written` (task 5.1), the names that get a value.
     own = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)} | set(written(tree.body))
     texts = [dotted_name(node) for statement in tree.body for node in ast.walk(statement)]
     return sorted({text for text in texts if text and text.partition(".")[0] not in own})
@@ -106,8 +105,8 @@ def references(*functions: KernelSource) -> list[Reference]:
 
     Each function is visited once, in the order in which they are found.
     """
-    # [task 7.3] Keep a list of functions to visit, and add to its end those that a reference leads to (`as_function`).
-    # They may call one another in circles. Two of them are the same if their `fn` is.
+    # [task 7.3] Functions may call one another in circles. Two of them are the same if their `fn` is.
+    # `as_function` is the function that a value stands for.
     found = []
     visited = list(functions)
     for caller in visited:  # which grows
@@ -145,9 +144,8 @@ def compute_key(
     It is made of the function's source, all `references` of a compilation, the arguments, the options, and the
     `versions` of everything that a kernel goes through.
     """
-    # [task 7.3] Collect texts: `describe` makes one of the function, and of any value. A reference has a name as well,
-    # and belongs to a function, whose `fn.__module__` and `fn.__qualname__` tell it from others. `digest` makes one
-    # short text of many.
+    # [task 7.3] `describe` makes a text of a function or a value, `digest` one short text of many. A reference is
+    # told from others by its path and its function, `fn.__module__` and `fn.__qualname__`.
     texts = [describe(function), *versions(), repr(options)]
     for reference in references:
         fn = reference.function.fn

@@ -101,8 +101,7 @@ def read_source(_: None, compilation: Compilation) -> str:
 
 def build_module(_: str, compilation: Compilation) -> Module:
     """Run the front end on the kernel: milestones 1 to 5."""
-    # [task 7.5] `ast_to_ttir` wants the kernel, the signature, the constants, and the names of the arguments that are
-    # multiples of 16.
+    # [task 7.5] `ast_to_ttir` also wants the names of the arguments that are multiples of 16.
     divisible = [name for name, argument in compilation.arguments.items() if argument.divisible]
     return ast_to_ttir(compilation.kernel, compilation.signature, compilation.constants, divisible)
     # [end]
@@ -195,8 +194,8 @@ def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any =
     `product` is what the first stage begins with. Whenever a stage's product is a module, it must be well formed:
     otherwise a `VerificationError` names the stage. The text of a stage is reported before the next stage runs.
     """
-    # [task 7.5] For each stage: `run` it; check a `Module` (`verify_after`); keep its text and `report` it, unless the
-    # stage makes its text only `on_request` and `inspection.is_wanted()` is false.
+    # [task 7.5] `verify_after` checks a module. A text is reported by `report`. A stage that makes its text only
+    # `on_request` makes it if `inspection.is_wanted()`.
     texts: dict[str, Text] = {}
     for stage in stages:
         product = stage.run(product, compilation)

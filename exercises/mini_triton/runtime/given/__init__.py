@@ -1,6 +1,5 @@
 """Given parts of the runtime that you can skip.
 
-    warm.py     quick launches on a GPU, once a kernel has run there
-    reach.py    memory that kernels reach by addresses alone
-    mock.py     arguments of which only the dtype is known, for `kernel.warmup`
+warm.py     quick launches on a GPU, once a kernel has run there
+reach.py    memory that kernels reach by addresses alone
 """

@@ -18,7 +18,7 @@ from mini_triton.runtime.binding import REQUIRED, Parameter
 from mini_triton.runtime.compiled_kernel import CompiledKernel
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference
-from mini_triton.runtime.specialization import specialize_constant, specialize_memory, specialize_number
+from mini_triton.runtime.specialization import ALIGNMENT, specialize_constant, specialize_memory, specialize_number
 
 Values = tuple[Any, ...]
 
@@ -26,6 +26,7 @@ PLAIN = frozenset((int, bool, str, type(None)))
 """Types of compile-time values of which nothing matters but the type and equality."""
 
 known_number = functools.lru_cache(2**14, typed=True)(specialize_number)
+known_memory = functools.lru_cache(2**14)(specialize_memory)
 known_constant = functools.lru_cache(2**14, typed=True)(specialize_constant)
 
 
@@ -96,6 +97,6 @@ def quick_argument(value: Any) -> Hashable:
     if kind is int or kind is float or kind is bool:
         return known_number(value)
     try:
-        return specialize_memory(value.dtype, value.data_ptr()), value.get_device()
+        return known_memory(value.dtype, value.data_ptr() % ALIGNMENT), value.get_device()
     except AttributeError:
         raise TypeError("neither a number nor a tensor") from None

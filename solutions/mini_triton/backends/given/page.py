@@ -1,6 +1,6 @@
 """What became of a kernel, on one page: how large each stage is, which thread has what, how memory is accessed.
 
-    print(write_page(softmax_kernel.warmup(np.float16, np.float16, 1024, 1024, 1000, BLOCK=1024), "sm_90"))
+print(write_page(softmax_kernel.warmup(np.float16, np.float16, 1024, 1024, 1000, BLOCK=1024), "sm_90"))
 """
 
 from __future__ import annotations
