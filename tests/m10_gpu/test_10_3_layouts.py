@@ -45,11 +45,6 @@ def definition(layout: Blocked, name: str) -> str:
     return f"#{name} = #ttg.blocked<{{{', '.join(f'{key} = {list(value)}' for key, value in sizes)}}}>"
 
 
-def owners(layout: Blocked, shape: tuple[int, ...]) -> np.ndarray:
-    """The threads of all elements of a tensor."""
-    return np.array([layout.owner(*index) for index in np.ndindex(shape)]).reshape(shape)
-
-
 @st.composite
 def blocked(draw: st.DrawFn) -> Blocked:
     """Layouts of one to three axes, with 32 threads in a warp."""
@@ -87,7 +82,7 @@ def test_real_ttgir(kernel: str) -> None:
 def test_threads_of_a_real_gpu() -> None:
     for entry in recorded():
         (layout,) = layouts(entry["layout"]).values()
-        got = owners(layout, tuple(entry["shape"]))
+        got = layout.owners(tuple(entry["shape"]))
         expected = entry["threads"]
         for index in np.argwhere(got != np.reshape(expected, got.shape)).tolist()[:1]:
             call = described(f"{layout}.owner{tuple(index)}", layout.owner, *index)
@@ -104,6 +99,6 @@ def test_every_thread_has_its_share(layout: Blocked) -> None:
     each, threads = math.prod(layout.size_per_thread), math.prod(layout.threads_per_warp + layout.warps_per_cta)
     asked = described(
         f"how often each thread is {layout}.owner of an element of one pattern, {shape}",
-        lambda: dict(sorted(Counter(owners(layout, shape).flatten().tolist()).items())),
+        lambda: dict(sorted(Counter(layout.owners(shape).flatten().tolist()).items())),
     )
     asked.returns(dict.fromkeys(range(threads), each), because=f"each of {threads} threads has {each}")

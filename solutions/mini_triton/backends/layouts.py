@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 WARP = 32
 
 _BLOCKED = re.compile(
@@ -49,6 +51,10 @@ class Blocked:
             warps *= self.warps_per_cta[axis]
         return warp * WARP + lane
         # [end]
+
+    def owners(self, shape: tuple[int, ...]) -> np.ndarray:
+        """The threads of all elements of a tensor. (Given.)"""
+        return np.array([self.owner(*index) for index in np.ndindex(shape)]).reshape(shape)
 
 
 def layouts(ttgir: str) -> dict[str, Blocked]:
