@@ -87,8 +87,10 @@ def test_compile_time_parameters() -> None:
     for value in (1, 2, True, 0.5, None, "text", (1, 2), [1, 2], (1, (2.0, "x"))):
         call(value, constexpr=True).returns(Specialized("constexpr", False, freeze(value)))
         call(constexpr(value), constexpr=True).returns(Specialized("constexpr", False, freeze(value)))
-    for specialize in (True, False):
-        call(constexpr(8), specialize=specialize).returns(Specialized("constexpr", False, freeze(8)), because="its author says so")
+    for wanted in (True, False):
+        call(constexpr(8), specialize=wanted).returns(
+            Specialized("constexpr", False, freeze(8)), because="its author says so"
+        )
     call({"a": 1}, constexpr=True).raises(TypeError, "my_kernel", "n", because="a dictionary cannot be part of a key")
 
 

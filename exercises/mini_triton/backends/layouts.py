@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 WARP = 32
 
 _BLOCKED = re.compile(
@@ -41,6 +43,10 @@ class Blocked:
         # `threads_per_warp`, these to the `warps_per_cta`, and then again from the first. Threads, and warps,
         # are counted along the axis that is first in `order`, then the next.
         raise NotImplementedError("Task 10.3: The stages, laid open")
+
+    def owners(self, shape: tuple[int, ...]) -> np.ndarray:
+        """The threads of all elements of a tensor. (Given.)"""
+        return np.array([self.owner(*index) for index in np.ndindex(shape)]).reshape(shape)
 
 
 def layouts(ttgir: str) -> dict[str, Blocked]:
