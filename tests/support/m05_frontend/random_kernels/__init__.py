@@ -4,9 +4,9 @@
     def test(kernel: Kernel) -> None:
         judge([kernel])  # of `judging`: our front end makes the same of it as real Triton's
 
-Each is well-typed: while it is written, the dtype and the shape of every name is known, and with `asserts` it says so
-in the kernel. Real Triton from 3.6 to 3.9 accepts all of them and gives all the same meaning: what means something else
-in one of them is left out, such as `-x` of a float, or comparing an fp16 with a number.
+Each is well-typed: while it is written, the dtype and the shape of every name is known. Real Triton from 3.6 to 3.9
+accepts all of them and gives all the same meaning: what means something else in one of them is left out, such as `-x`
+of a float, or comparing an fp16 with a number.
 
 Run on its `arguments`, a kernel gives what its source says, and nothing that is left open:
 

@@ -172,7 +172,7 @@ class Form:
 
     def __call__(self, k: Function) -> Value | None:
         """An expression of this form with one result, if something visible fits."""
-        results = write(k, self, nested=k.nested)
+        results = write(k, self)
         return results[0] if results else None
 
     def written(self, k: Function, a: Value) -> tuple[Value, ...]:
@@ -294,21 +294,24 @@ TWO_RESULTS = (
 # --- what is written
 
 
-def expression(k: Function, nested: bool = False) -> Value | None:
-    """A new expression; an operand in it may be one."""
-    k.nested = nested
+def expression(k: Function) -> Value | None:
+    """A new expression."""
     for _ in range(4):
         if value := k.of(k.program.grammar.expressions)(k):
             return value
     return None
 
 
-def write(k: Function, form: Form, nested: bool = False) -> tuple[Value, ...]:
-    """The results of an expression of this form, if something visible fits."""
+def write(k: Function, form: Form) -> tuple[Value, ...]:
+    """The results of an expression of this form, if something visible fits. Its operand may be an expression, too."""
     # Real Triton 3.7 never ends compiling a block that is carried and transposed.
     if form.rounds and k.program.exact or form.shape == "transposed" and (k.trips > 1 or k.helper):
         return ()
-    a = expression(k, nested=True) if not nested and k.chance(20) else None
+    a = None
+    if not k.nested and k.chance(20):
+        k.nested = True
+        a = expression(k)
+        k.nested = False
     if a is None or not form.a(a):
         a = k.pick(form.a)
     return form.written(k, a) if a else ()

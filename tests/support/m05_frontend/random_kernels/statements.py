@@ -148,7 +148,7 @@ def swap(k: Function) -> bool:
 def unpacking(k: Function) -> bool:
     """`v, w = tl.split(x)` and its like."""
     form = k.of([form for form in TWO_RESULTS for _ in range(form.weight)])
-    results = write(k, form, nested=True)
+    results = write(k, form)
     if results:
         k.unpack(results[0].text, *results)
     return bool(results)
