@@ -46,12 +46,15 @@ def launch(name: str, words: str, grid: int, *arguments: Any) -> described:
     return described(f"{name}[({grid},)]({words}, SIZE=8) in\n{KERNELS}", kernels[name][(grid,)], *arguments, SIZE=8)
 
 
-def test_launches_with_read_only_arrays() -> None:
+def test_memory_that_cannot_be_used() -> None:
     for name in ("stores", "adds"):
         x, out = np.arange(4.0), np.zeros(4)
         launch(name, "x, out, 4", 1, read_only(x), out, 4).succeeds()
         assert (out == x).all(), f"{name} gives {out}, expected {x}"
         launch(name, "x, out, 4", 1, x, read_only(out), 4).raises(ValueError, name, "out")
+        elsewhere = MockTensor(np.dtype("float64"))
+        elsewhere.device = "meta"
+        launch(name, "<a tensor on meta>, out, 4", 1, elsewhere, out, 4).raises(ValueError, name, "x", "meta")
 
 
 # --- launches that work
