@@ -47,6 +47,7 @@ LOADS = {
     f"%a = tt.load %near, %m : {POINTERS}": [10, 11, 0, 0],
     f"%a = tt.load %wide, %m : {POINTERS}": [10, 11, 0, 0],
     f"%a = tt.load %wide, %m, %two : {POINTERS}": [10, 11, 2, 2],
+    f"%q = arith.select %m, %near, %to : tensor<4xi1>, {POINTERS}\n%a = tt.load %q : {POINTERS}": [10, 11, 0, 0],
 }
 
 
