@@ -25,9 +25,31 @@ Values = tuple[Any, ...]
 PLAIN = frozenset((int, bool, str, type(None)))
 """Types of compile-time values of which nothing matters but the type and equality."""
 
-known_number = functools.lru_cache(2**14, typed=True)(specialize_number)
-known_memory = functools.lru_cache(2**14)(specialize_memory)
-known_constant = functools.lru_cache(2**14, typed=True)(specialize_constant)
+indices: dict[Hashable, int] = {}
+"""A number for each specialization seen so far. Tuples of numbers are hashed quickly."""
+
+
+def index(specialized: Hashable) -> int:
+    """The number of a specialization."""
+    return indices.setdefault(specialized, len(indices))
+
+
+@functools.lru_cache(2**14, typed=True)
+def index_number(value: int | float) -> int:
+    """The index of a number's specialization."""
+    return index(specialize_number(value))
+
+
+@functools.lru_cache(2**14)
+def index_memory(dtype: Any, remainder: int, gpu: int) -> int:
+    """The index of a tensor's specialization on one GPU. `remainder` is its address modulo `ALIGNMENT`."""
+    return index((specialize_memory(dtype, remainder), gpu))
+
+
+@functools.lru_cache(2**14, typed=True)
+def index_constant(value: Any) -> int:
+    """The index of a compile-time value's specialization."""
+    return index(specialize_constant(value))
 
 
 class WarmLaunches:
@@ -86,17 +108,17 @@ def generate_binder(parameters: Sequence[Parameter]) -> Callable[..., tuple[Valu
     return scope["bind"]
 
 
-def quick_constant(value: Any) -> Hashable:
-    """A compile-time value, specialized."""
-    return known_constant(value) if value.__class__ in PLAIN else specialize_constant(value)
+def quick_constant(value: Any) -> int:
+    """The index of a compile-time value."""
+    return index_constant(value) if value.__class__ in PLAIN else index(specialize_constant(value))
 
 
-def quick_argument(value: Any) -> Hashable:
-    """A number, specialized; or a tensor, and its GPU."""
+def quick_argument(value: Any) -> int:
+    """The index of a number, or of a tensor and its GPU."""
     kind = value.__class__
     if kind is int or kind is float or kind is bool:
-        return known_number(value)
+        return index_number(value)
     try:
-        return known_memory(value.dtype, value.data_ptr() % ALIGNMENT), value.get_device()
+        return index_memory(value.dtype, value.data_ptr() % ALIGNMENT, value.get_device())
     except AttributeError:
         raise TypeError("neither a number nor a tensor") from None
