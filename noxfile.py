@@ -59,13 +59,13 @@ def needs_torch(targets: list[str]) -> bool:
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
     install(session, "triton", "torch", "parallel")
-    options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "30"]
+    options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check")
     session.run(PYTHON, "-m", "grader", "check")
-    session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "20")
-    session.run(PYTHON, "-m", "grader", "mistakes", "--sample", "30", "--trust")
-    session.run(PYTHON, "-m", "grader", "mutants", "--sample", "60", "--trust")
+    session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "10")
+    session.run(PYTHON, "-m", "grader", "mistakes", "--sample", "20", "--trust")
+    session.run(PYTHON, "-m", "grader", "mutants", "--sample", "40", "--trust")
 
 
 @nox.session

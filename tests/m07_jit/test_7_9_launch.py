@@ -54,7 +54,7 @@ def test_memory_that_cannot_be_used() -> None:
         launch(name, "x, out, 4", 1, x, read_only(out), 4).raises(ValueError, name, "out")
         elsewhere = MockTensor(np.dtype("float64"))
         elsewhere.device = "meta"
-        launch(name, "<a tensor on meta>, out, 4", 1, elsewhere, out, 4).raises(ValueError, name, "x", "meta")
+        launch(name, "<a tensor on meta>, out, 4", 1, elsewhere, np.zeros(4), 4).raises(ValueError, name, "x", "meta")
 
 
 # --- launches that work
