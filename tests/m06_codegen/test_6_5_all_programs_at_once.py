@@ -226,6 +226,24 @@ def test_each_program_chooses_an_array() -> None:
     assert out.tolist() == expected, f"  expected  {expected}\n  got       {out.tolist()}\n{text}"
 
 
+def test_each_program_stores_into_an_array_of_its_own() -> None:
+    """Odd ones write to x, even ones to y: a store takes an address, too."""
+    text = kernel(
+        "x: *i32, y: *i32",
+        "%pid = tt.get_program_id x : i32",
+        "%one = arith.constant 1 : i32",
+        "%odd = arith.andi %pid, %one : i32",
+        "%c = arith.cmpi eq, %odd, %one : i32",
+        "%chosen = arith.select %c, %x, %y : !tt.ptr<i32>",
+        "%p = tt.addptr %chosen, %pid : !tt.ptr<i32>, i32",
+        "tt.store %p, %pid : !tt.ptr<i32>",
+    )
+    pids, old = np.arange(5, dtype=np.int32), np.full(5, -1, np.int32)
+    for name, got, is_own in zip("xy", run(text, (5,), [old, old]), (pids % 2 == 1, pids % 2 == 0), strict=True):
+        expected = np.where(is_own, pids, old).tolist()
+        assert got.tolist() == expected, f"{name}\n  expected  {expected}\n  got       {got.tolist()}\n{text}"
+
+
 # --- errors
 
 

@@ -9,7 +9,7 @@ from mini_triton.ir.storage import OutOfBounds
 from tests.checks import calling
 from tests.support.m06_codegen import counted_kernels as counted
 from tests.support.m06_codegen.counted_kernels import BEGIN, PARAMETERS, judge_body, number, store
-from tests.support.m06_codegen.kernels import kernel, running
+from tests.support.m06_codegen.kernels import judge, kernel, running
 
 COUNTS = ([0, 1, 2, 3, 4], [4, 0, 2, 0, 1, 0, 3], [0, 0, 0], [5], [-1, 2], [3, 3, 3, 3])
 
@@ -61,6 +61,14 @@ def test_a_mask_of_a_program_that_takes_no_part(k: int) -> None:
     """An access has a mask of its own, and only some of the programs make it."""
     because = f"lanes of programs below {k} that their own mask lets through read; what is masked off may be anywhere"
     judge_body(counted.MASKED, [4, 2, 4, 1, 3, 4], because, x=list(range(9, 9 + 4 * k)) or [1], out=max(4 * k, 6), k=k)
+
+
+def test_a_branch_in_a_branch() -> None:
+    """What is inside is for programs that are inside all around it, too."""
+    n, pid, out = number([0, 2, 1, 3, 0, 5]), np.arange(6, dtype=np.int32), np.full(6, -7, np.int32)
+    expected = [n, n, np.where(n > 1, np.where(pid > 1, pid, n), out), 0]
+    because = "a program whose %n is no more than 1 is in neither way of the inner branch"
+    judge(kernel(PARAMETERS, BEGIN + counted.BRANCH_IN_BRANCH), (6,), [n, n, out, 0], expected, because)
 
 
 def test_the_error_names_the_program() -> None:
