@@ -56,9 +56,13 @@ def test_a_value_used_twice_by_one_operation() -> None:
     must_have("x.replace_all_uses_with(y)", add, "yy", values)
     add.set_operand(0, x)
     must_have("add.set_operand(0, x)", add, "xy", values)
-    add.set_operand(0, y)
-    add.set_operand(1, x)
-    must_have("add.set_operand(1, x) after [y, y]", add, "yx", values)
+
+
+def test_changing_the_second_of_two_equal_operands() -> None:
+    x, y = values = Block([F32, F32], ["x", "y"]).arguments
+    add = Operation("arith.addf", [x, x], [F32])
+    add.set_operand(1, y)
+    must_have("add.set_operand(1, y) after [x, x]", add, "xy", values)
 
 
 class Impatient(Operation):

@@ -214,6 +214,13 @@ def test_what_a_rule_refuses_is_not_inserted() -> None:
 # --- whence
 
 
+def test_no_location_hides_the_one_around() -> None:
+    builder = Builder()
+    with builder.at_end(Block()), builder.location(Loc("kernel.py", 7, 4)), builder.location(None):
+        made = builder.operation("tt.return")
+    assert made.loc is None, f"within `location(None)` an operation comes from nowhere, got {made.loc}"
+
+
 @given(
     places=st.lists(
         st.tuples(st.sampled_from(["kernel.py", "a b.py", "Größe.py"]), st.integers(1, 2**20), st.integers(0, 200)),
