@@ -162,10 +162,14 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
 def visit_For(visitor: Visitor, node: ast.For) -> None:
     """A loop over a `static_range`, which the compiler runs, or over a `tl_range`, which Python's `range` becomes, too.
 
-    For others raise an `UnsupportedLanguageConstruct` at `node.iter` that names both. The target must be a name, and
-    there is no `else`.
+    For others raise an `UnsupportedLanguageConstruct` at `node.iter` that names both.
     """
-    # Task 5.5: `unroll` the former, `runtime_for` for the latter.
+    iterator = visitor.visit(node.iter)
+    if not isinstance(node.target, ast.Name) or node.orelse:
+        raise visitor.error(node, "a `for` in a kernel has one name as its target, and no `else`")
+    if isinstance(iterator, tl_range):
+        return runtime_for(visitor, node, node.target, iterator)
+    # Task 5.5: `unroll` a `static_range`, refuse what is left.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 

@@ -219,20 +219,18 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
 def visit_For(visitor: Visitor, node: ast.For) -> None:
     """A loop over a `static_range`, which the compiler runs, or over a `tl_range`, which Python's `range` becomes, too.
 
-    For others raise an `UnsupportedLanguageConstruct` at `node.iter` that names both. The target must be a name, and
-    there is no `else`.
+    For others raise an `UnsupportedLanguageConstruct` at `node.iter` that names both.
     """
-    # [task 5.5] `unroll` the former, `runtime_for` for the latter.
     iterator = visitor.visit(node.iter)
     if not isinstance(node.target, ast.Name) or node.orelse:
         raise visitor.error(node, "a `for` in a kernel has one name as its target, and no `else`")
-    if isinstance(iterator, static_range):
-        unroll(visitor, node, node.target, iterator)
-    elif isinstance(iterator, tl_range):
-        runtime_for(visitor, node, node.target, iterator)
-    else:
+    if isinstance(iterator, tl_range):
+        return runtime_for(visitor, node, node.target, iterator)
+    # [task 5.5] `unroll` a `static_range`, refuse what is left.
+    if not isinstance(iterator, static_range):
         message = "Only `range` and `static_range` iterators are currently supported"
         raise UnsupportedLanguageConstruct(message, visitor.loc(node.iter))
+    unroll(visitor, node, node.target, iterator)
     # [end]
 
 
