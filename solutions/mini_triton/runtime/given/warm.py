@@ -18,38 +18,14 @@ from mini_triton.runtime.binding import REQUIRED, Parameter
 from mini_triton.runtime.compiled_kernel import CompiledKernel
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference
-from mini_triton.runtime.specialization import ALIGNMENT, specialize_constant, specialize_memory, specialize_number
+from mini_triton.runtime.specialization import ALIGNMENT, specialize_constant, specialize_number
 
 Values = tuple[Any, ...]
 
 PLAIN = frozenset((int, bool, str, type(None)))
 """Types of compile-time values of which nothing matters but the type and equality."""
 
-indices: dict[Hashable, int] = {}
-"""A number for each specialization seen so far. Tuples of numbers are hashed quickly."""
-
-
-def index(specialized: Hashable) -> int:
-    """The number of a specialization."""
-    return indices.setdefault(specialized, len(indices))
-
-
-@functools.lru_cache(2**14, typed=True)
-def index_number(value: int | float) -> int:
-    """The index of a number's specialization."""
-    return index(specialize_number(value))
-
-
-@functools.lru_cache(2**14)
-def index_memory(dtype: Any, remainder: int, gpu: int) -> int:
-    """The index of a tensor's specialization on one GPU. `remainder` is its address modulo `ALIGNMENT`."""
-    return index((specialize_memory(dtype, remainder), gpu))
-
-
-@functools.lru_cache(2**14, typed=True)
-def index_constant(value: Any) -> int:
-    """The index of a compile-time value's specialization."""
-    return index(specialize_constant(value))
+known_number = functools.lru_cache(2**14, typed=True)(specialize_number)
 
 
 class WarmLaunches:
@@ -108,17 +84,17 @@ def generate_binder(parameters: Sequence[Parameter]) -> Callable[..., tuple[Valu
     return scope["bind"]
 
 
-def quick_constant(value: Any) -> int:
-    """The index of a compile-time value."""
-    return index_constant(value) if value.__class__ in PLAIN else index(specialize_constant(value))
+def quick_constant(value: Any) -> Hashable:
+    """What a compile-time value is specialized to."""
+    return (value.__class__, value) if value.__class__ in PLAIN else specialize_constant(value)
 
 
-def quick_argument(value: Any) -> int:
-    """The index of a number, or of a tensor and its GPU."""
+def quick_argument(value: Any) -> Hashable:
+    """What a number is specialized to; of a tensor all that its specialization depends on, and its GPU."""
     kind = value.__class__
     if kind is int or kind is float or kind is bool:
-        return index_number(value)
+        return known_number(value)
     try:
-        return index_memory(value.dtype, value.data_ptr() % ALIGNMENT, value.get_device())
+        return value.dtype, value.data_ptr() % ALIGNMENT, value.get_device()
     except AttributeError:
         raise TypeError("neither a number nor a tensor") from None
