@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from kernels.compiler import tl, triton
 from kernels.matmul import tile_of
 
-from tests.oracles import interpreter
+from tests.oracles import gpu, interpreter
 from tests.oracles.launching import Launch
 from tests.oracles.triton import Source
 from tests.support.m08_kernels.host_calls import Words, kernel_call
@@ -55,12 +55,21 @@ def test_programs_go_down_groups_of_tiles(tiles_m: int, tiles_n: int, group: int
     check(tiles_m, tiles_n, group, order, f"the order of tiles (row, column) is {', '.join(map(str, order))}")
 
 
-def test_as_real_triton_swizzles() -> None:
-    for tiles_m, tiles_n, group in ((5, 3, 2), (7, 4, 3), (2, 5, 8)):
-        signature = {"rows": "*i32", "columns": "*i32", "tiles_m": "i32", "tiles_n": "i32", "GROUP": "constexpr"}
-        source = Source(SWIZZLE, "swizzle", signature, {"GROUP": group})
-        places = [np.full(tiles_m * tiles_n, -1, np.int32) for _ in range(2)]
-        (launched,) = interpreter.launch_many([Launch(source, (tiles_m * tiles_n,), [*places, tiles_m, tiles_n])])
+def swizzle_by_triton(tiles_m: int, tiles_n: int, group: int, device: str) -> list[tuple[int, int]]:
+    """The tile of each program as real Triton gives it: compiled on a GPU, interpreted elsewhere."""
+    signature = {"rows": "*i32", "columns": "*i32", "tiles_m": "i32", "tiles_n": "i32", "GROUP": "constexpr"}
+    source = Source(SWIZZLE, "swizzle", signature, {"GROUP": group})
+    arguments = [*(np.full(tiles_m * tiles_n, -1, np.int32) for _ in range(2)), tiles_m, tiles_n]
+    if device == "cuda":
+        rows, columns, *_ = gpu.launch_source(source, (tiles_m * tiles_n,), *arguments)
+    else:
+        (launched,) = interpreter.launch_many([Launch(source, (tiles_m * tiles_n,), arguments)])
         assert launched, launched.diagnostic
-        rows, columns = (values.tolist() for values in launched.values[:2])
-        check(tiles_m, tiles_n, group, list(zip(rows, columns, strict=True)), "so says real Triton's tl.swizzle2d")
+        rows, columns, *_ = launched.values
+    return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def test_as_real_triton_swizzles(device: str) -> None:
+    for tiles_m, tiles_n, group in ((5, 3, 2), (7, 4, 3), (2, 5, 8)):
+        order = swizzle_by_triton(tiles_m, tiles_n, group, device)
+        check(tiles_m, tiles_n, group, order, "so says real Triton's tl.swizzle2d")
