@@ -54,7 +54,9 @@ Carried = dict[str, Any]
 def visit_If(visitor: Visitor, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
     """Visit an `if` and the statements after it, and return what they return."""
     test = visitor.visit(node.test)
-    # Task 5.5: The compiler knows what is not a tensor (`holds`). A `runtime_if` takes a scalar (`to_condition`).
+    if isinstance(test, tensor):
+        return runtime_if(visitor, node, to_condition(visitor, node.test, test), rest)
+    # Task 5.5: The compiler knows the test: `holds`.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 

@@ -54,10 +54,10 @@ Carried = dict[str, Any]
 def visit_If(visitor: Visitor, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
     """Visit an `if` and the statements after it, and return what they return."""
     test = visitor.visit(node.test)
-    # [task 5.5] The compiler knows what is not a tensor (`holds`). A `runtime_if` takes a scalar (`to_condition`).
-    if not isinstance(test, tensor):
-        return visitor.run([*(node.body if holds(visitor, node.test, test) else node.orelse), *rest])
-    return runtime_if(visitor, node, to_condition(visitor, node.test, test), rest)
+    if isinstance(test, tensor):
+        return runtime_if(visitor, node, to_condition(visitor, node.test, test), rest)
+    # [task 5.5] The compiler knows the test: `holds`.
+    return visitor.run([*(node.body if holds(visitor, node.test, test) else node.orelse), *rest])
     # [end]
 
 
