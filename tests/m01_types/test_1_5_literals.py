@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import struct
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.language.dtypes import DTYPES, literal_dtype, promote_literal
 
@@ -76,6 +76,8 @@ def test_integers_alone(value: int) -> None:
     calling(literal_dtype, value).raises(ValueError, str(value), because="no dtype holds it")
 
 
+@example(significand=2**24 - 1, exponent=127, sign=1)
+@example(significand=2**23, exponent=-126, sign=1)
 @given(significand=st.integers(2**23, 2**24 - 1), exponent=st.integers(-140, 140), sign=st.sampled_from((1, -1)))
 def test_floats_alone(significand: int, exponent: int, sign: int) -> None:
     value = sign * significand * 2.0 ** (exponent - 23)

@@ -271,11 +271,12 @@ def test_dot(narrow: str, wide: str) -> None:
         ((4, 8), (8, 2), (5, 4, 2)),
         ((3, 2, 4, 8), (3, 2, 8, 2), (3, 2, 4, 2)),
         ((3, 2, 4, 8), (2, 8, 2), (1, 1, 2)),
-        ((3, 4, 8), (3, 8, 2), None),
         ((0, 4, 8), (0, 8, 2), (0, 4, 2)),
+        ((3, 4, 8), (3, 8, 2), None),
     ):
         x, y = numbered(a, narrow, 1), numbered(b, narrow, 2)
         judge_dot(x, y, zero if c is None else numbered(c, wide, 3), wide)
+    judge_dot(x, y, NUMPY[wide].type(1), wide)
 
 
 def test_narrow_floats_are_added_up_in_wide_ones() -> None:
