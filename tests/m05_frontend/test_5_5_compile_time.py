@@ -258,7 +258,7 @@ def test_names_of_constants() -> None:
         "a: tl.constexpr = N * 2\nb: tl.constexpr = a // 4": "tl.arange(0, b)",
         "a: tl.constexpr = (1, N)": "tl.arange(0, a[1])",
         "a: tl.constexpr = None": "a is None",
-        "a: tl.constexpr = tl.float16": "n.to(a)",
+        "a: tl.constexpr = tl.float16": "n.to(a.value)",
         "a: tl.constexpr = 'text'": "a == 'text'",
         "a: tl.constexpr = power": "a(n, 2)",
         "power: tl.constexpr = 4": "tl.arange(0, power)",

@@ -458,7 +458,7 @@ class Visitor:
             raise self.error(node, f"{name} is already defined. constexpr cannot be reassigned.")
         if isinstance(value, tensor):
             raise self.error(node.value, f"{name} is constexpr, but its value {value!r} is not known at compile time")
-        self.scope.bind(name, value, self.loc(node.target))
+        self.scope.bind(name, value if isinstance(value, tuple) else constexpr(unwrap(value)), self.loc(node.target))
         # [end]
 
     def visit_Return(self, node: ast.Return) -> Any:
