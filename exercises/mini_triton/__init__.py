@@ -8,16 +8,29 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-MODULES = ("language", "testing")
+from mini_triton.given import aliases
+from mini_triton.given.missing import explain_missing
+
+MODULES = ("compiler", "knobs", "language", "runtime", "testing")
 
 EXPORTS = {
     "jit": "mini_triton.runtime.jit",
     "JITFunction": "mini_triton.runtime.jit",
+    "KernelInterface": "mini_triton.runtime.jit",
+    "MockTensor": "mini_triton.runtime.arguments",
     "reachable": "mini_triton.runtime.given.reach",
     "constexpr_function": "mini_triton.frontend.function",
     "cdiv": "mini_triton.frontend.function",
     "next_power_of_2": "mini_triton.frontend.function",
+    "compile": "mini_triton.given.compiler",
+    "reinterpret": "mini_triton.given.reinterpret",
+    "TensorWrapper": "mini_triton.given.reinterpret",
+    "TritonError": "mini_triton.errors",
+    "CompilationError": "mini_triton.errors",
+    "OutOfResources": "mini_triton.errors",
 }
+
+aliases.install()
 
 
 def __getattr__(name: str) -> Any:
@@ -25,4 +38,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"mini_triton.{name}")
     if name in EXPORTS:
         return getattr(importlib.import_module(EXPORTS[name]), name)
-    raise AttributeError(f"mini_triton has no {name}")
+    raise AttributeError(explain_missing("triton", name))
+
+
+def __dir__() -> list[str]:
+    return [*MODULES, *EXPORTS]

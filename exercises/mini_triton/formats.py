@@ -103,6 +103,8 @@ FORMATS = (
            specials=Specials.FINITE, native=False, capability=89),
     Format("float8e5b16", "fp8e5b16", "fp8e5b16", "f8E5M2FNUZ", "float8_e5m2fnuz", FLOAT, 8, exponent=5,
            specials=Specials.UNSIGNED_ZERO, native=False, capability=None),
+    Format("float8e4b8", "fp8e4b8", "fp8e4b8", "f8E4M3FNUZ", "float8_e4m3fnuz", FLOAT, 8, exponent=4,
+           specials=Specials.UNSIGNED_ZERO, native=False, capability=None),
     Format("float16",    "fp16",    "fp16",    "f16",      "float16",       FLOAT, 16, exponent=5),
     Format("bfloat16",   "bf16",    "bf16",    "bf16",     "bfloat16",      FLOAT, 16, exponent=8, native=False),
     Format("float32",    "fp32",    "fp32",    "f32",      "float32",       FLOAT, 32, exponent=8),

@@ -26,7 +26,11 @@ class Loc:
         return f"{source}\n{' ' * self.column}^" if source else ""
 
 
-class CompilationError(Exception):
+class TritonError(Exception):
+    """What all of the compiler's own errors are."""
+
+
+class CompilationError(TritonError):
     """The kernel is wrong, and this is where: `file:line:column`, the message, the line with a caret."""
 
     def __init__(self, message: str, loc: Loc | None = None) -> None:
@@ -34,6 +38,12 @@ class CompilationError(Exception):
         self.loc = loc
         lines = [f"{loc}: {message}", loc.excerpt()] if loc else [message]
         super().__init__("\n".join(line for line in lines if line))
+
+
+    @property
+    def error_message(self) -> str:
+        """The message alone, by Triton's name."""
+        return self.message
 
 
 class VerificationError(CompilationError):
@@ -46,3 +56,17 @@ class UnsupportedLanguageConstruct(CompilationError):
 
 class CompileTimeAssertionFailure(CompilationError):
     """A `tl.static_assert` that does not hold."""
+
+
+class OutOfResources(TritonError):
+    """A GPU has too little of something, such as shared memory, for the kernel."""
+
+    def __init__(self, required: int, limit: int, name: str) -> None:
+        super().__init__(
+            f"out of resource: {name}, Required: {required}, Hardware limit: {limit}. "
+            "Reducing block sizes or `num_stages` may help."
+        )
+        self.required, self.limit, self.name = required, limit, name
+
+    def __reduce__(self) -> tuple[type[OutOfResources], tuple[int, int, str]]:
+        return type(self), (self.required, self.limit, self.name)

@@ -55,7 +55,7 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.GtE: operator.ge,
 }
 
-PYTHON = (len, min, max, int, float, range, list, print, isinstance, getattr, hasattr)
+PYTHON = (len, min, max, int, float, range, list, tuple, print, isinstance, getattr, hasattr)
 """The functions of Python that kernels know."""
 
 REPLACED: dict[Any, str] = {min: "minimum", max: "maximum", print: "device_print", range: "range"}
@@ -411,6 +411,6 @@ def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
 def call_python(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
     """Call a Python function, now, with what the compiler knows. (Given.)"""
     values = [*arguments, *keywords.values()]
-    if function not in (isinstance, getattr, hasattr, len, list) and any(isinstance(v, tensor) for v in values):
+    if function not in (isinstance, getattr, hasattr, len, list, tuple) and any(isinstance(v, tensor) for v in values):
         raise TypeError(f"{function.__name__} is computed by the compiler, which does not know its argument")
     return function(*map(unwrap, arguments), **{name: unwrap(value) for name, value in keywords.items()})

@@ -39,6 +39,16 @@ class KernelSource:
         parameters = self.signature.parameters.values()
         return [parameter.name for parameter in parameters if "constexpr" in str(parameter.annotation)]
 
+    @property
+    def arg_names(self) -> list[str]:
+        """The names of all parameters."""
+        return list(self.signature.parameters)
+
+    @property
+    def src(self) -> str:
+        """The source text without decorators."""
+        return self.source[self.source.index("def ") :]
+
     @functools.cached_property
     def file(self) -> str:
         return inspect.getsourcefile(self.fn) or self.fn.__code__.co_filename

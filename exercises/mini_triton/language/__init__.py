@@ -30,6 +30,8 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
+from mini_triton.given.missing import explain_missing
+
 MODULES = (
     "dtypes",
     "constexpr",
@@ -50,11 +52,16 @@ MODULES = (
     "random",
     "given.hints",
     "given.ranges",
+    "given.core",
 )
 """In the order in which they import one another. Each one's `__all__` is part of the language."""
 
-SUBMODULES = ("math", "random", "extra")
-"""Modules that kernels may name: `tl.math.exp2`, `tl.extra.libdevice.tanh`."""
+SUBMODULES = {
+    **{name: name for name in ("math", "random", "extra")},
+    **{"core": "given.core", "standard": "given.standard", "target_info": "given.target_info"},
+    "libdevice": "extra.libdevice",
+}
+"""Modules that kernels may name, and where they are: `tl.math.exp2`, `tl.extra.libdevice.tanh`."""
 
 
 class Language(ModuleType):
@@ -78,14 +85,14 @@ def _modules() -> Iterator[ModuleType]:
 
 def __getattr__(name: str) -> Any:
     if name in SUBMODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return importlib.import_module(f"{__name__}.{SUBMODULES[name]}")
     if not name.startswith("_"):
         for module in _modules():
             if name in module.__all__:
                 value = getattr(module, name)
                 globals()[name] = value
                 return value
-    raise AttributeError(f"tl has no {name}: mini_triton does not support it, or Triton does not have it")
+    raise AttributeError(explain_missing("tl", name))
 
 
 def __dir__() -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mini_triton.ir.ops.elementwise import ROWS, TABLE, Exposed, one_float
 from mini_triton.language.context import builtin
@@ -59,10 +59,15 @@ FUNCTIONS = {row.tl.name: expose(row.name, row.tl) for row in ROWS if row.tl}
 globals().update(FUNCTIONS)
 __all__ += FUNCTIONS
 
-if TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any:
-        """The functions above, for a type checker."""
+def __getattr__(name: str) -> Any:
+    """Functions of libdevice, which were found here once: `tl.math.tanh`. (Given.)"""
+    if not name.startswith("_"):
+        from mini_triton.language.extra import libdevice  # which needs this module first
+
+        if hasattr(libdevice, name):
+            return getattr(libdevice, name)
+    raise AttributeError(f"tl.math has no {name}")
 
 
 @builtin

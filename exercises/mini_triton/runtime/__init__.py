@@ -19,3 +19,18 @@ Yours, in reading order, with their tasks:
 Given and worth reading: `arguments.py` (what is an array, what is a tensor), `options.py` (what a launch may say beside
 its arguments). To skip: `given/` (quick launches on a GPU, memory reached by addresses).
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+EXPORTS = {"JITFunction": "jit", "OutOfResources": "errors", "driver": "driver"}
+"""What programs take from here, and where it is."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in EXPORTS:
+        raise AttributeError(f"mini_triton.runtime has no {name}")
+    module = importlib.import_module(f"{__name__}.{EXPORTS[name]}")
+    return getattr(module, name, module)

@@ -13,10 +13,10 @@ from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
 from mini_triton.runtime.arguments import mock
-from mini_triton.runtime.binding import bind, parameters_of
+from mini_triton.runtime.binding import Parameter, bind, parameters_of
 from mini_triton.runtime.checks import AccessError
 from mini_triton.runtime.grids import grid_of
-from mini_triton.runtime.keys import Reference, functions_in, references, resolve
+from mini_triton.runtime.keys import Reference, compute_key, functions_in, references, resolve
 from mini_triton.runtime.options import DEFAULTS, Options
 from mini_triton.runtime.specialization import Specialized, specialize
 
@@ -30,7 +30,17 @@ COMPILE_ONLY = object()
 """Instead of a grid."""
 
 
-class JITFunction(KernelSource):
+class KernelInterface:
+    """What can be launched: `kernel[grid](...)` is `kernel.run(..., grid=grid, warmup=False)`."""
+
+    def run(self, *arguments: Any, grid: Any, warmup: bool, **keywords: Any) -> Any:
+        raise NotImplementedError
+
+    def __getitem__(self, grid: Any) -> Callable[..., Any]:
+        return functools.partial(self.run, grid=grid, warmup=False)
+
+
+class JITFunction(KernelSource, KernelInterface):
     """A function that kernels can call and Python can launch."""
 
     def __init__(
@@ -39,12 +49,28 @@ class JITFunction(KernelSource):
         noinline: bool = False,
         do_not_specialize: Collection[int | str] = (),
         do_not_specialize_on_alignment: Collection[int | str] = (),
+        repr: Callable[[Any], str] | None = None,
     ) -> None:
         super().__init__(fn, noinline)
         self.parameters = parameters_of(self.signature, do_not_specialize, do_not_specialize_on_alignment)
         self.kernels: dict[Key, CompiledKernel] = {}  # those compiled in this process
         self.references: dict[tuple[Any, str], Reference] = {}  # what they were compiled with
         self.warm: WarmLaunches | None = None  # launches on GPUs, if there were any
+        self.pre_run_hooks: list[Callable[..., None]] = []  # called with the arguments of each launch
+        self.repr = repr
+
+    @property
+    def params(self) -> list[Parameter]:
+        return list(self.parameters)
+
+    @property
+    def cache_key(self) -> str:
+        """A text that changes with the function's source, and with what it and the functions it calls read."""
+        return compute_key(self, references(self), {}, DEFAULTS)
+
+    def add_pre_run_hook(self, hook: Callable[..., None]) -> None:
+        """Have a function called with the arguments of each launch, before it."""
+        self.pre_run_hooks.append(hook)
 
     def __getitem__(self, grid: Any) -> Callable[..., CompiledKernel]:
         """What launches a grid: `kernel[grid](x, y, BLOCK=64)`. It returns the compiled kernel."""
@@ -56,6 +82,8 @@ class JITFunction(KernelSource):
         If `grid` is `COMPILE_ONLY`, nothing runs. Errors of the kernel say where it is wrong, and nothing of their way
         through compiler and runtime.
         """
+        for hook in self.pre_run_hooks:
+            hook(*arguments, **keywords)
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
                 if kernel := self.warm.repeat(grid, arguments, keywords):
@@ -148,7 +176,8 @@ def jit(
 ) -> Any:
     """Mark a function as a kernel, or as one that kernels call: `@jit` or `@jit(do_not_specialize=["n"])`. (Given.)
 
-    `debug`, `version`, `repr` and `launch_metadata` are for GPUs and their tools; here they have no effect.
+    `repr` makes the name of a compiled kernel, from its `signature` and `constants`. `debug`, `version` and
+    `launch_metadata` are for GPUs and their tools; here they have no effect.
     """
     if fn is None:
         return functools.partial(
@@ -156,5 +185,6 @@ def jit(
             noinline=bool(noinline),
             do_not_specialize=do_not_specialize or (),
             do_not_specialize_on_alignment=do_not_specialize_on_alignment or (),
+            repr=repr,
         )
     return JITFunction(fn)

@@ -83,7 +83,7 @@ class Buffer:
     @staticmethod
     def of(name: str, array: Any) -> Buffer:
         """The memory of a NumPy array or of a tensor of PyTorch on the CPU, whatever its strides; nothing is copied."""
-        array = _as_numpy(array)
+        array = as_numpy(array)
         dtype = np.dtype(f"i{array.itemsize}") if array.dtype.kind == "u" else array.dtype  # IR integers have no sign
         by_stride = array if array.flags.c_contiguous else array.transpose(np.argsort(array.strides)[::-1])
         if by_stride.flags.c_contiguous:
@@ -153,7 +153,8 @@ def reach(
         raise OutOfBounds(Buffer("memory", np.zeros(0, np.int8)), int(address[lane]), tuple(map(int, lane)))
 
 
-def _as_numpy(array: Any) -> np.ndarray:
+def as_numpy(array: Any) -> np.ndarray:
+    """A NumPy array, or a tensor of PyTorch on the CPU, as an array of the same memory."""
     if isinstance(array, np.ndarray):
         return array
     tensor = array.detach()

@@ -8,7 +8,9 @@ Source: `python/triton/language/core.py` (dtype) and `semantic.py` (`computation
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from mini_triton.formats import FORMATS, Format, Kind
 from mini_triton.ir import types as ir
@@ -50,6 +52,24 @@ class _Type:
     def is_fp8(self) -> bool:
         return self.is_floating() and self.width == 8
 
+    def is_standard_floating(self) -> bool:
+        return self.is_floating() and self.width > 8
+
+    def is_block(self) -> bool:
+        return False
+
+    def is_const(self) -> bool:
+        return False
+
+    @property
+    def scalar(self) -> Any:
+        """The type of an element: a block has another one than itself."""
+        return self
+
+    def with_element_ty(self, element_ty: Any) -> Any:
+        """A type of the same shape, with other elements."""
+        return element_ty
+
 
 @dataclass(frozen=True, repr=False)
 class dtype(_Type):
@@ -70,14 +90,50 @@ class dtype(_Type):
         """Size in memory in bytes."""
         return max(self.width // 8, 1)
 
+    @property
+    def int_bitwidth(self) -> int:
+        """Size of an integer in bits."""
+        if not self.is_int():
+            raise AttributeError(f"{self} is no integer: it has no int_bitwidth")
+        return self.width
+
+    @property
+    def fp_mantissa_width(self) -> int:
+        """Bits of a float's mantissa, without the leading one that is not stored."""
+        return self._format.mantissa
+
+    @property
+    def exponent_bias(self) -> int:
+        """What is added to a float's exponent of two before it is stored."""
+        return self._format.bias
+
+    @property
+    def _format(self) -> Format:
+        if not self.is_floating():
+            raise AttributeError(f"{self} is no float: it has no mantissa and no exponent")
+        return next(row for row in FORMATS if row.name == self.name)
+
+    def codegen_name(self) -> str:
+        """Triton's name for code: `float32` for fp32, `float8e5` for fp8e5."""
+        return self.name.replace("fp", "float").replace("bf", "bfloat")
+
+    def get_int_max_value(self) -> int:
+        return self.int_range()[1]
+
+    def get_int_min_value(self) -> int:
+        return self.int_range()[0]
+
     def int_range(self) -> tuple[int, int]:
         """Smallest and largest value of an integer dtype."""
         if self.signed:
             return -(2 ** (self.width - 1)), 2 ** (self.width - 1) - 1
         return 0, 2**self.width - 1
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return self.name
+
+    def __repr__(self) -> str:
+        return f"triton.language.{self.codegen_name()}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,6 +150,9 @@ class pointer_type(_Type):
     def ir_type(self) -> ir.PointerType:
         return ir.PointerType(self.element_ty.ir_type)
 
+    def is_const(self) -> bool:
+        return self.const
+
     def __repr__(self) -> str:
         return f"pointer<{self.element_ty}>"
 
@@ -104,6 +163,14 @@ def _scalar(row: Format) -> ir.IntegerType | ir.FloatType:
 
 DTYPES = {row.name: dtype(row.name, row.kind, _scalar(row), row.signed) for row in FORMATS}
 """Every dtype, by the name that it prints."""
+
+
+def _is_named(name: str) -> Callable[[_Type], bool]:
+    return lambda self: getattr(self, "name", "") == name
+
+
+for _name in (*DTYPES, "fp8e4b15"):
+    setattr(_Type, f"is_{_name}", _is_named(_name))  # `is_fp16()`, `is_int8()`: kernels ask
 
 globals().update((row.tl, DTYPES[row.name]) for row in FORMATS)
 # Those that rules speak of:

@@ -48,11 +48,11 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
 
 def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
     """Raise `TypeError` unless these are scalars of these dtypes. Signs do not matter. (Given.)"""
-    expected = ", ".join(map(repr, dtypes))
+    expected = ", ".join(map(str, dtypes))
     if not isinstance(results, tuple | list) or not all(isinstance(result, tensor) for result in results):
         raise TypeError(f"the combine function must return {expected}, not {results!r}")
     if [result.handle.type for result in results] != [dtype.ir_type for dtype in dtypes]:
-        returned = ", ".join(repr(result.type) for result in results)
+        returned = ", ".join(str(result.type) for result in results)
         raise TypeError(f"the combine function must return {expected}, not {returned}")
 
 

@@ -16,7 +16,8 @@ from mini_triton.formats import FORMATS
 
 OF_NUMPY = {np.dtype(row.array if row.native else getattr(ml_dtypes, row.array)): row.signature for row in FORMATS}
 OF_TORCH = {f"torch.{row.array}": row.signature for row in FORMATS}
-"""How a launch spells the element types of NumPy and PyTorch."""
+OF_LANGUAGE = {row.name: row.signature for row in FORMATS}
+"""How a launch spells the element types of NumPy, of PyTorch and of reinterpreted memory."""
 
 
 def is_memory(value: Any) -> bool:
@@ -26,8 +27,10 @@ def is_memory(value: Any) -> bool:
 
 @functools.cache
 def element_type(dtype: Any) -> str | None:
-    """How a launch spells a dtype of NumPy or PyTorch; None if kernels have no such type."""
+    """How a launch spells a dtype of NumPy, PyTorch or the language; None if kernels have no such type."""
     name = str(dtype)
+    if type(dtype).__module__.startswith("mini_triton."):
+        return OF_LANGUAGE[name]
     return OF_TORCH.get(name) if name.startswith("torch.") else OF_NUMPY.get(np.dtype(dtype))  # byte order included
 
 

@@ -36,6 +36,15 @@ class Parameter:
     type: str = ""  # what the annotation says, if it is a type: "fp32", "i64", "*fp16"
     specialize: bool = True  # whether a 1 becomes a constant, and multiples of 16 are noted
     specialize_alignment: bool = True  # whether multiples of 16 are noted
+    num: int = 0  # counted from 0
+
+    @property
+    def is_constexpr(self) -> bool:
+        return self.constexpr
+
+    @property
+    def has_default(self) -> bool:
+        return self.default is not REQUIRED
 
 
 def parameters_of(
@@ -50,6 +59,7 @@ def parameters_of(
             type=type_of(parameter.annotation),
             specialize=name not in unspecialized and number not in unspecialized,
             specialize_alignment=name not in unaligned and number not in unaligned,
+            num=number,
         )
         for number, (name, parameter) in enumerate(signature.parameters.items())
     )

@@ -48,7 +48,8 @@ class Compilation:
 
     @property
     def name(self) -> str:
-        return self.kernel.fn.__name__
+        make_name = getattr(self.kernel, "repr", None)
+        return make_name(self) if make_name else self.kernel.fn.__name__
 
     @property
     def signature(self) -> dict[str, str]:

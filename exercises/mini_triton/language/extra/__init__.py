@@ -1,5 +1,5 @@
 """What only some devices have, `tl.extra`. (Given.)"""
 
-from mini_triton.language.extra import libdevice
+from mini_triton.language.extra import cuda, libdevice
 
-__all__ = ["libdevice"]
+__all__ = ["cuda", "libdevice"]

@@ -18,9 +18,9 @@ from mini_triton.language.dtypes import DTYPES
 from mini_triton.language.math import where
 from mini_triton.language.reduction import max, min, of_numbers, xor_sum
 from mini_triton.language.shape import reshape
-from mini_triton.language.tensor import tensor
+from mini_triton.language.tensor import member, tensor
 
-__all__ = ["sort", "topk"]
+__all__ = ["bitonic_merge", "sort", "topk"]
 
 
 def log2(size: int) -> int:
@@ -65,6 +65,7 @@ def run_network(x: Any, k: int | None, dim: int | None, descending: bool) -> ten
     return reshape(cube, [*x.shape[:-1], 2**kept])
 
 
+@member
 @builtin
 def sort(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
     """The elements of the last dimension in order."""
@@ -77,3 +78,13 @@ def topk(x: tensor, k: int, dim: int | None = None) -> tensor:
     if not isinstance(k, int) or k & (k - 1) or not 2 <= k <= (x.shape or (1,))[-1]:
         raise ValueError(f"k must be a power of two from 2 up to the size of the dimension, not {k!r}")
     return run_network(x, k, dim, True)
+
+
+@builtin
+def bitonic_merge(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
+    """The elements of the last dimension in order, of which one half rises and the other falls."""
+    x = of_numbers(x, "bitonic_merge")
+    if not x.shape or dim not in (None, len(x.shape) - 1):
+        raise ValueError("only minor dimension is currently supported")
+    cube = merge(reshape(x, [2] * log2(x.numel) or [1]), log2(x.shape[-1]), int(bool(descending)))
+    return reshape(cube, x.shape)

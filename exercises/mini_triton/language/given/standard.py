@@ -5,12 +5,15 @@ Source: Triton's `python/triton/language/standard.py`.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
+from mini_triton import language
 from mini_triton.language.context import builtin
-from mini_triton.language.math import exp, fdiv, minimum
-from mini_triton.language.reduction import max, sum
-from mini_triton.language.tensor import member, tensor
+from mini_triton.language.dtypes import int1
+from mini_triton.language.math import exp, fdiv, maximum, minimum
+from mini_triton.language.reduction import keep_index, max, sum
+from mini_triton.language.tensor import add, bitwise, member, mul, tensor, unify
 
 __all__ = ["sigmoid", "softmax", "swizzle2d"]
 
@@ -43,3 +46,54 @@ def swizzle2d(i: Any, j: Any, size_i: Any, size_j: Any, size_g: Any) -> tuple[An
     rows = minimum(size_i - first_row, size_g)  # the last group may have fewer
     position = position % group_size
     return first_row + position % rows, position // rows
+
+
+@member
+@builtin
+def logical_and(x: tensor, other: Any) -> tensor:
+    """`x and other`, element by element; both have to be int1."""
+    return _logical("arith.andi", x, other)
+
+
+@member
+@builtin
+def logical_or(x: tensor, other: Any) -> tensor:
+    """`x or other`, element by element; both have to be int1."""
+    return _logical("arith.ori", x, other)
+
+
+def _logical(name: str, x: tensor, other: Any) -> tensor:
+    x, y = unify(x, other)
+    if x.dtype != int1:
+        raise TypeError(f"a logical operation takes int1, not {x.dtype}: compare with something first")
+    return bitwise(name, x, y)
+
+
+# --- for kernels that reduce with the functions of Triton's own reductions: `tl.standard._sum_combine`
+
+_sum_combine = add
+_prod_combine = mul
+_xor_combine = builtin(operator.xor)
+_or_combine = builtin(operator.or_)
+_elementwise_max = maximum
+_elementwise_min = minimum
+_argmax_combine_tie_break_left = builtin(keep_index("gt", tie_break_left=True))
+_argmax_combine_tie_break_fast = builtin(keep_index("gt", tie_break_left=False))
+_argmin_combine_tie_break_left = builtin(keep_index("lt", tie_break_left=True))
+_argmin_combine_tie_break_fast = builtin(keep_index("lt", tie_break_left=False))
+
+
+@builtin
+def _log2(i: int) -> int:
+    """The largest exponent of two that does not exceed `i`."""
+    return i.bit_length() - 1
+
+
+@builtin
+def _is_power_of_two(i: int) -> bool:
+    return i & (i - 1) == 0 and i != 0
+
+
+def __getattr__(name: str) -> Any:
+    """Every name of the language is found here as well."""
+    return getattr(language, name)

@@ -1,0 +1,46 @@
+"""Names of modules: programs that import `triton.compiler.errors` find `mini_triton.compiler.errors`, which is ours."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+ALIASES = {
+    "compiler": "given.compiler",
+    "compiler.compiler": "given.compiler",
+    "compiler.errors": "errors",
+    "knobs": "given.knobs",
+    "language.core": "language.given.core",
+    "language.standard": "language.given.standard",
+    "language.target_info": "language.given.target_info",
+    "language.extra.cuda.libdevice": "language.extra.libdevice",
+    "runtime.driver": "given.driver",
+    "runtime.errors": "errors",
+}
+"""Where a module of Triton's name is, both below `mini_triton`."""
+
+
+class Aliases(MetaPathFinder, Loader):
+    """Finds a module by its other name: it is the same module."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        known = name.startswith("mini_triton.") and name.removeprefix("mini_triton.") in ALIASES
+        return ModuleSpec(name, self) if known else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(f"mini_triton.{ALIASES[spec.name.removeprefix('mini_triton.')]}")
+        self.spec = module.__spec__  # which the import system replaces
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec
+
+
+def install() -> None:
+    """From now on modules are found by their other names."""
+    sys.meta_path.append(Aliases())
