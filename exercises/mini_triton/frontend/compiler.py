@@ -18,8 +18,7 @@ from mini_triton.ir.core import BlockArgument, Module
 from mini_triton.ir.scopes import function
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import building
-from mini_triton.language.dtypes import dtype, pointer_type
-from mini_triton.language.signature import parse_type
+from mini_triton.language.signature import inputs_of, parse_type, receive
 from mini_triton.language.tensor import tensor
 
 ALIGNMENT = 16  # bytes for pointers, elements for integers: what lets real Triton load 16 bytes at a time
@@ -51,7 +50,7 @@ def ast_to_ttir(
 
 def build_module(
     kernel: KernelSource,
-    types: Mapping[str, dtype | pointer_type],
+    types: Mapping[str, Any],
     constants: Mapping[str, Any],
     divisible: Collection[str],
 ) -> Module:
@@ -61,7 +60,7 @@ def build_module(
     Raises `CompilationError` for what is wrong with the kernel.
     """
     # Task 5.2: Join the stages: module, builder, function, visitor. Kernels see constants through `to_compile_time`,
-    # and arguments as tensors of their dtypes.
+    # and arguments as `receive` gives them: tensors of their dtypes. `inputs_of` has what the function gets.
     raise NotImplementedError("Task 5.2: From source to module")
 
 
@@ -72,7 +71,8 @@ def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument]
         message = "a kernel returns nothing: store its results in memory"
         raise CompilationError(message, kernel.loc(kernel.tree))
     for argument in arguments:
-        argument.attributes = {"tt.divisibility": ALIGNMENT} if argument.name in divisible else {}
+        is_divisible = argument.name.removesuffix(".base") in divisible  # a descriptor's, too
+        argument.attributes = {"tt.divisibility": ALIGNMENT} if is_divisible else {}
 
 
 def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ def cast(
     `fp_downcast_rounding` says how a float becomes a narrower one: "rtne", to the nearest, or "rtz", toward zero.
     Raises `ValueError` for a rounding where nothing is rounded, and what `reinterpret` and `convert` raise.
     """
+    dtype = dtype.scalar  # of the type of a block, as a block pointer has it
     # Task 4.5: An equal dtype changes nothing, whatever the rounding. "rtne" is how `convert` rounds anyway; "rtz" is
     # one `tt.fp_to_fp`, whatever the two floats. ValueError "Invalid rounding mode: up" for others, and
     # "fp_downcast_rounding should be set only for truncating fp conversions" with both dtypes where it does not narrow.

@@ -138,6 +138,7 @@ def _store_block(pointer: block_pointer, value: Any, mask: Any, boundary_check: 
     value = to_tensor(value)
     if value.shape and value.shape != pointer.block_shape:
         raise ValueError(f"Block shape({pointer.block_shape}) and value shape({value.shape}) mismatch")
-    if value.dtype != pointer.dtype:
-        raise TypeError(f"Block element type({pointer.dtype}) and value element type({value.dtype}) mismatch")
+    element = pointer.base.dtype.element_ty
+    if value.dtype != element:
+        raise TypeError(f"Block element type({element}) and value element type({value.dtype}) mismatch")
     store(pointer.pointers(), value, pointer.mask(boundary_check))

@@ -20,8 +20,7 @@ from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Module
 from mini_triton.ir.scopes import function
 from mini_triton.language.context import building
-from mini_triton.language.signature import parse_type
-from mini_triton.language.tensor import tensor
+from mini_triton.language.signature import inputs_of, parse_type, receive
 
 
 def trace(kernel: Callable[..., Any], signature: Mapping[str, str], **constants: Any) -> Module:
@@ -30,9 +29,8 @@ def trace(kernel: Callable[..., Any], signature: Mapping[str, str], **constants:
     `constants` are passed to the kernel as they are.
     """
     module, builder = Module(), Builder()
-    dtypes = {name: parse_type(spelling) for name, spelling in signature.items()}
-    inputs = {name: dtype.ir_type for name, dtype in dtypes.items()}
+    types = {name: parse_type(spelling) for name, spelling in signature.items()}
+    inputs = {name: type.ir_type for name, type in inputs_of(types).items()}
     with function(builder, module, kernel.__name__, inputs) as traced, building(builder):
-        arguments = {name: tensor(traced.arguments[i], dtypes[name]) for i, name in enumerate(dtypes)}
-        kernel(**arguments, **constants)
+        kernel(**receive(types, traced.arguments), **constants)
     return module

@@ -1,24 +1,68 @@
 """Types as a launch spells them: `"*fp32"` a pointer, `"*kfp32"` one that refuses stores, `"i32"`, `"u8"`, `"fp16"`.
 (Given.)
 
+A tensor descriptor that the host has made is a `"tensordesc<fp32[16, 32], zero>"`, by its elements, blocks and padding.
+It comes as several arguments.
+
 Source: Triton's `python/triton/compiler/code_generator.py` (`str_to_ty`).
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any
+
 from mini_triton.formats import FORMATS
+from mini_triton.ir.core import Value
 from mini_triton.language.dtypes import DTYPES, dtype, int1, pointer_type
+from mini_triton.language.given.tensor_descriptor import describe_blocks, tensor_descriptor_type
+from mini_triton.language.tensor import tensor
 
 SPELLINGS = {row.signature: DTYPES[row.name] for row in FORMATS} | {"i1": int1}
 
+DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([\d, ]+)\], (\w+)>")
 
-def parse_type(spelling: str) -> dtype | pointer_type:
-    """The type of an argument. Raises `ValueError` for an unknown spelling."""
+
+def parse_type(spelling: str) -> Any:
+    """The type of an argument: a dtype, a pointer or a descriptor. Raises `ValueError` for an unknown spelling."""
     if spelling.startswith("*"):
         const = spelling.startswith("*k")
         element = parse_type(spelling.removeprefix("*k" if const else "*"))
         assert isinstance(element, dtype)
         return pointer_type(element, const)
+    if match := DESCRIPTOR.fullmatch(spelling):
+        element, block_shape, padding = match.groups()
+        return describe_blocks(parse_type(element), [int(size) for size in block_shape.split(",")], padding)
     if spelling not in SPELLINGS:
         raise ValueError(f"there is no type {spelling!r}, only {', '.join(SPELLINGS)}, and * before one for a pointer")
     return SPELLINGS[spelling]
+
+
+def spell(type: dtype | pointer_type) -> str:
+    """How a launch spells a type."""
+    if isinstance(type, pointer_type):
+        return f"*{'k' * type.const}{spell(type.element_ty)}"
+    return next(spelling for spelling, known in SPELLINGS.items() if known == type)
+
+
+def inputs_of(types: Mapping[str, Any]) -> dict[str, dtype | pointer_type]:
+    """What compiled code gets for parameters of these types, by name: `d.base`, `d.shape.0` and so on for a descriptor
+    `d`."""
+    inputs: dict[str, dtype | pointer_type] = {}
+    for name, type in types.items():
+        parts = type.inputs if isinstance(type, tensor_descriptor_type) else {"": type}
+        inputs |= {".".join(filter(None, (name, part))): part_type for part, part_type in parts.items()}
+    return inputs
+
+
+def receive(types: Mapping[str, Any], arguments: Iterable[Value]) -> dict[str, Any]:
+    """The parameters of these types, by name, as a kernel sees them: made of what compiled code gets, in order."""
+    tensors = map(tensor, arguments, inputs_of(types).values())
+    return {
+        name: type.receive(*islice(tensors, len(type.inputs)))
+        if isinstance(type, tensor_descriptor_type)
+        else next(tensors)
+        for name, type in types.items()
+    }

@@ -16,7 +16,7 @@ from mini_triton.ir.types import Type
 from mini_triton.language.constexpr import unwrap
 from mini_triton.language.signature import parse_type
 from mini_triton.runtime import cache, inspection, pipeline
-from mini_triton.runtime.arguments import to_python
+from mini_triton.runtime.arguments import to_python, with_parts
 from mini_triton.runtime.checks import check_devices, check_writable, explain_access, explain_address
 from mini_triton.runtime.given.reach import known
 from mini_triton.runtime.keys import Reference, compute_key
@@ -66,7 +66,7 @@ def entry_of(kernel: CompiledKernel) -> cache.Entry:
 
 def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKernel:
     """The kernel that an entry was made of. (Given.)"""
-    types: list[Type] = [parse_type(type).ir_type for type in compilation.types]
+    types: list[Type] = [parse_type(type).ir_type for type in compilation.inputs.values()]
     lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
     source = entry["texts"]["numpy"]
     program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["chunk"], lines, entry["stored"])
@@ -98,8 +98,8 @@ class CompiledKernel:
         self.name = compilation.name
         self.hash = compilation.hash
         self.signature = compilation.signature
-        self.parameters = [name for name, type in self.signature.items() if type != "constexpr"]
-        self.pointers = [name for name in self.parameters if self.signature[name].startswith("*")]
+        self.parameters = list(compilation.inputs)
+        self.pointers = [name for name, type in compilation.inputs.items() if type.startswith("*")]
         self.lowered: dict[int, tuple[Lowered, dict[str, Text]]] = {}  # by compute capabilities, with texts
         self.launchers: dict[int, Launcher] = {}  # by the numbers of GPUs
 
@@ -114,6 +114,7 @@ class CompiledKernel:
 
     def launch(self, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
         """Run it for every program of the grid, with the values of its parameters, where their memory is. (Given.)"""
+        values = with_parts(values)
         memory = {name: values[name] for name in self.pointers}
         if any(getattr(value, "is_cuda", False) for value in memory.values()):
             self.launch_on_gpu(grid, values, memory)

@@ -14,6 +14,7 @@ import torch
 import triton
 import triton.language as tl
 from triton.runtime.interpreter import TensorHandle
+from triton.tools.tensor_descriptor import TensorDescriptor
 
 from tests.oracles.server import written
 
@@ -70,9 +71,17 @@ def interpret(
     given = {name: written.constant(value, module) for name, value in constexprs.items()}
     for (name, kind), place in zip(signature.items(), parameters, strict=True):
         if place is not None:
-            given[name] = values[place] if kind.startswith("*") else _scalar(values[place], kind)
+            given[name] = _argument(values[place], kind)
     getattr(module, kernel)[tuple(grid)](**given)
     torch.save(values, arguments)
+
+
+def _argument(value: Any, kind: str) -> Any:
+    """A value as its type says: a pointer, a descriptor `tensordesc<fp32[16, 32], zero>`, or a number."""
+    if kind.startswith("tensordesc"):
+        blocks, padding = kind.partition("[")[2].rstrip(">").split("], ")
+        return TensorDescriptor.from_tensor(value, [int(size) for size in blocks.split(",")], padding)
+    return value if kind.startswith("*") else _scalar(value, kind)
 
 
 def _scalar(value: Any, kind: str) -> Any:

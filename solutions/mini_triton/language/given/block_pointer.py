@@ -22,16 +22,19 @@ from mini_triton.ir.types import TensorType
 from mini_triton.language.constexpr import RunTimeValue, unwrap
 from mini_triton.language.context import builtin
 from mini_triton.language.creation import arange, full
-from mini_triton.language.dtypes import dtype, int1, int8, int32, int64, pointer_type
+from mini_triton.language.dtypes import int1, int8, int32, int64, pointer_type
 from mini_triton.language.shape import broadcast_to, expand_dims
-from mini_triton.language.tensor import convert, make_scalar, tensor
+from mini_triton.language.tensor import block_type, convert, make_scalar, tensor
 
 __all__ = ["make_block_ptr", "advance"]
 
 
 @dataclass(frozen=True)
 class block_pointer(RunTimeValue):
-    """A block in a larger array: where it is (`offsets`), and the array. All sizes are int64 scalars, in elements."""
+    """A block in a larger array: where it is (`offsets`), and the array. All sizes are int64 scalars, in elements.
+
+    A block need not be contiguous: an offset that is a tensor has the index of each row, as for `desc.gather`.
+    """
 
     base: tensor
     shape: tuple[tensor, ...]
@@ -40,13 +43,16 @@ class block_pointer(RunTimeValue):
     block_shape: tuple[int, ...]
 
     @property
-    def dtype(self) -> dtype:
-        """That of the elements."""
-        return self.base.dtype.element_ty
+    def dtype(self) -> pointer_type:
+        """A pointer to a block: `p.dtype.element_ty` is the block's type, to which `x.to` converts."""
+        element = block_type(self.base.dtype.element_ty, self.block_shape)
+        return pointer_type(element, self.base.dtype.const)  # type: ignore[arg-type]
+
+    type = dtype
 
     def advance(self, offsets: Any) -> block_pointer:
         """The block pointer moved by that many elements along each dimension. The old one stays where it is."""
-        steps = _wide(_listed(offsets), narrow=True)
+        steps = widen(listed(offsets), narrow=True)
         if len(steps) != len(self.offsets):
             raise ValueError(f"a block of {len(self.offsets)} dimensions cannot be advanced by {offsets}")
         moved = tuple(old + step for old, step in zip(self.offsets, steps, strict=True))
@@ -72,13 +78,16 @@ class block_pointer(RunTimeValue):
         """What elements outside of the array are read as: "zero", "nan", or by "" something undefined."""
         if option not in ("", None, "zero", "nan"):
             raise ValueError(f"Padding option {option} not supported")
-        if option == "nan" and self.dtype.is_int():
+        element = self.base.dtype.element_ty
+        if option == "nan" and element.is_int():
             raise ValueError("Padding option `nan` is not supported for integer block pointers")
-        return full((), math.nan if option == "nan" else 0, self.dtype) if option else None
+        return full((), math.nan if option == "nan" else 0, element) if option else None
 
     def _indices(self, axis: int) -> tensor:
         """The indices of the block along one dimension, in as many dimensions as it has."""
-        indices = self.offsets[axis] + convert(arange(0, self.block_shape[axis]), int64)
+        indices = self.offsets[axis]
+        if not indices.shape:
+            indices = indices + convert(arange(0, self.block_shape[axis]), int64)
         return expand_dims(indices, [i for i in range(len(self.block_shape)) if i != axis])
 
 
@@ -93,13 +102,13 @@ def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_s
         raise ValueError("Expected `base` to be a pointer type (but not a block pointer type or others)")
     if base.dtype.element_ty == int1:
         base = convert(base, pointer_type(int8))
-    shape, strides, offsets, block_shape, order = map(_listed, (shape, strides, offsets, block_shape, order))
+    shape, strides, offsets, block_shape, order = map(listed, (shape, strides, offsets, block_shape, order))
     if sorted(order) != list(range(len(order))):
         raise ValueError(f"Expected a permutation of (0, 1, ..., len(order)-1) in order, got {order}")
     if len({len(block_shape), len(shape), len(strides), len(offsets), len(order)}) > 1:
         raise ValueError("Expected shape/strides/offsets/block_shape to have the same length")
     TensorType(block_shape, base.dtype.element_ty.ir_type)  # checks the shape
-    return block_pointer(base, _wide(shape), _wide(strides), _wide(offsets, narrow=True), block_shape)
+    return block_pointer(base, widen(shape), widen(strides), widen(offsets, narrow=True), block_shape)
 
 
 @builtin
@@ -110,11 +119,12 @@ def advance(base: block_pointer, offsets: Any) -> block_pointer:
     return base.advance(offsets)
 
 
-def _listed(values: Any) -> tuple[Any, ...]:
+def listed(values: Any) -> tuple[Any, ...]:
+    """A tuple or a list, or one value, as a tuple of plain values."""
     return tuple(map(unwrap, values)) if isinstance(values, tuple | list) else (unwrap(values),)
 
 
-def _wide(values: Sequence[Any], narrow: bool = False) -> tuple[tensor, ...]:
+def widen(values: Sequence[Any], narrow: bool = False) -> tuple[tensor, ...]:
     """Scalars and numbers as int64; `narrow` ones must come as no more than 32 bits."""
     wide = []
     for value in values:
@@ -122,12 +132,16 @@ def _wide(values: Sequence[Any], narrow: bool = False) -> tuple[tensor, ...]:
             if value.shape or not value.dtype.is_int():
                 raise TypeError(f"Expected an integer scalar type in shape/strides/offsets, got {value!r}")
             if narrow and value.dtype == int64:
-                raise TypeError("Block pointers only support 32 bit `offsets/block_shape`, add a `.to(tl.int32)`")
+                raise TypeError(
+                    "Block pointers only support 32 bit `offsets/block_shape`, "
+                    "add a `.to(tl.int32)` or use regular indexing for 64 bit support"
+                )
             wide.append(convert(value, int64))
         elif isinstance(value, int):
             low, high = (int32 if narrow else int64).int_range()
             if not low <= value <= high:
-                raise ValueError(f"Block pointers only support {32 if narrow else 64} bit values here, got {value}")
+                kind = "32 bit `offsets/block_shape`" if narrow else "64 bit `shape/strides`"
+                raise ValueError(f"Block pointers only support {kind}, got a value {value} which is out of the range")
             wide.append(make_scalar(value, int64))
         else:
             raise TypeError(f"Unsupported element type in shape/strides/offsets: {value!r}")
@@ -135,7 +149,7 @@ def _wide(values: Sequence[Any], narrow: bool = False) -> tuple[tensor, ...]:
 
 
 def _checked_axes(boundary_check: Any, rank: int) -> list[int]:
-    axes = _listed(boundary_check)
+    axes = listed(boundary_check)
     if any(not isinstance(axis, int) or not 0 <= axis < rank for axis in axes):
         raise ValueError(f"boundary_check names dimensions from 0 to {rank - 1}, got {axes}")
     if len(set(axes)) < len(axes):

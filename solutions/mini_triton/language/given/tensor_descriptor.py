@@ -1,0 +1,276 @@
+"""Tensor descriptors: an array in memory, from which a kernel takes blocks at any place. (Given.)
+
+    rows = tl.make_tensor_descriptor(x, shape=[M, N], strides=[N, 1], block_shape=[16, 64])
+    rows.store([0, 64], rows.load([0, 0]) * 2)
+
+On newer GPUs the hardware knows descriptors (TMA). Here they are lowered as block pointers are: an access becomes a
+tensor of pointers and a mask, so that it runs everywhere. Outside of the array a load gives zero or NaN, and a store
+does nothing. What the hardware demands is demanded here, too: 16 bytes in the last dimension, which is contiguous.
+
+Source: `make_tensor_descriptor` and `descriptor_*` in Triton's `semantic.py`, and its
+`RewriteTensorDescriptorToPointer.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mini_triton.ir.types import TensorType
+from mini_triton.language import atomics
+from mini_triton.language.constexpr import RunTimeValue
+from mini_triton.language.context import builtin
+from mini_triton.language.dtypes import (
+    bfloat16,
+    dtype,
+    float16,
+    float32,
+    int32,
+    int64,
+    pointer_type,
+    uint32,
+    uint64,
+)
+from mini_triton.language.given.block_pointer import block_pointer, listed, widen
+from mini_triton.language.memory import load, store
+from mini_triton.language.tensor import block_type, convert, make_scalar, tensor, to_tensor
+
+__all__ = [
+    *("make_tensor_descriptor", "load_tensor_descriptor", "store_tensor_descriptor"),
+    *("tensor_descriptor", "tensor_descriptor_type"),
+]
+
+MOST_DIMENSIONS = 5
+SMALLEST_ROW = 16
+"""Bytes of a block in its last dimension."""
+
+ADDED = (uint32, int32, uint64, float32, float16, bfloat16)
+COMPARED = (uint32, int32, uint64, int64, float16, bfloat16)
+BITS = (uint32, int32, uint64, int64)
+"""Elements that the hardware has a reduction in memory for."""
+
+
+@dataclass(frozen=True)
+class tensor_descriptor_type:
+    """The type of a descriptor: of its blocks, and what they are filled with outside of the array."""
+
+    block_type: block_type
+    padding: str = "zero"
+
+    @property
+    def inputs(self) -> dict[str, dtype | pointer_type]:
+        """What a kernel gets of a descriptor that the host has made: the last stride is 1 in any case."""
+        axes = range(len(self.block_type.shape))
+        shape = {f"shape.{axis}": int32 for axis in axes}
+        strides = {f"strides.{axis}": int64 for axis in axes[:-1]}
+        return {"base": pointer_type(self.block_type.element_ty), **shape, **strides}  # type: ignore[arg-type]
+
+    def receive(self, base: tensor, *sizes: tensor) -> tensor_descriptor:
+        """The descriptor of which a kernel has got these."""
+        rank = len(self.block_type.shape)
+        strides = (*sizes[rank:], make_scalar(1, int64))
+        return tensor_descriptor(base, sizes[:rank], strides, self.block_type.shape, self.padding)
+
+    def __str__(self) -> str:
+        return f"tensor_descriptor<{self.block_type}>"
+
+
+@dataclass(frozen=True)
+class tensor_descriptor(RunTimeValue):
+    """An array in memory: its shape is of int32 scalars, its strides of int64 ones, in elements."""
+
+    base: tensor
+    shape: tuple[tensor, ...]
+    strides: tuple[tensor, ...]
+    block_shape: tuple[int, ...]
+    padding: str
+
+    @property
+    def dtype(self) -> Any:
+        """That of the elements."""
+        return self.base.dtype.element_ty
+
+    @property
+    def block_type(self) -> Any:
+        return self.type.block_type
+
+    @property
+    def type(self) -> tensor_descriptor_type:
+        return tensor_descriptor_type(block_type(self.dtype, self.block_shape), self.padding)
+
+    @builtin
+    def load(self, offsets: Any) -> tensor:
+        """The block that begins at these offsets."""
+        return self._load(self._block(offsets))
+
+    @builtin
+    def store(self, offsets: Any, value: Any) -> None:
+        """Write a block, converted to the dtype of the array, to where it begins."""
+        block, value = self._block(offsets), to_tensor(value)
+        _check_shape(value, self.block_shape)
+        self._store(block, convert(value, self.dtype))
+
+    @builtin
+    def gather(self, *args: Any) -> tensor:
+        """Rows with the indices in a tensor, from one column on: `desc.gather(rows, column)`."""
+        return self._load(self._rows("gather", *args))
+
+    @builtin
+    def scatter(self, value: tensor, *args: Any) -> None:
+        """Write rows to where these indices are: `desc.scatter(value, rows, column)`."""
+        block = self._rows("scatter", *args)
+        _check_shape(value, block.block_shape)
+        self._store(block, value)
+
+    @builtin
+    def atomic_add(self, offsets: Any, value: tensor) -> None:
+        """Add a block to memory in one step. None of these functions tells what memory held before."""
+        self._reduce(atomics.atomic_add, ADDED, offsets, value)
+
+    @builtin
+    def atomic_min(self, offsets: Any, value: tensor) -> None:
+        self._reduce(atomics.atomic_min, COMPARED, offsets, value)
+
+    @builtin
+    def atomic_max(self, offsets: Any, value: tensor) -> None:
+        self._reduce(atomics.atomic_max, COMPARED, offsets, value)
+
+    @builtin
+    def atomic_and(self, offsets: Any, value: tensor) -> None:
+        self._reduce(atomics.atomic_and, BITS, offsets, value)
+
+    @builtin
+    def atomic_or(self, offsets: Any, value: tensor) -> None:
+        self._reduce(atomics.atomic_or, BITS, offsets, value)
+
+    @builtin
+    def atomic_xor(self, offsets: Any, value: tensor) -> None:
+        self._reduce(atomics.atomic_xor, BITS, offsets, value)
+
+    # --- as block pointers
+
+    @property
+    def _axes(self) -> tuple[int, ...]:
+        return tuple(range(len(self.block_shape)))
+
+    def _block(self, offsets: Any) -> block_pointer:
+        """The block at these offsets."""
+        offsets = listed(offsets)
+        if len(offsets) != len(self.block_shape):
+            raise ValueError(f"expected {len(self.block_shape)} offsets, but got {len(offsets)}")
+        return self._pointer(widen(offsets, narrow=True), self.block_shape)
+
+    def _rows(self, name: str, *args: Any) -> block_pointer:
+        """Rows of the array, and of each as many columns as a block has."""
+        if len(args) != 2:
+            raise ValueError(f"descriptor {name} only supports 2D indexing, but got {len(args)}")
+        (rows, column), block_shape = args, list(self.block_shape)
+        if len(block_shape) != 2:
+            raise ValueError(f"descriptor must be 2D, but got {block_shape}")
+        if block_shape[0] != 1:
+            raise ValueError(f"descriptor block must have 1 row, but got {block_shape}")
+        if not isinstance(rows, tensor) or len(rows.shape) != 1:
+            raise ValueError(f"x offsets must be 1D, but got {list(getattr(rows, 'shape', ()))}")
+        if rows.shape[0] < 8:
+            raise ValueError(f"descriptor {name} must have at least 8 rows, but got {list(rows.shape)}")
+        columns = 32 // self.dtype.primitive_bitwidth * 8
+        if block_shape[1] < columns:
+            raise ValueError(
+                f"descriptor {name} of {self.dtype} must have at least {columns} columns, but got {block_shape[1]}"
+            )
+        return self._pointer((convert(rows, int64), *widen([column], narrow=True)), (rows.shape[0], block_shape[1]))
+
+    def _pointer(self, offsets: tuple[tensor, ...], block_shape: tuple[int, ...]) -> block_pointer:
+        shape = tuple(convert(size, int64) for size in self.shape)
+        return block_pointer(self.base, shape, self.strides, offsets, block_shape)
+
+    def _load(self, block: block_pointer) -> tensor:
+        return load(block, boundary_check=self._axes, padding_option=self.padding)
+
+    def _store(self, block: block_pointer, value: tensor) -> None:
+        store(block, value, boundary_check=self._axes)
+
+    def _reduce(self, function: Callable[..., tensor], dtypes: Sequence[Any], offsets: Any, value: Any) -> None:
+        block, value = self._block(offsets), to_tensor(value)
+        _check_shape(value, self.block_shape)
+        if self.dtype not in dtypes:
+            raise TypeError(f"Unsupported dtype {self.dtype}, only {', '.join(map(str, dtypes))}")
+        if self.dtype in (float16, bfloat16) and function is not atomics.atomic_add:
+            raise TypeError("16-bit float types require native tma support, which is not used here")
+        if value.dtype.ir_type != self.dtype.ir_type:
+            raise TypeError(f"Block element type({self.dtype}) and value element type({value.dtype}) mismatch")
+        function(block.pointers(), convert(value, self.dtype), block.mask(self._axes))
+
+
+@builtin
+def make_tensor_descriptor(
+    base: tensor, shape: Any, strides: Any, block_shape: Any, padding_option: str = "zero"
+) -> tensor_descriptor:
+    """A descriptor of the array at `base`, with the shape and strides, in elements. Its blocks have `block_shape`.
+
+    Outside of the array loads give what `padding_option` says, "zero" or "nan". Raises `ValueError` or `TypeError` for
+    what the hardware would not take.
+    """
+    if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:
+        raise TypeError(f"Expected `base` to be a pointer, got {base!r}")
+    shape, strides, block_shape = map(listed, (shape, strides, block_shape))
+    rank = len(shape)
+    if not 1 <= rank <= MOST_DIMENSIONS:
+        raise ValueError(f"Expected 1 <= ndim <= 5 but got {rank} dimensions")
+    if len(strides) != rank:
+        raise ValueError(f"Expected {rank} strides but got {len(strides)}")
+    if len(block_shape) != rank:
+        raise ValueError(f"Expected block_shape to have {rank} dimensions but got {len(block_shape)}")
+    element = base.dtype.element_ty
+    type = describe_blocks(element, block_shape, padding_option)
+    if isinstance(strides[-1], tensor) or strides[-1] != 1:
+        raise ValueError(f"Tensor descriptor last dim must be 1 but got {strides[-1]!r}")
+    return tensor_descriptor(
+        base,
+        tuple(_scalar(size, int32) for size in shape),
+        tuple(_scalar(stride, int64) for stride in strides),
+        type.block_type.shape,
+        type.padding,
+    )
+
+
+def describe_blocks(element: dtype, block_shape: Sequence[int], padding: str = "zero") -> tensor_descriptor_type:
+    """The type of a descriptor. Raises `ValueError` for blocks or padding that there are not."""
+    shape = TensorType(tuple(block_shape), element.ir_type).shape
+    size = element.primitive_bitwidth // 8
+    if shape[-1] * size < SMALLEST_ROW:
+        raise ValueError(
+            "Descriptor block shape must have at least 16 bytes in the last dimension, "
+            f"but got {shape[-1]} * {size} = {shape[-1] * size} bytes"
+        )
+    if padding not in ("zero", "nan"):
+        raise ValueError(f"Padding option {padding} not supported")
+    if padding == "nan" and element.is_int():
+        raise ValueError("Padding option `nan` is not supported for integer blocks")
+    return tensor_descriptor_type(block_type(element, shape), padding)
+
+
+@builtin
+def load_tensor_descriptor(desc: tensor_descriptor, offsets: Any) -> tensor:
+    """The same as `desc.load(offsets)`."""
+    return desc.load(offsets)
+
+
+@builtin
+def store_tensor_descriptor(desc: tensor_descriptor, offsets: Any, value: Any) -> None:
+    """The same as `desc.store(offsets, value)`."""
+    desc.store(offsets, value)
+
+
+def _scalar(value: Any, dtype: dtype) -> tensor:
+    """A size or a stride in the dtype that descriptors have it in."""
+    value = to_tensor(value)
+    if value.shape or not value.dtype.is_int():
+        raise TypeError(f"Expected an integer scalar type in shape/strides/offsets, got {value!r}")
+    return convert(value, dtype)
+
+
+def _check_shape(value: tensor, shape: tuple[int, ...]) -> None:
+    if value.shape != shape:
+        raise ValueError(f"Block shape({shape}) and value shape({value.shape}) mismatch")
