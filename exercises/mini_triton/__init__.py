@@ -11,7 +11,7 @@ from typing import Any
 from mini_triton.given import aliases
 from mini_triton.given.missing import explain_missing
 
-MODULES = ("compiler", "knobs", "language", "runtime", "testing")
+MODULES = ("compiler", "knobs", "language", "runtime", "testing", "tools")
 
 EXPORTS = {
     "jit": "mini_triton.runtime.jit",
@@ -19,6 +19,7 @@ EXPORTS = {
     "KernelInterface": "mini_triton.runtime.jit",
     "MockTensor": "mini_triton.runtime.arguments",
     "reachable": "mini_triton.runtime.given.reach",
+    "set_allocator": "mini_triton.tools.tensor_descriptor",
     "constexpr_function": "mini_triton.frontend.function",
     "cdiv": "mini_triton.frontend.function",
     "next_power_of_2": "mini_triton.frontend.function",

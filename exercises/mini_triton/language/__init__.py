@@ -17,8 +17,8 @@ Yours, in reading order, with their tasks (`dtypes.py` belongs to milestone 1):
     random.py       random numbers without a state (4.10)
 
 Given and worth reading: `context.py` (the current builder, `@builtin`), `tracing.py` (running a kernel once),
-`signature.py` (how a launch spells types). To skip: `given/` (block pointers, hints, ranges, sorting, softmax) and
-`extra/` (libdevice).
+`signature.py` (how a launch spells types). To skip: `given/` (block pointers, tensor descriptors, hints, ranges,
+sorting, softmax) and `extra/` (libdevice).
 
 Names are loaded when they are first used: the dtypes of milestone 1 need none of the later modules.
 """
@@ -43,6 +43,7 @@ MODULES = (
     "given.block_pointer",
     "memory",
     "atomics",
+    "given.tensor_descriptor",
     "math",
     "dot",
     "reduction",

@@ -1,4 +1,4 @@
-"""Arguments as kernels see them: memory, numbers, and compile-time values. (Given.)
+"""Arguments as kernels see them: memory, numbers, tensor descriptors, and compile-time values. (Given.)
 
 NumPy arrays are known by their class. PyTorch is never imported here: a tensor is known by what it can do, as in real
 Triton, where anything with a `data_ptr()` and a `dtype` is a pointer.
@@ -7,6 +7,7 @@ Triton, where anything with a `data_ptr()` and a `dtype` is a pointer.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import ml_dtypes
@@ -42,6 +43,22 @@ def address(memory: Any) -> int:
 def device_of(memory: Any) -> str:
     """Where an array or a tensor is: `cpu`, `cuda:0`, ..."""
     return "cpu" if isinstance(memory, np.ndarray) else str(memory.device)
+
+
+def is_descriptor(value: Any) -> bool:
+    """Whether an argument is a tensor descriptor, be it Triton's own."""
+    return hasattr(value, "base") and hasattr(value, "block_shape")
+
+
+def with_parts(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments by name, and those that compiled code gets for descriptors among them."""
+    parts = dict(values)
+    for name, value in values.items():
+        if is_descriptor(value):
+            parts[f"{name}.base"] = value.base
+            parts |= {f"{name}.shape.{axis}": int(size) for axis, size in enumerate(value.shape)}
+            parts |= {f"{name}.strides.{axis}": int(stride) for axis, stride in enumerate(value.strides)}
+    return parts
 
 
 def to_python(value: Any) -> Any:

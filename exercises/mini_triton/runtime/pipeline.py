@@ -25,6 +25,7 @@ from mini_triton.frontend.function import KernelSource
 from mini_triton.ir.core import Module
 from mini_triton.ir.printer import print_module, without_locations
 from mini_triton.ir.verifier import verify_after
+from mini_triton.language.signature import inputs_of, parse_type, spell
 from mini_triton.runtime import inspection
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized
@@ -57,9 +58,11 @@ class Compilation:
         return {name: argument.type for name, argument in self.arguments.items()}
 
     @property
-    def types(self) -> list[str]:
-        """The types of the parameters that compiled code still has."""
-        return [type for type in self.signature.values() if type != "constexpr"]
+    def inputs(self) -> dict[str, str]:
+        """The type of each argument of compiled code, as a launch spells it: without constants, with the parts of
+        descriptors."""
+        types = {name: parse_type(type) for name, type in self.signature.items() if type != "constexpr"}
+        return {name: spell(type) for name, type in inputs_of(types).items()}
 
 
 class Form(NamedTuple):
@@ -116,7 +119,7 @@ def hand_off(ttir: str, compilation: Compilation) -> Lowered:
     from mini_triton.backends.handoff import lower  # not earlier: kernels run without it
 
     options = vars(compilation.options)
-    return lower(compilation.name, ttir, compilation.types, compilation.capability, options)
+    return lower(compilation.name, ttir, list(compilation.inputs.values()), compilation.capability, options)
 
 
 def change(function: Callable[[Module], None]) -> Callable[[Module, Compilation], Module]:
