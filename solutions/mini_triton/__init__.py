@@ -13,6 +13,9 @@ from mini_triton.given.missing import explain_missing
 
 MODULES = ("compiler", "knobs", "language", "runtime", "testing", "tools")
 
+__version__ = "3.7.0"
+"""The version of Triton whose language this is: libraries ask."""
+
 EXPORTS = {
     "jit": "mini_triton.runtime.jit",
     "JITFunction": "mini_triton.runtime.jit",

@@ -23,6 +23,7 @@ import mini_triton.language as tl
 from mini_triton.errors import CompilationError, Loc, UnsupportedLanguageConstruct
 from mini_triton.frontend import control_flow
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
+from mini_triton.frontend.given.adopted import adopt
 from mini_triton.frontend.names import Scope
 from mini_triton.frontend.values import can_be_named, to_compile_time, to_run_time
 from mini_triton.ir.builder import Builder
@@ -250,7 +251,7 @@ class Visitor:
     # --- calls
 
     def visit_Call(self, node: ast.Call) -> Any:
-        function = unwrap(self.visit(node.func))
+        function = adopt(unwrap(self.visit(node.func)))
         arguments, keywords = self.visit_arguments(node)
         if isinstance(function, KernelSource):
             return self.inline(node, function, arguments, keywords)
@@ -283,6 +284,8 @@ class Visitor:
             return partial(call_python, function)
         if isinstance(function, ConstexprFunction):
             return partial(call_python, function.fn)
+        if is_named_tuple(function):
+            return function
         owner = getattr(function, "__self__", function)
         modules = type(owner).__module__, getattr(owner, "__module__", None) or ""
         if is_builtin(function) or any(module.startswith("mini_triton") for module in modules):
@@ -294,7 +297,7 @@ class Visitor:
         """Call a function of the language; kernels among its arguments become functions that it can call. (Given.)"""
 
         def make_callable(value: Any) -> Any:
-            inner = unwrap(value)
+            inner = adopt(unwrap(value))
             if not isinstance(inner, KernelSource):
                 return value
             return lambda *xs, **options: self.inline(node, inner, xs, options)
@@ -378,12 +381,18 @@ def unwrap_once(value: Any) -> Any:
 
 def is_visible(value: Any) -> bool:
     """Whether kernels may see this global. (Given.)"""
+    value = adopt(value)
     if isinstance(value, constexpr | ModuleType | KernelSource | ConstexprFunction) or is_builtin(value):
         return True
-    if any(value is function for function in PYTHON):
+    if any(value is function for function in PYTHON) or is_named_tuple(value):
         return True
     module = getattr(value, "__module__", "") if isinstance(value, type) else type(value).__module__
     return module.startswith("mini_triton.language")
+
+
+def is_named_tuple(value: Any) -> bool:
+    """Whether it is a class of named tuples: kernels may make such. (Given.)"""
+    return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
 
 
 def bind_arguments(function: KernelSource, /, *arguments: Any, **keywords: Any) -> dict[str, Any]:
@@ -405,7 +414,10 @@ def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
         return meant(*arguments, **keywords)
     if any(isinstance(argument, tensor) for argument in arguments):
         return reduce(partial(meant, **keywords), arguments)
-    return function(*map(unwrap, arguments))
+    numbers = list(map(unwrap, arguments))
+    if any(math.isnan(x) or (x == 0 and math.copysign(1, x) < 0) for x in numbers):
+        raise TypeError(f"{function.__name__} of constants takes neither NaN nor -0.0: use tl.{REPLACED[function]}")
+    return function(*numbers)
 
 
 def call_python(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:

@@ -9,7 +9,7 @@ import ast
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mini_triton.errors import CompilationError, Loc
@@ -25,6 +25,7 @@ class KernelSource:
         functools.update_wrapper(self, fn)
         self.fn = fn
         self.noinline = noinline
+        self.added: dict[str, Any] = {}  # names that were added to those that the source sees
         self.signature = inspect.signature(fn)
 
     def __repr__(self) -> str:
@@ -87,7 +88,7 @@ class KernelSource:
         return Loc(self.file, lines + node.lineno, columns + node.col_offset)
 
     @property
-    def globals(self) -> dict[str, Any]:
+    def globals(self) -> Mapping[str, Any]:
         """What names mean that the function does not bind itself: its module's, and those of functions around it."""
         names = self.fn.__code__.co_freevars
         cells = self.fn.__closure__ or ()
@@ -97,6 +98,7 @@ class KernelSource:
                 enclosed[name] = cell.cell_contents
             except ValueError:  # the name has no value yet
                 continue
+        enclosed |= self.added
         return {**self.fn.__globals__, **enclosed} if enclosed else self.fn.__globals__
 
 

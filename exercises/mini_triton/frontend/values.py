@@ -17,6 +17,11 @@ from mini_triton.language.dtypes import dtype, pointer_type
 from mini_triton.language.tensor import is_number, tensor, to_tensor
 
 
+def like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, ...]:
+    """A tuple with other elements, a named tuple of the same class if `value` is one. (Given.)"""
+    return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
+
+
 def to_compile_time(value: Any) -> Any:
     """A value that Python computed, as kernels see it: numbers, texts and None as `constexpr`, also those in tuples.
     (Given.)"""
@@ -24,14 +29,17 @@ def to_compile_time(value: Any) -> Any:
         value = value.value
     if value is None or isinstance(value, bool | int | float | str):
         return constexpr(value)
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple):
+        return like(value, map(to_compile_time, value))
+    if isinstance(value, list):
         return tuple(map(to_compile_time, value))
     return value
 
 
 def to_run_time(value: Any) -> Any:
     """The same value with its numbers as tensors, also those in tuples: as after an assignment."""
-    # Task 5.4: A number is a `constexpr` whose value `is_number`; `to_tensor` takes it. Everything else stays.
+    # Task 5.4: A number is a `constexpr` whose value `is_number`; `to_tensor` takes it. Everything else stays. `like`
+    # makes a tuple of the same kind.
     raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
 
@@ -53,7 +61,7 @@ def rebuild(value: Any, handles: Iterable[Value]) -> Any:
 
     Tensors keep their dtype. `value` itself does not change, and what the compiler knows is the very same object.
     """
-    # Task 5.6: The opposite of `flatten`.
+    # Task 5.6: The opposite of `flatten`. `like` makes a tuple of the same kind.
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 
 

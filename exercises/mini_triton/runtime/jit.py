@@ -15,6 +15,7 @@ from mini_triton.frontend.function import KernelSource
 from mini_triton.runtime.arguments import mock
 from mini_triton.runtime.binding import Parameter, bind, parameters_of
 from mini_triton.runtime.checks import AccessError
+from mini_triton.runtime.given.tuples import flatten_arguments
 from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, compute_key, functions_in, references, resolve
 from mini_triton.runtime.options import DEFAULTS, Options
@@ -58,6 +59,8 @@ class JITFunction(KernelSource, KernelInterface):
         self.warm: WarmLaunches | None = None  # launches on GPUs, if there were any
         self.pre_run_hooks: list[Callable[..., None]] = []  # called with the arguments of each launch
         self.repr = repr
+        self.flat: dict[Any, JITFunction] = {}  # for launches with tuples
+        self.elements: list[str] = []  # of such a kernel: the parameters that were elements of tuples
 
     @property
     def params(self) -> list[Parameter]:
@@ -88,6 +91,8 @@ class JITFunction(KernelSource, KernelInterface):
             if self.warm is not None and grid is not COMPILE_ONLY:
                 if kernel := self.warm.repeat(grid, arguments, keywords):
                     return kernel
+            if flat := flatten_arguments(self, arguments, keywords):
+                return flat[0].launch(grid, **flat[1])
             # Task 7.9: `bind` the arguments, `find` the kernel for their values and `Options`, and have
             # it `launch` the grid that `grid_of` makes.
             raise NotImplementedError("Task 7.9: The launch")

@@ -25,6 +25,7 @@ import numpy as np
 
 import mini_triton
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
+from mini_triton.frontend.given.adopted import adopt
 from mini_triton.frontend.names import written
 from mini_triton.language.constexpr import unwrap
 from mini_triton.runtime.cache import FORMAT
@@ -85,7 +86,7 @@ def resolve(names: Mapping[str, Any], path: str) -> Any:
 
 def as_function(value: Any) -> KernelSource | None:
     """A function that kernels may call, as one whose source can be read; None for everything else. (Given.)"""
-    value = unwrap(value)
+    value = adopt(unwrap(value))
     if isinstance(value, ConstexprFunction) and not value.__module__.startswith("mini_triton"):
         return KernelSource(value.fn)
     return value if isinstance(value, KernelSource) else None

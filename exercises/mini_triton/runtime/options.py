@@ -27,7 +27,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if not isinstance(self.num_warps, int) or self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
-            raise ValueError(f"num_warps must be a power of 2, not {self.num_warps!r}")
+            raise AssertionError(f"num_warps must be a power of 2, not {self.num_warps!r}")
 
 
 OPTIONS = tuple(field.name for field in dataclasses.fields(Options))

@@ -17,6 +17,11 @@ from mini_triton.language.dtypes import dtype, pointer_type
 from mini_triton.language.tensor import is_number, tensor, to_tensor
 
 
+def like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, ...]:
+    """A tuple with other elements, a named tuple of the same class if `value` is one. (Given.)"""
+    return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
+
+
 def to_compile_time(value: Any) -> Any:
     """A value that Python computed, as kernels see it: numbers, texts and None as `constexpr`, also those in tuples.
     (Given.)"""
@@ -24,18 +29,21 @@ def to_compile_time(value: Any) -> Any:
         value = value.value
     if value is None or isinstance(value, bool | int | float | str):
         return constexpr(value)
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple):
+        return like(value, map(to_compile_time, value))
+    if isinstance(value, list):
         return tuple(map(to_compile_time, value))
     return value
 
 
 def to_run_time(value: Any) -> Any:
     """The same value with its numbers as tensors, also those in tuples: as after an assignment."""
-    # [task 5.4] A number is a `constexpr` whose value `is_number`; `to_tensor` takes it. Everything else stays.
+    # [task 5.4] A number is a `constexpr` whose value `is_number`; `to_tensor` takes it. Everything else stays. `like`
+    # makes a tuple of the same kind.
     if isinstance(value, constexpr) and is_number(value.value):
         return to_tensor(value)
     if isinstance(value, tuple):
-        return tuple(map(to_run_time, value))
+        return like(value, map(to_run_time, value))
     return value
     # [end]
 
@@ -65,12 +73,12 @@ def rebuild(value: Any, handles: Iterable[Value]) -> Any:
 
     Tensors keep their dtype. `value` itself does not change, and what the compiler knows is the very same object.
     """
-    # [task 5.6] The opposite of `flatten`.
+    # [task 5.6] The opposite of `flatten`. `like` makes a tuple of the same kind.
     handles = iter(handles)
     if isinstance(value, tensor):
         return tensor(next(handles), value.dtype)
     if isinstance(value, tuple):
-        return tuple(rebuild(element, handles) for element in value)
+        return like(value, [rebuild(element, handles) for element in value])
     if isinstance(value, RunTimeValue):
         fields = {name: rebuild(field, handles) for name, field in _fields(value).items()}
         return dataclasses.replace(value, **fields)  # type: ignore[type-var]

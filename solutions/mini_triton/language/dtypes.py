@@ -210,7 +210,10 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
     if lhs.signed == rhs.signed:
         return lhs if lhs.width > rhs.width else rhs
     if div_or_mod:
-        raise TypeError(f"cannot use /, // or % with {lhs} and {rhs}: they have different signedness")
+        raise TypeError(
+            f"Cannot use /, // or % with {lhs} and {rhs} because they have different signedness; "
+            "this is unlikely to result in a useful answer. Cast them to the same signedness."
+        )
     signed, unsigned = operands if lhs.signed else (rhs, lhs)
     return unsigned if unsigned.width >= signed.width else signed
     # [end]
@@ -230,7 +233,7 @@ def literal_dtype(value: bool | int | float) -> dtype:
             low, high = candidate.int_range()
             if low <= value <= high:
                 return candidate
-        raise ValueError(f"{value} fits no integer dtype")
+        raise ValueError(f"Nonrepresentable integer {value}: it fits no integer dtype")
     if value == 0 or math.isinf(value) or math.isnan(value):
         return float32
     return float32 if SMALLEST_NORMAL_FP32 <= abs(value) <= LARGEST_FP32 else float64

@@ -8,6 +8,7 @@ Source: Triton's `python/triton/language/math.py`, and `semantic.py` (`minimum`,
 from __future__ import annotations
 
 import enum
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -168,6 +169,18 @@ def fma(x: Any, y: Any, z: Any) -> tensor:
     # [end]
 
 
+def as_condition(value: Any) -> tensor:
+    """A condition as an int1: of other numbers "not zero" holds, with a warning, as Triton has it. (Given.)"""
+    condition = to_tensor(value)
+    if condition.dtype != int1:
+        warnings.warn(
+            "tl.where with a non-boolean condition is deprecated and will error out in a future triton release. "
+            f"Got {condition.dtype}",
+            stacklevel=2,
+        )
+    return convert(condition, int1)
+
+
 @builtin
 def where(condition: Any, x: Any, y: Any) -> tensor:
     """`x` where the condition holds, else `y`: both are computed, and one of each two elements is taken.
@@ -175,9 +188,9 @@ def where(condition: Any, x: Any, y: Any) -> tensor:
     The values are promoted as by an operator, numbers are weak, and pointers may be among them. All three are
     broadcast. Raises `TypeError` for values that do not come to one dtype.
     """
-    # [task 4.7] A condition that is no int1 is converted: "not zero" holds. Beside a pointer nothing is promoted, so
-    # an integer can get through to here. `arith.select`; its result does not have the dtype of its first operand.
-    condition = convert(to_tensor(condition), int1)
+    # [task 4.7] `as_condition` is given. Beside a pointer nothing is promoted, so an integer can get through to here.
+    # `arith.select`; its result does not have the dtype of its first operand.
+    condition = as_condition(condition)
     x, y = unify(x, y, pointers=True)
     if x.dtype != y.dtype:
         raise TypeError(f"where chooses between values of one dtype, not between {x.dtype} and {y.dtype}")

@@ -255,13 +255,20 @@ def interleave(x: tensor, y: tensor) -> tensor:
 
 
 @builtin
-def cat(x: tensor, y: tensor, can_reorder: bool = False) -> tensor:
-    """The elements of both in one dimension, in an order of the compiler's choosing. (Given.)
+def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor:
+    """The elements of `x` and then those of `y` along `dim`. (Given.)
 
-    Raises `ValueError` without `can_reorder`: Triton could not keep the order before 3.9.
+    With `can_reorder` they have one dimension, and are in an order of the compiler's choosing.
     """
     if not can_reorder:
-        raise ValueError("current implementation of `cat` always may reorder elements: pass can_reorder=True")
+        rank = len(x.shape)
+        dim = _axis(dim, rank)
+        if any(a != b for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if i != dim):
+            raise ValueError(f"tensor dims must match except in the concat dimension {dim}, got {x!r} and {y!r}")
+        order = list(range(rank))
+        order.insert(dim, rank)  # `join` adds the last one
+        joined = permute(join(x, y), order)
+        return reshape(joined, [*x.shape[:dim], 2 * x.shape[dim], *x.shape[dim + 1 :]])
     if len(x.shape) != 1 or len(y.shape) != 1 or x.dtype.ir_type != y.dtype.ir_type:
         raise ValueError(f"tl.cat takes two tensors of one dimension and one dtype, not {x!r} and {y!r}")
     shape = (x.shape[0] + y.shape[0],)

@@ -14,6 +14,7 @@ from typing import Any
 
 from mini_triton.formats import FORMATS
 from mini_triton.language.dtypes import pointer_type
+from mini_triton.language.given.core import const
 from mini_triton.runtime.options import OPTIONS
 
 REQUIRED = inspect.Parameter.empty
@@ -37,6 +38,7 @@ class Parameter:
     specialize: bool = True  # whether a 1 becomes a constant, and multiples of 16 are noted
     specialize_alignment: bool = True  # whether multiples of 16 are noted
     num: int = 0  # counted from 0
+    const: bool = False  # annotated `tl.const`: a pointer that is not stored to
 
     @property
     def is_constexpr(self) -> bool:
@@ -60,6 +62,7 @@ def parameters_of(
             specialize=name not in unspecialized and number not in unspecialized,
             specialize_alignment=name not in unaligned and number not in unaligned,
             num=number,
+            const=parameter.annotation is const or str(parameter.annotation) in ("tl.const", "const"),
         )
         for number, (name, parameter) in enumerate(signature.parameters.items())
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
+from mini_triton.frontend.function import KernelSource
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.runtime.arguments import address, element_type, is_descriptor, is_memory, to_python
 from mini_triton.runtime.binding import Parameter
@@ -30,16 +31,19 @@ class Specialized(NamedTuple):
 def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
     """What the compiler is told of the argument for this parameter. (Given.)
 
-    Raises `TypeError`, with the names of kernel and parameter, for what kernels cannot take.
+    Raises, with the names of kernel and parameter, `TypeError` for what kernels cannot take, and `OverflowError` for an
+    integer beyond 64 bits.
     """
     try:
-        if parameter.constexpr:
+        if parameter.constexpr or isinstance(value, KernelSource):
             return specialize_constant(value)
         if is_descriptor(value):
             return specialize_descriptor(value)
         found = specialize_value(to_python(value), parameter)
     except (TypeError, OverflowError) as error:
-        raise TypeError(f"{kernel}, parameter {parameter.name}: {error}") from None
+        raise type(error)(f"{kernel}, parameter {parameter.name}: {error}") from None
+    if parameter.const and found.type.startswith("*"):
+        return Specialized(f"*k{found.type[1:]}", found.divisible)
     return Specialized(parameter.type, found.divisible) if parameter.type and value is not None else found
 
 

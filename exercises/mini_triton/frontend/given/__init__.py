@@ -1,0 +1,1 @@
+"""Parts of the front end that need not be read. (Given.)"""

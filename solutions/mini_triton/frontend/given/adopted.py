@@ -1,0 +1,68 @@
+"""Functions that real Triton's `@jit` has marked, such as a library's helpers: kernels call them as they call ours.
+
+They are compiled from their source. What that names of real Triton's is replaced by ours: `tl.load` by our `tl.load`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+from mini_triton.frontend.function import KernelSource
+from mini_triton.language.constexpr import constexpr
+from mini_triton.language.dtypes import DTYPES
+
+
+def translate(value: Any) -> Any:
+    """What is real Triton's as ours: modules, functions of the language, dtypes, compile-time values."""
+    if isinstance(value, ModuleType):
+        return importlib.import_module(f"mini_{value.__name__}") if _is_tritons(value.__name__) else value
+    if _is_tritons(type(value).__module__):
+        if type(value).__name__ == "constexpr":
+            return constexpr(translate(value.value))
+        return DTYPES.get(str(value), value)
+    if _is_tritons(getattr(value, "__module__", None) or ""):
+        return getattr(importlib.import_module("mini_triton.language"), value.__name__, value)
+    return value
+
+
+def _is_tritons(module: str) -> bool:
+    return module.partition(".")[0] == "triton"
+
+
+class AdoptedNames(Mapping[str, Any]):
+    """The names that a function of real Triton's sees: whatever is real Triton's is replaced by ours."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self.names = names
+
+    def __getitem__(self, name: str) -> Any:
+        return translate(self.names[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class AdoptedSource(KernelSource):
+    """A function that real Triton's `@jit` has marked, such as a library's helper: it is compiled from its source."""
+
+    @property
+    def globals(self) -> Mapping[str, Any]:
+        return AdoptedNames(super().globals)
+
+
+_adopted: dict[int, KernelSource] = {}
+
+
+def adopt(value: Any) -> Any:
+    """A function of real Triton's `@jit` as one of ours; everything else as it is."""
+    if not type(value).__module__.startswith("triton.runtime.") or not hasattr(value, "fn"):
+        return value
+    if id(value) not in _adopted:
+        _adopted[id(value)] = AdoptedSource(value.fn)
+    return _adopted[id(value)]
