@@ -164,10 +164,64 @@ def spelled_type(host: Host, name: str, value: Any) -> str:
         return "fp32" if isinstance(value, float) else "i32"
     if name not in host.blocks:
         return "*i32"
-    return f"tensordesc<fp32{host.blocks[name]}, {host.padding}>"
+    return f"tensordesc<fp32{host.blocks[name]}, {host.padding}, >"
+
+
+def test_sizes_of_descriptors_are_specialized() -> None:
+    """Only so can a GPU load four elements at once."""
+    kernel = sources.load(FILE.read_text(encoding="utf-8"), str(FILE))["host_copy"]
+    array = numbers(64, 48)
+    compiled = kernel.warmup(*[TensorDescriptor.from_tensor(array, [32, 16])] * 2, 0, 0)
+    assert compiled.signature["source"] == "tensordesc<fp32[32, 16], zero, base shape.0 shape.1 strides.0>"
+    if not triton.available():
+        oracles.unavailable("real Triton is not installed")
+    machine_code = triton.compile_ttir(compiled.asm["ttir"], "sm_80")
+    assert machine_code.count("ld.global.v4") > 0
+
+
+def test_found_on_disk_again(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    for _ in range(2):
+        kernel = sources.load(FILE.read_text(encoding="utf-8"), str(FILE))["host_copy"]
+        target, source = np.zeros((16, 16), np.float32), numbers(16, 16)
+        kernel[1,](*(TensorDescriptor.from_tensor(array, [16, 16]) for array in (target, source)), 0, 0)
+        np.testing.assert_array_equal(target, source)
+
+
+def test_a_shape_larger_than_the_memory() -> None:
+    kernel = sources.load(FILE.read_text(encoding="utf-8"), str(FILE))["host_copy"]
+    target, source = np.zeros((16, 16), np.float32), numbers(12, 16)
+    wrong = TensorDescriptor(source, [16, 16], [16, 1], [16, 16])
+    with pytest.raises(IndexError, match=r"source\.base\[192\] is out of bounds, source\.base has 192 elements"):
+        kernel[1,](TensorDescriptor.from_tensor(target, [16, 16]), wrong, 0, 0)
 
 
 # --- what is refused, and in which words
+
+ARRAY = numbers(12, 16)
+NO_DESCRIPTORS = {
+    "rank mismatch": (ARRAY, [12, 16], [1], [4, 16]),
+    "rank must not be zero": (ARRAY, [], [], []),
+    "rank cannot be more than 5": (ARRAY, [1] * 6, [16] * 5 + [1], [1] * 6),
+    "base must be 16-byte aligned": (ARRAY[:, 1:], [12, 15], [16, 1], [4, 16]),
+    "strides must be 16-byte aligned": (ARRAY, [12, 15], [15, 1], [4, 16]),
+    "shape must be positive": (ARRAY, [0, 16], [16, 1], [4, 16]),
+    "Last dimension must be contiguous": (ARRAY, [12, 8], [16, 2], [4, 16]),
+    "Illegal value for padding": (ARRAY, [12, 16], [16, 1], [4, 16], "one"),
+    "Padding option `nan` is only supported for floating point tensors": (
+        *(ARRAY.astype(np.int32), [12, 16], [16, 1], [4, 16], "nan"),
+    ),
+    "round_f32_to_tf32 is only supported for float32 tensors": (
+        *(ARRAY.astype(np.float16), [12, 16], [16, 1], [4, 16], "zero", True),
+    ),
+}
+
+
+@pytest.mark.parametrize("sentence", NO_DESCRIPTORS)
+def test_no_descriptor(sentence: str) -> None:
+    with pytest.raises(AssertionError, match=sentence):
+        TensorDescriptor(*NO_DESCRIPTORS[sentence])
+
 
 WRONG = {
     "rank 0": "tl.make_tensor_descriptor(p, [], [], [])",

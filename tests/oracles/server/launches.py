@@ -5,6 +5,7 @@ For the interpreter the process must have TRITON_INTERPRET=1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
@@ -77,9 +78,11 @@ def interpret(
 
 
 def _argument(value: Any, kind: str) -> Any:
-    """A value as its type says: a pointer, a descriptor `tensordesc<fp32[16, 32], zero>`, or a number."""
+    """A value as its type says: a pointer, a descriptor `tensordesc<fp32[16, 32], zero, base>`, or a number."""
     if kind.startswith("tensordesc"):
-        blocks, padding = kind.partition("[")[2].rstrip(">").split("], ")
+        match = re.fullmatch(r"tensordesc<\w+\[(.+)\], (\w+), .*>", kind)
+        assert match, f"this is no descriptor: {kind}"
+        blocks, padding = match.groups()
         return TensorDescriptor.from_tensor(value, [int(size) for size in blocks.split(",")], padding)
     return value if kind.startswith("*") else _scalar(value, kind)
 
