@@ -18,7 +18,7 @@ from mini_triton.ir.core import BlockArgument, Module
 from mini_triton.ir.scopes import function
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import building
-from mini_triton.language.signature import inputs_of, parse_type, receive
+from mini_triton.language.signature import divisible_parts, inputs_of, parse_type, receive
 from mini_triton.language.tensor import tensor
 
 ALIGNMENT = 16  # bytes for pointers, elements for integers: what lets real Triton load 16 bytes at a time
@@ -43,7 +43,7 @@ def ast_to_ttir(
     constants = complete_constants(kernel, signature, constexprs or {})
     types = {name: parse_type(signature[name]) for name in kernel.signature.parameters if name not in constants}
     try:
-        return build_module(kernel, types, constants, divisible)
+        return build_module(kernel, types, constants, [*divisible, *divisible_parts(types)])
     except CompilationError as error:
         raise without_internals(error) from error.__cause__
 
@@ -71,8 +71,7 @@ def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument]
         message = "a kernel returns nothing: store its results in memory"
         raise CompilationError(message, kernel.loc(kernel.tree))
     for argument in arguments:
-        is_divisible = argument.name.removesuffix(".base") in divisible  # a descriptor's, too
-        argument.attributes = {"tt.divisibility": ALIGNMENT} if is_divisible else {}
+        argument.attributes = {"tt.divisibility": ALIGNMENT} if argument.name in divisible else {}
 
 
 def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Types as a launch spells them: `"*fp32"` a pointer, `"*kfp32"` one that refuses stores, `"i32"`, `"u8"`, `"fp16"`.
 (Given.)
 
-A tensor descriptor that the host has made is a `"tensordesc<fp32[16, 32], zero>"`, by its elements, blocks and padding.
-It comes as several arguments.
+A tensor descriptor that the host has made comes as several arguments. `"tensordesc<fp32[16, 32], zero, base shape.1>"`
+has its elements, blocks and padding, and those of its parts that are multiples of 16.
 
 Source: Triton's `python/triton/compiler/code_generator.py` (`str_to_ty`).
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -22,7 +23,7 @@ from mini_triton.language.tensor import tensor
 
 SPELLINGS = {row.signature: DTYPES[row.name] for row in FORMATS} | {"i1": int1}
 
-DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([\d, ]+)\], (\w+)>")
+DESCRIPTOR = re.compile(r"tensordesc<(\w+)\[([\d, ]+)\], (\w+), ([\w. ]*)>")
 
 
 def parse_type(spelling: str) -> Any:
@@ -33,8 +34,9 @@ def parse_type(spelling: str) -> Any:
         assert isinstance(element, dtype)
         return pointer_type(element, const)
     if match := DESCRIPTOR.fullmatch(spelling):
-        element, block_shape, padding = match.groups()
-        return describe_blocks(parse_type(element), [int(size) for size in block_shape.split(",")], padding)
+        element, block_shape, padding, divisible = match.groups()
+        type = describe_blocks(parse_type(element), [int(size) for size in block_shape.split(",")], padding)
+        return replace(type, divisible=tuple(divisible.split()))
     if spelling not in SPELLINGS:
         raise ValueError(f"there is no type {spelling!r}, only {', '.join(SPELLINGS)}, and * before one for a pointer")
     return SPELLINGS[spelling]
@@ -55,6 +57,12 @@ def inputs_of(types: Mapping[str, Any]) -> dict[str, dtype | pointer_type]:
         parts = type.inputs if isinstance(type, tensor_descriptor_type) else {"": type}
         inputs |= {".".join(filter(None, (name, part))): part_type for part, part_type in parts.items()}
     return inputs
+
+
+def divisible_parts(types: Mapping[str, Any]) -> list[str]:
+    """Those of `inputs_of` that are parts of descriptors, and known to be multiples of 16."""
+    descriptors = {name: type for name, type in types.items() if isinstance(type, tensor_descriptor_type)}
+    return [f"{name}.{part}" for name, type in descriptors.items() for part in type.divisible]
 
 
 def receive(types: Mapping[str, Any], arguments: Iterable[Value]) -> dict[str, Any]:

@@ -50,15 +50,18 @@ def is_descriptor(value: Any) -> bool:
     return hasattr(value, "base") and hasattr(value, "block_shape")
 
 
+def parts_of(descriptor: Any) -> dict[str, Any]:
+    """What compiled code gets for a descriptor. The last stride is 1 in any case."""
+    shape = {f"shape.{axis}": int(size) for axis, size in enumerate(descriptor.shape)}
+    strides = {f"strides.{axis}": int(stride) for axis, stride in enumerate(descriptor.strides[:-1])}
+    return {"base": descriptor.base, **shape, **strides}
+
+
 def with_parts(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments by name, and those that compiled code gets for descriptors among them."""
-    parts = dict(values)
-    for name, value in values.items():
-        if is_descriptor(value):
-            parts[f"{name}.base"] = value.base
-            parts |= {f"{name}.shape.{axis}": int(size) for axis, size in enumerate(value.shape)}
-            parts |= {f"{name}.strides.{axis}": int(stride) for axis, stride in enumerate(value.strides)}
-    return parts
+    """Arguments by name, and the parts of the descriptors among them."""
+    descriptors = {name: value for name, value in values.items() if is_descriptor(value)}
+    parts = {f"{name}.{part}": x for name, value in descriptors.items() for part, x in parts_of(value).items()}
+    return {**values, **parts}
 
 
 def to_python(value: Any) -> Any:

@@ -53,10 +53,14 @@ BITS = (uint32, int32, uint64, int64)
 
 @dataclass(frozen=True)
 class tensor_descriptor_type:
-    """The type of a descriptor: of its blocks, and what they are filled with outside of the array."""
+    """The type of a descriptor: of its blocks, and what they are filled with outside of the array.
+
+    If the host makes it, `divisible` has those of its `inputs` that are multiples of 16.
+    """
 
     block_type: block_type
     padding: str = "zero"
+    divisible: tuple[str, ...] = ()
 
     @property
     def inputs(self) -> dict[str, dtype | pointer_type]:
