@@ -199,7 +199,7 @@ def test_a_shape_larger_than_the_memory() -> None:
 # --- what is refused, and in which words
 
 ARRAY = numbers(12, 16)
-NO_DESCRIPTORS = {
+NO_DESCRIPTORS: dict[str, tuple[Any, ...]] = {
     "rank mismatch": (ARRAY, [12, 16], [1], [4, 16]),
     "rank must not be zero": (ARRAY, [], [], []),
     "rank cannot be more than 5": (ARRAY, [1] * 6, [16] * 5 + [1], [1] * 6),
