@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from mini_triton.frontend.function import KernelSource
 from mini_triton.language.constexpr import constexpr, unwrap
-from mini_triton.runtime.arguments import address, element_type, is_descriptor, is_memory, to_python
+from mini_triton.runtime.arguments import address, element_type, is_descriptor, is_memory, parts_of, to_python
 from mini_triton.runtime.binding import Parameter
 
 ALIGNMENT = 16
@@ -80,11 +80,13 @@ def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Speci
 
 
 def specialize_descriptor(value: Any) -> Specialized:
-    """What the compiler is told of a tensor descriptor: elements, blocks, padding. Its address is a multiple of 16.
+    """What the compiler is told of a tensor descriptor: elements, blocks, padding, and which parts are multiples of 16.
     (Given.)"""
-    memory = specialize_memory(value.base.dtype, address(value.base))
+    element = specialize_memory(value.base.dtype, address(value.base)).type.removeprefix("*")
     blocks = [int(size) for size in value.block_shape]
-    return Specialized(f"tensordesc<{memory.type[1:]}{blocks}, {value.padding}>", memory.divisible)
+    numbers = {part: address(x) if is_memory(x) else x for part, x in parts_of(value).items()}
+    multiples = " ".join(part for part, number in numbers.items() if number % ALIGNMENT == 0)
+    return Specialized(f"tensordesc<{element}{blocks}, {value.padding}, {multiples}>")
 
 
 def specialize_constant(value: Any) -> Specialized:
