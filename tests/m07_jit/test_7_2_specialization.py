@@ -43,7 +43,12 @@ def test_as_real_triton_specializes(wanted: bool, aligned: bool) -> None:
             else:
                 asked.returns(Specialized(type, attribute == "D"), because)
         else:
-            asked.raises(OverflowError if answer.error == "OverflowError" else TypeError, "my_kernel", "n", because=f"real Triton raises {answer.error}: {answer.text}")
+            asked.raises(
+                OverflowError if answer.error == "OverflowError" else TypeError,
+                "my_kernel",
+                "n",
+                because=f"real Triton raises {answer.error}: {answer.text}",
+            )
 
 
 def memory_at(text: str) -> np.ndarray:
