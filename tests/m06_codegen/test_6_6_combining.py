@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
@@ -103,6 +104,22 @@ def test_floats(type: str) -> None:
             judge(ufunc, meaning, [array], axis)
             judge(ufunc, meaning, [array], axis, reverse=False)
             judge(ufunc, meaning, [array], axis, reverse=True)
+
+
+@pytest.mark.parametrize("type", ["f16", "bf16"])
+def test_sums_of_narrow_floats(type: str) -> None:
+    """One after the other they stop growing: 256 + 1 is 256 in bf16. A tournament of 4096 numbers rounds 12 times."""
+    array = np.random.default_rng(1).random((4, 4096)).astype(NUMPY[type])
+    exact = array.astype(np.float64).sum(-1)
+    allowed = 12 * float(ml_dtypes.finfo(NUMPY[type]).eps) * exact
+    for name, (got,) in (
+        ("reduce", combine.reduce(np.add, (array,), -1)),
+        ("reduce along another axis", combine.reduce(np.add, (np.ascontiguousarray(array.T),), -2)),
+        ("scan", (combine.scan(np.add, (array,), -1)[0][:, -1],)),
+        ("scan, reversed", (combine.scan(np.add, (array,), -1, reverse=True)[0][:, 0],)),
+    ):
+        off = np.abs(got.astype(np.float64) - exact)
+        assert (off <= allowed).all(), f"{name}: sums of 4096 {type} are {got}, exactly {exact}"
 
 
 def test_nan() -> None:

@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 
 from mini_triton.codegen.library.lazy import Array, stored
+from mini_triton.formats import FLOATS
+from mini_triton.ir.storage import numpy_dtype
+from mini_triton.ir.types import FloatType
 
 MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}
 """What sums and products of booleans are."""
+NARROW = tuple(numpy_dtype(FloatType(name)) for name, row in FLOATS.items() if row.width < 32)
+"""Floats that lose what is added to them one by one."""
 SHORT = (2, 4, 8, 16, 32, 64)
 """Lengths of rows at which `combined_rows` is faster than NumPy's `reduce`."""
 
@@ -33,17 +38,26 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     """
     # Task 6.6: A function takes arrays, too: combine many neighbours at once, 0 with 1, 2 with 3, ..., and the results
     # again, until one element is left. The order matters to it, as it does not to a ufunc, which has `reduce`: give it
-    # the dtype of the source, or it adds small integers up in large ones. Booleans add up modulo 2: `MODULO_2`. For
-    # short rows `combined_rows` is faster.
+    # the dtype of the source, or it adds small integers up in large ones. Booleans add up modulo 2: `MODULO_2`. Narrow
+    # floats are no case for `reduce`: in bf16 256 + 1 is 256, so one after the other they stop growing. For those, and
+    # for short rows, there is `combined_rows`.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
 
 
 def combined_rows(combine: np.ufunc, source: np.ndarray) -> np.ndarray:
-    """`combine.reduce(source, axis=-1)` for short rows: neighbours lie beside each other, whatever row they are in."""
+    """`combine.reduce(source, axis=-1)` in the order of a tournament, in which few roundings add up. (Given.)
+
+    Neighbours lie beside each other, whatever row they are in: for short rows that is faster, too.
+    """
     flat = np.ascontiguousarray(source).reshape(-1)
     for _ in range(source.shape[-1].bit_length() - 1):
         flat = combine(flat[0::2], flat[1::2])
     return flat.reshape(source.shape[:-1])
+
+
+def as_function(combine: np.ufunc) -> Callable[..., Any]:
+    """A ufunc as a function that gives a tuple. (Given.)"""
+    return lambda left, right: (combine(left, right),)
 
 
 def scan(
@@ -55,7 +69,7 @@ def scan(
         arrays = [array[..., ::-1] for array in arrays]
     # Task 6.6: A ufunc has `accumulate`; the dtype, and booleans, are as in `reduce`. Else (Hillis and Steele, 1986):
     # combine each element with the one 1 before it, of the results each with the one 2 before it, then 4, 8, ... The
-    # first ones have none before them and stay.
+    # first ones have none before them and stay. `as_function` makes a function of a ufunc, for narrow floats.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]

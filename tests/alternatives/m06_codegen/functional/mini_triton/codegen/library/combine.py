@@ -12,6 +12,8 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
+    if isinstance(combine, np.ufunc) and stored(sources[0]).dtype in NARROW:
+        combine = as_function(combine)
     if isinstance(combine, np.ufunc):
         source = stored(*sources)
         chosen = MODULO_2.get(combine, combine) if source.dtype == np.bool_ else combine
@@ -42,6 +44,8 @@ def scan(
         pairs = zip(heads, combine(*before, *after), strict=True)
         return [np.concatenate(pair, axis=-1) for pair in pairs]
 
+    if isinstance(combine, np.ufunc) and arrays[0].dtype in NARROW:
+        combine = as_function(combine)
     if isinstance(combine, np.ufunc):
         chosen = MODULO_2.get(combine, combine) if arrays[0].dtype == np.bool_ else combine
         arrays = [chosen.accumulate(array, axis=-1, dtype=array.dtype) for array in arrays]
