@@ -17,6 +17,7 @@ from mini_triton.codegen.library.programs import LazyPrograms, Programs
 from mini_triton.codegen.numpy_gen import generate
 from mini_triton.codegen.pointers import Origins, origins, stored_to, waits
 from mini_triton.ir.core import Module, Operation
+from mini_triton.ir.given.device_assert import DeviceAssertionError
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type, shape_of
 
@@ -82,7 +83,8 @@ class NumpyKernel:
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
         """Run all programs of a grid with one to three axes. For each parameter there is a `Buffer` or a number.
 
-        `reachable` is memory that is known to the kernel by addresses only. Raises `OutOfBounds`.
+        `reachable` is memory that is known to the kernel by addresses only. Raises `OutOfBounds`, and
+        `DeviceAssertionError`.
         """
         x, y, z = (*grid, 1, 1)[:3]
         with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
@@ -91,7 +93,7 @@ class NumpyKernel:
             for programs in self.chunks((x, y, z), buffers):
                 try:
                     self.function(programs, *values)
-                except OutOfBounds as error:
+                except (OutOfBounds, DeviceAssertionError) as error:
                     self.locate(error, programs)
                     raise
 
@@ -102,8 +104,9 @@ class NumpyKernel:
         for first in range(0, count, self.chunk):
             yield kind(grid, first, min(first + self.chunk, count), buffers)
 
-    def locate(self, error: OutOfBounds, programs: Programs) -> None:
+    def locate(self, error: OutOfBounds | DeviceAssertionError, programs: Programs) -> None:
         """Tell an error which program it was, and in which line of the kernel."""
+        error.kernel = self.name
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_frame.f_code.co_filename != self.file:
             traceback = traceback.tb_next

@@ -42,7 +42,7 @@ HANDLERS: dict[str, Handler] = {
     "tt.split": straight_line.split,
     "tt.gather": straight_line.gather,
     "tt.print": straight_line.print_values,
-    "tt.assert": straight_line.leave_out,
+    "tt.assert": straight_line.assert_true,
     "llvm.intr.assume": straight_line.leave_out,
     "gpu.barrier": straight_line.leave_out,
     "tt.addptr": accesses.addptr,

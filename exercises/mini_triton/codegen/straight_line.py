@@ -122,5 +122,14 @@ def print_values(emit: Emitter, operation: Operation) -> None:
     emit.write(f"programs.show({dict(operation.attributes)!r}, ({values}), {emit.active or None})")
 
 
+def assert_true(emit: Emitter, operation: Operation) -> None:
+    """Where elements are combined, it is left out: there are many at once, and no program they belong to."""
+    (condition,), parent = operation.operands, operation.parent_op
+    if parent and parent.name in ("tt.reduce", "tt.scan"):
+        return
+    message, active = repr(operation.attributes["message"]), emit.active or None
+    emit.write(f"programs.check({emit.full(condition, program=True)}, {message}, {active})")
+
+
 def leave_out(emit: Emitter, operation: Operation) -> None:
-    """Device assertions are off, promises compute nothing, and each line is finished before the next one begins."""
+    """Promises compute nothing, and each line is finished before the next one begins."""

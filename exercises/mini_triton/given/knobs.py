@@ -12,6 +12,7 @@ from typing import Any
 from mini_triton.frontend.compiler import DEBUGGING
 from mini_triton.runtime import cache as kernels
 from mini_triton.runtime import inspection
+from mini_triton.runtime.jit import DEBUG
 
 
 class Knob:
@@ -53,10 +54,10 @@ class CompilationKnobs:
 
 
 class RuntimeKnobs:
-    """How kernels run: never by Triton's interpreter, and checked on the CPU in any case."""
+    """How kernels run: never by Triton's interpreter."""
 
     interpret = False
-    debug = False
+    debug = Knob(DEBUG)
 
 
 cache, compilation, runtime = CacheKnobs(), CompilationKnobs(), RuntimeKnobs()

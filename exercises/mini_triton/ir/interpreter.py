@@ -22,6 +22,7 @@ from mini_triton import exact
 from mini_triton.exact.floats import multiply
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Block, Module, Operation, Value
+from mini_triton.ir.given.device_assert import DeviceAssertionError, check
 from mini_triton.ir.given.device_print import show
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.storage import ATOMICS, Buffer, OutOfBounds, dtype_text, numpy_dtype, pointee, reach, swap
@@ -101,7 +102,7 @@ def run(module: Module, grid: Sequence[int], arguments: Sequence[Any], reachable
         program = Program(buffers, functions, (x, y, z), (i, j, k))
         try:
             program.run(block, *values)
-        except OutOfBounds as error:
+        except (OutOfBounds, DeviceAssertionError) as error:
             error.program = program.ids
             raise
 
@@ -192,6 +193,16 @@ def replace(program: Program, operation: Operation, mask: Array, step: Any, addr
     return [result[()]]
 
 
+def assert_true(program: Program, operation: Operation, condition: Array) -> Any:
+    """Raise `DeviceAssertionError` unless the condition is true everywhere. (Given.)"""
+    try:
+        check(condition, str(operation.attributes["message"]), np.ndim(condition))
+    except DeviceAssertionError as error:
+        error.place = f"{operation.loc.file}:{operation.loc.line}" if operation.loc else ""
+        raise
+    return []
+
+
 EFFECTS: dict[str, Callable[..., Any]] = {
     "tt.get_program_id": lambda program, o: [np.int32(program.ids["xyz".index(o.attributes["axis"])])],
     "tt.get_num_programs": lambda program, o: [np.int32(program.grid["xyz".index(o.attributes["axis"])])],
@@ -208,5 +219,6 @@ EFFECTS: dict[str, Callable[..., Any]] = {
     ),
     "tt.atomic_cas": lambda program, o, *operands: replace(program, o, True, swap, *operands),
     "tt.print": lambda program, o, *values: show(program.ids, o.attributes, values) or [],  # type: ignore[func-returns-value]
-    **dict.fromkeys(("tt.assert", "llvm.intr.assume", "gpu.barrier"), lambda program, o, *condition: []),
+    "tt.assert": assert_true,
+    **dict.fromkeys(("llvm.intr.assume", "gpu.barrier"), lambda program, o, *condition: []),
 }

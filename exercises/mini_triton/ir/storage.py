@@ -49,14 +49,14 @@ def pointee(type: Type) -> Type:
 class OutOfBounds(IndexError):
     """An access outside of a buffer: which element it asked for, and which lane of the access asked.
 
-    Whoever runs the kernel fills in `program` and `place` ("file:line").
+    Whoever runs the kernel fills in `kernel`, `program` and `place` ("file:line").
     """
 
     def __init__(self, buffer: Buffer, element: int, lane: tuple[int, ...]) -> None:
         super().__init__(buffer, element, lane)
         self.buffer, self.element, self.lane = buffer, element, lane
         self.program: tuple[int, int, int] | None = None
-        self.place = ""
+        self.place, self.kernel = "", ""
 
     def __str__(self) -> str:
         name, count = self.buffer.name, self.buffer.data.size

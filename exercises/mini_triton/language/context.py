@@ -23,6 +23,7 @@ __all__: list[str] = []
 F = TypeVar("F", bound=Callable[..., Any])
 
 _builder: ContextVar[Builder] = ContextVar("builder")
+_debugging: ContextVar[tuple[bool, bool]] = ContextVar("debugging", default=(False, False))
 
 
 @contextmanager
@@ -41,6 +42,26 @@ def current() -> Builder:
     if builder is None:
         raise RuntimeError("the functions of mini_triton.language work only inside a kernel: is there a @jit missing?")
     return builder
+
+
+@contextmanager
+def debugging(wanted: bool, overflow: bool = True) -> Iterator[None]:
+    """Inside the `with`, device assertions are built or not, and with them checks for overflow."""
+    token = _debugging.set((wanted, wanted and overflow))
+    try:
+        yield
+    finally:
+        _debugging.reset(token)
+
+
+def is_debugging() -> bool:
+    """Whether device assertions are built."""
+    return _debugging.get()[0]
+
+
+def is_checking_overflow() -> bool:
+    """Whether it is asserted that results of integers fit."""
+    return _debugging.get()[1]
 
 
 def builtin(function: F) -> F:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from mini_triton.language.casts import reinterpret
-from mini_triton.language.context import builtin
+from mini_triton.language.context import builtin, debugging
 from mini_triton.language.creation import splat
 from mini_triton.language.dtypes import int32, int64, uint32, uint64
 from mini_triton.language.math import cos, log, maximum, sin, sqrt, umulhi, where
@@ -31,6 +31,7 @@ KEY_STEPS = {uint32: (0x9E3779B9, 0xBB67AE85), uint64: (0x9E3779B97F4A7C15, 0xBB
 
 
 @builtin
+@debugging(False)
 def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: tensor, n_rounds: int = 10) -> Four:
     """The counter words `c0` to `c3` after some rounds of Philox with the key words `k0` and `k1`.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from mini_triton.ir.core import Block, Region
 from mini_triton.ir.types import I32, TensorType
-from mini_triton.language.context import builtin, current
+from mini_triton.language.context import builtin, current, debugging
 from mini_triton.language.dtypes import dtype, float32, int1, int32, pointer_type, uint32
 from mini_triton.language.math import maximum, minimum, where, without_bfloat16
 from mini_triton.language.tensor import add, build, compare, convert, member, tensor, to_tensor
@@ -27,6 +27,7 @@ Combine = Callable[..., Any]
 # --- with any function
 
 
+@debugging(False)  # elements are combined in any order, by nobody in particular
 def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine) -> Region:
     """The region of a reduction or of a scan: `combine`, built into a block of its own.
 

@@ -9,6 +9,7 @@ Source: Triton's `python/triton/language/semantic.py` and the class `tensor` in 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +19,7 @@ from mini_triton import language
 from mini_triton.ir import types as ir
 from mini_triton.ir.core import Value
 from mini_triton.language.constexpr import RunTimeValue, unwrap
-from mini_triton.language.context import builtin, current
+from mini_triton.language.context import builtin, current, is_checking_overflow
 from mini_triton.language.dtypes import (
     cast_steps,
     dtype,
@@ -140,10 +141,40 @@ def choose(dtype: dtype | pointer_type, floating: str, signed: str, unsigned: st
     return floating if dtype.is_floating() else signed if dtype.signed or not unsigned else unsigned
 
 
+# --- checks for overflow (given)
+
+
+def checks_overflow(operator: Callable[[Any, Any], tensor]) -> Callable[..., tensor]:
+    """Have an operator assert, in kernels that are compiled for debugging, that its integer results fit their dtype."""
+
+    @functools.wraps(operator)
+    def call(x: Any, y: Any, sanitize_overflow: bool = True) -> tensor:
+        if sanitize_overflow and is_checking_overflow() and not dtype_of(x).is_ptr() and not dtype_of(y).is_ptr():
+            assert_fits(operator, x, y)
+        return operator(x, y)
+
+    return call
+
+
+def assert_fits(operator: Callable[[Any, Any], tensor], x: Any, y: Any) -> None:
+    """Assert, if the operator computes integers of less than 64 bits, that 64 bits give the same."""
+    x, y = unify(x, y)
+    if not x.dtype.is_int() or x.dtype.width >= 64:
+        return
+    exact = operator(convert(x, int64), convert(y, int64))
+    bits = x.dtype.width - x.dtype.signed
+    fits = compare("le", exact, make_scalar(2**bits - 1, int64)) & compare(
+        "ge", exact, make_scalar(-(2**bits) if x.dtype.signed else 0, int64)
+    )
+    message = f"int{x.dtype.width} overflow detected for operation {operator.__name__}"
+    current().operation("tt.assert", fits.handle, message=message)
+
+
 # --- arithmetic: promote, broadcast, one operation
 
 
 @builtin
+@checks_overflow
 def mul(x: Any, y: Any) -> tensor:
     """`x * y`"""
     # Task 4.1: `arith.mulf` or `arith.muli`. Pointers are refused.
@@ -172,6 +203,7 @@ def mod(x: Any, y: Any) -> tensor:
 
 
 @builtin
+@checks_overflow
 def add(x: Any, y: Any) -> tensor:
     """`x + y`; a pointer and integers give a pointer that many elements further on."""
     # Task 4.2: The pointer may be on either side, but not on both: TypeError "cannot add pointers together".
@@ -180,6 +212,7 @@ def add(x: Any, y: Any) -> tensor:
 
 
 @builtin
+@checks_overflow
 def sub(x: Any, y: Any) -> tensor:
     """`x - y`; integers are taken from a pointer by adding their negative."""
     # Task 4.2: Only the left operand may be a pointer. A pointer less a pointer: TypeError, as for `*`.

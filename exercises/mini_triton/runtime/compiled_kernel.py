@@ -17,7 +17,8 @@ from mini_triton.language.constexpr import unwrap
 from mini_triton.language.signature import parse_type
 from mini_triton.runtime import cache, inspection, pipeline
 from mini_triton.runtime.arguments import to_python, with_parts
-from mini_triton.runtime.checks import check_devices, check_writable, explain_access, explain_address
+from mini_triton.runtime.checks import AccessError, check_devices, check_writable, explain_access, explain_address
+from mini_triton.runtime.given import bounds
 from mini_triton.runtime.given.reach import known
 from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
@@ -111,8 +112,13 @@ class CompiledKernel:
         memory = {name: values[name] for name in self.pointers}
         if any(getattr(value, "is_cuda", False) for value in memory.values()):
             self.launch_on_gpu(grid, values, memory)
+        elif (way := bounds.chosen()) != "error":
+            bounds.launch(self, grid, values, way)
         else:
-            self.launch_on_cpu(grid, values, memory)
+            try:
+                self.launch_on_cpu(grid, values, memory)
+            except AccessError as error:
+                raise bounds.complete(error, memory) from None
 
     def launch_on_cpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
         """Run the generated NumPy code. What cannot work, or goes wrong, is said in the user's words.

@@ -6,12 +6,15 @@ Source: `JITFunction` in Triton's `python/triton/runtime/jit.py`.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
+from mini_triton.ir.given.device_assert import DeviceAssertionError
+from mini_triton.runtime import inspection
 from mini_triton.runtime.arguments import mock
 from mini_triton.runtime.binding import Parameter, bind, parameters_of
 from mini_triton.runtime.checks import AccessError
@@ -29,6 +32,8 @@ Key = tuple[tuple[Specialized, ...], Options]
 
 COMPILE_ONLY = object()
 """Instead of a grid."""
+DEBUG = "MINI_TRITON_DEBUG"
+"""The environment variable that has every kernel compiled with `debug=True`."""
 
 
 class KernelInterface:
@@ -51,6 +56,7 @@ class JITFunction(KernelSource, KernelInterface):
         do_not_specialize: Collection[int | str] = (),
         do_not_specialize_on_alignment: Collection[int | str] = (),
         repr: Callable[[Any], str] | None = None,
+        debug: bool = False,
     ) -> None:
         super().__init__(fn, noinline)
         self.parameters = parameters_of(self.signature, do_not_specialize, do_not_specialize_on_alignment)
@@ -61,6 +67,7 @@ class JITFunction(KernelSource, KernelInterface):
         self.repr = repr
         self.flat: dict[Any, JITFunction] = {}  # for launches with tuples
         self.elements: list[str] = []  # of such a kernel: the parameters that were elements of tuples
+        self.debug = debug
 
     @property
     def params(self) -> list[Parameter]:
@@ -87,6 +94,8 @@ class JITFunction(KernelSource, KernelInterface):
         """
         for hook in self.pre_run_hooks:
             hook(*arguments, **keywords)
+        if DEBUG in os.environ or self.debug:
+            keywords = self.with_debug(keywords)
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
                 if kernel := self.warm.repeat(grid, arguments, keywords):
@@ -100,9 +109,16 @@ class JITFunction(KernelSource, KernelInterface):
                 self.remember(kernel, arguments, keywords)
         except CompilationError as error:
             raise without_internals(error) from error.__cause__
-        except AccessError as error:
+        except (AccessError, DeviceAssertionError) as error:
             raise error.with_traceback(None) from None
         return kernel
+
+    def with_debug(self, keywords: dict[str, Any]) -> dict[str, Any]:
+        """The keywords of a launch, with the option `debug` if something else asks for it. (Given.)"""
+        if "debug" in self.signature.parameters:
+            return keywords
+        wanted = keywords.get("debug", self.debug) or inspection.is_set(DEBUG)
+        return {**keywords, "debug": wanted} if wanted else keywords
 
     def run(self, *arguments: Any, grid: Any, warmup: bool = False, **keywords: Any) -> CompiledKernel:
         """The same as a method; with `warmup`, only compile. (Given.)"""
@@ -181,8 +197,8 @@ def jit(
 ) -> Any:
     """Mark a function as a kernel, or as one that kernels call: `@jit` or `@jit(do_not_specialize=["n"])`. (Given.)
 
-    `repr` makes the name of a compiled kernel, from its `signature` and `constants`. `debug`, `version` and
-    `launch_metadata` are for GPUs and their tools; here they have no effect.
+    `repr` makes the name of a compiled kernel, from its `signature` and `constants`. With `debug`, device assertions
+    and overflow of integers are checked. `version` and `launch_metadata` are for GPUs and their tools, without effect.
     """
     if fn is None:
         return functools.partial(
@@ -191,5 +207,6 @@ def jit(
             do_not_specialize=do_not_specialize or (),
             do_not_specialize_on_alignment=do_not_specialize_on_alignment or (),
             repr=repr,
+            debug=bool(debug),
         )
     return JITFunction(fn)

@@ -23,7 +23,8 @@ class Options:
     enable_fp_fusion: bool = True
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
-    debug: bool = False
+    debug: bool = False  # device assertions are checked
+    sanitize_overflow: bool = True  # so is overflow of integers, then
 
     def __post_init__(self) -> None:
         if not isinstance(self.num_warps, int) or self.num_warps < 1 or self.num_warps & (self.num_warps - 1):

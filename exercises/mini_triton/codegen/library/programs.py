@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mini_triton.codegen.library.lazy import Affine, Array, stored
+from mini_triton.ir.given import device_assert
 from mini_triton.ir.given.device_print import show
 from mini_triton.ir.storage import Buffer
 
@@ -55,6 +56,12 @@ class Programs:
         arrays = [np.asarray(stored(value)) for value in values]
         for lane in range(len(self)) if active is None else np.flatnonzero(active):
             show(self.place(int(lane)), attributes, [array[lane] for array in arrays])
+
+    def check(self, condition: Array, message: str, active: np.ndarray | None) -> None:
+        """`tl.device_assert` of the active programs: the condition has an axis for programs. (Given.)"""
+        rank = condition.ndim - 1
+        lanes = True if active is None else active.reshape(-1, *[1] * rank)
+        device_assert.check(stored(condition), message, rank, lanes)
 
     def place(self, lane: int) -> Grid:
         """The program ids of one of them."""

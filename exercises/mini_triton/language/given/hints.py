@@ -9,9 +9,9 @@ from typing import Any
 
 from mini_triton.errors import CompileTimeAssertionFailure
 from mini_triton.ir.core import Attribute, BlockArgument, OpResult, Value
-from mini_triton.language.context import builtin, current
+from mini_triton.language.context import builtin, current, is_debugging
 from mini_triton.language.dtypes import int1
-from mini_triton.language.tensor import tensor, to_tensor
+from mini_triton.language.tensor import bitwise, invert, tensor, to_tensor
 
 __all__ = [
     *("multiple_of", "max_contiguous", "max_constancy", "assume", "debug_barrier"),
@@ -106,4 +106,18 @@ def device_print(prefix: str, *args: Any, hex: bool = False) -> None:
 
 @builtin
 def device_assert(cond: Any, msg: str = "", mask: Any = None) -> None:
-    """A check for debugging. Triton leaves it out of kernels that are not compiled for that; so does this."""
+    """Stop the running kernel unless the condition holds wherever the mask is true.
+
+    Only kernels that are compiled for debugging have it: `@jit(debug=True)`, `kernel[grid](..., debug=True)`, or the
+    environment variable `MINI_TRITON_DEBUG=1`.
+    """
+    if not is_debugging():
+        return
+    condition = to_tensor(cond)
+    if condition.dtype != int1:
+        raise TypeError(f"tl.device_assert takes a boolean, not {condition!r}: compare it with something")
+    if not isinstance(msg, str):
+        raise TypeError(f"tl.device_assert takes a text as its message, not {msg!r}")
+    if mask is not None:
+        condition = bitwise("arith.ori", condition, invert(to_tensor(mask)))
+    current().operation("tt.assert", condition.handle, message=msg)

@@ -2,4 +2,5 @@
 
 warm.py     quick launches on a GPU, once a kernel has run there
 reach.py    memory that kernels reach by addresses alone
+bounds.py   what becomes of accesses out of bounds: an error, a list, or what a GPU does
 """

@@ -1,0 +1,171 @@
+"""What becomes of accesses outside of the arguments: an error, a list of them, or what a GPU would do.
+
+    MINI_TRITON_BOUNDS=error    the first one stops the kernel; this is the default
+    MINI_TRITON_BOUNDS=warn     the kernel goes on without them, and a `BoundsWarning` lists them all, line by line
+    MINI_TRITON_BOUNDS=off      the whole allocation behind an argument can be reached; beyond it nothing is touched
+
+An access that does not stop the kernel reads 0 (or `other`), or writes nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+import types
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mini_triton.codegen import NumpyKernel
+from mini_triton.codegen.library import addresses, atomics, memory
+from mini_triton.codegen.library.lenient import Lenient
+from mini_triton.ir.storage import Buffer, OutOfBounds
+from mini_triton.runtime.arguments import to_python
+from mini_triton.runtime.checks import AccessError, check_devices, check_writable, source_line
+from mini_triton.runtime.given.reach import known
+
+if TYPE_CHECKING:
+    from mini_triton.runtime.compiled_kernel import CompiledKernel
+
+BOUNDS = "MINI_TRITON_BOUNDS"
+WAYS = ("error", "warn", "off")
+
+
+class BoundsWarning(UserWarning):
+    """A running kernel accessed memory outside of its arguments."""
+
+
+def chosen() -> str:
+    """What `MINI_TRITON_BOUNDS` says. Raises `ValueError` for anything but `WAYS`."""
+    way = os.environ.get(BOUNDS) or "error"
+    if way not in WAYS:
+        raise ValueError(f"{BOUNDS} is {way!r}; it can be {', '.join(WAYS)}")
+    return way
+
+
+# --- the words
+
+
+def complete(error: AccessError, arguments: Mapping[str, Any]) -> AccessError:
+    """The error with a line on the argument's storage, if that is not one element after the other."""
+    cause = error.__context__
+    if isinstance(cause, OutOfBounds) and cause.buffer.name in arguments:
+        first, *others = str(error).split("\n")
+        error.args = ("\n".join([first, *describe_place(cause, arguments[cause.buffer.name]), *others]),)
+    return error
+
+
+def describe_place(error: OutOfBounds, value: Any) -> list[str]:
+    """What is special about the place that was accessed, and about the argument's storage. Empty if nothing is."""
+    buffer, name, lines = error.buffer, error.buffer.name, []
+    if buffer.gaps is not None and 0 <= error.element + buffer.origin < buffer.data.size:
+        lines.append(f"{name}[{error.element}] is in a gap of the slice {name}: between its elements, but none of them")
+    if storage := describe_storage(name, value):
+        lines.append(storage)
+    return lines
+
+
+def describe_storage(name: str, value: Any) -> str:
+    """How many elements the storage of an argument has, its shape and strides; "" if there is nothing to say."""
+    shape, strides = tuple(value.shape), strides_of(value)
+    if not shape or strides == tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape))):
+        return ""
+    count = Buffer.of(name, value).data.size
+    shared = ", elements share memory: pass a contiguous copy" if count < math.prod(shape) else ""
+    elements = "1 element" if count == 1 else f"{count} elements"
+    return f"the storage of {name} has {elements}, for shape {shape} and strides {strides}{shared}"
+
+
+def strides_of(value: Any) -> tuple[int, ...]:
+    """The strides of an array or a tensor, in elements."""
+    if isinstance(value, np.ndarray):
+        return tuple(stride // value.itemsize for stride in value.strides)
+    return tuple(value.stride())
+
+
+# --- launches that go on
+
+
+@dataclass
+class Outside:
+    """The accesses of one line to one argument that were out of bounds."""
+
+    first: OutOfBounds
+    writes: bool
+    count: int = 0
+
+    def describe(self, arguments: Mapping[str, Any]) -> str:
+        """What was accessed, by which program, and the kernel's source line."""
+        name, place = self.first.buffer.name, self.first.place
+        more = f" and {self.count - 1} more" if self.count > 1 else ""
+        what, remarks = f"the address {self.first.element:#x}{more}, in no argument", []
+        if name in arguments:
+            shape = tuple(arguments[name].shape)
+            what = f"{name}[{self.first.element}]{more}; {name} has {math.prod(shape)} elements, shape {shape}"
+            remarks = describe_place(self.first, arguments[name])
+        line = f"{place}: {'writes' if self.writes else 'reads'} {what}, first by program {self.first.program}"
+        return "\n      ".join([f"  {line}", *remarks, source_line(place)])
+
+
+def launch(kernel: CompiledKernel, grid: tuple[int, int, int], values: Mapping[str, Any], way: str) -> None:
+    """Run a kernel on the CPU, and go on after accesses out of bounds: `way` is "warn" or "off"."""
+    arguments = {name: values[name] for name in kernel.pointers}
+    check_devices(kernel.name, arguments)
+    check_writable(kernel.name, arguments, kernel.program.stored)
+    buffer_of = Buffer.of if way == "warn" else whole
+    given = [
+        buffer_of(name, arguments[name]) if name in arguments else to_python(values[name]) for name in kernel.parameters
+    ]
+    found: dict[tuple[str, str, bool], Outside] = {}
+    lenient(kernel.program, found)(grid, given, known())
+    if found and way == "warn":
+        listed = "\n".join(outside.describe(arguments) for outside in found.values())
+        warnings.warn(f"{kernel.name} goes outside of its arguments:\n{listed}", BoundsWarning, stacklevel=4)
+
+
+def lenient(program: NumpyKernel, found: dict[tuple[str, str, bool], Outside]) -> NumpyKernel:
+    """The same program, which notes accesses out of bounds and goes on."""
+
+    def note(error: OutOfBounds, writes: bool, count: int, frame: types.FrameType) -> None:
+        place, rank = program.lines.get(frame.f_lineno, ("", 0))
+        error.place = place
+        error.program = frame.f_locals["programs"].place(error.lane[0] if len(error.lane) > rank else 0)
+        key = place, error.buffer.name, writes
+        found.setdefault(key, Outside(error.with_traceback(None), writes)).count += count
+
+    names = {"memory": Lenient(memory, note), "atomics": Lenient(atomics, note), "addresses": Lenient(addresses, note)}
+    result = copy.copy(program)
+    code: Any = program.function
+    result.function = types.FunctionType(code.__code__, {**code.__globals__, **names})
+    return result
+
+
+def whole(name: str, value: Any) -> Buffer:
+    """The whole allocation that an array or a tensor is part of, as a buffer that begins where the argument does."""
+    own, memory = Buffer.of(name, value), allocation(value)
+    start = int(memory.__array_interface__["data"][0])
+    if own.start < start or own.end > start + memory.nbytes:
+        return own
+    size = own.data.itemsize
+    skipped = (own.start - start) % size
+    count = (memory.nbytes - skipped) // size
+    data = memory[skipped : skipped + count * size].view(own.data.dtype)
+    return Buffer(name, data, (own.start - start) // size + own.origin, shape=own.shape)
+
+
+def allocation(value: Any) -> np.ndarray:
+    """The bytes of the memory that an array is a view of, or of a tensor's storage."""
+    owner = value
+    while (base := getattr(owner, "base", None)) is not None:  # a view's, or that of what a view was made through
+        owner = base
+        if isinstance(base, np.ndarray) or hasattr(base, "untyped_storage"):
+            value = base
+    if isinstance(value, np.ndarray):
+        return Buffer.of("", value).data.view(np.uint8)
+    import torch
+
+    return torch.empty(0, dtype=torch.uint8).set_(value.untyped_storage()).numpy()
