@@ -16,7 +16,7 @@ import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import mini_triton.language as tl
@@ -251,7 +251,10 @@ class Visitor:
     # --- calls
 
     def visit_Call(self, node: ast.Call) -> Any:
-        function = adopt(unwrap(self.visit(node.func)))
+        called = self.visit(node.func)
+        function = adopt(unwrap(called))
+        if isinstance(called, constexpr) and isinstance(function, FunctionType):
+            function = ConstexprFunction(function)  # `@tl.constexpr` marks a function of the compiler's, too
         arguments, keywords = self.visit_arguments(node)
         if isinstance(function, KernelSource):
             return self.inline(node, function, arguments, keywords)
