@@ -348,8 +348,8 @@ class Visitor:
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
-        # Task 5.5: A constexpr is a name that is new ("... is already defined. constexpr cannot be reassigned.") and
-        # not a tensor. Without a value there is nothing to do.
+        # Task 5.5: A constexpr is a name that is new ("... is already defined. constexpr cannot be reassigned."). A
+        # tensor stays one. Without a value there is nothing to do.
         raise NotImplementedError("Task 5.5: What the compiler decides")
 
     def visit_Return(self, node: ast.Return) -> Any:

@@ -449,8 +449,8 @@ class Visitor:
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
-        # [task 5.5] A constexpr is a name that is new ("... is already defined. constexpr cannot be reassigned.") and
-        # not a tensor. Without a value there is nothing to do.
+        # [task 5.5] A constexpr is a name that is new ("... is already defined. constexpr cannot be reassigned."). A
+        # tensor stays one. Without a value there is nothing to do.
         if node.value is None:
             return
         value = self.visit(node.value)
@@ -462,9 +462,8 @@ class Visitor:
         name = node.target.id
         if name in self.scope.values:
             raise self.error(node, f"{name} is already defined. constexpr cannot be reassigned.")
-        if isinstance(value, tensor):
-            raise self.error(node.value, f"{name} is constexpr, but its value {value!r} is not known at compile time")
-        self.scope.bind(name, value if isinstance(value, tuple) else constexpr(unwrap(value)), self.loc(node.target))
+        known = value if isinstance(value, tuple | tensor) else constexpr(unwrap(value))
+        self.scope.bind(name, known, self.loc(node.target))
         # [end]
 
     def visit_Return(self, node: ast.Return) -> Any:

@@ -62,6 +62,11 @@ class _Type:
         return False
 
     @property
+    def value(self) -> Any:
+        """The type itself: in Triton kernels see it as a compile-time value, with it inside."""
+        return self
+
+    @property
     def scalar(self) -> Any:
         """The type of an element: a block has another one than itself."""
         return self

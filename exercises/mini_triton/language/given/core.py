@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mini_triton import language
-from mini_triton.language.constexpr import unwrap
+from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import DTYPES, dtype, int32, pointer_type
 from mini_triton.language.signature import parse_type
@@ -26,6 +26,8 @@ TRITON_MAX_TENSOR_NUMEL = 2**20
 pi32_t = pointer_type(int32)
 tuple = builtins.tuple
 slice = builtins.slice
+
+CONSTEXPR_0 = constexpr(0)
 
 _unwrap_if_constexpr = unwrap
 
