@@ -2,19 +2,6 @@ from mini_triton.ir.core import Value
 from mini_triton.language.dtypes import float16
 
 
-def vector_add(block: int, element: FloatType = F32) -> Module:
-    module, b = Module(), Builder()
-    pointer = PointerType(element)
-    inputs: dict[str, Type] = dict.fromkeys(("x", "y", "out"), pointer) | {"n": I32}
-    with function(b, module, "vector_add", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
-        *pointers, n = kernel.arguments
-        pid, numbers = b.create("tt.get_program_id", axis="x"), b.create("tt.make_range", start=0, end=block)
-        offsets = b.add(numbers, b.mul(b.constant(block, TensorType((block,), I32)), pid))
-        x, y, out = (b.addptr(p, offsets) for p in pointers)
-        b.store(out, b.add(*(b.load(p, b.compare("slt", offsets, n)) for p in (x, y))), b.compare("slt", offsets, n))
-    return module
-
-
 def matmul(block_m: int, block_n: int, block_k: int) -> Module:
     module, b = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))

@@ -61,19 +61,3 @@ def backward_kernel(
     line = tl.program_id(0) * columns + at
     tl.store(dweight_parts + line, partial_dw, mask=mask)
     tl.store(dbias_parts + line, partial_db, mask=mask)
-
-
-def sum_parts_kernel(
-    dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
-):  # fmt: skip
-    column = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    dw = tl.zeros((BLOCK,), tl.float32)
-    db = tl.zeros((BLOCK,), tl.float32)
-    for i in range(tl.cdiv(parts, BLOCK_P)):
-        line = i * BLOCK_P + tl.arange(0, BLOCK_P)
-        mask = (line[None, :] < parts) & (column[:, None] < columns)
-        place = line[None, :] * columns + column[:, None]
-        dw += tl.sum(tl.load(dweight_parts + place, mask=mask, other=0.0), axis=1)
-        db += tl.sum(tl.load(dbias_parts + place, mask=mask, other=0.0), axis=1)
-    tl.store(dweight + column, dw.to(dweight.dtype.element_ty), mask=column < columns)
-    tl.store(dbias + column, db.to(dbias.dtype.element_ty), mask=column < columns)

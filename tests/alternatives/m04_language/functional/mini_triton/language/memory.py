@@ -27,24 +27,3 @@ def load(
     others = [broadcast_like(convert(x, source.dtype.element_ty), where) for x in others]
     read = build("tt.load", source, *masks, *others, dtype=source.dtype.element_ty, isVolatile=bool(volatile))
     return convert(read, pointer.dtype.element_ty)
-
-
-def store(
-    pointer: Any,
-    value: Any,
-    mask: Any = None,
-    boundary_check: Any = (),
-    cache_modifier: str = "",
-    eviction_policy: str = "",
-) -> None:
-    _check_hints(cache_modifier, STORE_CACHES, eviction_policy)
-    if isinstance(pointer, block_pointer):
-        return _store_block(pointer, value, mask, boundary_check)
-    _check_pointer(pointer, "store", boundary_check)
-    if pointer.dtype.const:
-        raise ValueError("Cannot store to a constant pointer")
-    masks = [checked_mask(x, pointer) for x in (mask,) if x is not None]
-    target, content = as_bytes(pointer), to_tensor(value)
-    _check_operand("Value", content, pointer)
-    fitting = [broadcast_like(x, pointer) for x in (convert(content, target.dtype.element_ty), *masks)]
-    current().operation("tt.store", target.handle, *(x.handle for x in fitting))

@@ -21,10 +21,3 @@ def build_module(
             visitor.scope.bind(name, value, place)
         finish(kernel, visitor.run(kernel.tree.body), built.arguments, divisible)
     return module
-
-
-def without_internals(error: CompilationError) -> CompilationError:
-    if os.environ.get(DEBUGGING):
-        return error
-    error.__cause__, error.__traceback__, error.__suppress_context__ = None, None, True
-    return error
