@@ -13,49 +13,26 @@ from grader.verdicts import TestResult, Verdict
 
 MEMORY = 400 << 20
 
+
+def _declaration(milestone: str, *tasks: str) -> str:
+    lines = [milestone, 'title = "Title"', 'summary = "A summary."', "timeout = 2"]
+    for task in tasks:
+        lines += ["[[task]]", task, "minutes = 10", 'hints = ["Ask.", "Tell.", "Show."]']
+    return "\n".join([*lines, ""])
+
+
 FILES = {
     "pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = ['tests']\n",
-    "grader/curriculum/m01_numbers.toml": """
-        number = 1
-        key = "numbers"
-        title = "Numbers"
-        summary = "Small functions."
-        modules = ["tiny", "tiny.number", "tiny.text"]
-        timeout = 2
-        [[task]]
-        id = "1.1"
-        title = "Add"
-        points = 2
-        minutes = 10
-        hints = ["a", "b", "c"]
-        [[task]]
-        id = "1.2"
-        title = "Double"
-        points = 1
-        minutes = 10
-        hints = ["a", "b", "c"]
-        [[task]]
-        id = "1.3"
-        title = "Shout"
-        points = 1
-        minutes = 10
-        hints = ["a", "b", "c"]
-        """,
-    "grader/curriculum/m02_chains.toml": """
-        number = 2
-        key = "chains"
-        title = "Chains"
-        summary = "Built on numbers."
-        modules = ["tiny.chain"]
-        timeout = 2
-        [[task]]
-        id = "2.1"
-        title = "Sum"
-        points = 3
-        minutes = 10
-        requires = ["1.1"]
-        hints = ["a", "b", "c"]
-        """,
+    "grader/curriculum/m01_numbers.toml": _declaration(
+        'number = 1\nkey = "numbers"\nmodules = ["tiny", "tiny.number", "tiny.text"]',
+        'id = "1.1"\ntitle = "Add"\npoints = 2',
+        'id = "1.2"\ntitle = "Double"\npoints = 1',
+        'id = "1.3"\ntitle = "Shout"\npoints = 1',
+    ),
+    "grader/curriculum/m02_chains.toml": _declaration(
+        'number = 2\nkey = "chains"\nmodules = ["tiny.chain"]',
+        'id = "2.1"\ntitle = "Sum"\npoints = 3\nrequires = ["1.1"]',
+    ),
     "solutions/tiny/__init__.py": '"""A tiny package."""\n',
     "solutions/tiny/number.py": '''
         """Numbers."""

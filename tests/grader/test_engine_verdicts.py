@@ -11,9 +11,7 @@ from grader.curriculum import TESTS
 from grader.verdicts import Verdict
 from tests.grader.engine_course import Course, verdicts
 
-ALL_PASS = dict.fromkeys(
-    ("test_property", "test_cases", "test_double", "test_zero", "test_shout"), Verdict.PASS
-)
+ALL_PASS = dict.fromkeys(("test_property", "test_cases", "test_double", "test_zero", "test_shout"), Verdict.PASS)
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and limits")
 
 

@@ -159,9 +159,7 @@ def test_the_solution_is_earned(
     assert run(curriculum, command, "1.2") == cli.OK
 
 
-def test_a_reset_opens_the_task_again(
-    curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_reset_opens_the_task_again(curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]) -> None:
     use(passed())
     run(curriculum, "grade")
     assert run(curriculum, "reset", "1.2") == cli.OK
@@ -250,9 +248,7 @@ def test_the_doctor_finds_a_missing_file(curriculum: Curriculum, capsys: pytest.
     assert "exercises/mini_triton/numbers.py: missing" in text and "-m grader reset" in text
 
 
-def test_bad_markers_are_told_with_their_line(
-    curriculum: Curriculum, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_markers_are_told_with_their_line(curriculum: Curriculum, capsys: pytest.CaptureFixture[str]) -> None:
     file = curriculum.solutions / "mini_triton" / "numbers.py"
     file.write_text(file.read_text().replace("[task 1.2]", "[task 8.8]"))
     assert run(curriculum, "stubs") == cli.LOST

@@ -70,9 +70,7 @@ def test_a_damaged_database_is_set_aside(progress: Progress, capsys: pytest.Capt
     assert [path.read_bytes()[:7] for path in progress.path.parent.glob("*.broken-*")] == [b"this is"]
 
 
-def test_a_foreign_schema_costs_history_but_no_verdict(
-    progress: Progress, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_foreign_schema_costs_history_but_no_verdict(progress: Progress, capsys: pytest.CaptureFixture[str]) -> None:
     progress.path.parent.mkdir()
     with sqlite3.connect(progress.path) as db:
         db.execute("CREATE TABLE progress (id TEXT)")

@@ -59,9 +59,7 @@ def test_plain_arguments_become_a_call(tmp_path: Path, arguments: str) -> None:
     assert ("from math import nan" in text) == ("nan" in arguments)
 
 
-@pytest.mark.parametrize(
-    "arguments", ["", "data=data(...)", "kernel=<function f>", "__import__('os')", "case-3"]
-)
+@pytest.mark.parametrize("arguments", ["", "data=data(...)", "kernel=<function f>", "__import__('os')", "case-3"])
 def test_other_arguments_fall_back_to_pytest(tmp_path: Path, arguments: str) -> None:
     text = _written(tmp_path, arguments)
     ast.parse(text)
@@ -103,9 +101,7 @@ def test_what_did_not_run_has_no_file(tmp_path: Path) -> None:
 
 def test_a_file_goes_when_its_test_passes(tmp_path: Path) -> None:
     _written(tmp_path, "x=1")
-    counterexamples.write(
-        report(("1.1", [result("1.1", Verdict.PASS)])), tmp_path / ".kata" / "counterexamples"
-    )
+    counterexamples.write(report(("1.1", [result("1.1", Verdict.PASS)])), tmp_path / ".kata" / "counterexamples")
     assert not list(tmp_path.rglob("*.py"))
 
 

@@ -161,9 +161,7 @@ def test_a_task_without_tests_is_no_pass() -> None:
 
 
 def test_the_reference_is_not_mistaken_for_the_learner() -> None:
-    assert "reference's code, not yours" in shown(
-        report(("1.1", [result("1.1", Verdict.PASS)]), impl="reference")
-    )
+    assert "reference's code, not yours" in shown(report(("1.1", [result("1.1", Verdict.PASS)]), impl="reference"))
 
 
 def test_blame_names_the_earlier_module() -> None:

@@ -83,8 +83,6 @@ def report(*tasks: tuple[str, list[TestResult]], impl: str = "learner") -> Repor
         seed=0,
         oracles={"triton": "records 3.7.1"},
         milestones=[MilestoneResult("milestone1", "numbers", results)],
-        modules=[
-            ModuleOrigin("mini_triton.numbers", "learner", "exercises/mini_triton/numbers.py", "ab" * 32)
-        ],
+        modules=[ModuleOrigin("mini_triton.numbers", "learner", "exercises/mini_triton/numbers.py", "ab" * 32)],
         seconds=1.5,
     )
