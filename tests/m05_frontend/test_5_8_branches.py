@@ -340,9 +340,9 @@ def test_and_or_not() -> None:
 NETWORKS = (
     "softmax_row",
     "layer_norm_backward_lock",
-    "matmul_activation",
+    "matmul_grouped_relu",
     "attention_forward_causal",
-    "conv2d_implicit_gemm",
+    "conv2d_direct",
 )
 INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", "mma", "wgmma.mma_async", "cp.async")
 

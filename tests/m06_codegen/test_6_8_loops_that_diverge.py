@@ -264,7 +264,7 @@ def test_random_programs(steps: list[Step], memory: list[int]) -> None:
     random_ir.judge(steps, memory, (5,))
 
 
-CORPUS = [case for case in CASES if str(case) in ("loop_bounds", "unchanged_carry", "early_return")]
+CORPUS = [case for case in CASES if str(case) in ("loop_bounds", "unchanged_carry", "early_exits_2")]
 
 
 @pytest.mark.parametrize("case", CORPUS, ids=str)

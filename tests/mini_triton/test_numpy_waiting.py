@@ -34,7 +34,7 @@ def test_a_chain_of_programs(where: str) -> None:
     assert out.tolist() == [1, 2, 4, 8, 16]
 
 
-@pytest.mark.parametrize("name", ["binary_search", "while_newton", "while_loop"])
+@pytest.mark.parametrize("name", ["binary_search", "while_newton", "while_nested"])
 def test_loops_that_read_what_nobody_writes(name: str) -> None:
     """They end by themselves, so that all programs may run at once."""
     (case,) = (case for case in CASES if str(case) == name)
