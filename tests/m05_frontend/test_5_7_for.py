@@ -11,7 +11,8 @@ from mini_triton.errors import UnsupportedLanguageConstruct
 from tests.checks import one_in
 from tests.oracles import triton
 from tests.support.m05_frontend.compilation import fail, judge, judge_statements, kernel, outcome, refuses
-from tests.support.m05_frontend.random_kernels import LOOPS, Kernel, judging, kernels
+from tests.support.m05_frontend.random_kernels import LOOPS, Kernel, kernels
+from tests.support.m05_frontend.random_kernels import judge as judge_random
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4"}
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
@@ -32,7 +33,7 @@ def test_one_loop() -> None:
 @given(kernel=kernels(grammar=LOOPS))
 def test_random_loops(kernel: Kernel) -> None:
     """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, tuples, several at once."""
-    judging.judge([kernel])
+    judge_random(kernel)
 
 
 # --- what is carried
