@@ -18,7 +18,7 @@ from mini_triton.ir.ops.elementwise import (
     wider_integer,
 )
 
-from tests.support.m02_ops.descriptions import tensor, type_of, word
+from tests.support.m02_ops.generic_form import tensor, type_of
 from tests.support.m02_ops.rules import Call, applying, judge
 from tests.support.type_names import NUMBERS
 
@@ -60,7 +60,7 @@ def test_two_different_types_are_both_named() -> None:
 
 
 def test_compare_integers() -> None:
-    predicate = {"predicate": word("slt", 2, width=64)}
+    predicate = "predicate = 2 : i64"
     judge(
         Call(cmpi, "arith.cmpi", (lhs, rhs), [("i1",), (boolean_of(lhs),)], predicate)
         for lhs, rhs in itertools.product(TYPES, repeat=2)
@@ -68,7 +68,7 @@ def test_compare_integers() -> None:
 
 
 def test_compare_floats() -> None:
-    predicate = {"predicate": word("olt", 4, width=64)}
+    predicate = "predicate = 4 : i64"
     judge(
         Call(cmpf, "arith.cmpf", (lhs, rhs), [("i1",), (boolean_of(lhs),)], predicate)
         for lhs, rhs in itertools.product(TYPES, repeat=2)

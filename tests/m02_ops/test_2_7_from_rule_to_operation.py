@@ -16,8 +16,7 @@ from mini_triton.ir.types import F32, I1, I32, TensorType
 
 from tests.checks import described
 from tests.oracles import triton
-from tests.support.m02_ops import descriptions as ir
-from tests.support.m02_ops.descriptions import Op
+from tests.support.m02_ops.generic_form import build
 from tests.support.m02_ops.programs import Step, program, recipes
 
 T = TensorType((8,), F32)
@@ -44,9 +43,7 @@ SCHEMAS: dict[Callable[..., Any], Schema] = {
     masked: Schema(operands=("ptr", "mask", "other"), optional=("mask", "other")),
     several: Schema(variadic="sources"),
     loop: Schema(operands=("lower", "upper"), variadic="inits", takes_regions=True),
-    flags: Schema(
-        attributes=("axis", "reverse", "word", "count"), defaults={"reverse": False, "word": "", "count": 0}
-    ),
+    flags: Schema(attributes=("axis", "reverse", "word", "count"), defaults={"reverse": False, "word": "", "count": 0}),
     cast: Schema(
         operands=("input",),
         attributes=("rounding",),
@@ -216,21 +213,14 @@ def test_operations_that_cannot_be_made(declarations: None) -> None:
 @given(recipe=recipes())
 def test_operations_of_random_programs(recipe: list[Step]) -> None:
     """`create` types each operation as real Triton does, which is told the result types and accepts them."""
-    module = program(recipe)
-    answer = triton.accepts(ir.text(module))
+    text = program(recipe)
+    answer = triton.accepts(text)
     assert answer, f"the test is wrong: {answer.diagnostic}"
-    types = ir.types_of(module)
-    for meant in module.walk():
-        must_type(meant, types)
-
-
-def must_type(meant: Op, types: dict[str, str]) -> None:
-    __tracebackhide__ = True
-    built = ir.Builder(types).operation(meant)  # without asking its rule
-    wish = tuple(result.type for result in built.results)
-    declared = definition.definition(meant.name)
-    told = wish if declared and declared.schema.takes_result else ()
-    asked = creating(meant.name, *built.operands, result=told, regions=built.regions, **built.attributes)
-    got = tuple(result.type for result in asked.succeeds().results)
-    if got != wish:
-        asked.fail(f"results of the types {[str(type) for type in wish]}", [str(type) for type in got])
+    for built in build(text).walk():  # without asking its rule
+        wish = tuple(result.type for result in built.results)
+        declared = definition.definition(built.name)
+        told = wish if declared and declared.schema.takes_result else ()
+        asked = creating(built.name, *built.operands, result=told, regions=built.regions, **built.attributes)
+        got = tuple(result.type for result in asked.succeeds().results)
+        if got != wish:
+            asked.fail(f"results of the types {[str(type) for type in wish]}", [str(type) for type in got])

@@ -20,9 +20,7 @@ from mini_triton.ir.types import F32, I32, FunctionType
 from tests.checks import described
 from tests.oracles import triton
 from tests.support.floats import WIDTHS, all_bits, hexadecimal, value_of
-from tests.support.m02_ops import descriptions as ir
-from tests.support.m02_ops.descriptions import string, tensor, type_of
-from tests.support.m02_ops.diagnostics import reason
+from tests.support.m02_ops.generic_form import attributes_of, constant_value, reason, string, tensor, type_of
 from tests.support.m02_ops.rules import applying
 
 WISHES = ("x", "x_0", "x_1", "x_0_0", "_", "__0", "0", "1", "")
@@ -90,10 +88,9 @@ def test_infinity_and_nan_are_bits() -> None:
 
 def test_floats_have_a_point() -> None:
     for value in (1e-05, 1e22, 1e16, -2.5e-07, 3.0, -0.0, 123456.789):
-        for type in ("f64", "tensor<8xf64>"):
-            call = applying(format_number, value, type_of(type))
-            if "." not in call():
-                call.fail("a decimal point", call())
+        call = applying(format_number, value, type_of("tensor<8xf64>"))
+        if "." not in call():
+            call.fail("a decimal point", call())
         must_read_as([(value, f"0x{struct.pack('>d', value).hex()}")], "f64")
 
 
@@ -165,14 +162,12 @@ def _attribute(answer: triton.Answer) -> str:
 
 
 def test_attributes_of_every_kind() -> None:
+    """Several integers are an array if an operation declares them, and a tensor if they are discardable."""
     function = FunctionType((F32, I32), (F32,))
     must_be_read([(True, bool, "true"), (False, bool, "false"), (False, None, "false")])
     must_be_read([(value, hint, f"{value} : i32") for value in (16, 0, 1, -7) for hint in (int, None)])
     must_be_read([("relaxed", str, '"relaxed"'), (function, FunctionType, "(f32, i32) -> f32")])
 
-
-def test_several_integers() -> None:
-    """As an operation declares them; and as discardable ones, which are tensors."""
     for values in ((1, 0), (-2,), (16, 1, 2)):
         items = ", ".join(map(str, values))
         must_be_read([(values, tuple[int, ...], f"array<i32: {items}>")])
@@ -181,7 +176,7 @@ def test_several_integers() -> None:
 
 @given(text=texts)
 def test_strings(text: str) -> None:
-    must_be_read([(text, hint, string(text).text) for hint in (str, None)])
+    must_be_read([(text, hint, string(text)) for hint in (str, None)])
 
 
 # --- constants
@@ -191,10 +186,11 @@ def test_constants() -> None:
     calls, both = [], []
     for shape, element, value in itertools.product(((), (8,), (2, 4)), ("i1", "i8", "i64", *FLOATS), (0, 1, -3)):
         type = tensor(shape, element)
-        meant = ir.constant("c", type, value).attributes["value"]
-        constant = Operation("arith.constant", (), [type_of(type)], {"value": meant.value})
-        calls.append(described(f"printer.constant({meant.value} of type {type})", Printer().constant, constant))
-        both += [meant.text, calls[-1]()]
+        meant = constant_value(type, value)
+        attributes = attributes_of("arith.constant", f"value = {meant}")
+        constant = Operation("arith.constant", (), [type_of(type)], attributes)
+        calls.append(described(f"printer.constant({meant})", Printer().constant, constant))
+        both += [meant, calls[-1]()]
     answers = triton.accepts_many([f"module {{\n%c = arith.constant {text}\n}}" for text in both])
     for call, text, wish, read in zip(calls, both[1::2], answers[::2], answers[1::2], strict=True):
         if read.text != wish.text:
