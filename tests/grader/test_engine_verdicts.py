@@ -135,12 +135,6 @@ def test_a_wrong_result_is_wrong_even_if_a_smaller_one_cannot_be_found_in_time(s
     assert int(result.counterexample.partition(",")[0].removeprefix("a=")) > 50
 
 
-def test_a_name_that_is_missing_is_looked_for_in_its_file(solved: Course) -> None:
-    solved.edit("tiny/number.py", "def add(", "def plus(")
-    result = solved.grade()["test_property"]
-    assert (result.verdict, result.ran, result.location) == (Verdict.ERROR, False, "exercises/tiny/number.py")
-
-
 def test_a_test_of_many_calls_says_which_one_failed(solved: Course) -> None:
     test = """
     from tests.checks import calling
