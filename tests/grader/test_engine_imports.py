@@ -9,7 +9,7 @@ import pytest
 from grader import overlay
 from grader.grading import GraderFailed
 from grader.verdicts import Verdict
-from tests.grader.engine_course import Course, verdicts
+from tests.grader.small_course import Course, verdicts
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 

@@ -11,7 +11,7 @@ from grader import check, mutants
 from grader.mutants import list_mutants
 from grader.mutating import Source, edits
 from grader.trials import draw
-from tests.grader.engine_course import Course
+from tests.grader.small_course import Course
 
 
 @pytest.mark.parametrize(

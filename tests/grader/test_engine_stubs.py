@@ -12,7 +12,7 @@ from grader.curriculum import load
 from grader.grading import Grading, Settings
 from grader.runner import run_all
 from grader.verdicts import Verdict
-from tests.grader.engine_course import Course
+from tests.grader.small_course import Course
 
 NUMBER_STUB = '''\
 """Numbers."""

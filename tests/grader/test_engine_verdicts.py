@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.curriculum import ROOT, TESTS
+from grader.curriculum import ROOT
 from grader.verdicts import Verdict
 from tests.checks import calling
-from tests.grader import engine_course
-from tests.grader.engine_course import Course, verdicts
+from tests.grader import small_course
+from tests.grader.small_course import Course, verdicts
 
 ALL_PASS = dict.fromkeys(("test_property", "test_cases", "test_double", "test_zero", "test_shout"), Verdict.PASS)
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and limits")
@@ -66,11 +66,6 @@ def test_stubs_are_not_implemented(tiny: Course) -> None:
             {"message": "IndexError: list index out of range", "location": "exercises/tiny/number.py:8"},
         ),
         (
-            "add.calls = getattr(add, 'calls', 0) + 1; return a + b - (add.calls == 9)",
-            "test_property",
-            {"message": "The same input does not always give the same result."},
-        ),
-        (
             "for i in range(9): print('line', i, a)\nreturn a + b if a < 1000 else a",
             "test_property",
             {"printed": "… 6 lines before\nline 6 1000\nline 7 1000\nline 8 1000"},
@@ -99,7 +94,6 @@ def test_wrong_results(solved: Course, body: str, test: str, facts: dict[str, st
         ("raise NotImplementedError('later')", Verdict.ERROR, "later"),
         ("raise KeyboardInterrupt", Verdict.ERROR, "interrupted the tests"),
         ("breakpoint()", Verdict.ERROR, "A breakpoint() is here"),
-        ("import pdb; pdb.set_trace()", Verdict.ERROR, "A breakpoint() is here"),
         ("import unittest; raise unittest.SkipTest('x')", Verdict.ERROR, "Skipped: x"),
         ("import os; os.closerange(3, 100); return 1", Verdict.ERROR, ""),
         ("import pytest", Verdict.ERROR, "exercises/tiny/number.py imports pytest, which is refused"),
@@ -133,21 +127,6 @@ def test_a_wrong_result_is_wrong_even_if_a_smaller_one_cannot_be_found_in_time(s
     result = solved.grade()["test_property"]
     assert result.verdict is Verdict.FAIL
     assert int(result.counterexample.partition(",")[0].removeprefix("a=")) > 50
-
-
-def test_a_test_of_many_calls_says_which_one_failed(solved: Course) -> None:
-    test = """
-    from tests.checks import calling
-    from tiny.number import add
-
-    def test_many():
-        for a in range(5):
-            calling(add, a, 1).returns(a + 1)
-    """
-    solved.write("tests/m01_numbers/test_1_1_many.py", textwrap.dedent(test))
-    solved.write("tests/checks.py", (TESTS / "checks.py").read_text())
-    replace_add(solved, "return a + b if a != 3 else 0")
-    assert solved.grade()["test_many"].counterexample == "add(3, 1)"
 
 
 def test_output_cannot_fake_answers(solved: Course) -> None:
@@ -244,7 +223,7 @@ def test_code_that_breaks_pytest_is_told_from_a_broken_grader(solved: Course, co
 
 @POSIX
 def test_a_folder_with_an_odd_name(tmp_path: Path) -> None:
-    course = engine_course.make(tmp_path / "[my] kata::1 é")
+    course = small_course.make(tmp_path / "[my] kata::1 é")
     course.solve()
     assert set(verdicts(course.grade()).values()) == {Verdict.PASS}
 

@@ -6,7 +6,7 @@ import pytest
 
 from grader import screen, terminal
 from grader.verdicts import Report, TestResult, Verdict
-from tests.grader.ui_samples import report, result
+from tests.grader.small_course import report, result
 
 WRONG = result(
     "1.2",

@@ -9,7 +9,7 @@ import pytest
 
 from grader import stubs, workspace
 from grader.curriculum import Curriculum
-from tests.grader.engine_course import Course
+from tests.grader.small_course import Course
 
 REFERENCE = '''"""Numbers."""
 
