@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 from unittest import mock
 
+from hypothesis import strategies as st
 from mini_triton.errors import CompilationError
 from mini_triton.ir.printer import print_module
 
@@ -90,6 +91,33 @@ def sketch(body: str, before: str = "") -> Source:
 def printing(text: str) -> str:
     """The statement that prints a value."""
     return f'tl.device_print("shown", {text})'
+
+
+def programs(simple: Sequence[str], heads: Sequence[str], most: int) -> st.SearchStrategy[str]:
+    """Lines one below the other, made from templates: `{0}`, `{1}`, `{2}` are names, `{n}` is a number below 5.
+
+    What follows a head, as "if {0}:", is in its block or left of it; "else:" is left out where there is no `if`.
+    """
+    names = st.lists(st.sampled_from("abc"), min_size=3, max_size=3)
+    line = st.tuples(st.integers(0, 3), st.sampled_from((*simple, *heads)), names, st.integers(0, 4))
+
+    def program(lines: list[tuple[int, str, list[str], int]]) -> str:
+        written: list[str] = []
+        deepest, branches = 0, set[int]()
+        for depth, template, names, number in lines:
+            if depth < deepest and written[-1].endswith(":"):
+                written.append("    " * deepest + "pass")
+            depth = min(depth, deepest)
+            if template.startswith("el") and depth not in branches:
+                continue
+            branches = {other for other in branches if other < depth}
+            if template.startswith(("if", "elif")) and template in heads:
+                branches.add(depth)
+            written += ["    " * depth + text for text in template.format(*names, n=number).splitlines()]
+            deepest = depth + (template in heads)
+        return "\n".join([*written, "    " * deepest + "pass"])
+
+    return st.lists(line, min_size=1, max_size=most).map(program)
 
 
 def judge_expressions(*expressions: str) -> None:
