@@ -35,7 +35,7 @@ def test_same_results(case: Case) -> None:
     arguments, hidden = inputs(case, SEED)
     text = print_module(sources.compiled(case.source(), str(case.path)))
     ours = dict(buffers(case, gpu.launch(text, case.grid, *arguments, hidden=hidden)))
-    theirs = dict(buffers(case, gpu.launch_source(case.source(), case.grid, *arguments, hidden=hidden)))
+    theirs = dict(buffers(case, gpu.launch(case.source(), case.grid, *arguments, hidden=hidden)))
     before = dict(buffers(case, [*arguments, *hidden]))
     assert any(theirs[name].tobytes() != before[name].tobytes() for name in theirs), f"{case} writes nothing"
     for name, expected in theirs.items():

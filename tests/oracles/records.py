@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,17 +69,13 @@ def literal_type(value: bool | int | float) -> Answer:
 def cast_ops(source: str, target: str) -> Answer:
     """The `CastOp`s of `x.to(target)` for a block, constants left out; pointers are "pointer<fp32>"."""
     answer = _lookup("cast", source, target)
-    if answer.error:
-        return answer
-    return Answer(tuple(map(_cast_op, answer.value)), "", "", answer.versions, answer.common)
+    return answer if answer.error else replace(answer, value=tuple(map(_cast_op, answer.value)))
 
 
 def broadcast(a: Sequence[int], b: Sequence[int]) -> Answer:
     """The shape of the sum of two tensors, as a tuple; rank 0 is a scalar."""
     answer = _lookup("broadcast", tuple(a), tuple(b))
-    if answer.error:
-        return answer
-    return Answer(tuple(answer.value), "", "", answer.versions, answer.common)
+    return answer if answer.error else replace(answer, value=tuple(answer.value))
 
 
 def block_shape(shape: Sequence[Any]) -> Answer:
