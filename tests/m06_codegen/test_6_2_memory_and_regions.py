@@ -10,21 +10,26 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
-from tests.checks import calling
+from tests.checks import calling, one_in
 from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.oracles import modules
-from tests.support.m06_codegen import numpy_backend, random_ir
+from tests.support.m05_frontend.random_kernels import Kernel
+from tests.support.m06_codegen import numpy_backend
 from tests.support.m06_codegen.kernels import judge_corpus, kernel, tensor
-from tests.support.m06_codegen.random_ir import Step
+from tests.support.m06_codegen.random_programs import (
+    BRANCHES_AND_LOOPS,
+    REDUCTIONS,
+    STRAIGHT,
+    judge_random,
+    kernels,
+    needs_exact_arithmetic,
+)
 
 run = functools.partial(numpy_backend.run, mode="interpreted")
-GIVEN = ("exact.exp2", "exact.erf", "exact.extern")
-"""Functions of exact arithmetic that are not another task's."""
 
 # --- loads
 
@@ -175,20 +180,15 @@ def test_from_left_to_right(shape: tuple[int, ...], way: str) -> None:
 # --- whole kernels
 
 
-@given(
-    steps=random_ir.straight_lines | random_ir.reductions | random_ir.control_flow,
-    memory=random_ir.numbers,
-    grid=st.sampled_from([(1,), (3,), (2, 1, 2)]),
-)
-def test_random_kernels(steps: list[Step], memory: list[int], grid: tuple[int, ...]) -> None:
-    """What another interpreter says that each program stores."""
-    random_ir.judge(steps, memory, grid, "interpreted")
+@one_in(2)
+@given(kernel=kernels(STRAIGHT) | kernels(REDUCTIONS) | kernels(BRANCHES_AND_LOOPS), seed=st.integers(0, 9))
+def test_random_kernels(kernel: Kernel, seed: int) -> None:
+    """What the reference's interpreter makes of them."""
+    judge_random(kernel, seed, "interpreted")
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
     """What compiled Triton computed on a GPU. Kernels that need exact arithmetic are left to task 6.12."""
-    module = parse_module(modules.text(case))
-    texts = [text for operation in module.walk() if operation.operands and (text := meaning(operation))]
-    if all("exact." not in text or text.startswith(GIVEN) for text in texts):
+    if not needs_exact_arithmetic(parse_module(modules.text(case))):
         judge_corpus(case, "interpreted")

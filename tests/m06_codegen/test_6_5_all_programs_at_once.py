@@ -9,32 +9,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.codegen.axes import Varying
 from mini_triton.ir.storage import OutOfBounds
 
 from tests.corpus import CASES
 from tests.corpus.cases import Case
-from tests.support.m06_codegen import closeness, random_ir
+from tests.support.m05_frontend.random_kernels import Kernel
+from tests.support.m06_codegen import closeness
 from tests.support.m06_codegen.kernels import judge_corpus, kernel
 from tests.support.m06_codegen.numpy_backend import run
-from tests.support.m06_codegen.random_ir import Step
-
-grids = st.lists(st.integers(1, 4), min_size=1, max_size=3).map(tuple)
+from tests.support.m06_codegen.random_programs import STRAIGHT, judge_random, kernels
 
 # --- whole kernels
 
 
-@given(steps=random_ir.straight_lines, memory=random_ir.numbers, grid=grids)
-def test_random_kernels(steps: list[Step], memory: list[int], grid: tuple[int, ...]) -> None:
-    """All programs together store what an interpreter says that each of them does, and values vary as they may."""
-    module, right = random_ir.judge(steps, memory, grid)
-    (function,) = module.body.operations
-    axes = Varying(function).axes
-    for value in right.runs[0]:
-        more = right.differs(value) - axes[value]
-        assert not more, (
-            f"{value.name} varies along {sorted(more)}, too, not only along {sorted(axes[value])}\n{module}"
-        )
+@given(kernel=kernels(STRAIGHT), seed=st.integers(0, 9))
+def test_random_kernels(kernel: Kernel, seed: int) -> None:
+    """All programs together store what each of them does."""
+    judge_random(kernel, seed)
 
 
 STRAIGHT = "add_kernel adam constant_branches_double constant_branches_square dropout_low_memory gather_rows".split()

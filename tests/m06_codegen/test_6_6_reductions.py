@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from tests.checks import one_in
 from tests.corpus import CASES
 from tests.corpus.cases import Case
-from tests.support.m06_codegen import numpy_backend, random_ir
+from tests.support.m05_frontend.random_kernels import Kernel
+from tests.support.m06_codegen import numpy_backend
 from tests.support.m06_codegen.kernels import judge_corpus, kernel, tensor
-from tests.support.m06_codegen.random_ir import Step
+from tests.support.m06_codegen.random_programs import REDUCTIONS, judge_random, kernels
 
 
 @one_in(2)
-@given(steps=random_ir.reductions, memory=random_ir.numbers, grid=st.sampled_from([(1,), (3,)]))
-def test_random_kernels(steps: list[Step], memory: list[int], grid: tuple[int, ...]) -> None:
-    """What an interpreter says that each program stores, which combines one element after the other."""
-    random_ir.judge(steps, memory, grid)
+@given(kernel=kernels(REDUCTIONS), seed=st.integers(0, 9))
+def test_random_kernels(kernel: Kernel, seed: int) -> None:
+    """All programs together store what each of them does, which combines one element after the other."""
+    judge_random(kernel, seed)
 
 
 NAMES = "arg_reductions batched_dot concatenated custom_reductions group_norm half_reductions reduce_axes scan_axes"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from mini_triton.codegen.axes import PROGRAM, Varying
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import one_in
 from tests.corpus import CASES
 from tests.corpus.cases import Case
+from tests.support.m05_frontend.random_kernels import Kernel
 from tests.support.m06_codegen import counted_kernels as counted
-from tests.support.m06_codegen import random_ir
 from tests.support.m06_codegen.counted_kernels import BEGIN, PARAMETERS, judge_body, store
 from tests.support.m06_codegen.kernels import about, judge_corpus, kernel
-from tests.support.m06_codegen.random_ir import Step
+from tests.support.m06_codegen.random_programs import BRANCHES_AND_LOOPS, judge_random, kernels
 
 COUNTS = ([0, 1, 2, 3, 4], [4, 0, 2, 0, 1, 0, 3], [0, 0, 0], [5], [-1, 2], [3, 3, 3, 3])
 
@@ -258,10 +259,10 @@ def test_along_which_axes() -> None:
 
 
 @one_in(2)
-@given(steps=random_ir.control_flow, memory=random_ir.numbers)
-def test_random_programs(steps: list[Step], memory: list[int]) -> None:
-    """Loops and branches in each other, with loads and stores, for five programs."""
-    random_ir.judge(steps, memory, (5,))
+@given(kernel=kernels(BRANCHES_AND_LOOPS), seed=st.integers(0, 9))
+def test_random_programs(kernel: Kernel, seed: int) -> None:
+    """Loops and branches in each other, with loads and stores."""
+    judge_random(kernel, seed)
 
 
 CORPUS = [case for case in CASES if str(case) in ("loop_bounds", "unchanged_carry", "early_exits_2")]

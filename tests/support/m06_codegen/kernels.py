@@ -1,28 +1,32 @@
-"""Small kernels as TTIR text, run over a grid: by the back end under test, and program after program by an interpreter.
+"""Small kernels, run over a grid: by the back end under test, and program by program by the reference's interpreter.
 
 judge(kernel("x: *i32, out: *i32", "%pid = tt.get_program_id x : i32", …), (5,), [x, out])
+judge(compiled("tl.store(out + tl.program_id(0), tl.load(x))", x="*i32", out="*i32"), (5,), [x, out])
 """
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 from mini_triton.ir.parser import parse_module
+from mini_triton.ir.printer import print_module
 
 from tests.checks import described
 from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
 from tests.mini_triton.explained_values import CORPUS
 from tests.oracles import modules, values
-from tests.support.interpreter import interpreted
+from tests.oracles.triton import Source
+from tests.support import sources
+from tests.support.m06_codegen import reference
 from tests.support.m06_codegen.closeness import EXACT, Rounding, check, rounding, wrong
 from tests.support.m06_codegen.generated_errors import explained
 from tests.support.m06_codegen.numpy_backend import Way, parameters, run
 
 SHOWN = 16  # elements of an array, at most, in a failure
-GAP = 8  # elements between two buffers in the memory of the interpreter
 
 
 def kernel(parameters: str, *lines: str, end: str = "tt.return") -> str:
@@ -43,21 +47,13 @@ def tensor(element: str, *shape: int) -> str:
     return f"tensor<{'x'.join(map(str, shape))}x{element}>" if shape else element
 
 
-def in_turn(text: str, grid: Sequence[int], arguments: Sequence[Any]) -> list[Any]:
-    """The arguments after the interpreter ran one program after the other. Arrays are numbers that fp64 holds."""
-    module = parse_module(text)
-    (function,) = module.body.operations
-    places, memory = {}, np.zeros(0)
-    for number, array in enumerate(arguments):
-        if isinstance(array, np.ndarray):
-            places[number] = len(memory)
-            memory = np.concatenate([memory, array.ravel().astype(np.float64), np.full(GAP, np.nan)])
-    given = [places.get(number, value) for number, value in enumerate(arguments)]
-    memory = interpreted(function, grid, memory, given).memory
-    return [
-        memory[places[number] :][: value.size].astype(value.dtype).reshape(value.shape) if number in places else value
-        for number, value in enumerate(arguments)
-    ]
+def compiled(lines: str, **signature: str) -> str:
+    """The IR of a kernel in Python, as text: its lines, and its parameters with their types, such as `x="*fp32"`."""
+    body = textwrap.indent(textwrap.dedent(lines).strip(), "    ")
+    text = (
+        f"import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel({', '.join(signature)}):\n{body}\n"
+    )
+    return print_module(sources.compiled(Source(text, "kernel", signature)))
 
 
 class about(described):
@@ -94,12 +90,12 @@ def judge(
     exactness: Rounding = EXACT,
     **how: Any,
 ) -> None:
-    """All buffers are as expected after the kernel ran; as the interpreter leaves them, if nothing else is given."""
+    """All buffers are as expected after the kernel ran, or else as the reference's interpreter leaves them."""
     __tracebackhide__ = True
     call = running(text, grid, arguments, **how)
     got = call.succeeds("all programs run", because)
     if expected is None:
-        expected = in_turn(text, grid, arguments)
+        expected = reference.run(text, grid, arguments)
     for name, now, wanted in zip(names(text), got, expected, strict=True):
         if not isinstance(wanted, np.ndarray):
             continue
