@@ -107,6 +107,23 @@ def judge(
             call.fail(words[0], Words(words[1] + more), because)
 
 
+COUNTED = {"counts": "*i32", "x": "*i32", "out": "*i32", "k": "i32"}
+
+
+def counted(lines: str) -> str:
+    """The IR of a kernel in Python with `COUNTED` as its parameters, whose programs have a number each: `n`."""
+    return compiled("pid = tl.program_id(0)\nn = tl.load(counts + pid)\n" + textwrap.dedent(lines), **COUNTED)
+
+
+def judge_counted(
+    lines: str, counts: Sequence[int], because: str, x: Sequence[int] = (5, -3, 8, 1), out: int = 32, k: int = 3
+) -> None:
+    """A counted kernel, with so many elements to write to, leaves what the reference's interpreter does."""
+    __tracebackhide__ = True
+    arguments = [np.array(counts, np.int32), np.array(x, np.int32), np.full(out, -7, np.int32), k]
+    judge(counted(lines), (len(counts),), arguments, because=because)
+
+
 def judge_corpus(case: Case, mode: Way = "batched") -> None:
     """The buffers of a kernel of the corpus are what compiled Triton made of them on a GPU, as recorded."""
     __tracebackhide__ = True
