@@ -9,16 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen import compile_module
-from mini_triton.codegen import kernel as kernels
+from mini_triton.codegen import kernel as codegen
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
 from tests.corpus import CASES
 from tests.corpus.cases import Case
-from tests.support.m06_codegen import tile_kernels as tiles
-from tests.support.m06_codegen.kernels import about, judge_corpus
+from tests.support.m06_codegen.kernels import about, addition, compiled, judge, judge_corpus, running
 from tests.support.m06_codegen.lazy_arrays import Access, accesses, elements
-from tests.support.m06_codegen.windows import WINDOWS, judge_load, judge_store
+from tests.support.m06_codegen.windows import WINDOWS, judge_load, judge_store, same
 
 # --- accesses
 
@@ -66,67 +65,106 @@ def test_one_element_too_few(name: str) -> None:
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 997])
 def test_vector_addition(count: int) -> None:
     x, y = elements((count,)).astype(np.float32), elements((count,), 7).astype(np.float32)
-    programs = -(-count // tiles.BLOCK) + 2  # the last ones have nothing to do
-    tiles.judge(tiles.ADDITION, (programs,), [x, y, np.zeros(count, np.float32), count], {2: x + y})
+    programs = -(-count // 16) + 2  # the last ones have nothing to do
+    judge(addition(), (programs,), [x, y, 0 * x, count], [x, y, x + y, count], mode="fast")
+
+
+COPY = """
+    rows = tl.program_id(1) * 4 + tl.arange(0, 4)[:, None]
+    columns = tl.program_id(0) * 8 + tl.arange(0, 8)[None, :]
+    mask = (rows < m) & (columns < n)
+    tl.store(out + rows * n + columns, tl.load(x + rows * sm + columns * sn, mask=mask), mask=mask)
+"""
+
+
+def judge_copy(text: str, x: np.ndarray, grid: tuple[int, ...]) -> None:
+    """Copy a matrix, whatever its strides, into one without gaps: as far as the tiles of the grid reach."""
+    __tracebackhide__ = True
+    (rows, columns), reach = x.shape, (*grid, 1, 1)
+    around = np.full(rows * columns + 8, -7, np.float32)
+    wanted, size = around.copy(), rows * columns
+    if 0 not in grid:
+        part = slice(0, reach[1] * 4), slice(0, reach[0] * 8)
+        wanted[4 : 4 + size].reshape(rows, columns)[part] = x[part]
+    strides = [stride // x.itemsize for stride in x.strides]
+    buffers = [Buffer.of("x", x), Buffer.of("out", around[4 : 4 + size])]
+    launch = compile_module(parse_module(text), "fast")
+    words = f"Over the grid {grid}, %x of the shape {x.shape} with strides {strides}"
+    call = about(words, text, launch, grid, [*buffers, rows, columns, *strides])
+    call.succeeds("all programs run")
+    same("%out, with 4 elements before it and 4 behind it", call, around, wanted)
 
 
 @pytest.mark.parametrize("grid", [(3, 2), (1, 1), (9, 1, 2), (0, 4)])
 def test_tiles(grid: tuple[int, ...]) -> None:
     """Rectangles out of a matrix with strides, and what lies outside of it masked off."""
+    text = compiled(COPY, x="*fp32", out="*fp32", m="i32", n="i32", sm="i32", sn="i32")
     for rows, columns in ((0, 5), (1, 1), (7, 13), (11, 16), (5, 3)):
         x = elements((rows, columns)).astype(np.float32)
-        tiles.judge_copy(x, grid)
-        tiles.judge_copy(x[::-1], grid)
-        tiles.judge_copy(x[:, : columns // 2], grid)
-        tiles.judge_copy(x.T[:, ::2], grid)
+        for view in (x, x[::-1], x[:, : columns // 2], x.T[:, ::2]):
+            judge_copy(text, view, grid)
 
 
 def test_the_error_names_program_and_line() -> None:
     """The mask allows one element too many; far into a grid of several chunks."""
-    count = 1000 * tiles.BLOCK - 3
-    x = np.zeros(count, np.float32)
-    arguments = [Buffer.of(name, array) for name, array in (("x", x), ("y", x.copy()), ("out", x.copy()))]
-    kernel = compile_module(parse_module(tiles.ADDITION), "fast")
-    words = f"Over the grid (1000,), %n is {count + 1}, arrays have {count} elements"
-    call = about(words, tiles.ADDITION, kernel, (1000,), [*arguments, count + 1])
-    call.raises(OutOfBounds, f"x[{count}]", "(999, 0, 0)", "tiles.py:12")
+    count = 1000 * 16 - 3
+    arguments = [np.zeros(count, np.float32)] * 3
+    call = running(addition(), (1000,), [*arguments, count + 1], mode="fast")
+    call.raises(OutOfBounds, f"x[{count}]", "(999, 0, 0)", ".py:9")
 
 
 def test_the_error_of_programs_that_a_mask_chooses() -> None:
     """The second program whose mask is true reads what is not there."""
-    x, flags = np.zeros(8, np.float32), np.array([0, 0, 1, 0, 1, 1], np.int32)
-    kernel = compile_module(parse_module(tiles.CHOSEN), "fast")
-    arguments = [Buffer.of("x", x), Buffer.of("flags", flags)]
-    call = about(f"Flags are {flags.tolist()}, %x has 8 elements", tiles.CHOSEN, kernel, (6,), arguments)
+    lines = """
+        mask = tl.load(flags + tl.program_id(0)) != 0
+        p = x + (tl.program_id(0) - 2) * 4 + tl.arange(0, 4)
+        tl.store(p, tl.load(p, mask=mask), mask=mask)
+    """
+    text = compiled(lines, x="*fp32", flags="*i32")
+    call = running(text, (6,), [np.zeros(8, np.float32), np.array([0, 0, 1, 0, 1, 1], np.int32)], mode="fast")
     call.raises(OutOfBounds, "x[8]", "(4, 0, 0)")
 
 
 # --- chunks
 
 
+def fill(block: int) -> str:
+    """Each program writes its number plus 0, 1, 2, ... into its own part of `out`."""
+    pid, lanes = "tl.program_id(0)", f"tl.arange(0, {block})"
+    return compiled(f"tl.store(out + {pid} * {block} + {lanes}, {pid} + {lanes})", out="*i32")
+
+
 def test_how_many_programs_at_once() -> None:
     """As many as fit, and one at least."""
-    for block, programs in ((1, kernels.CHUNK), (16, kernels.CHUNK // 16), (kernels.CHUNK, 1), (2 * kernels.CHUNK, 1)):
-        kernel = compile_module(parse_module(tiles.fill(block)), "fast")
+    for block, programs in ((1, codegen.CHUNK), (16, codegen.CHUNK // 16), (codegen.CHUNK, 1), (2 * codegen.CHUNK, 1)):
+        kernel = compile_module(parse_module(fill(block)), "fast")
         assert kernel.chunk == programs, (
             f"a kernel whose largest tile has {block} elements runs {kernel.chunk} programs at once\n"
-            f"  expected  {programs}\n  because   {kernels.CHUNK} elements fit in a cache"
+            f"  expected  {programs}\n  because   {codegen.CHUNK} elements fit in a cache"
         )
+
+
+IDS = """
+    x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    number = (z * tl.num_programs(1) + y) * tl.num_programs(0) + x
+    lanes = tl.arange(0, 16)
+    tl.store(out + number * 16 + lanes, (z * 100 + y) * 100 + x + lanes)
+"""
 
 
 @pytest.mark.parametrize("chunk", [1, 16, 48, 160, 10**6])
 def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     """A grid of three axes, cut at any place."""
-    monkeypatch.setattr(kernels, "CHUNK", chunk)
+    monkeypatch.setattr(codegen, "CHUNK", chunk)
     for grid in ((37,), (3, 5), (2, 3, 4), (1, 1, 7), (5, 0, 2)):
-        tiles.judge_ids(grid)
+        judge(compiled(IDS, out="*i32"), grid, [np.full(16 * 37 + 3, -7, np.int32)], mode="fast")
 
 
 def test_memory_of_a_large_grid() -> None:
     """Two million programs: what is computed is never there for all of them at once."""
     programs = 2_000_000
     out = np.zeros(4 * programs, np.int32)
-    kernel = compile_module(parse_module(tiles.fill(4)), "fast")
+    kernel = compile_module(parse_module(fill(4)), "fast")
     kernel((10,), [Buffer.of("out", out)])
     tracemalloc.start()
     try:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from mini_triton.ir.parser import parse_module
-from mini_triton.ir.printer import print_module
+from mini_triton.ir.printer import print_module, without_locations
 
 from tests.checks import described
 from tests.corpus.cases import Case
@@ -42,6 +42,18 @@ def kernel(parameters: str, *lines: str, end: str = "tt.return") -> str:
     return "\n".join(text) + "\n"
 
 
+def addition() -> str:
+    """Vector addition, in blocks of 16. The first load is in line 9."""
+    lines = """
+        at = tl.program_id(0) * 16 + tl.arange(0, 16)
+        mask = at < n
+        a = tl.load(x + at, mask=mask)
+        b = tl.load(y + at, mask=mask)
+        tl.store(out + at, a + b, mask=mask)
+    """
+    return compiled(lines, x="*fp32", y="*fp32", out="*fp32", n="i32")
+
+
 def tensor(element: str, *shape: int) -> str:
     """A tensor type as text; a scalar's if there is no shape."""
     return f"tensor<{'x'.join(map(str, shape))}x{element}>" if shape else element
@@ -53,7 +65,7 @@ def compiled(lines: str, **signature: str) -> str:
     text = (
         f"import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel({', '.join(signature)}):\n{body}\n"
     )
-    return print_module(sources.compiled(Source(text, "kernel", signature)))
+    return print_module(sources.compiled(Source(text, "kernel", signature)), locations=True)
 
 
 class about(described):
@@ -61,7 +73,7 @@ class about(described):
 
     def __init__(self, words: str, text: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         super().__init__(words, explained()(function), *arguments, **options)
-        self.rest = f"the kernel is\n{text}"
+        self.rest = f"the kernel is\n{without_locations(text)}"
 
     def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
         __tracebackhide__ = True
