@@ -180,7 +180,7 @@ def test_from_left_to_right(shape: tuple[int, ...], way: str) -> None:
 # --- whole kernels
 
 
-@one_in(2)
+@one_in(4)
 @given(kernel=kernels(STRAIGHT) | kernels(REDUCTIONS) | kernels(BRANCHES_AND_LOOPS), seed=st.integers(0, 9))
 def test_random_kernels(kernel: Kernel, seed: int) -> None:
     """What the reference's interpreter makes of them."""

@@ -18,7 +18,7 @@ from tests.support.m06_codegen.kernels import judge_corpus, kernel, tensor
 from tests.support.m06_codegen.random_programs import REDUCTIONS, judge_random, kernels
 
 
-@one_in(2)
+@one_in(4)
 @given(kernel=kernels(REDUCTIONS), seed=st.integers(0, 9))
 def test_random_kernels(kernel: Kernel, seed: int) -> None:
     """All programs together store what each of them does, which combines one element after the other."""

@@ -286,7 +286,7 @@ def test_along_which_axes() -> None:
 # --- all together
 
 
-@one_in(2)
+@one_in(4)
 @given(kernel=kernels(BRANCHES_AND_LOOPS), seed=st.integers(0, 9))
 def test_random_programs(kernel: Kernel, seed: int) -> None:
     """Loops and branches in each other, with loads and stores."""

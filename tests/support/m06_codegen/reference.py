@@ -33,8 +33,8 @@ def run(text: str, grid: Sequence[int], arguments: Sequence[Any]) -> list[Any]:
 
 @functools.cache
 def _process() -> Any:
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    return subprocess.Popen([sys.executable, "-m", __name__], cwd=ROOT, **pipes)
+    command = [sys.executable, "-m", __name__]
+    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
 def _serve() -> None:
@@ -43,7 +43,7 @@ def _serve() -> None:
     from mini_triton.ir import interpreter
     from mini_triton.ir.parser import parse_module
 
-    while sys.stdin.buffer.peek(1):
+    while sys.stdin.buffer.peek(1):  # type: ignore[union-attr]
         text, grid, arguments = pickle.load(sys.stdin.buffer)
         given = [interpreter.Buffer.of("x", x) if isinstance(x, np.ndarray) else x for x in arguments]
         interpreter.run(parse_module(text), grid, given)

@@ -249,7 +249,7 @@ def simple_condition(k: Function) -> Value:
         return known
     value = k.pick(kind(WIDE, 0)) or k.pid
     if value.dtype in INTEGERS and k.chance(20):
-        return Value(f"{value.text} % 2 {k.of(('==', '!='))} 0", "int1")
+        return Value(f"{value.text} & 1 {k.of(('==', '!='))} 0", "int1")
     return Value(f"{value.text} {k.of(('>', '==', '<', '!=', '<=', '>='))} {k.of((0, 1, 2))}", "int1")
 
 
@@ -338,7 +338,7 @@ def address(k: Function) -> Value | None:
         return moved(k, known, k.of((0, 0, *STEPS)))
     if k.helper:
         return None
-    dtype, (rows, columns) = k.of(LOADED), (k.program.rows, k.program.columns)
+    dtype, (rows, columns) = k.program.dtype(LOADED), (k.program.rows, k.program.columns)
     shape: Shape = k.of(((columns,), (rows, columns), (), (rows,)))
     length, offset, way = math.prod(shape), k.place(shape), k.of(range(6))
     if way == 5 and (index := k.pick(integer)):

@@ -35,7 +35,7 @@ def own_part(k: Function, value: Value) -> str:
 
 def store(k: Function, value: Value | None = None) -> bool:
     """`tl.store` to a place that no one else writes to."""
-    value = value or k.pick(lambda value: e.stored(value) and not value.fixed)
+    value = value or k.pick(lambda value: value.dtype in k.program.grammar.dtypes and not value.fixed)
     if value is None or k.helper:
         return False
     guard = f", mask={e.mask(k, value.shape).text}" if k.chance(25) else ""
@@ -123,7 +123,7 @@ def finish(k: Function) -> None:
         target = k.pick(functools.partial(takes, k, value))
         if target:
             change(k, target, value)
-        elif e.stored(value):
+        elif value.dtype in k.program.grammar.dtypes:
             store(k, value)
 
 
@@ -166,7 +166,7 @@ def while_loop(k: Function) -> bool:
 
 def carry(k: Function, header: str, variable: Value, last: str = "") -> None:
     """A loop, mostly with an accumulator before it and what is added to that in it."""
-    dtype = k.of(("float32", "int32", "float32", "int32", *NUMBERS))
+    dtype = k.program.dtype(("float32", "int32", "float32", "int32", *NUMBERS))
     shape: Shape = k.of(((k.program.columns,), (), (k.program.rows, k.program.columns)))
     carried = None if k.chance(25) else k.define(e.filled(k, dtype, shape))
     with k.body(header, TRIPS):

@@ -106,6 +106,7 @@ class Grammar(NamedTuple):
 
     expressions: Sequence[Callable[[Function], Value | None]]
     statements: Sequence[Callable[[Function], bool]]
+    dtypes: Sequence[str] = STORED
 
 
 class Program:
@@ -126,6 +127,10 @@ class Program:
     def of(self, options: Sequence[T]) -> T:
         """One of the options."""
         return options[self.random.randrange(len(options))]
+
+    def dtype(self, options: Sequence[str]) -> str:
+        """One of these that the grammar has."""
+        return self.of([dtype for dtype in options if dtype in self.grammar.dtypes])
 
     def chance(self, percent: int) -> bool:
         """True so often; False is the simpler one."""
