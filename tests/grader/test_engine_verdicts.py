@@ -167,6 +167,16 @@ def test_the_users_environment_has_no_say(solved: Course, monkeypatch: pytest.Mo
     assert solved.grade()["test_property"].verdict is Verdict.FAIL
 
 
+def test_tests_that_two_tasks_share(solved: Course) -> None:
+    solved.write(
+        "tests/shared.py", "def test_shout():\n    from tiny.text import shout\n    assert shout('a') == 'A!'\n"
+    )
+    solved.write("tests/m01_numbers/test_1_3_shout.py", "from tests import shared\ntest_shout = shared.test_shout\n")
+    assert solved.grade()["test_shout"].verdict is Verdict.PASS
+    solved.edit("tiny/text.py", '"!"', '"?"')
+    assert solved.grade()["test_shout"].verdict is Verdict.FAIL
+
+
 def test_a_test_that_does_not_report_is_no_pass(solved: Course) -> None:
     solved.write("tests/m01_numbers/test_1_3_shout.py", "def test_shout():\n    pass\ndel test_shout\n")
     result = solved.grade()["test_shout"]
