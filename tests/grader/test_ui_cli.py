@@ -173,15 +173,6 @@ def test_wrong_names_are_told_in_plain_words(
     assert words in captured.err and "Traceback" not in captured.err
 
 
-@pytest.mark.parametrize(
-    "arguments", [("nonsense",), ("grade", "--seed", "x"), ("grade", "--examples", "0"), ("hint",) * 3]
-)
-def test_wrong_usage_exits_2(arguments: tuple[str, ...], curriculum: Curriculum) -> None:
-    with pytest.raises(SystemExit) as exit:
-        run(curriculum, *arguments)
-    assert exit.value.code == cli.USAGE
-
-
 def test_a_failure_of_the_grader_is_short_and_kept(
     curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -231,13 +222,6 @@ def test_attempts_best_and_first_pass(progress: Progress) -> None:
     assert (first.attempts, first.best, first.passes) == (2, 1, True)
     grade(progress, Verdict.ERROR)
     assert progress.task("1.2") == TaskProgress(2, 1, "error", "could not run", first.first_pass)
-
-
-def test_a_reset_reopens_a_task_and_keeps_its_history(progress: Progress) -> None:
-    grade(progress, Verdict.PASS)
-    progress.reopen(["1.2"])
-    past = progress.task("1.2")
-    assert not past.passes and past.first_pass and past.best == 1
 
 
 def test_a_damaged_database_is_set_aside(progress: Progress, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,15 +9,3 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
 
     pair = unify(*map(without_bfloat16, (x, y)))
     return build(f"arith.{name(pair[0].dtype)}", *pair)
-
-
-def where(condition: Any, x: Any, y: Any) -> tensor:
-    def same(a: tensor, b: tensor) -> tuple[tensor, tensor]:
-        if repr(a.dtype) != repr(b.dtype):
-            raise TypeError(f"{a.dtype} and {b.dtype}: where takes one dtype")
-        return a, b
-
-    values = same(*unify(x, y, pointers=True))
-    return build(
-        "arith.select", *broadcast_together(convert(to_tensor(condition), int1), *values), dtype=values[0].dtype
-    )

@@ -4,11 +4,6 @@ def toward_zero(x: Array, dtype: Any) -> Array:
     return np.subtract(unsigned(near), np.abs(back) > np.abs(x), dtype=unsigned(near).dtype).view(dtype)
 
 
-def to_odd(x: Array) -> Array:
-    cut = toward_zero(x, np.float32)
-    return np.bitwise_or(unsigned(cut), (cut.astype(x.dtype) != x).astype(np.uint32)).view(np.float32)
-
-
 def saturated(x: Array, dtype: Any) -> Array:
     info, kind = np.iinfo(dtype), np.dtype(dtype).type
     x = np.asarray(x) if x.dtype in NUMPY_FLOATS else np.asarray(x, np.float32)
