@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from typing import Any
 
@@ -142,7 +142,7 @@ def test_a_tuple_of_carried_values() -> None:
     same(call, written.value, call.succeeds("the same again"), handles)
 
 
-def same(call: described, before: Any, got: Any, handles: list[Value]) -> None:
+def same(call: described, before: Any, got: Any, handles: Iterable[Value]) -> None:
     """`got` is `before`, with these handles."""
     left = iter(handles)
     for (path, expected), (place, leaf) in zip_longest(leaves(before), leaves(got), fillvalue=("", "nothing")):

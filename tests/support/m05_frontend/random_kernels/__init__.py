@@ -17,8 +17,6 @@ Run on its `arguments`, a kernel gives what its source says, and nothing that is
   from a float that is out of an integer's range. Integers wrap;
 * floats may become infinite or NaN, but no result depends on the order in which NaNs are met, or on their bits.
 
-For that, those arguments that are integers have to be the `Scalar`s' values.
-
 With `exact` there is no operation that machines round differently (`/` and `%` of floats, `tl.exp`, sums of floats), so
 that results are equal bit for bit, where `x * y + z` is rounded twice and the sign of a zero does not count.
 """
@@ -35,16 +33,16 @@ from tests.oracles.triton import Source
 from tests.support.m05_frontend import compilation
 from tests.support.m05_frontend.random_kernels import expressions as e
 from tests.support.m05_frontend.random_kernels import statements as s
-from tests.support.m05_frontend.random_kernels.writing import Buffer, Function, Grammar, Kernel, Program, Scalar
+from tests.support.m05_frontend.random_kernels.writing import Buffer, Function, Grammar, Kernel, Program
 
-__all__ = ["EVERYTHING", "LOOPS", "Buffer", "Kernel", "Scalar", "judge", "kernels", "to_source", "write"]
+__all__ = ["EVERYTHING", "LOOPS", "Buffer", "Kernel", "judge", "kernels", "to_source", "write"]
 
 EVERYTHING = Grammar(
     expressions=(
         *(e.load,) * 8,
         *(form for form in e.FORMS for _ in range(form.weight)),
         *(e.cast,) * 4,
-        *(e.argument, e.new_block) * 2,
+        *(e.new_block,) * 2,
     ),
     statements=(
         *(s.assign,) * 16,
@@ -59,7 +57,7 @@ EVERYTHING = Grammar(
 """What a kernel may consist of, and how often. The first of each is the simplest."""
 
 LOOPS = Grammar(
-    expressions=(*(e.load, e.ARITHMETIC) * 3, e.argument, e.COLUMN, e.new_block),
+    expressions=(*(e.load, e.ARITHMETIC) * 3, e.COLUMN, e.new_block),
     statements=(*(s.assign, s.change) * 2, s.swap, s.store, s.pointer, *(s.for_loop,) * 5),
 )
 """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, tuples."""

@@ -30,13 +30,6 @@ from tests.support.m05_frontend.random_kernels.writing import (
 WIDE_INTEGERS = ("int32", "int64", "uint32", "uint64")
 WIDE_FLOATS = ("float32", "float64")
 WIDE = (*WIDE_INTEGERS, *WIDE_FLOATS)  # in all versions compared with numbers by the same rule
-ARGUMENTS: tuple[tuple[str, str, tuple[int | float | bool, ...]], ...] = (
-    ("flag", "int1", (True, False)),
-    ("s", "float32", (0.5, -2.0, 3.25)),
-    ("m", "int32", (7, -3, 48, 0)),
-    ("wide", "int64", (1 << 40, -9 << 32)),  # real Triton passes what fits as int32
-    ("bits", "uint32", (9, 0xF0F0F0F0)),
-)
 integer, number, stored, wide_float = map(kind, (INTEGERS, NUMBERS, STORED, WIDE_FLOATS))
 
 
@@ -57,7 +50,7 @@ def literal(k: Function, a: Value) -> Value:
     if k.chance(30) and (known := k.pick(kind(("int",)))):
         return known
     if k.chance(20) and not k.helper:
-        return Value(k.program.constexpr("C", k.of((3, 2, 5))), "int")
+        return Value("C", "int")
     return Value(k.of(("1", "2", "3", "7", "5", *("-1", "-3") * (a.dtype in SIGNED))), "int")
 
 
@@ -239,7 +232,7 @@ def condition(k: Function) -> Value:
             return Value(f"{first.inner} {k.of(('and', 'or'))} {simple_condition(k).inner}", "int1")
         case 9 if not k.helper:
             # Not of a comparison: real Triton's canonicalizer then inverts either that or the branches, as it comes.
-            return Value(f"not {k.argument(*ARGUMENTS[0]).text}", "int1")
+            return Value("not flag", "int1")
     return first
 
 
@@ -257,13 +250,7 @@ def mask(k: Function, shape: Shape) -> Value:
     """A condition for each element, or for all."""
     if k.chance(60) and (found := k.pick(lambda m: m.dtype == "int1" and broadcast(m.shape, shape) == shape)):
         return found
-    limit = "3" if k.helper else k.argument("n", "int32", (5, 16, 0, 3, 11)).text
-    return Value(f"{k.place(shape) if shape else 'pid'} < {limit}", "int1", shape)
-
-
-def argument(k: Function) -> Value | None:
-    """A scalar parameter of the kernel."""
-    return None if k.helper else k.argument(*k.of(ARGUMENTS))
+    return Value(f"{k.place(shape) if shape else 'pid'} < {'3' if k.helper else 'n'}", "int1", shape)
 
 
 def cast(k: Function) -> Value | None:
@@ -335,21 +322,16 @@ def address(k: Function) -> Value | None:
     """What a load reads: where a pointer is now, a program's own part of a buffer, or any of its first elements."""
     known = k.pick(is_pointer)
     if known and (k.helper or k.chance(40)):
-        return moved(k, known, k.of((0, 0, *STEPS)))
+        step = k.of((0, 0, *STEPS))
+        return replace(known, text=f"{known.text} + {step}") if step else known
     if k.helper:
         return None
     dtype, (rows, columns) = k.program.dtype(LOADED), (k.program.rows, k.program.columns)
     shape: Shape = k.of(((columns,), (rows, columns), (), (rows,)))
-    length, offset, way = math.prod(shape), k.place(shape), k.of(range(6))
+    offset, way = k.place(shape), k.of(range(6))
     if way == 5 and (index := k.pick(integer)):
-        length, shape, offset = 8, index.shape, f"({index.inner} & 7)"
+        shape, offset = index.shape, f"({index.inner} & 7)"
     elif way > 2:
-        length, offset = length * k.program.programs, k.own_place(shape)
-    name = k.program.buffer(dtype, length)
-    return Value(name if offset == "0" else f"{name} + {offset}", f"*{dtype}", shape, buffer=name)
-
-
-def moved(k: Function, pointer: Value, step: int) -> Value:
-    """The pointer some elements further on, once for each time that the next line runs."""
-    k.program.lengthen(pointer.buffer, step * k.trips)
-    return replace(pointer, text=f"{pointer.text} + {step}") if step else pointer
+        offset = k.own_place(shape)
+    name = k.program.buffer(dtype)
+    return Value(name if offset == "0" else f"{name} + {offset}", f"*{dtype}", shape)

@@ -19,7 +19,7 @@ def launch(kernel: Kernel, seed: int, times: int = 1) -> Launch:
     """A launch of the kernel as real Triton compiles it, of so many times the programs of its grid."""
     generator = np.random.PCG64(seed)
     arguments: list[Any] = [
-        _random(argument, generator, times) if isinstance(argument, Buffer) else argument.value
+        _random(argument, generator, times) if isinstance(argument, Buffer) else argument
         for argument in kernel.arguments.values()
     ]
     x, *others = kernel.grid

@@ -17,11 +17,11 @@ from tests.support.m05_frontend.random_kernels.writing import INTEGERS, NUMBERS,
 
 
 def pointer(k: Function) -> bool:
-    """`p = x + offsets`; `p += 1`, at most once for each time that the line is run."""
+    """`p = x + offsets`; `p += 1`."""
     known = k.pick(e.is_pointer)
     if known and k.chance(60):
-        text = e.moved(k, known, step := k.of(e.STEPS)).text
-        k.assign(known, *((text,) if k.chance(30) else (str(step), "+=")))
+        step = k.of(e.STEPS)
+        k.assign(known, *((f"{known.text} + {step}",) if k.chance(30) else (str(step), "+=")))
     elif there := e.address(k):
         k.define(there, k.program.fresh("p"))
     return True
@@ -29,8 +29,7 @@ def pointer(k: Function) -> bool:
 
 def own_part(k: Function, value: Value) -> str:
     """Where no other program writes, of a new buffer."""
-    name = k.program.buffer(value.dtype, math.prod(value.shape) * k.program.programs, written=True)
-    return f"{name} + {k.own_place(value.shape)}"
+    return f"{k.program.buffer(value.dtype, math.prod(value.shape))} + {k.own_place(value.shape)}"
 
 
 def store(k: Function, value: Value | None = None) -> bool:
@@ -148,7 +147,7 @@ def for_loop(k: Function) -> bool:
     bounds, start = k.of(BOUNDS), k.pick(kind(("int32", "int64"), 0)) or k.pid
     dtype = "int" if "static" in bounds else start.dtype if "start" in bounds else "int32"
     variable = Value(k.program.fresh("i"), dtype, fixed=True)
-    carry(k, f"for {variable.text} in {bounds.format(start=start.inner, k=count(k))}:", variable)
+    carry(k, f"for {variable.text} in {bounds.format(start=start.inner, k='3' if k.helper else 'k')}:", variable)
     return True
 
 
@@ -157,7 +156,7 @@ def while_loop(k: Function) -> bool:
     if len(k.loops) >= DEEPEST:
         return False
     counter = k.program.fresh("w")
-    k.emit(f"{counter} = {'3' if k.chance(50) else count(k)}")
+    k.emit(f"{counter} = {'3' if k.helper or k.chance(50) else 'k'}")
     also = f" and {e.condition(k).inner}" if k.chance(30) else ""
     last = f"{counter} {k.of(('-= 1', f'= {counter} - 1', '-= 2', '//= 2'))}"
     carry(k, f"while {counter} > 0{also}:", Value(counter, "int32", fixed=True), last)
@@ -179,17 +178,12 @@ def carry(k: Function, header: str, variable: Value, last: str = "") -> None:
             k.emit(last)
 
 
-def count(k: Function) -> str:
-    """How often a loop runs, known when the kernel does; helpers count to a constant."""
-    return "3" if k.helper else k.argument("k", "int32", (3, 0, 2, 4)).text
-
-
 def branch(k: Function) -> bool:
     """`if`, `elif`, `else`: with a name that all branches define, or names that some assign to."""
     if len(k.loops) >= DEEPEST:
         return False
     known = k.chance(15) and not k.helper
-    headers = [f"if {k.program.constexpr('FLAG', k.chance(50)) if known else e.condition(k).text}:"]
+    headers = [f"if {'FLAG' if known else e.condition(k).text}:"]
     if k.chance(25):
         headers.append(f"elif {e.condition(k).text}:")
     joined = k.chance(50)

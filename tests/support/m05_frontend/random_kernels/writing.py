@@ -40,21 +40,27 @@ def broadcast(a: Shape, b: Shape) -> Shape | None:
     return tuple(map(max, left, right))
 
 
+SCALARS: dict[str, tuple[str, tuple[int | float | bool, ...]]] = {
+    "flag": ("int1", (True, False)),
+    "s": ("float32", (0.5, -2.0, 3.25)),
+    "m": ("int32", (7, -3, 48, 0)),
+    "wide": ("int64", (1 << 40, -9 << 32)),  # real Triton passes what fits as int32
+    "bits": ("uint32", (9, 0xF0F0F0F0)),
+    "n": ("int32", (5, 16, 0, 3, 11)),
+    "k": ("int32", (3, 0, 2, 4)),
+}
+"""A kernel's parameters besides its buffers. No integer is 1: at launch it would become a constant, with a type of its
+own."""
+CONSTEXPRS: dict[str, tuple[int, ...]] = {"C": (3, 2, 5), "FLAG": (False, True)}
+LENGTH = 8192  # of what is read: more than a program reaches in a block of its own and with all steps of a pointer
+
+
 @dataclass(frozen=True)
 class Buffer:
     """An argument in memory: a number of elements, read or written but not both."""
 
     dtype: str
     length: int
-    written: bool = False
-
-
-@dataclass(frozen=True)
-class Scalar:
-    """An argument that is passed as it is."""
-
-    dtype: str
-    value: int | float | bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,8 +69,8 @@ class Kernel:
 
     source: str
     signature: Mapping[str, str]  # of all parameters, as real Triton's ASTSource takes it
-    constexprs: Mapping[str, int | bool]
-    arguments: Mapping[str, Buffer | Scalar]  # of all parameters that are not constexprs, in order
+    constexprs: Mapping[str, int]
+    arguments: Mapping[str, Buffer | int | float]  # of all parameters that are not constexprs, in order
     grid: tuple[int, int, int]
 
     def __repr__(self) -> str:
@@ -80,7 +86,6 @@ class Value:
     dtype: str
     shape: Shape = ()
     fixed: bool = False  # not to be assigned again
-    buffer: str = ""  # what a pointer points into
 
     @property
     def type(self) -> tuple[str, Shape]:
@@ -115,8 +120,8 @@ class Program:
     def __init__(self, source: random.Random, grammar: Grammar, exact: bool, helpers: Mapping[str, str]) -> None:
         self.random, self.grammar, self.exact = source, grammar, exact
         self.buffers: dict[str, Buffer] = {}
-        self.scalars: dict[str, Scalar] = {}
-        self.constexprs: dict[str, int | bool] = {}
+        self.scalars = {name: self.of(values) for name, (_, values) in SCALARS.items()}
+        self.constexprs = {name: self.of(values) for name, values in CONSTEXPRS.items()}
         self.helpers = dict(helpers)  # their texts
         self.count = 0
         self.columns, self.rows = self.of((8, 16, 32, 4)), self.of((4, 2, 8))
@@ -141,36 +146,30 @@ class Program:
         self.count += 1
         return f"{letter}{self.count}"
 
-    def buffer(self, dtype: str, length: int, written: bool = False) -> str:
-        """The name of a buffer with at least so many elements; one that is read may be an earlier one."""
-        found = [name for name, it in self.buffers.items() if (it.dtype, it.written) == (dtype, False)]
-        name = self.fresh("o" if written else "x") if written or not found or self.chance(30) else self.of(found)
-        known = self.buffers.get(name, Buffer(dtype, 0, written))
-        self.buffers[name] = replace(known, length=max(length, known.length))
-        return name
-
-    def lengthen(self, name: str, by: int) -> None:
-        """The buffer needs so many elements more."""
-        self.buffers[name] = replace(self.buffers[name], length=self.buffers[name].length + by)
-
-    def constexpr(self, name: str, value: int | bool) -> str:
-        """The name of a constexpr parameter."""
-        self.constexprs.setdefault(name, value)
+    def buffer(self, dtype: str, written: int = 0) -> str:
+        """The name of the buffer that is read, or of a new one for so many elements in each program."""
+        name = self.fresh("o") if written else f"x_{dtype}"
+        self.buffers[name] = Buffer(dtype, written * self.programs or LENGTH)
         return name
 
     def kernel(self, lines: Sequence[str]) -> Kernel:
-        """The kernel with these lines, and with no helper that they do not need."""
+        """The kernel with these lines, and with no parameter or helper that they do not need."""
         text = "\n".join(lines)
         called = "\n".join([text, *self.helpers.values()])
         helpers = [helper for name, helper in self.helpers.items() if called.count(name) > 1]
-        arguments: dict[str, Buffer | Scalar] = {**self.buffers, **self.scalars}
-        header = ", ".join([*arguments, *(f"{name}: tl.constexpr" for name in self.constexprs)])
+        words = set(re.findall(r"\w+", text))
+        arguments = {name: value for name, value in {**self.buffers, **self.scalars}.items() if name in words}
+        constexprs = {name: value for name, value in self.constexprs.items() if name in words}
+        header = ", ".join([*arguments, *(f"{name}: tl.constexpr" for name in constexprs)])
         functions = [f"@triton.jit\n{function}" for function in [*helpers, f"def kernel({header}):\n{text}"]]
-        signature = {name: "*" * isinstance(it, Buffer) + in_signature(it.dtype) for name, it in arguments.items()}
+        signature = {
+            name: f"*{in_signature(it.dtype)}" if isinstance(it, Buffer) else in_signature(SCALARS[name][0])
+            for name, it in arguments.items()
+        }
         return Kernel(
             source="\n\n\n".join(["import triton\nimport triton.language as tl", *functions]) + "\n",
-            signature=signature | dict.fromkeys(self.constexprs, "constexpr"),
-            constexprs=self.constexprs,
+            signature=signature | dict.fromkeys(constexprs, "constexpr"),
+            constexprs=constexprs,
             arguments=arguments,
             grid=self.grid,
         )
@@ -183,7 +182,8 @@ class Function:
         self.program, self.helper = program, helper
         self.of, self.chance = program.of, program.chance
         self.lines: list[str] = []
-        self.scopes: list[dict[str, Value]] = [{value.text: value for value in parameters}]
+        visible = parameters if helper else [Value(name, dtype, fixed=True) for name, (dtype, _) in SCALARS.items()]
+        self.scopes: list[dict[str, Value]] = [{value.text: value for value in visible}]
         self.loops: list[int] = []  # for each scope but the first, how often it runs at most; 1 for a branch
         self.read: set[str] = set()
         self.nested = False  # in an operand
@@ -245,13 +245,7 @@ class Function:
         """The newest scope's values that nothing has read."""
         return [value for value in self.scopes[-1].values() if value.text not in self.read and not value.fixed]
 
-    # --- parameters and places
-
-    def argument(self, name: str, dtype: str, values: Sequence[int | float | bool]) -> Value:
-        """A scalar parameter. No integer is 1: at launch it would become a constant, with a type of its own."""
-        self.program.scalars.setdefault(name, Scalar(dtype, self.of(values)))
-        self.scopes[0] = {name: Value(name, dtype, fixed=True), **self.scopes[0]}
-        return self.scopes[0][name]
+    # --- places
 
     def place(self, shape: Shape) -> str:
         """A block of this shape that holds the numbers from 0 on."""
