@@ -123,9 +123,9 @@ def test_regions_of_an_if() -> None:
     judge(call(if_, ("i1",), [()], *those) for those in wrong)
     for results in ((), ("i32",), ("f32", "i32")):
         judge([call(if_, ("i1",), [results, ()], region((), "scf.yield", *results), "{}")])
-    for end, results in itertools.product(ENDS, ((), ("f32",))):
-        right, other = region((), "scf.yield", *results), region((), end, *results)
-        judge(call(if_, ("i1",), [results], *regions) for regions in [(right, other), (other, right)])
+    for end, yielded in itertools.product(ENDS, ((), ("f32",))):
+        right, other = region((), "scf.yield", *yielded), region((), end, *yielded)
+        judge(call(if_, ("i1",), [yielded], *regions) for regions in [(right, other), (other, right)])
 
 
 # --- while
