@@ -23,7 +23,7 @@ from tests.support.m04_language.arguments import (
     written,
 )
 from tests.support.m04_language.expression_values import number, values
-from tests.support.m04_language.expressions import Arguments, Scene, judge
+from tests.support.m04_language.expressions import Scene, judge
 
 SUMS = ("+", "-")
 BITWISE = ("&", "|", "^", "<<", ">>")
@@ -88,40 +88,6 @@ def test_unary(shape: Shape) -> None:
     """-x and ~x of everything there is, once, and twice."""
     arguments = of_each((*DTYPES, *POINTERS), shape)
     judge(arguments, [f"{operator}{name}" for operator in ("-", "~", "- -", "~~") for name in arguments])
-
-
-NAMES: Arguments = {
-    "a": "i32[4]",
-    "b": "u32[2, 1]",
-    "c": "i64",
-    "d": "fp32[2, 4]",
-    "e": "fp64",
-    "f": "i8[4]",
-    "g": "i1[2, 4]",
-    "h": "fp16[4]",
-    "p": "*fp32",
-}
-
-
-def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Expressions made of smaller ones."""
-    numbers, arithmetic = st.sampled_from(("1", "3", "True", "1.5")), st.sampled_from((*SUMS, "*", "/", "//", *BITWISE))
-    return st.one_of(
-        st.builds("({} {} {})".format, smaller, st.sampled_from((*OPERATORS, "*", "%")), smaller),
-        st.builds("({} {} {})".format, smaller, arithmetic, numbers),
-        st.builds("({} {} {})".format, numbers, arithmetic, smaller),
-        st.builds("({}{})".format, st.sampled_from("-~"), smaller),
-    )
-
-
-expressions = larger(st.recursive(st.sampled_from(sorted(NAMES)), larger, max_leaves=6))
-
-
-@one_in(2)
-@given(st.lists(expressions, min_size=1, max_size=6, unique=True))
-def test_expressions(expressions: list[str]) -> None:
-    """Several operators, one on another's result."""
-    judge(NAMES, expressions)
 
 
 REFUSED: dict[str, tuple[str, ...]] = {

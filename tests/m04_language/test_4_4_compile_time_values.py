@@ -94,12 +94,6 @@ def test_as_an_int(value: Any) -> None:
         call.raises(TypeError, because=f"{value!r} is no int")
 
 
-def test_where_python_wants_an_int() -> None:
-    assert list(range(constexpr(1), constexpr(7), constexpr(2))) == [1, 3, 5]
-    assert "abcd"[constexpr(2)] == "c" and "abcd"[constexpr(1) : constexpr(-1)] == "bc"
-    assert [0] * constexpr(3) == [0, 0, 0]
-
-
 @given(before=st.lists(integers, max_size=2), after=st.lists(integers, max_size=2))
 def test_with_a_value_of_the_running_kernel(before: list[int], after: list[int]) -> None:
     """There is nothing to compute yet, wherever it stands: Python has to ask the class of the other operand."""

@@ -72,14 +72,6 @@ def test_order_and_scope(name: str, sem: str, scope: str) -> None:
     judge(values, [f"tl.atomic_{name}(p, x, {options})", f"tl.atomic_cas(p, x, x, {options})", *floats])
 
 
-def test_old_values_are_used() -> None:
-    """What memory held is a value like any other."""
-    values = {"p": "*fp32[4]", "q": "*i32", "x": "fp32[4]"}
-    judge(
-        values, ["tl.atomic_max(p, x) * 2.0 + x", "tl.atomic_min(p, tl.atomic_add(q, 1))", "p + tl.atomic_xchg(q, 3)"]
-    )
-
-
 @SOME
 @given(
     element=st.sampled_from(DTYPES),
