@@ -24,7 +24,7 @@ from tests.support.m02_ops.generic_form import (
     reason,
     string,
 )
-from tests.support.m02_ops.programs import Step, program, recipes
+from tests.support.m02_ops.programs import EVERY, Step, program, recipes
 
 FORMS: dict[str, dict[str, bool]] = {
     "print_module(module)": {},
@@ -53,16 +53,10 @@ def must_mean(meant: str) -> None:
 
 
 def test_results_share_a_name() -> None:
-    meant = kernel(
-        '%j = "tt.join"(%t, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8x2xf32>',
-        '%left, %right = "tt.split"(%j) : (tensor<8x2xf32>) -> (tensor<8xf32>, tensor<8xf32>)',
-        '%s = "arith.subf"(%right, %left) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>',
-    )
-    text = print_module(build(meant))
-    for part in ("%left:2 = tt.split %j ", "%s = arith.subf %left#1, %left#0 "):
+    text = print_module(build(kernel(EVERY)))
+    for part in ("%left:2 = tt.split %pairs ", "%difference = arith.subf %left#1, %left#0 "):
         got = next((line.strip() for line in text.splitlines() if part.split()[2] in line), text)
         assert got.startswith(part), f"a line of print_module(module)\n  expected  {part}...\n  got       {got}"
-    must_mean(meant)
 
 
 def test_layout() -> None:
@@ -129,40 +123,5 @@ def test_programs(recipe: list[Step]) -> None:
     must_mean(program(recipe))
 
 
-OTHERS = """
-%pid = "tt.get_program_id"() {axis = 1 : i32} : () -> i32
-%many = "tt.get_num_programs"() {axis = 2 : i32} : () -> i32
-%range = "tt.make_range"() {start = 8 : i32, end = 16 : i32} : () -> tensor<8xi32>
-%e = "math.exp2"(%t) : (tensor<8xf32>) -> tensor<8xf32>
-%f = "math.fma"(%x, %x, %x) : (f32, f32, f32) -> f32
-%limited = "tt.clampf"(%x, %x, %x) {propagateNan = 65535 : i32} : (f32, f32, f32) -> f32
-%tanh = "tt.extern_elementwise"(%t) {symbol = "__nv_tanhf", libname = "", libpath = "", pure = true}
-    : (tensor<8xf32>) -> tensor<8xf32>
-%small = "tt.fp_to_fp"(%t) {rounding = 1 : i32} : (tensor<8xf32>) -> tensor<8xf8E5M2>
-%large = "tt.fp_to_fp"(%small) : (tensor<8xf8E5M2>) -> tensor<8xf16>
-%as_float = "tt.bitcast"(%i) : (tensor<8xi32>) -> tensor<8xf32>
-%address = "tt.ptr_to_int"(%p) : (!tt.ptr<f32>) -> i64
-%pointer = "tt.int_to_ptr"(%address) : (i64) -> !tt.ptr<i8>
-%loaded = "tt.load"(%a) {isVolatile = true, operandSegmentSizes = array<i32: 1, 0, 0>}
-    : (tensor<8x!tt.ptr<f32>>) -> tensor<8xf32>
-%before = "tt.atomic_rmw"(%a, %t, %m) {atomic_rmw_op = 5 : i32, sem = 4 : i32, scope = 1 : i32}
-    : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>) -> tensor<8xf32>
-%old = "tt.atomic_cas"(%p, %x, %x) {sem = 4 : i32, scope = 1 : i32} : (!tt.ptr<f32>, f32, f32) -> f32
-%flat = "tt.reshape"(%w) {allow_reorder = unit} : (tensor<2x4xf32>) -> tensor<8xf32>
-%both = "tt.cat"(%t, %t) : (tensor<8xf32>, tensor<8xf32>) -> tensor<16xf32>
-%gathered = "tt.gather"(%t, %i) {axis = 0 : i32} : (tensor<8xf32>, tensor<8xi32>) -> tensor<8xf32>
-%counts = "tt.histogram"(%i, %m) : (tensor<8xi32>, tensor<8xi1>) -> tensor<4xi32>
-%h = "arith.constant"() {value = dense<0.5> : tensor<16x16xf16>} : () -> tensor<16x16xf16>
-%z = "arith.constant"() {value = dense<0.5> : tensor<16x16xf32>} : () -> tensor<16x16xf32>
-%d = "tt.dot"(%h, %h, %z) {inputPrecision = 0 : i32}
-    : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
-%dd = "tt.dot"(%h, %h, %d) {maxNumImpreciseAcc = 32 : i32}
-    : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
-"tt.print"() {prefix = "here", hex = true, isSigned = array<i32>} : () -> ()
-"llvm.intr.assume"(%c) {op_bundle_sizes = array<i32>} : (i1) -> ()
-%anything = "ub.poison"() : () -> tensor<8xf32>
-"""
-
-
-def test_operations_that_no_random_program_has() -> None:
-    must_mean(kernel(OTHERS))
+def test_every_operation() -> None:
+    must_mean(kernel(EVERY))

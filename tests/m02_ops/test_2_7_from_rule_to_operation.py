@@ -16,8 +16,8 @@ from mini_triton.ir.types import F32, I1, I32, TensorType
 
 from tests.checks import described
 from tests.oracles import triton
-from tests.support.m02_ops.generic_form import build
-from tests.support.m02_ops.programs import Step, program, recipes
+from tests.support.m02_ops.generic_form import build, kernel
+from tests.support.m02_ops.programs import EVERY, Step, program, recipes
 
 T = TensorType((8,), F32)
 LOC = Loc("kernel.py", 7, 3)
@@ -210,10 +210,9 @@ def test_operations_that_cannot_be_made(declarations: None) -> None:
     assert not x.uses, "an operation that is refused uses nothing"
 
 
-@given(recipe=recipes())
-def test_operations_of_random_programs(recipe: list[Step]) -> None:
+def must_type(text: str) -> None:
     """`create` types each operation as real Triton does, which is told the result types and accepts them."""
-    text = program(recipe)
+    __tracebackhide__ = True
     answer = triton.accepts(text)
     assert answer, f"the test is wrong: {answer.diagnostic}"
     for built in build(text).walk():  # without asking its rule
@@ -224,3 +223,12 @@ def test_operations_of_random_programs(recipe: list[Step]) -> None:
         got = tuple(result.type for result in asked.succeeds().results)
         if got != wish:
             asked.fail(f"results of the types {[str(type) for type in wish]}", [str(type) for type in got])
+
+
+def test_every_operation() -> None:
+    must_type(kernel(EVERY))
+
+
+@given(recipe=recipes())
+def test_operations_of_random_programs(recipe: list[Step]) -> None:
+    must_type(program(recipe))

@@ -15,7 +15,7 @@ from tests.oracles import triton
 from tests.support.m02_ops import faults
 from tests.support.m02_ops import generic_form as ir
 from tests.support.m02_ops.generic_form import reason
-from tests.support.m02_ops.programs import Step, program, recipes
+from tests.support.m02_ops.programs import EVERY, Step, program, recipes
 from tests.support.m02_ops.rules import applying
 
 places = st.lists(st.sampled_from(faults.PLACES), max_size=3)
@@ -49,8 +49,9 @@ def test_right_programs(recipe: list[Step]) -> None:
     must_accept(program(recipe))
 
 
-def test_an_empty_module() -> None:
+def test_every_operation() -> None:
     must_accept(ir.module())
+    must_accept(ir.kernel(EVERY))
 
 
 @pytest.mark.parametrize("fault", faults.FAULTS)
