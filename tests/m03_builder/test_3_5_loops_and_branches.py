@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
@@ -67,22 +66,6 @@ def test_random_programs(recipe: list[Step]) -> None:
     must_build(program(recipe))
 
 
-def test_every_statement_inside_every_other() -> None:
-    """Two levels, so that each kind of region meets each operation, with and without values."""
-    step = ("integers", 0, 0, 1)
-    for carried in ([], [0], [1, 4], [0, 0, 2]):
-        inner = [
-            step,
-            ("for", carried, [step, ("addptr", 0, 1)]),
-            ("if", 0, carried, [step], [("floats", 0, 0, 1)]),
-            ("if", 1, [], [step], []),
-            ("while", carried, [1, 0], [step], [("compare", 0, 0, 1)]),
-        ]
-        must_build(program([("for", carried, inner)]))
-        must_build(program([("if", 0, carried, inner, []), ("if", 1, carried, [], inner)]))
-        must_build(program([("while", carried, carried, inner, inner[:2])]))
-
-
 # --- one at a time
 
 
@@ -108,20 +91,27 @@ def test_regions_end_by_themselves() -> None:
 
 PLACES = ("for", "if", "then", "otherwise", "while", "before", "after")
 
+paths = st.lists(st.sampled_from(PLACES), min_size=1, max_size=4)
+
 
 # --- what goes wrong inside
 
 
-def within(builder: Builder, place: str, n: Value, flag: Value, inside: Callable[[], None]) -> None:
-    """Call `inside` in a `with` of `scopes.py`, or between two of them."""
+def nested(builder: Builder, path: list[str], values: Sequence[Value], inside: Callable[[], None]) -> None:
+    """Call `inside` within the places of a path, from the outside in: in a `with`, or between two of them."""
+    if not path:
+        inside()
+        return
+    place, *rest = path
+    n, flag = values
 
     def here(name: str) -> None:
         if name == place:
-            inside()
+            nested(builder, rest, values, inside)
 
     if place == "for":
         with for_(builder, n, n, n, [n]) as loop:
-            inside()
+            here("for")
             yield_(builder, *loop.carried)
     elif place in ("if", "then", "otherwise"):
         with if_(builder, flag) as branch:
@@ -141,51 +131,41 @@ def within(builder: Builder, place: str, n: Value, flag: Value, inside: Callable
                 yield_(builder, *passed)
 
 
-@given(path=st.lists(st.sampled_from(PLACES), min_size=1, max_size=4))
-def test_the_operation_comes_where_the_with_stands(path: list[str]) -> None:
-    """Before an anchor as well; and it comes from the line of the `with`, not from one inside."""
-    builder, block = Builder(), Block([I32, I1])
-    n, flag = block.arguments
-
-    def elsewhere() -> None:
-        with builder.location(Loc("kernel.py", 99)):
-            builder.operation("gpu.barrier")
-
-    inside: Callable[[], None] = elsewhere
-    for place in reversed(path[1:]):
-        inside = partial(within, builder, place, n, flag, inside)
-    with builder.at_end(block):
-        end = builder.operation("tt.return")
-    with builder.before(end), builder.location(LINE):
-        within(builder, path[0], n, flag, inside)
-    made = block.operations[-2]
-    statement = {"for": "scf.for", "while": "scf.while", "before": "scf.while", "after": "scf.while"}
-    name = statement.get(path[0], "scf.if")
-    assert block.operations[-1] is end and made.name == name, f"before the return there should be {name} at the end"
-    assert made.loc == LINE, f"{made.name} stands at {LINE}, but says {made.loc}"
-
-
-@given(path=st.lists(st.sampled_from(PLACES), min_size=1, max_size=4))
+@given(path=paths)
 def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
     """However deep it is raised: no operation is made, and the builder is back where it was."""
     builder, block = Builder(), Block([I32, I1])
-    n, flag = block.arguments
 
     def fail() -> None:
         raise Stop
 
-    inside: Callable[[], None] = fail
-    for place in reversed(path):
-        inside = partial(within, builder, place, n, flag, inside)
     with builder.at_end(block):
         first = builder.operation("arith.constant", value=1, result=I32)
         with stopped(" > ".join(path)):
-            inside()
+            nested(builder, path, block.arguments, fail)
         second = builder.operation("arith.constant", value=2, result=I32)
     names = [operation.name for operation in block.operations]
     assert block.operations == [first, second], (
         f"an exception came out of {' > '.join(path)}; around it there should be two constants, but there are {names}"
     )
+
+
+@given(path=paths)
+def test_the_operation_comes_where_the_with_stands(path: list[str]) -> None:
+    """Before an anchor as well; and it comes from the line of the `with`, not from one inside."""
+    builder, block = Builder(), Block([I32, I1])
+
+    def elsewhere() -> None:
+        with builder.location(Loc("kernel.py", 99)):
+            builder.operation("gpu.barrier")
+
+    with builder.at_end(block):
+        end = builder.operation("tt.return")
+    with builder.before(end), builder.location(LINE):
+        nested(builder, path, block.arguments, elsewhere)
+    made, last = block.operations[-2:]
+    assert last is end and made.name.startswith("scf."), f"before the return there should be scf.{path[0]}"
+    assert made.loc == LINE, f"{made.name} stands at {LINE}, but says {made.loc}"
 
 
 REFUSED = (
