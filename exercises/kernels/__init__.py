@@ -13,5 +13,5 @@ In reading order. Most end with `plain`, the same without a kernel:
     flash_attention  8.10 to 8.13: forward, causal, backward for queries and for keys
     conv2d           8.14, 8.15: direct, and as a matrix product
     modules          8.16: functions with gradients, and modules of PyTorch
-    demos/           what `python -m kernels.softmax` shows (given, skip it)
+    demo             what `python -m kernels.softmax` shows (given, skip it)
 """

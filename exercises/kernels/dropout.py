@@ -40,6 +40,6 @@ def plain(x: Any, p: float, random: Any) -> Any:
 
 
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("dropout")

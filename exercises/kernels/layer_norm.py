@@ -104,6 +104,6 @@ def plain(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Any:
 
 
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("layer_norm")

@@ -40,6 +40,6 @@ def plain(x: Any, y: Any) -> Any:
 
 
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("vector_add")

@@ -142,6 +142,6 @@ def plain(x: Any, w: Any, stride: int = 1, padding: int = 0, dilation: int = 1) 
 
 
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("conv2d")

@@ -250,6 +250,6 @@ def plain(q: Any, k: Any, v: Any, causal: bool = False) -> Any:
 
 
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("flash_attention")

@@ -106,6 +106,6 @@ def plain(a: Any, b: Any, activation: str = "") -> Any:
 
 
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("matmul")

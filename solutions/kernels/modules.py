@@ -154,6 +154,6 @@ class TransformerBlock(torch.nn.Module):
 
 
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("modules")

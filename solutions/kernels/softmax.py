@@ -81,6 +81,6 @@ def plain(x: Any) -> Any:
 
 
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("softmax")

@@ -7,16 +7,11 @@ from typing import Any
 import mini_triton as triton
 import mini_triton.language as tl
 import pytest
-from kernels.demos import demo
+from kernels import demo
 
 from tests.support.m08_kernels.order import order_of_tiles
 
 Screen = list[str]
-
-
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "ROUNDS", 1)
 
 
 @pytest.fixture
