@@ -74,6 +74,7 @@ def _flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value] | None]
 
 # --- loops that wait for another program
 
+
 def waits(function: Operation, leads: Origins) -> bool:
     """Whether a program may wait for another: whether the condition of a `while` depends on memory that others write.
 
