@@ -37,9 +37,3 @@ def dropout(x: Any, p: float, seed: int, block: int = 1024) -> Any:
 def plain(x: Any, p: float, random: Any) -> Any:
     """The same without a kernel, for torch tensors: `random` has a number from 0 to 1 for each element."""
     return (x / (1 - p)).where(random >= p, 0)
-
-
-if __name__ == "__main__":
-    from kernels import demo
-
-    demo.run("dropout")

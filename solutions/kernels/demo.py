@@ -6,7 +6,6 @@ full of NaN. Who reads an element? It is made NaN, and what becomes NaN has read
 
 from __future__ import annotations
 
-import copy
 import itertools
 import re
 from collections.abc import Callable, Sequence
@@ -186,17 +185,6 @@ def matmul(demo: Demo) -> None:
         print(f"  GROUP={group}: the first 4 programs load {loaded}")
 
 
-def dropout(demo: Demo) -> None:
-    """Blocks do not matter: the same elements are kept."""
-    from kernels import dropout as ours
-
-    x = demo.normal(1000)
-    kept = (ours.dropout(torch.ones_like(x), 0.3, 7) > 0).float()
-    expected = ours.plain(x, 0.3, kept)
-    demo.check("dropout(x, 0.3, seed=7)", ours.dropout(x, 0.3, 7), plain=expected)
-    demo.check("dropout(x, 0.3, seed=7, block=64)", ours.dropout(x, 0.3, 7, block=64), plain=expected)
-
-
 def layer_norm(demo: Demo) -> None:
     """Which program of the backward pass adds up which rows."""
     from kernels import layer_norm as ours
@@ -290,24 +278,3 @@ def conv2d(demo: Demo) -> None:
     picture(f"Output pixels, {pixels} a program, and {uses}", ("who writes what", lines(owners)), *panels)
     for dilation, n in counts.items():
         print(f"  dilation {dilation}: {int(n.sum())} elements of patches, {int((n > 0).sum())} pixels")
-
-
-def modules(demo: Demo) -> None:
-    """A layer of GPT-2 computes what torch's own functions do."""
-    from kernels import modules as ours
-
-    torch.manual_seed(0)
-    block = ours.TransformerBlock(32, heads=2, p=0.0).to(demo.device)
-    x, exact = demo.normal(4, 16, 32), copy.deepcopy(block).double()
-    demo.check("TransformerBlock(x)", block(x), torch=by_torch(exact, x.double()))
-
-
-def by_torch(block: Any, x: Any) -> Any:
-    """What a `TransformerBlock` without dropout computes, by torch's own functions, with its weights."""
-    norm, attention, _ = block.attention
-    y = functional.layer_norm(x, norm.weight.shape, norm.weight, norm.bias, norm.eps)
-    q, k, v = (part.unflatten(2, (attention.heads, -1)).transpose(1, 2) for part in attention.qkv(y).chunk(3, 2))
-    y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
-    x = x + attention.out(y.transpose(1, 2).flatten(2))
-    norm, up, gelu, down, _ = block.network
-    return x + down(gelu(up(functional.layer_norm(x, norm.weight.shape, norm.weight, norm.bias, norm.eps))))

@@ -171,6 +171,11 @@ class AttributeParser(Cursor):
             return self._number_attribute()
         if token.text in _STARTS:
             return _STARTS[token.text](self)
+        if self.accept("unit"):
+            return True
+        if self.at("loc"):
+            self.location()
+            return None
         match token.kind:
             case "string":
                 return unquoted(self.advance().text)
@@ -285,22 +290,11 @@ class AttributeParser(Cursor):
         return (Loc(name, line, column),)
 
 
-def _unit(parser: AttributeParser) -> bool:
-    parser.advance()
-    return True
-
-
-def _location_attribute(parser: AttributeParser) -> None:
-    parser.location()
-
-
 _STARTS = {
-    "unit": _unit,
     "dense": AttributeParser._dense_attribute,
     "array": AttributeParser._array_attribute,
     "[": AttributeParser._list_attribute,
     "{": AttributeParser.attribute_dict,
     "(": AttributeParser.function_type,
-    "loc": _location_attribute,
 }
 """Attributes that are recognized by how they begin."""

@@ -31,9 +31,6 @@ class Affine(Lazy):
         self.start, self.strides, self.shape, self.dtype = start, strides, shape, np.dtype(dtype)
         self.known_bounds: tuple[int, int] | None = None
 
-    def __repr__(self) -> str:
-        return f"Affine(start={self.start}, strides={self.strides}, shape={self.shape}, dtype={self.dtype})"
-
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         result = np.asarray(self.start, np.int64)
         for axis, (stride, size) in enumerate(zip(self.strides, self.shape, strict=True)):
