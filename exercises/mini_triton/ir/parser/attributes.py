@@ -169,13 +169,23 @@ class AttributeParser(Cursor):
         token = self.token
         if token.kind == "number" or token.text in ("-", "true", "false"):
             return self._number_attribute()
-        if token.text in _STARTS:
-            return _STARTS[token.text](self)
-        if self.accept("unit"):
-            return True
-        if self.at("loc"):
-            self.location()
-            return None
+        match token.text:
+            case "unit":
+                self.advance()
+                return True
+            case "dense":
+                return self._dense_attribute()
+            case "array":
+                return self._array_attribute()
+            case "[":
+                return self.separated(self.attribute, "[", "]")
+            case "{":
+                return self.attribute_dict()
+            case "(":
+                return self.function_type()
+            case "loc":
+                self.location()
+                return None
         match token.kind:
             case "string":
                 return unquoted(self.advance().text)
@@ -228,9 +238,6 @@ class AttributeParser(Cursor):
             literals.append(self.literal())
         self.expect(">")
         return tuple(self.number_in(literal, element) for literal in literals)
-
-    def _list_attribute(self) -> list[Parsed]:
-        return self.separated(self.attribute, "[", "]")
 
     def skip_angles(self) -> None:
         """Pass over `<...>`, if it comes next."""
@@ -288,13 +295,3 @@ class AttributeParser(Cursor):
             self.expect(":")
             self.integer()
         return (Loc(name, line, column),)
-
-
-_STARTS = {
-    "dense": AttributeParser._dense_attribute,
-    "array": AttributeParser._array_attribute,
-    "[": AttributeParser._list_attribute,
-    "{": AttributeParser.attribute_dict,
-    "(": AttributeParser.function_type,
-}
-"""Attributes that are recognized by how they begin."""
