@@ -1,6 +1,6 @@
 """Kernels: what the compiler is for. Each module is arrays in, arrays out; torch tensors or NumPy arrays.
 
-In reading order. Most end with `plain`, the same without a kernel:
+In reading order:
 
     compiler         mini_triton or real Triton, as the environment says (given, worth reading)
     host             checks of arguments, memory for results (given)

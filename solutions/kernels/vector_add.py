@@ -38,11 +38,6 @@ def add(x: Any, y: Any, block: int = 1024) -> Any:
     return out
 
 
-def plain(x: Any, y: Any) -> Any:
-    """The same without a kernel, for torch tensors."""
-    return x + y
-
-
 if __name__ == "__main__":
     from kernels import demo
 

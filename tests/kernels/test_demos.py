@@ -78,7 +78,7 @@ def test_a_stub_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch, capsys: pytes
 
 
 def test_what_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("kernels.vector_add.plain", lambda x, y: x - y)
+    monkeypatch.setattr("kernels.vector_add.add", lambda x, y: x - y)
     with pytest.raises(SystemExit):
         demo.run("vector_add")
-    assert "✗ not as plain" in capsys.readouterr().out
+    assert "✗ not as PyTorch" in capsys.readouterr().out
