@@ -1,5 +1,1 @@
-"""Given parts of the runtime that you can skip.
-
-warm.py     quick launches on a GPU, once a kernel has run there
-reach.py    memory that kernels reach by addresses alone
-"""
+"""Given parts of the runtime that you can skip."""

@@ -18,7 +18,7 @@ def index(x: tensor, slices: Any) -> tensor:
 def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
     source = to_tensor(x)
     wanted = _listed((axis,))
-    axes = sorted({_axis(at, len(source.shape) + len(wanted)) for at in wanted})
+    axes = sorted({wrap_axis(at, len(source.shape) + len(wanted)) for at in wanted})
     if len(axes) != len(wanted):
         raise ValueError(f"duplicate axes in {wanted}")
     first = () if source.shape else axes[:1]
