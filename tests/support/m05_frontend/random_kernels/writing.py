@@ -182,8 +182,9 @@ class Function:
         self.program, self.helper = program, helper
         self.of, self.chance = program.of, program.chance
         self.lines: list[str] = []
-        visible = parameters if helper else [Value(name, dtype, fixed=True) for name, (dtype, _) in SCALARS.items()]
-        self.scopes: list[dict[str, Value]] = [{value.text: value for value in visible}]
+        dtypes = {} if helper else {name: dtype for name, (dtype, _) in SCALARS.items()}
+        scalars = [Value(name, dtype, fixed=True) for name, dtype in dtypes.items() if dtype in program.grammar.dtypes]
+        self.scopes: list[dict[str, Value]] = [{value.text: value for value in (*scalars, *parameters)}]
         self.loops: list[int] = []  # for each scope but the first, how often it runs at most; 1 for a branch
         self.read: set[str] = set()
         self.nested = False  # in an operand
