@@ -28,9 +28,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.oracles import records, triton
 from tests.oracles.triton import Source
-from tests.support.m05_frontend import compilation
+from tests.support.m05_frontend.compilation import judge_valid
 from tests.support.m05_frontend.random_kernels import expressions as e
 from tests.support.m05_frontend.random_kernels import statements as s
 from tests.support.m05_frontend.random_kernels.writing import Buffer, Function, Grammar, Kernel, Program
@@ -82,11 +81,7 @@ def write(source: random.Random, exact: bool = False, grammar: Grammar = EVERYTH
 def judge(kernel: Kernel) -> None:
     """Fail where our front end makes something else of the kernel than real Triton's."""
     __tracebackhide__ = True
-    source = to_source(kernel)
-    (theirs,) = triton.frontends([source])
-    assert theirs, f"{compilation.shown(source)}\nReal Triton refuses this kernel: {theirs.error}: {theirs.diagnostic}"
-    if triton.version() == records.LEADING:  # in the others some operations are others
-        compilation.judge([source])
+    judge_valid(to_source(kernel))
 
 
 def to_source(kernel: Kernel, **more: Any) -> Source:
