@@ -7,8 +7,6 @@ from __future__ import annotations
 
 LAUNCHES = """
 softmax.softmax_row[8](out x: *fp32[8 * 1008], stride: i32:16 = 1008, columns: i32 = 1000; BLOCK=1024)
-softmax.softmax_persistent[3](out x: *fp32[8 * 1008], x_stride out_stride: i32:16 = 1008, rows: i32 = 8,
-    columns: i32 = 1000; BLOCK=1024, STAGES=2)
 softmax.softmax_two_pass[8](out x: *fp32[8 * 1000], columns: i32 = 1000; BLOCK=256)
 softmax.cross_entropy[8](loss: *fp32[8], gradient: *fp32[8 * 100], logits: *fp16[8 * 100],
     labels: *i64[8] = below 100, columns: i32 = 100, smoothing: fp32 = 0.1; BLOCK=128, GRADIENT=True)
@@ -41,13 +39,8 @@ matmul_grouped_strided = products.matmul_grouped[1](a: *bf16[50 * 70], b: *bf16[
     M: i32 = 50, N: i32 = 30, K: i32 = 70, stride_am: i32 = 70, stride_ak: i32 = 1, stride_bk: i32 = 1,
     stride_bn: i32 = 70, stride_cm: i32 = 1, stride_cn: i32 = 50; BLOCK_M=64, BLOCK_N=64, BLOCK_K=32, GROUP=8,
     ACTIVATION=None)
-products.grouped_products[3](a_addresses: *i64[2] = addresses a b, b_addresses: *i64[2] = addresses b a,
-    c_addresses: *i64[2] = addresses c d, a b c d: *fp16[128 * 128], sizes: *i32[6] = 64 128 96 128 64 64,
-    strides: *i32[6] = 128, count: i32 = 2; PROGRAMS=3, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32)
 products.batched_dot[1](out: *fp32[4 * 16 * 32], a: *fp32[4 * 16 * 16], b: *fp32[4 * 16 * 32]; B=4, M=16, N=32, K=16)
 products.dot_dtypes[1](out: *fp32[32 * 32], a b: *fp16[32 * 64]; A=32, K=64)
-products.dequantised_matmul[2, 4](c: *fp16[64 * 128], a: *fp16[64 * 256], b: *i32[32 * 128] = bits,
-    scales: *fp16[128], K: i32:16 = 256, N: i32:16 = 128; BLOCK_M=32, BLOCK_N=32, BLOCK_K=32)
 products.conv2d_direct[8, 2](out: *fp32[2 * 4 * 81], x: *fp32[2 * 3 * 256], w: *fp32[4 * 27], C: i32 = 3,
     H W: i32:16 = 16, K: i32 = 4, P Q: i32 = 9, stride: i32 = 2, padding: i32 = 2; R=3, S=3, BLOCK=64)
 

@@ -49,45 +49,6 @@ def matmul_grouped(
 
 
 @triton.jit
-def grouped_products(
-    a_addresses, b_addresses, c_addresses, sizes, strides, count,
-    PROGRAMS: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-):  # fmt: skip
-    """Several products of different sizes; the matrices' addresses are data."""
-    tile = tl.program_id(0)
-    done = 0
-    for group in range(count):
-        M = tl.load(sizes + group * 3)
-        N = tl.load(sizes + group * 3 + 1)
-        K = tl.load(sizes + group * 3 + 2)
-        tiles_m = tl.cdiv(M, BLOCK_M)
-        tiles_n = tl.cdiv(N, BLOCK_N)
-        tiles = tiles_m * tiles_n
-        while tile >= done and tile < done + tiles:
-            stride_a = tl.load(strides + group * 3)
-            stride_b = tl.load(strides + group * 3 + 1)
-            stride_c = tl.load(strides + group * 3 + 2)
-            a = tl.load(a_addresses + group).to(tl.pointer_type(tl.float16))
-            b = tl.load(b_addresses + group).to(tl.pointer_type(tl.float16))
-            c = tl.load(c_addresses + group).to(tl.pointer_type(tl.float16))
-            rows = (tile - done) // tiles_n * BLOCK_M + tl.arange(0, BLOCK_M)
-            columns = (tile - done) % tiles_n * BLOCK_N + tl.arange(0, BLOCK_N)
-            inner = tl.arange(0, BLOCK_K)
-            a_tile = a + rows[:, None] * stride_a + inner[None, :]
-            b_tile = b + inner[:, None] * stride_b + columns[None, :]
-            total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-            for _ in range(0, tl.cdiv(K, BLOCK_K)):
-                tl.multiple_of(a_tile, [16, 16])
-                tl.multiple_of(b_tile, [16, 16])
-                total += tl.dot(tl.load(a_tile), tl.load(b_tile))
-                a_tile += BLOCK_K
-                b_tile += BLOCK_K * stride_b
-            tl.store(c + rows[:, None] * stride_c + columns[None, :], total.to(tl.float16))
-            tile += PROGRAMS
-        done = done + tiles
-
-
-@triton.jit
 def batched_dot(out, a, b, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     i = tl.arange(0, B)[:, None, None]
     m = tl.arange(0, M)[None, :, None]
@@ -111,26 +72,6 @@ def dot_dtypes(out, a, b, A: tl.constexpr, K: tl.constexpr):
     total += tl.dot(x.to(tl.float32), y.to(tl.float32), input_precision="tf32x3")
     total += tl.dot(x.to(tl.bfloat16), y.to(tl.bfloat16), allow_tf32=False)
     tl.store(out + rows * A + columns, total)
-
-
-@triton.jit
-def dequantised_matmul(
-    c, a, b, scales, K, N,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-):  # fmt: skip
-    """The right matrix has eight 4-bit numbers in a word along K, with a scale for each column."""
-    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
-    columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
-    inner = tl.arange(0, BLOCK_K)
-    scale = tl.load(scales + columns)
-    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-    for start in range(0, K, BLOCK_K):
-        x = tl.load(a + rows[:, None] * K + (start + inner)[None, :])
-        words = tl.load(b + ((start + inner) // 8)[:, None] * N + columns[None, :])
-        shifts = (inner % 8 * 4)[:, None]
-        numbers = ((words >> shifts) & 0xF).to(tl.int8) - 8
-        total = tl.dot(x, (numbers * scale[None, :]).to(tl.float16), total)
-    tl.store(c + rows[:, None] * N + columns[None, :], total.to(tl.float16))
 
 
 @triton.jit

@@ -1,4 +1,4 @@
-"""Softmax of rows by persistent programs, and what goes with it."""
+"""Softmax of rows in one pass and in two, and the loss that goes with it."""
 
 import triton
 import triton.language as tl
@@ -11,19 +11,6 @@ def softmax_row(out, x, stride, columns, BLOCK: tl.constexpr):
     values = tl.load(x + row * stride + at, mask=at < columns, other=-float("inf"))
     powers = tl.exp(values - tl.max(values, axis=0))
     tl.store(out + row * stride + at, powers / tl.sum(powers, axis=0), mask=at < columns)
-
-
-@triton.jit
-def softmax_persistent(out, x, x_stride, out_stride, rows, columns, BLOCK: tl.constexpr, STAGES: tl.constexpr):
-    first = tl.program_id(0)
-    step = tl.num_programs(0)
-    for row in tl.range(first, rows, step, num_stages=STAGES):
-        at = tl.arange(0, BLOCK)
-        inside = at < columns
-        values = tl.load(x + row * x_stride + at, mask=inside, other=-float("inf"))
-        shifted = values - tl.max(values, axis=0)
-        powers = tl.exp(shifted)
-        tl.store(out + row * out_stride + at, powers / tl.sum(powers, axis=0), mask=inside)
 
 
 @triton.jit
