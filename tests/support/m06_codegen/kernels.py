@@ -59,12 +59,12 @@ def tensor(element: str, *shape: int) -> str:
     return f"tensor<{'x'.join(map(str, shape))}x{element}>" if shape else element
 
 
-def compiled(lines: str, **signature: str) -> str:
-    """The IR of a kernel in Python, as text: its lines, and its parameters with their types, such as `x="*fp32"`."""
-    body = textwrap.indent(textwrap.dedent(lines).strip(), "    ")
-    text = (
-        f"import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel({', '.join(signature)}):\n{body}\n"
-    )
+def compiled(lines: str, helper: str = "", **signature: str) -> str:
+    """The IR of a kernel in Python, as text: its lines, a function, its parameters with types such as `x="*fp32"`."""
+    head = f"import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel({', '.join(signature)}):\n"
+    text = head + textwrap.indent(textwrap.dedent(lines).strip(), "    ") + "\n"
+    if helper:
+        text += f"\n\n@triton.jit\n{helper}"
     return print_module(sources.compiled(Source(text, "kernel", signature)), locations=True)
 
 
@@ -122,18 +122,24 @@ def judge(
 COUNTED = {"counts": "*i32", "x": "*i32", "out": "*i32", "k": "i32"}
 
 
-def counted(lines: str) -> str:
+def counted(lines: str, helper: str = "") -> str:
     """The IR of a kernel in Python with `COUNTED` as its parameters, whose programs have a number each: `n`."""
-    return compiled("pid = tl.program_id(0)\nn = tl.load(counts + pid)\n" + textwrap.dedent(lines), **COUNTED)
+    return compiled("pid = tl.program_id(0)\nn = tl.load(counts + pid)\n" + textwrap.dedent(lines), helper, **COUNTED)
 
 
 def judge_counted(
-    lines: str, counts: Sequence[int], because: str, x: Sequence[int] = (5, -3, 8, 1), out: int = 32, k: int = 3
+    lines: str,
+    counts: Sequence[int],
+    because: str,
+    x: Sequence[int] = (5, -3, 8, 1),
+    out: int = 32,
+    k: int = 3,
+    helper: str = "",
 ) -> None:
     """A counted kernel, with so many elements to write to, leaves what the reference's interpreter does."""
     __tracebackhide__ = True
     arguments = [np.array(counts, np.int32), np.array(x, np.int32), np.full(out, -7, np.int32), k]
-    judge(counted(lines), (len(counts),), arguments, because=because)
+    judge(counted(lines, helper), (len(counts),), arguments, because=because)
 
 
 def judge_corpus(case: Case, mode: Way = "batched") -> None:
