@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,25 +16,33 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 
 from tests.corpus import CASES
 from tests.corpus.cases import Case
+from tests.support.m06_codegen.accesses import Memory, judge_load, judge_store
+from tests.support.m06_codegen.closeness import check
 from tests.support.m06_codegen.kernels import about, addition, compiled, judge, judge_corpus, running
-from tests.support.m06_codegen.lazy_arrays import Access, accesses, elements
-from tests.support.m06_codegen.windows import WINDOWS, judge_load, judge_store, same
+from tests.support.m06_codegen.lazy_arrays import WINDOWS, Access, accesses, elements
 
 # --- accesses
 
 
 COUNTS = st.sampled_from((0, 1, 24, 60, 90))
+ORIGINS = st.sampled_from((0, 0, 5, 20))
 
 
-@given(access=accesses(), other=st.none() | st.just(-5.5), count=COUNTS, origin=st.sampled_from((0, 0, 5, 20)))
-def test_loads(access: Access, other: float | None, count: int, origin: int) -> None:
+def judge_access(access: Access, count: int, origin: int, value: Any, other: Any = None) -> None:
+    """Load through a lazy array, and store."""
+    __tracebackhide__ = True
+    offset, mask = access.offsets, access.used
+    for judge_it, operands in ((judge_load, (offset, mask, other)), (judge_store, (offset, value, mask))):
+        around = elements((count + 16,), 1001)
+        places = {at - origin: 8 + at for at in range(count)}
+        place = Memory(f"{count} elements, origin {origin}", Buffer("x", around[8 : 8 + count], origin), around, places)
+        judge_it(place, *operands, lazily=(access.affine(), access.mask()))
+
+
+@given(access=accesses(), other=st.none() | st.just(-5.5), alike=st.booleans(), count=COUNTS, origin=ORIGINS)
+def test_accesses(access: Access, other: float | None, alike: bool, count: int, origin: int) -> None:
     """Any offsets and masks, into buffers that may be too small."""
-    judge_load(access, other, count, origin)
-
-
-@given(access=accesses(), alike=st.booleans(), count=COUNTS, origin=st.sampled_from((0, 0, 5, 20)))
-def test_stores(access: Access, alike: bool, count: int, origin: int) -> None:
-    judge_store(access, 4.5 if alike else elements(access.shape), count, origin)
+    judge_access(access, count, origin, 4.5 if alike else elements(access.shape), other)
 
 
 @pytest.mark.parametrize("origin", [0, 7])
@@ -41,22 +50,18 @@ def test_stores(access: Access, alike: bool, count: int, origin: int) -> None:
 def test_windows(name: str, origin: int) -> None:
     """The same, one by one: loaded and stored."""
     access = WINDOWS[name]
-    judge_load(access, None, 70, origin)
-    judge_load(access, elements(access.shape, -500), 70, origin)
-    judge_store(access, elements(access.shape), 70, origin)
+    for other in (None, elements(access.shape, -500)):
+        judge_access(access, 70, origin, elements(access.shape), other)
 
 
 @pytest.mark.parametrize("name", WINDOWS)
 def test_one_element_too_few(name: str) -> None:
     """Buffers that end, or begin, one element too early."""
     access = WINDOWS[name]
-    used = [access.offset(lane) for lane in access.lanes() if access.takes_part(lane)]
-    for count in {max(used, default=0) + 1, max(used, default=0), 0}:
-        judge_load(access, None, count, 0)
-        judge_store(access, elements(access.shape), count, 0)
-    if used:
-        judge_load(access, None, 70, -min(used) - 1)
-        judge_store(access, elements(access.shape), 70, -min(used) - 1)
+    used = access.offsets[access.used]
+    most, least = used.max(initial=0), used.min(initial=70)
+    for count, origin in ((most + 1, 0), (most, 0), (0, 0), (70, -least - 1)):
+        judge_access(access, count, origin, elements(access.shape))
 
 
 # --- kernels
@@ -92,7 +97,7 @@ def judge_copy(text: str, x: np.ndarray, grid: tuple[int, ...]) -> None:
     words = f"Over the grid {grid}, %x of the shape {x.shape} with strides {strides}"
     call = about(words, text, launch, grid, [*buffers, rows, columns, *strides])
     call.succeeds("all programs run")
-    same("%out, with 4 elements before it and 4 behind it", call, around, wanted)
+    check(f"{call}: %out, with 4 elements before it and 4 behind it", around, wanted)
 
 
 @pytest.mark.parametrize("grid", [(3, 2), (1, 1), (9, 1, 2), (0, 4)])
