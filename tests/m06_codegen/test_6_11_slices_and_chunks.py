@@ -31,12 +31,15 @@ ORIGINS = st.sampled_from((0, 0, 5, 20))
 def judge_access(access: Access, count: int, origin: int, value: Any, other: Any = None) -> None:
     """Load through a lazy array, and store."""
     __tracebackhide__ = True
-    offset, mask = access.offsets, access.used
-    for judge_it, operands in ((judge_load, (offset, mask, other)), (judge_store, (offset, value, mask))):
+    lazily = access.affine(), access.mask()
+
+    def memory() -> Memory:
         around = elements((count + 16,), 1001)
         places = {at - origin: 8 + at for at in range(count)}
-        place = Memory(f"{count} elements, origin {origin}", Buffer("x", around[8 : 8 + count], origin), around, places)
-        judge_it(place, *operands, lazily=(access.affine(), access.mask()))
+        return Memory(f"{count} elements, origin {origin}", Buffer("x", around[8 : 8 + count], origin), around, places)
+
+    judge_load(memory(), access.offsets, access.used, other, lazily)
+    judge_store(memory(), access.offsets, value, access.used, lazily)
 
 
 @given(access=accesses(), other=st.none() | st.just(-5.5), alike=st.booleans(), count=COUNTS, origin=ORIGINS)
