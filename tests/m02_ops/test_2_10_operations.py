@@ -6,24 +6,12 @@ Real Triton reads the printed text and a text that the test has put together, an
 from __future__ import annotations
 
 from hypothesis import given
-from hypothesis import strategies as st
 from mini_triton.ir.core import Block, Operation, Region
 from mini_triton.ir.printer import Printer, print_module
 from mini_triton.ir.types import I32
 
 from tests.oracles import triton
-from tests.support.m02_ops.generic_form import (
-    PARAMETERS,
-    RETURN,
-    build,
-    constant,
-    function,
-    kernel,
-    module,
-    parting,
-    reason,
-    string,
-)
+from tests.support.m02_ops.generic_form import PARAMETERS, RETURN, build, function, kernel, module, parting, reason
 from tests.support.m02_ops.programs import EVERY, Step, program, recipes
 
 FORMS: dict[str, dict[str, bool]] = {
@@ -32,8 +20,6 @@ FORMS: dict[str, dict[str, bool]] = {
     "print_module(module, locations=True)": {"locations": True},
     "print_module(module, generic=True, locations=True)": {"generic": True, "locations": True},
 }
-
-texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 
 
 def must_mean(meant: str) -> None:
@@ -88,31 +74,11 @@ def test_labels_of_blocks() -> None:
 # --- attributes
 
 
-def test_attributes_of_every_kind() -> None:
-    text = string('quotes " and \\ and \n')
-    attributes = (
-        f"tt.flag = unit, tt.off = false, tt.count = 16 : i32, tt.less = -7 : i32, tt.text = {text}, "
-        "tt.many = dense<[16, 1]> : tensor<2xi32>, tt.one = dense<[-2]> : tensor<1xi32>"
-    )
-    must_mean(kernel(f'"gpu.barrier"() {{{attributes}}} : () -> ()', constant("k", "f32")))
-
-
 def test_parameters_and_functions() -> None:
     known = [f"{{tt.divisibility = {value}}}" for value in ("16 : i32", "8 : i32", "dense<[16, 1]> : tensor<2xi32>")]
     known += ["{}"] * (len(PARAMETERS) - len(known))
     more = f', sym_visibility = "public", noinline = true, arg_attrs = [{", ".join(known)}]'
     must_mean(module(function(PARAMETERS, RETURN, more=more)))
-
-
-@given(prefix=texts, message=texts)
-def test_strings(prefix: str, message: str) -> None:
-    printing = f"prefix = {string(prefix)}, hex = false, isSigned = array<i32: 0, 1>"
-    must_mean(
-        kernel(
-            f'"tt.print"(%t, %i) {{{printing}}} : (tensor<8xf32>, tensor<8xi32>) -> ()',
-            f'"tt.assert"(%m) {{message = {string(message)}}} : (tensor<8xi1>) -> ()',
-        )
-    )
 
 
 # --- whole programs

@@ -15,8 +15,8 @@ from mini_triton.ir.types import F32, I32
 from tests.checks import calling, described
 
 
-class Model:
-    """A block of operations, and their operands written down a second time: it finds uses by looking through them.
+class Scene:
+    """A block of operations, and where their operands are written down a second time: uses are found by looking there.
 
     A step picks what it works on by number, in the order in which it was made, starting again at the end.
     """
@@ -32,17 +32,16 @@ class Model:
 
     def add(self, operands: list[int], results: int) -> None:
         chosen = [self.values[number % len(self.values)] for number in operands]
-        operation = Operation(f"op{len(self.log)}", chosen, [F32] * results)
+        operation = self.block.append(Operation(f"op{len(self.log)}", chosen, [F32] * results))
         for result in operation.results:
             result.name = f"{operation.name}.results[{result.index}]"
-        self.block.append(operation)
         self.operands[operation] = chosen
         self.log.append(f"{operation.name}({', '.join(value.name for value in chosen)})")
 
     def set(self, operation: int, number: int, value: int) -> None:
         if users := [user for user, operands in self.operands.items() if operands]:
             user, new = users[operation % len(users)], self.values[value % len(self.values)]
-            number %= len(user.operands)
+            number %= len(self.operands[user])
             self.log.append(f"{user.name}.set_operand({number}, {new.name})")
             user.set_operand(number, new)
             self.operands[user][number] = new
@@ -69,18 +68,16 @@ class Model:
                 del self.operands[victim]
 
     def uses(self, value: Value) -> list[tuple[str, int]]:
-        found = ((user, i) for user, operands in self.operands.items() for i in range(len(operands)))
-        return sorted((user.name, i) for user, i in found if self.operands[user][i] is value)
+        pairs = ((user.name, i, used) for user, operands in self.operands.items() for i, used in enumerate(operands))
+        return sorted((name, i) for name, i, used in pairs if used is value)
 
     def check(self) -> None:
-        story = "; ".join(self.log)
-        assert self.block.operations == list(self.operands), f"the block holds {self.block.operations} after {story}"
-        for operation, operands in self.operands.items():
-            got, expected = [v.name for v in operation.operands], [v.name for v in operands]
-            assert got == expected, f"{operation.name} should have the operands {expected}, got {got}, after {story}"
+        got = {operation.name: [value.name for value in operation.operands] for operation in self.block.operations}
+        expected = {operation.name: [value.name for value in self.operands[operation]] for operation in self.operands}
+        assert got == expected, f"the block should hold {expected}, got {got}, after {'; '.join(self.log)}"
         for value in self.values:
-            uses, expected_uses = sorted((use.user.name, use.number) for use in value.uses), self.uses(value)
-            assert uses == expected_uses, f"{value.name} should be used {expected_uses}, got {uses}, after {story}"
+            uses, wanted = sorted((use.user.name, use.number) for use in value.uses), self.uses(value)
+            assert uses == wanted, f"{value.name} should be used {wanted}, got {uses}, after {'; '.join(self.log)}"
 
 
 numbers = st.integers(0, 9)
@@ -97,10 +94,10 @@ steps = st.lists(
 
 @given(steps=steps)
 def test_uses_are_what_the_operands_say(steps: list[tuple]) -> None:
-    model = Model()
+    scene = Scene()
     for name, *arguments in steps:
-        getattr(model, name)(*arguments)
-        model.check()
+        getattr(scene, name)(*arguments)
+        scene.check()
 
 
 def must_have(step: str, operation: Operation, operands: str, values: Iterable[Value]) -> None:
@@ -146,6 +143,15 @@ def test_operands_that_are_given_once() -> None:
     values = Block([F32, F32], ["x", "y"]).arguments
     add = Operation("arith.addf", iter(values), [F32])
     must_have("Operation('arith.addf', iter([x, y]), ...)", add, "xy", values)
+
+
+def test_erasing_is_refused_while_a_result_is_used() -> None:
+    block = Block([I32])
+    first = block.append(Operation("arith.addi", block.arguments * 2, [I32, I32]))
+    block.append(Operation("arith.muli", [first.results[1]] * 2, [I32]))
+    reason = "cannot erase arith.addi: its result 1 still has 2 uses"
+    described("addi.erase()", first.erase).raises(ValueError, reason, because="arith.muli uses it twice")
+    assert first in block.operations and len(block.arguments[0].uses) == 2, "a refused erase should change nothing"
 
 
 def test_erasing_lets_go_of_everything_inside() -> None:

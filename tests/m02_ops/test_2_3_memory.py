@@ -58,9 +58,6 @@ def test_pointer_arithmetic() -> None:
         Call(addptr, "tt.addptr", (ptr, offset), [(ptr,)], because=ONE_SHAPE if size_of(ptr) != size_of(offset) else "")
         for ptr, offset in itertools.product(POINTERS + VALUES, offsets)
     )
-
-
-def test_booleans_are_no_offsets() -> None:
     why = "a sign-extended true is -1: the front end widens booleans first, so that they are never offsets"
     for shape in SHAPES:
         pair = tensor(shape, "!tt.ptr<f32>"), tensor(shape, "i1")

@@ -86,14 +86,6 @@ def test_another_shape(rule: Callable[..., Any]) -> None:
     judge(Call(rule, f"tt.{rule.__name__}", (source,), [(result,)], given=result) for source, result in pairs)
 
 
-@given(shape=shapes, name=names, growth=st.lists(st.sampled_from((1, 1, 2)), max_size=4))
-def test_broadcast_of_any_shape(shape: Shape, name: str, growth: list[int]) -> None:
-    factors = (*growth, 1, 1, 1, 1)[: len(shape)]
-    source = tensor(shape, name)
-    result = tensor([size * factor for size, factor in zip(shape, factors, strict=True)], name)
-    judge([Call(broadcast, "tt.broadcast", (source,), [(result,)], given=result)])
-
-
 @given(shape=shapes, all_axes=st.permutations(range(4)))
 def test_transpose(shape: Shape, all_axes: list[int]) -> None:
     offers = [(tensor(other, "f16"),) for other in sorted(set(itertools.permutations(shape)))]
@@ -120,13 +112,6 @@ def test_split() -> None:
         Call(split, "tt.split", (tensor(shape, name),), [(tensor(shape[:-1] or (1,), name),) * 2, (name, name)])
         for shape, name in itertools.product(types, ("f32", "i1", "!tt.ptr<i8>"))
     )
-
-
-@given(shape=shapes, name=names)
-def test_split_undoes_join(shape: Shape, name: str) -> None:
-    type, pair = tensor(shape, name), tensor((*shape, 2), name)
-    judge([Call(join, "tt.join", (type, type), [(pair,)])])
-    judge([Call(split, "tt.split", (pair,), [(type, type)])])
 
 
 def test_tensors_have_a_largest_size() -> None:

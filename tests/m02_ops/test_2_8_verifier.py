@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mini_triton.errors import VerificationError
 from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.types import I32
-from mini_triton.ir.verifier import check_terminators, check_types, check_visibility, verify
+from mini_triton.ir.verifier import check_terminators, check_visibility, verify
 
 from tests.checks import described
 from tests.oracles import triton
@@ -72,15 +72,6 @@ def test_a_fault_anywhere(recipe: list[Step], fault: str, inside: list[str]) -> 
 # --- the three checks, each alone
 
 
-def test_types_alone() -> None:
-    values = Block([I32]).arguments * 2
-    check_types(Operation("arith.addi", values, [I32]))
-    for operands, results in ((values[:1], [I32]), (values, []), (values, [I32, I32])):
-        why = f"arith.addi of {len(operands)} operands and {len(results)} results, where 2 and 1 are right"
-        call = applying(check_types, Operation("arith.addi", operands, results))
-        call.raises(VerificationError, "arith.addi", because=why)
-
-
 def region(*operations: str | Operation) -> Region:
     """A region of one block with these operations."""
     block = Block()
@@ -123,14 +114,3 @@ def test_visibility_alone() -> None:
     visible: set[Value] = {x}
     check_visibility(inner, visible)
     assert visible == {x}, "check_visibility should add to a set of its own, not to its caller's"
-
-
-@pytest.mark.parametrize("name", ["tt.func", "builtin.module", "scf.if"])
-def test_functions_see_nothing_from_outside(name: str) -> None:
-    (x,) = Block([I32]).arguments
-    (block,) = region(Operation(name, regions=[region(Operation("use", [x]))])).blocks
-    call = described(f"check_visibility({name} {{ use %x }}, visible={{%x}})", check_visibility, block, {x})
-    if name == "scf.if":
-        call.succeeds(because="its regions see what is around it")
-    else:
-        call.raises(VerificationError, because=f"{name} is isolated from above")

@@ -15,7 +15,7 @@ from mini_triton.ir.printer import print_module
 
 from tests.checks import calling
 from tests.oracles import triton
-from tests.support.m03_builder.modules import module_around
+from tests.support.m03_builder.bench import module_around
 from tests.support.type_names import of_shape
 
 INTEGERS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
@@ -151,7 +151,7 @@ def test_no_float_in_an_integer_type(value: float, type_name: str, shape: tuple[
     refuses(value, type_name, shape, TypeError)
 
 
-def test_no_constant_pointer() -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_constant_pointer(shape: tuple[int, ...]) -> None:
     for value in (0, 16, 0.0, False):
-        for shape in SHAPES:
-            refuses(value, "!tt.ptr<f32>", shape, TypeError)
+        refuses(value, "!tt.ptr<f32>", shape, TypeError)

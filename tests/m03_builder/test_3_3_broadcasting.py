@@ -13,8 +13,7 @@ from mini_triton.ir.printer import print_module
 from mini_triton.ir.verifier import verify
 
 from tests.oracles import questions, records, triton
-from tests.support.m03_builder.bench import Bench, Term, grown, in_shape, term
-from tests.support.m03_builder.modules import module_around
+from tests.support.m03_builder.bench import Bench, Term, grown, in_shape, module_around, term
 from tests.support.type_names import NUMBERS
 
 Shape = tuple[int, ...]
@@ -126,13 +125,11 @@ def test_elementwise(shapes: list[Shape], name: str) -> None:
 
 
 @given(shapes=fitting(3, 3))
-def test_elementwise_with_other_operands(shapes: list[Shape]) -> None:
-    """Three operands."""
+def test_elementwise_with_three_operands(shapes: list[Shape]) -> None:
     bench = Bench(("i1", shapes[0]), ("f32", shapes[1]), ("f32", shapes[2]))
-    condition, x, y = bench.arguments
     common = np.broadcast_shapes(*shapes)
     expected: Term = ("arith.select", *meeting(bench, common), in_shape(common, "f32"))
-    got = bench.call("elementwise", "arith.select", condition, x, y)
+    got = bench.call("elementwise", "arith.select", *bench.arguments)
     bench.holds(got, expected, f"elementwise('arith.select') of the shapes {shapes}")
 
 

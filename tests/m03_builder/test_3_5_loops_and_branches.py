@@ -21,7 +21,6 @@ from tests.support.m02_ops import faults
 from tests.support.m02_ops.generic_form import build, kernel, parting
 from tests.support.m02_ops.programs import Step, program, recipes
 from tests.support.m03_builder.exceptions import Stop, stopped
-from tests.support.m03_builder.modules import module_around
 from tests.support.m03_builder.rebuilding import LINE, Rebuilder, rebuilt
 
 # --- whole programs
@@ -66,35 +65,11 @@ def test_random_programs(recipe: list[Step]) -> None:
     must_build(program(recipe))
 
 
-# --- one at a time
+# --- one inside another
 
-
-def test_regions_end_by_themselves() -> None:
-    """Where no values are carried, `yield_` may be left out."""
-    builder, block = Builder(), Block([I32, I1])
-    n, flag = block.arguments
-    with builder.at_end(block):
-        with for_(builder, n, n, n):
-            pass
-        with if_(builder, flag) as branch:
-            with branch.then():
-                pass
-        with while_(builder) as loop:
-            with loop.before():
-                condition(builder, flag)
-            with loop.after():
-                pass
-    verify(module_around(block))
-    assert [operation.name for operation in block.operations] == ["scf.for", "scf.if", "scf.while", "tt.return"]
-    assert not block.operations[1].regions[1].blocks, "an `if` without `otherwise` has an empty second region"
-
-
-PLACES = ("for", "if", "then", "otherwise", "while", "before", "after")
-
-paths = st.lists(st.sampled_from(PLACES), min_size=1, max_size=4)
-
-
-# --- what goes wrong inside
+paths = st.lists(
+    st.sampled_from(("for", "if", "then", "otherwise", "while", "before", "after")), min_size=1, max_size=4
+)
 
 
 def nested(builder: Builder, path: list[str], values: Sequence[Value], inside: Callable[[], None]) -> None:

@@ -16,9 +16,9 @@ from tests.support.m04_language.arguments import (
     DTYPES,
     POINTERS,
     Shape,
-    alike_promoted,
     alike_with_number,
     of_each,
+    pairs,
     typed,
     written,
 )
@@ -34,16 +34,9 @@ SOME = one_in(3)  # each has many expressions
 
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_two_tensors(operator: str) -> None:
-    """Every dtype with itself and with some others; signed with unsigned, and a wider one on either side."""
-    arguments = {f"s_{dtype}": dtype for dtype in DTYPES} | {f"x_{dtype}": f"{dtype}[4]" for dtype in DTYPES}
-    turn = OPERATORS.index(operator)
-    pairs = [
-        (a, b)
-        for i, a in enumerate(DTYPES)
-        for j, b in enumerate(DTYPES)
-        if (i == j or (i + j + turn) % 7 == 0) and alike_promoted(a, b, operator)
-    ]
-    judge(arguments, [f"s_{a} {operator} x_{b}" for a, b in pairs])
+    """Every dtype with itself and with some others: the result, what it is computed with, or the refusal."""
+    values = {f"s_{dtype}": dtype for dtype in DTYPES} | {f"x_{dtype}": f"{dtype}[4]" for dtype in DTYPES}
+    judge(values, [f"s_{a} {operator} x_{b}" for a, b in pairs(operator, OPERATORS.index(operator))])
 
 
 @SOME
@@ -93,20 +86,16 @@ def test_unary(shape: Shape) -> None:
 REFUSED: dict[str, tuple[str, ...]] = {
     "p + q": ("cannot add pointers together",),
     "p - q": ("pointer<fp32>", "pointer<fp32>"),
-    "p - r": ("pointer<fp32>", "pointer<fp16>"),
     "n - p": ("int32", "pointer<fp32>"),
     "1 - p": ("int32", "pointer<fp32>"),
     "p + r": ("pointer<fp32>", "pointer<fp16>"),
     "n & p": ("int32", "pointer<fp32>"),
     "p + x": ("pointer<fp32>", "fp32"),
-    "x + p": ("pointer<fp32>", "fp32"),
     "p + 1.5": ("pointer<fp32>", "fp32"),
     "p == q": ("pointer<fp32>",),
     "x & n": ("fp32",),
     "n ^ 1.5": ("fp32",),
-    "x >> n": ("fp32",),
     "-p": ("wrong type argument to unary minus",),
-    "~p": ("wrong type argument to unary invert",),
     "~x": ("wrong type argument to unary invert",),
 }
 

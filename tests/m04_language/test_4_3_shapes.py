@@ -44,12 +44,8 @@ def test_expand_dims(shape: Shape, axes: list[int]) -> None:
 @given(shape=st.sampled_from(ANY_SHAPE), target=st.sampled_from((*SHAPES, (2, 2, 4), (8, 8), (8,), (3,), (2, 3))))
 def test_broadcast_to(shape: Shape, target: Shape) -> None:
     """Dimensions of size 1 grow; scalars become anything; the rank stays."""
-    expressions = [
-        call("broadcast_to", "x", target),
-        call("broadcast_to", "x", *target),
-        f"x.broadcast_to({list(target)})",
-    ]
-    judge({"x": typed("i16", shape)}, expressions)
+    calls = [call("broadcast_to", "x", target), call("broadcast_to", "x", *target), f"x.broadcast_to({list(target)})"]
+    judge({"x": typed("i16", shape)}, calls)
 
 
 @SOME

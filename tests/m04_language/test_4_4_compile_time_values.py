@@ -79,14 +79,9 @@ def test_a_constexpr_in_a_constexpr() -> None:
 
 
 @given(value=plain)
-def test_truth(value: Any) -> None:
-    """`if constexpr:` goes by the value."""
+def test_truth_and_index(value: Any) -> None:
+    """`if constexpr:` goes by the value. Python takes it where it wants an int, and only if it is one."""
     described(f"bool(constexpr({value!r}))", bool, constexpr(value)).returns(bool(value), because=PYTHON)
-
-
-@given(value=plain)
-def test_as_an_int(value: Any) -> None:
-    """Python takes it where it wants an int, and only if it is one."""
     call = described(f"operator.index(constexpr({value!r}))", operator.index, constexpr(value))
     if isinstance(value, int):
         call.returns(operator.index(value), because=PYTHON)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from mini_triton.ir.core import Operation, Region
+from mini_triton.ir.core import Operation
 from mini_triton.ir.types import Type
 
 from tests.checks import NO_ANSWER, calling
@@ -46,10 +46,6 @@ class Call:
         words += [f"result={self.given}"] if self.given else []
         return f"{self.rule.__name__}({', '.join(words + ['regions=[...]'] * bool(self.regions))})"
 
-    @property
-    def distinct_offers(self) -> list[Results]:
-        return list(dict.fromkeys(self.offers))
-
     def outcome(self) -> Results | Exception:
         """What the rule under test says: the result types, or the error with which it refuses."""
         options = attributes_of(self.name, self.attributes)
@@ -76,24 +72,15 @@ class Call:
 
 
 class applying(calling):
-    """A call of a type rule or of what it is made of, shown with types and regions as MLIR writes them."""
+    """A call of a type rule or of what it is made of, shown with types as MLIR writes them."""
 
     def shown(self, value: Any) -> str:
         try:
-            return _spelled(value)
+            return (
+                str(value) if isinstance(value, Type) else value.name if isinstance(value, Operation) else repr(value)
+            )
         except Exception:  # a type that cannot spell itself
             return repr(value)
-
-
-def _spelled(value: Any) -> str:
-    if isinstance(value, Type):
-        return str(value)
-    if isinstance(value, Operation):
-        return value.name
-    if isinstance(value, Region):
-        blocks = (f"^bb{i}: {' '.join(op.name for op in block.operations)}" for i, block in enumerate(value.blocks))
-        return f"{{{' '.join(blocks)}}}"
-    return repr(value)
 
 
 def judge(calls: Iterable[Call]) -> None:
@@ -101,14 +88,14 @@ def judge(calls: Iterable[Call]) -> None:
     __tracebackhide__ = True
     calls = list(calls)
     outcomes = [call.outcome() for call in calls]
-    texts = [call.text(offer) for call in calls if not call.stricter for offer in call.distinct_offers]
+    texts = [call.text(offer) for call in calls if not call.stricter for offer in dict.fromkeys(call.offers)]
     answers = iter(triton.accepts_many(texts) if texts else ())
     wrong = []
     for call, outcome in zip(calls, outcomes, strict=True):
         if call.stricter:
             expected, because = REFUSED, call.stricter
         else:
-            expected, because = _verdict(call, outcome, {offer: next(answers) for offer in call.distinct_offers})
+            expected, because = _verdict(call, outcome, {offer: next(answers) for offer in dict.fromkeys(call.offers)})
         if not _agrees(call, outcome, expected):
             wrong.append((call, outcome, expected, because))
     if wrong:
