@@ -7,7 +7,6 @@ from __future__ import annotations
 
 LAUNCHES = """
 softmax.softmax_row[8](out x: *fp32[8 * 1008], stride: i32:16 = 1008, columns: i32 = 1000; BLOCK=1024)
-softmax.softmax_two_pass[8](out x: *fp32[8 * 1000], columns: i32 = 1000; BLOCK=256)
 softmax.cross_entropy[8](loss: *fp32[8], gradient: *fp32[8 * 100], logits: *fp16[8 * 100],
     labels: *i64[8] = below 100, columns: i32 = 100, smoothing: fp32 = 0.1; BLOCK=128, GRADIENT=True)
 cross_entropy_loss_only = softmax.cross_entropy[8](loss: *fp32[8], gradient: *fp32[8 * 100], logits: *bf16[8 * 100],
@@ -58,7 +57,6 @@ reductions.half_reductions[1](out: *fp32[4], x: *fp16[128], y: *bf16[128]; N=128
 scans.scan_axes[1](out: *fp32[4096], x: *fp32[1024] = ones; M=16, N=64)
 scans.segmented_sum[1](out x: *fp32[256], starts: *i32[256] = below 2, n: i32 = 200; BLOCK=256)
 scans.recurrence_chunked[1](out a b: *fp32[100 * 16], length: i32 = 100; BLOCK=32, CHANNELS=16)
-scans.running_maximum[1](out x: *fp32[1000], n: i32 = 1000; BLOCK=128)
 scans.compact[1](out: *i32[256] = zeros, count: *i32[1], x: *i32[256], n: i32 = 200; BLOCK=256)
 
 memory.atomic_integers[4](out: *i32[48], wide: *i64[9], unsigned: *u32[16], old: *i32[2000], x: *i32[1000] = bits,
@@ -123,10 +121,8 @@ numbers.integer_arithmetic[1](out: *i32[512], unsigned_out: *u32[256], x: *i32[2
 numbers.narrow_integers[1](out: *i32[64], bytes: *i8[64] = bits, words: *i16[64] = bits; BLOCK=64)
 numbers.float_arithmetic[1](out x y: *fp32[64], h: *fp16[64], b: *bf16[64], d: *fp64[64], scale: fp32 = 0.3; BLOCK=64)
 numbers.eight_bit_floats[1](out: *fp32[192], x: *fp32[64], codes: *fp8e5[64]; BLOCK=64)
-numbers.quantise[4](out: *i8[4 * 100], scales: *fp32[4], x: *fp32[4 * 100], columns: i32 = 100; BLOCK=128)
 numbers.unpack_four_bits[2](out: *fp16[400], words: *u8[200] = bits, scale: fp32 = 0.1, zero: fp32 = 8.0,
     n: i32 = 200; BLOCK=128)
-numbers.bit_tricks[1](out: *i32[64], x: *fp32[64]; BLOCK=64)
 numbers.special_values[1](out: *fp32[64], x: *fp32[64] = 1 -0.0 inf -inf nan 1e-40; BLOCK=64)
 
 hints.promises[4](out x: *fp32[1000], n: i32 = 1000, stride: i32:16 = 256; BLOCK=256)

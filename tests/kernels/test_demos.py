@@ -50,16 +50,6 @@ def test_matmul_shows_the_grouped_order(shown: Any) -> None:
     assert "  GROUP=2: the first 4 programs load strips of a: 2, of b: 2" in lines
 
 
-def test_flash_attention_shows_what_is_computed(shown: Any) -> None:
-    lines = shown("flash_attention")
-    keys = range(0, 64, 4)
-    for query, (by, full, causal) in zip(keys, below(lines, "Queries (down)", 17)[1:], strict=True):
-        assert by == str(query // 32)
-        assert full == "█" * 16
-        end = (query // 32 + 1) * 32
-        assert causal == "".join("█" if key <= query else "░" if key // 16 * 16 < end else "·" for key in keys)
-
-
 @pytest.mark.parametrize("name", ["softmax", "layer_norm", "conv2d"])
 def test_all_is_right(shown: Any, name: str) -> None:
     shown(name)

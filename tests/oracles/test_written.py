@@ -6,7 +6,6 @@ import dataclasses
 
 import pytest
 
-from tests import oracles
 from tests.oracles import triton
 from tests.oracles.triton import Code, Source
 
@@ -29,8 +28,7 @@ GOOD = Source(TEXT, "kernel", SIGNATURE, {"BLOCK": 64, "DTYPE": Code("tl.float16
 
 @pytest.fixture(autouse=True)
 def _needs_triton() -> None:
-    if not triton.available():
-        oracles.unavailable("real Triton is not installed")
+    triton.version()  # ends the test where there is none
 
 
 def without(old: str, new: str = "") -> Source:
