@@ -1,4 +1,4 @@
-from functools import partial, reduce
+from functools import reduce
 
 
 def _wrapped(value: bool | int, width: int) -> int:
@@ -52,21 +52,6 @@ class Builder:
         if store is None or isinstance(value, float) and not isinstance(element, FloatType):
             raise TypeError(f"no constant of type {type} is {value!r}")
         return self.create("arith.constant", value=store(value, element.width), result=type)
-
-    def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
-        shape, old = tuple(shape), shape_of(value.type)
-        if broadcast_shapes(old, shape) != shape:
-            raise ValueError(f"shape {old} does not grow to {shape}")
-        if old and old != shape:
-            value = reduce(self.expand_dims, [0] * (len(shape) - len(old)), value)
-        grow = {(): "tt.splat", shape: None}.get(shape_of(value.type), "tt.broadcast")
-        if shape == old or grow is None:
-            return value
-        return self.create(grow, value, result=TensorType(shape, element_type(value.type)))
-
-    def broadcast(self, *values: Value) -> list[Value]:
-        shape = reduce(broadcast_shapes, (shape_of(value.type) for value in values))
-        return list(map(partial(self.broadcast_to, shape=shape), values))
 
     def cast(self, value: Value, steps: Iterable[tuple[str, HasIRType]]) -> Value:
         special = {

@@ -45,22 +45,5 @@ def add(x: Any, y: Any) -> tensor:
     return build("tt.addptr", first, convert(second, int64) if low == 0 and second.dtype.width < 64 else second)
 
 
-def sub(x: Any, y: Any) -> tensor:
-    match [dtype_of(value).is_ptr() for value in (x, y)]:
-        case [True, False]:
-            pointer, offset = unify(x, y, pointers=True)
-            return add(pointer, neg(offset))
-    return made(lambda dtype: choose(dtype, "arith.subf", "arith.subi"))(x, y)
-
-
 def mul(x: Any, y: Any) -> tensor:
     return made(lambda dtype: choose(dtype, "arith.mulf", "arith.muli"))(x, y)
-
-
-def floordiv(x: Any, y: Any) -> tensor:
-    def name(dtype: Any) -> str:
-        if dtype.is_floating():
-            refuse(f"unexpected type {dtype}")
-        return choose(dtype, "", "arith.divsi", "arith.divui")
-
-    return made(name, div_or_mod=True)(x, y)
