@@ -114,7 +114,7 @@ def test_constants() -> None:
 
 def test_attributes() -> None:
     judge_expressions("n.to(x.dtype.element_ty)", "n.to(f.dtype)", "tl.full((4), n, x.dtype.element_ty)")
-    judge_expressions("DTYPE.primitive_bitwidth", "SHORT.primitive_bitwidth", "tl.arange(0, 4).numel")
+    judge_expressions("DTYPE.primitive_bitwidth", "tl.arange(0, 4).numel", "n.foo", "N.foo", "tl.math.foo", "T.foo")
 
 
 # --- calls
@@ -124,7 +124,8 @@ def test_calls_of_the_language() -> None:
     """Arguments by place and by name; methods; functions of functions."""
     judge_expressions("tl.arange(0, N)", "tl.arange(0, end=N)", "tl.program_id(axis=0)", "tl.arange(0, 4).sum(axis=0)")
     judge_expressions("tl.load(x, n.to(tl.int1), other=0.0)", "tl.math.exp(f)", "tl.minimum(y=n, x=m)", "max(n, m)")
-    judge_expressions("triton.cdiv(N, 3)", "triton.next_power_of_2(SEVEN)", "tl.cdiv(n, N)")
+    judge_expressions("triton.cdiv(N, 3)", "triton.next_power_of_2(SEVEN)", "tl.cdiv(n, N)", "tl.arange(0, 4, 5)")
+    judge_expressions("tl.load(x, foo=1)", "tl.load(n)", "n(1)", "N()", "math.sqrt(n)", "int(n)", "tl.foo(1)")
 
 
 def test_calls_for_their_effect() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import triton
 from tests.oracles.triton import Source
-from tests.support.m05_frontend.compilation import fail, judge, kernel, outcome, printing, refuses, sketch, used
+from tests.support.m05_frontend.compilation import fail, judge, kernel, outcome, printing, refuses, sketch
 
 # --- assignments
 
@@ -84,31 +84,27 @@ def test_refused_assignments(line: str) -> None:
 
 # --- kernels that call kernels
 
-HELPERS = {
-    "COUNT": "COUNT = tl.constexpr(3)",
-    "add": "def add(a, b=1):\n    return a + b",
-    "scaled": "def scaled(a, factor=0.5, count=COUNT):\n    a *= factor\n    return a * count",
-    "block": "def block(a, SIZE: tl.constexpr):\n    return a + tl.arange(0, SIZE)",
-    "swap": "def swap(a, b):\n    return b, a",
-    "nested": "def nested(a):\n    return (a, (a + 1, 2)), 0.5",
-    "four": "def four():\n    return 4",
-    "nothing": "def nothing(p, a):\n    tl.store(p, a)",
-    "empty": "def empty(p, a):\n    tl.store(p, a)\n    return",
-    "changes": "def changes(n, f):\n    n = n + 1\n    f, h = n, f\n    return h",
-    "ends": "def ends(a):\n    return a\n    missing",
-    "outer": "def outer(a, b):\n    a, b = swap(a, add(b))\n    return add(a, four()) + b",
-    "apply": "def apply(function, a):\n    return function(a)",
-    "same": "def same(a):\n    return a",
-}
+HELPERS = (
+    "COUNT = tl.constexpr(3)",
+    "def add(a, b=1):\n    return a + b",
+    "def scaled(a, factor=0.5, count=COUNT):\n    a *= factor\n    return a * count",
+    "def block(a, SIZE: tl.constexpr):\n    return a + tl.arange(0, SIZE)",
+    "def swap(a, b):\n    return b, a",
+    "def nested(a):\n    return (a, (a + 1, 2)), 0.5",
+    "def four():\n    return 4",
+    "def nothing(p, a):\n    tl.store(p, a)",
+    "def empty(p, a):\n    tl.store(p, a)\n    return",
+    "def changes(n, f):\n    n = n + 1\n    f, h = n, f\n    return h",
+    "def ends(a):\n    return a\n    missing",
+    "def outer(a, b):\n    a, b = swap(a, add(b))\n    return add(a, four()) + b",
+    "def apply(function, a):\n    return function(a)",
+    "def same(a):\n    return a",
+)
 
 
 def helped(body: str) -> Source:
     """A kernel beside those that it calls."""
-    needed = body
-    for _ in range(2):  # some call others
-        needed = "\n".join([body, *used(HELPERS, needed).values()])
-    helpers = "\n".join(used(HELPERS, needed).values())
-    return sketch(body, helpers)
+    return sketch(body, "\n".join(HELPERS))
 
 
 def calling(*expressions: str) -> Source:
@@ -204,11 +200,7 @@ def test_errors_inside(text: str) -> None:
     (answer,) = triton.frontends([source])
     got = outcome(source)
     notes = getattr(got, "__notes__", [])
-    expected = [f":{line}:" for line in reversed(answer.lines[:-1])]
-    if len(notes) != len(expected) or not all(place in note for place, note in zip(expected, notes, strict=True)):
-        fail(source, f"notes that name {' and '.join(expected)}", "\n".join(notes), "these are the calls on the way")
-    for place, note in zip(expected, notes, strict=True):
-        line = source.text.splitlines()[int(place.strip(":")) - 1]
-        first, _, excerpt = note.partition("\n")
-        if not first.startswith("called from ") or place not in first or line.strip() not in excerpt:
-            fail(source, f"'called from …{place}…', then {line.strip()!r}", note, "a note shows the line of the call")
+    calls = [(f":{line}:", source.text.splitlines()[line - 1].strip()) for line in reversed(answer.lines[:-1])]
+    told = [(place, line) for note, (place, line) in zip(notes, calls, strict=False) if place in note and line in note]
+    if len(notes) != len(calls) or told != calls or not all(note.startswith("called from ") for note in notes):
+        fail(source, f"notes 'called from …' with these places and lines: {calls}", "\n".join(notes), "so it got there")
