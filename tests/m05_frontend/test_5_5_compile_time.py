@@ -77,13 +77,8 @@ def test_returns_and_the_rest() -> None:
     calls = ("clamped(n, 0)", "clamped(n, 7)", "chosen(f, 'half')", "chosen(f, 'many')", "chosen(f, 'none')")
     loops_and_recursion = ("power(power(n, 2), 2)", "halved(n, 8)", "halved(f, 1)")
     judge([compiled("pass", text, HELPERS) for text in (*calls, *loops_and_recursion)])
-    judge(
-        [
-            compiled("if N == 4:\n    tl.store(x, f)\n    return\ntl.store(x, h)"),
-            compiled("if N == 5:\n    tl.store(x, f)\n    return\ntl.store(x, h)"),
-            compiled("if N == 5:\n    pass\nelse:\n    if YES:\n        return\n    tl.store(x, f)\ntl.store(x, h)"),
-        ]
-    )
+    judge([compiled(f"if N == {n}:\n    tl.store(x, f)\n    return\ntl.store(x, h)") for n in (4, 5)])
+    judge([compiled("if N == 5:\n    pass\nelse:\n    if YES:\n        return\n    tl.store(x, f)\ntl.store(x, h)")])
 
 
 # --- static_range
@@ -158,9 +153,7 @@ def test_no_else_after_a_loop() -> None:
 
 
 def test_a_return_after_a_loop() -> None:
-    judge([compiled("for i in tl.static_range(2):\n    tl.store(x + i, f)\nreturn")])
     judge([compiled("for i in tl.static_range(0):\n    for j in tl.static_range(2):\n        pass\nreturn\nmissing")])
-    judge([compiled("for i in tl.static_range(2):\n    n = power(n, 2)", "n", HELPERS)])
 
 
 # --- constexpr
@@ -203,16 +196,11 @@ def test_a_constant_in_a_loop_is_not_new() -> None:
     refuses(compiled(body.format(2)), "a is already defined", line="a: tl")
 
 
-def test_only_names_are_constants() -> None:
+def test_a_constant_is_a_name_and_known() -> None:
+    """(Triton lets a tensor pass here, and refuses it where a constant is needed.)"""
     for target in ("x.y", "x[0]"):
-        source = compiled(f"tl.store(x, f)\n{target}: tl.constexpr = 3")
-        refuses(source, line=target)
-        judge([source])
-
-
-def test_a_constant_is_known() -> None:
-    """(Triton lets it pass here, and refuses it where a constant is needed.)"""
-    for value in ("n", "n + 1", "tl.arange(0, 4)"):
+        judge([compiled(f"tl.store(x, f)\n{target}: tl.constexpr = 3")])
+    for value in ("n", "tl.arange(0, 4)"):
         refuses(compiled(f"tl.store(x, f)\na: tl.constexpr = {value}"), "a", line="a: tl")
 
 

@@ -17,11 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton import language as tl
 from mini_triton.frontend.values import describe, flatten, rebuild
-from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Block, Value
 from mini_triton.ir.types import TensorType
 from mini_triton.language.constexpr import RunTimeValue, constexpr
-from mini_triton.language.context import building
 from mini_triton.language.dtypes import DTYPES, pointer_type
 from mini_triton.language.tensor import tensor
 
@@ -173,19 +171,3 @@ def test_what_has_no_parts(value: Any) -> None:
 def test_types_in_messages(data: Any) -> None:
     written = Written(data)
     written.call(describe).returns(said(data))
-
-
-def test_a_block_pointer() -> None:
-    """One of the language's own: its base, its offsets and sizes are tensors, the shape of its block is known."""
-    block = Block([pointer_type(tl.float16).ir_type])
-    builder = Builder()
-    with building(builder), builder.at_end(block):
-        base = tensor(block.arguments[0], pointer_type(tl.float16))
-        rows = tl.make_block_ptr(base, (64, 32), (32, 1), (0, 0), (16, 32), (1, 0))
-    assert [repr(part) for part in flatten(rows)] == ["pointer<fp16>[]"] + ["int64[]"] * 6
-    ints = ", ".join(["(int64[], int64[])"] * 3)
-    assert describe(rows) == f"block_pointer(pointer<fp16>[], {ints}, (16, 32))", describe(rows)
-    handles = list(Block([part.handle.type for part in flatten(rows)]).arguments)
-    again = rebuild(rows, handles)
-    assert type(again) is type(rows) and again.block_shape == (16, 32)
-    assert [part.handle for part in (again.base, *again.shape, *again.strides, *again.offsets)] == handles

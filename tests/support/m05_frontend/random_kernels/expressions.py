@@ -46,12 +46,9 @@ def merged(value: Value) -> bool:
 def literal(k: Function, a: Value) -> Value:
     """A number that is in the range of `a`, and as it is in every float type."""
     if a.dtype in FLOATS:
-        return Value(k.of(("0.5", "2.0", "1.5", "3", "0.25", "-1.0", "-0.75")), "float")
-    if k.chance(30) and (known := k.pick(kind(("int",)))):
-        return known
-    if k.chance(20) and not k.helper:
-        return Value("C", "int")
-    return Value(k.of(("1", "2", "3", "7", "5", *("-1", "-3") * (a.dtype in SIGNED))), "int")
+        return Value(k.of(("0.5", "2.0", "1.5", "3", "-0.75")), "float")
+    names = [value.text for value in k.scopes[-1].values() if value.dtype == "int"]
+    return Value(k.of(("1", "2", "3", "7", *("-1", "-3") * (a.dtype in SIGNED), *names * 3)), "int")
 
 
 def like(k: Function, a: Value) -> Value:
@@ -67,11 +64,6 @@ def like(k: Function, a: Value) -> Value:
 def partner(k: Function, a: Value) -> Value:
     """What may be on the other side of an operator."""
     return literal(k, a) if a.dtype in WIDE and k.chance(35) else like(k, a)
-
-
-def twin(k: Function, a: Value) -> Value:
-    """A value of the type of `a`."""
-    return k.pick(lambda value: value.type == a.type) or a
 
 
 def another(k: Function, like: Value) -> Value:
@@ -191,10 +183,10 @@ FORMS = (
     # functions
     Form(texts("tl.@({A})", "floor", "ceil", "abs"), wide_float, weight=4),
     Form(texts("tl.@({A})", "sin", "cos", "exp", "sqrt", "log", "math.exp", "erf"), wide_float, rounds=True, weight=5),
-    Form(("tl.sqrt_rn({A})", "tl.div_rn({A}, {B})"), kind(("float32",)), twin),
-    Form(("tl.fma({A}, {B}, {A})",), wide_float, twin, rounds=True),
+    Form(("tl.sqrt_rn({A})", "tl.div_rn({A}, {B})"), kind(("float32",)), another),
+    Form(("tl.fma({A}, {B}, {A})",), wide_float, another, rounds=True),
     Form(("tl.clamp({A}, -1.0, 2.0)",), wide_float, finite=True),
-    Form(("tl.umulhi({A}, {B})",), kind(("int32", "uint32")), twin),
+    Form(("tl.umulhi({A}, {B})",), kind(("int32", "uint32")), another),
     Form(texts("tl.@({A}, {B})", "maximum", "minimum"), kind(WIDE), partner, weight=4),
     Form(texts("@({A}, {B})", "max", "min"), kind(WIDE, 0), literal, weight=1),
     Form(("{a}.to(tl.float32, bitcast=True)",), kind(("int32", "uint32")), dtype="float32"),
@@ -203,7 +195,7 @@ FORMS = (
     Form(("{a}[None, :]", "tl.expand_dims({A}, 0)"), kind(STORED, 1), shape="row", weight=3),
     Form(("tl.reshape({A}, {shape})", "{a}.reshape{shape}"), block(STORED), shape="flat", weight=3),
     Form(("tl.trans({A})", "{a}.T", "tl.permute({A}, (1, 0))"), kind(STORED, 2), shape="transposed", weight=4),
-    Form(("tl.join({A}, {B})",), kind(STORED, 1), twin, shape="pairs", weight=3),
+    Form(("tl.join({A}, {B})",), kind(STORED, 1), another, shape="pairs", weight=3),
     Form(("tl.broadcast_to({A}, {shape})",), lambda value: stored(value) and 1 in value.shape, shape="wide"),
     # reductions and scans
     *over_blocks(WIDE_INTEGERS, rounds=False),
