@@ -10,10 +10,9 @@ from mini_triton.ir.printer import print_module
 
 from tests.support import sources
 from tests.support.m05_frontend import random_kernels
-from tests.support.m05_frontend.random_kernels import Kernel
+from tests.support.m05_frontend.random_kernels import Kernel, launch
 from tests.support.m05_frontend.random_kernels import expressions as e
 from tests.support.m05_frontend.random_kernels import statements as s
-from tests.support.m05_frontend.random_kernels.launching import launch
 from tests.support.m05_frontend.random_kernels.writing import Grammar
 from tests.support.m06_codegen.kernels import judge
 from tests.support.m06_codegen.numpy_backend import Way

@@ -26,15 +26,26 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
+from tests.corpus.inputs import DTYPES, random_bits, random_numbers
+from tests.oracles.launching import Launch
 from tests.oracles.triton import Source
 from tests.support.m05_frontend.compilation import judge_valid
 from tests.support.m05_frontend.random_kernels import expressions as e
 from tests.support.m05_frontend.random_kernels import statements as s
-from tests.support.m05_frontend.random_kernels.writing import Buffer, Function, Grammar, Kernel, Program
+from tests.support.m05_frontend.random_kernels.writing import (
+    INTEGERS,
+    Buffer,
+    Function,
+    Grammar,
+    Kernel,
+    Program,
+    in_signature,
+)
 
-__all__ = ["EVERYTHING", "LOOPS", "Buffer", "Kernel", "judge", "kernels", "to_source", "write"]
+__all__ = ["EVERYTHING", "LOOPS", "Buffer", "Kernel", "judge", "kernels", "launch", "write"]
 
 EVERYTHING = Grammar(
     expressions=(
@@ -87,3 +98,24 @@ def judge(kernel: Kernel) -> None:
 def to_source(kernel: Kernel, **more: Any) -> Source:
     """The kernel as a question to real Triton."""
     return Source(kernel.source, "kernel", kernel.signature, kernel.constexprs, **more)
+
+
+OPTIONS = {"enable_fp_fusion": False}
+"""`x * y + z` is rounded twice."""
+
+
+def launch(kernel: Kernel, seed: int, times: int = 1) -> Launch:
+    """A launch of the kernel as real Triton compiles it, of so many times the programs of its grid."""
+    generator = np.random.PCG64(seed)
+    arguments: list[Any] = [
+        _random(argument, generator, times) if isinstance(argument, Buffer) else argument
+        for argument in kernel.arguments.values()
+    ]
+    x, *others = kernel.grid
+    return Launch(to_source(kernel, options=OPTIONS), (x * times, *others), arguments)
+
+
+def _random(buffer: Buffer, generator: np.random.PCG64, times: int) -> np.ndarray:
+    """Floats within ±8; integers are small ones or any. Each program has a part of its own: more programs need more."""
+    fill = random_bits if buffer.dtype in INTEGERS and generator.random_raw() % 2 else random_numbers
+    return fill(buffer.length * times, DTYPES[in_signature(buffer.dtype)], generator)

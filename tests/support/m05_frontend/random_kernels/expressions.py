@@ -47,7 +47,7 @@ def literal(k: Function, a: Value) -> Value:
     """A number that is in the range of `a`, and as it is in every float type."""
     if a.dtype in FLOATS:
         return Value(k.of(("0.5", "2.0", "1.5", "3", "-0.75")), "float")
-    names = [value.text for value in k.scopes[-1].values() if value.dtype == "int"]
+    names = [value.text for value in k.scopes[-1].values() if value.dtype == "int"] + ["C"] * (not k.helper)
     return Value(k.of(("1", "2", "3", "7", *("-1", "-3") * (a.dtype in SIGNED), *names * 3)), "int")
 
 

@@ -51,7 +51,7 @@ SCALARS: dict[str, tuple[str, tuple[int | float | bool, ...]]] = {
 }
 """A kernel's parameters besides its buffers. No integer is 1: at launch it would become a constant, with a type of its
 own."""
-CONSTEXPRS: dict[str, tuple[int, ...]] = {"C": (3, 2, 5), "FLAG": (False, True)}
+CONSTEXPRS = {"C": (3, 2, 5), "FLAG": (False, True)}
 LENGTH = 8192  # of what is read: more than a program reaches in a block of its own and with all steps of a pointer
 
 
