@@ -114,3 +114,11 @@ def test_visibility_alone() -> None:
     visible: set[Value] = {x}
     check_visibility(inner, visible)
     assert visible == {x}, "check_visibility should add to a set of its own, not to its caller's"
+
+
+@pytest.mark.parametrize("name", ["tt.func", "builtin.module"])
+def test_functions_see_nothing_from_outside(name: str) -> None:
+    (x,) = Block([I32]).arguments
+    (block,) = region(Operation(name, regions=[region(Operation("use", [x]))])).blocks
+    call = described(f"check_visibility({name} {{ use %x }}, visible={{%x}})", check_visibility, block, {x})
+    call.raises(VerificationError, because=f"{name} is isolated from above")

@@ -1,6 +1,6 @@
 """Random programs that are right: a recipe is drawn, and a small interpreter makes a module of it.
 
-    [("load", 0, 1), ("floats", 3, 0, 1), ("for", [0], [("compare", 2, 0, 0)])]
+    [("load", 0, 1), ("arithmetic", 6, 0, 1), ("for", [0], [("compare", 2, 0, 0)])]
 
 A step has a name and numbers. A number picks one of the values that fit there, the latest first, and starts again
 after the last one; a step for which nothing fits does nothing. So every recipe is a program, and a small recipe is
@@ -21,8 +21,7 @@ from tests.support.m02_ops.generic_form import PARAMETERS, Typed, segments, tens
 RETURN_BOTH = ir.op("tt.return", [("k", "i32"), ("h", "f32")])
 HELPER = ir.function({"h": "f32", "k": "i32"}, RETURN_BOTH, name="helper", results=("i32", "f32"))
 CONSTANTS = ("i32", "f32", "i1", "tensor<8xi32>", "tensor<8xf32>", "tensor<2x4xf16>")
-INTEGERS = ("addi", "subi", "muli", "divsi", "remui", "andi", "xori", "shli", "maxsi", "minui")
-FLOATS = ("addf", "subf", "mulf", "divf", "maximumf", "minnumf")
+ARITHMETIC = ("addi", "muli", "divsi", "xori", "shli", "maxsi", "addf", "subf", "divf", "maximumf")
 
 Step = tuple[Any, ...]
 Shape = tuple[int, ...]
@@ -94,15 +93,10 @@ class Body:
         self.values += (named := self.named([CONSTANTS[type % len(CONSTANTS)]]))
         self.lines.append(ir.constant(*named[0], value))
 
-    def step_integers(self, operation: int, lhs: int, rhs: int) -> None:
-        self._binary("arith." + INTEGERS[operation % len(INTEGERS)], "i", lhs, rhs)
-
-    def step_floats(self, operation: int, lhs: int, rhs: int) -> None:
-        self._binary("arith." + FLOATS[operation % len(FLOATS)], "f", lhs, rhs)
-
-    def _binary(self, name: str, kind: str, lhs: int, rhs: int) -> None:
-        if left := self.pick(lhs, lambda type: element(type)[0] == kind):
-            self.emit(name, [left, self.pick(rhs, left[1].__eq__) or left], [left[1]])
+    def step_arithmetic(self, operation: int, lhs: int, rhs: int) -> None:
+        name = ARITHMETIC[operation % len(ARITHMETIC)]
+        if left := self.pick(lhs, lambda type: element(type)[0] == name[-1]):
+            self.emit(f"arith.{name}", [left, self.pick(rhs, left[1].__eq__) or left], [left[1]])
 
     def step_compare(self, predicate: int, lhs: int, rhs: int) -> None:
         if left := self.pick(lhs, lambda type: element(type)[0] in "if"):
@@ -175,7 +169,7 @@ def shape(type: str) -> Shape:
     return tuple(map(int, type.removeprefix("tensor<").split("x")[:-1])) if type.startswith("tensor<") else ()
 
 
-NUMBERS = {"constant": 2, "integers": 3, "floats": 3, "compare": 3, "addptr": 2, "load": 2, "store": 3, "call": 2}
+NUMBERS = {"constant": 2, "arithmetic": 3, "compare": 3, "addptr": 2, "load": 2, "store": 3, "call": 2}
 """How many numbers a step has."""
 
 EVERY = """
@@ -237,7 +231,7 @@ def recipes(max_size: int = 8) -> st.SearchStrategy[list[Step]]:
 _NUMBER = st.integers(0, 9)
 _PICKED = st.lists(_NUMBER, max_size=2)
 _INSIDE: st.SearchStrategy[list[Step]] = st.deferred(lambda: st.lists(_STEPS, max_size=3))
-_ARITHMETIC = st.lists(st.tuples(st.just("floats"), _NUMBER, _NUMBER, _NUMBER), max_size=2)
+_ARITHMETIC = st.lists(st.tuples(st.just("arithmetic"), _NUMBER, _NUMBER, _NUMBER), max_size=2)
 _STEPS: st.SearchStrategy[Step] = st.one_of(
     st.one_of([st.tuples(st.just(name), *[_NUMBER] * count) for name, count in NUMBERS.items()]),
     st.tuples(st.just("reduce"), _NUMBER, _NUMBER, _ARITHMETIC),
