@@ -90,13 +90,8 @@ def kernel(*lines: str) -> str:
     return module(function(PARAMETERS, *lines, RETURN))
 
 
-def constant(name: str, type: str, value: int = 1) -> str:
-    """A constant of any type of numbers, in every element. Half of `value` if it is a float."""
-    return op("arith.constant", (), [(name, type)], f"value = {constant_value(type, value)}")
-
-
 def constant_value(type: str, value: int) -> str:
-    """The attribute of such a constant."""
+    """A number of any type, or a tensor full of it, as an attribute. Half of `value` if it is a float."""
     element = type.removesuffix(">").rpartition("x")[2]
     number = bool(value) if element == "i1" else value if element.startswith("i") else value / 2
     text = str(number).lower()

@@ -90,8 +90,8 @@ class Body:
     # --- steps without regions
 
     def step_constant(self, type: int, value: int) -> None:
-        self.values += (named := self.named([CONSTANTS[type % len(CONSTANTS)]]))
-        self.lines.append(ir.constant(*named[0], value))
+        spelling = CONSTANTS[type % len(CONSTANTS)]
+        self.emit("arith.constant", (), [spelling], f"value = {ir.constant_value(spelling, value)}")
 
     def step_arithmetic(self, operation: int, lhs: int, rhs: int) -> None:
         name = ARITHMETIC[operation % len(ARITHMETIC)]
