@@ -54,11 +54,6 @@ def addition() -> str:
     return compiled(lines, x="*fp32", y="*fp32", out="*fp32", n="i32")
 
 
-def tensor(element: str, *shape: int) -> str:
-    """A tensor type as text; a scalar's if there is no shape."""
-    return f"tensor<{'x'.join(map(str, shape))}x{element}>" if shape else element
-
-
 def compiled(lines: str, helper: str = "", **signature: str) -> str:
     """The IR of a kernel in Python, as text: its lines, a function, its parameters with types such as `x="*fp32"`."""
     head = f"import triton\nimport triton.language as tl\n\n\n@triton.jit\ndef kernel({', '.join(signature)}):\n"
