@@ -17,28 +17,26 @@ from tests import oracles
 from tests.oracles import values
 from tests.oracles.elementwise import QUESTIONS
 from tests.support.floats import WIDTHS
-from tests.support.m06_codegen.awkward_numbers import (
+from tests.support.m06_codegen.exactness import (
+    DTYPES,
     EDGES,
+    FLOATS,
+    FP8,
+    INTEGERS,
     NEAR_TIES,
     SPECIAL,
     all_pairs,
     awkward_pairs,
     columns,
-    near_ties,
-    of_three,
-    pairs,
-)
-from tests.support.m06_codegen.exactness import (
-    DTYPES,
-    FLOATS,
-    FP8,
-    INTEGERS,
     floats,
     fused,
     integers,
     judge,
     judge_shapes,
     largest,
+    near_ties,
+    of_three,
+    pairs,
     rounded,
     unsigned,
     wrapped,
