@@ -18,7 +18,7 @@ from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.support.m06_codegen.accesses import Memory, judge_load, judge_store
 from tests.support.m06_codegen.closeness import check
-from tests.support.m06_codegen.kernels import about, addition, compiled, judge, judge_corpus, running
+from tests.support.m06_codegen.kernels import about, addition, compiled, judge, judge_corpus, kernel, running
 from tests.support.m06_codegen.lazy_arrays import WINDOWS, Access, accesses, elements
 
 # --- accesses
@@ -143,11 +143,12 @@ def fill(block: int) -> str:
 
 
 def test_how_many_programs_at_once() -> None:
-    """As many as fit, and one at least."""
+    """As many as fit, and one at least. A kernel that does nothing runs, too."""
+    compile_module(parse_module(kernel("n: i32")), "fast")((3,), [1])
     for block, programs in ((1, codegen.CHUNK), (16, codegen.CHUNK // 16), (codegen.CHUNK, 1), (2 * codegen.CHUNK, 1)):
-        kernel = compile_module(parse_module(fill(block)), "fast")
-        assert kernel.chunk == programs, (
-            f"a kernel whose largest tile has {block} elements runs {kernel.chunk} programs at once\n"
+        chunk = compile_module(parse_module(fill(block)), "fast").chunk
+        assert chunk == programs, (
+            f"a kernel whose largest tile has {block} elements runs {chunk} programs at once\n"
             f"  expected  {programs}\n  because   {codegen.CHUNK} elements fit in a cache"
         )
 
@@ -172,11 +173,11 @@ def test_memory_of_a_large_grid() -> None:
     """Two million programs: what is computed is never there for all of them at once."""
     programs = 2_000_000
     out = np.zeros(4 * programs, np.int32)
-    kernel = compile_module(parse_module(fill(4)), "fast")
-    kernel((10,), [Buffer.of("out", out)])
+    launch = compile_module(parse_module(fill(4)), "fast")
+    launch((10,), [Buffer.of("out", out)])
     tracemalloc.start()
     try:
-        kernel((programs,), [Buffer.of("out", out)])
+        launch((programs,), [Buffer.of("out", out)])
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

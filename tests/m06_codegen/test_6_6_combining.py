@@ -197,14 +197,6 @@ def test_several_sources() -> None:
     judge_all(statistics, statistics, [counts, sums, squares], -1)
 
 
-def test_the_first_of_equal_ones() -> None:
-    """As `tl.argmax` asks for it: with its index."""
-    x = np.array([[3, 7, 7, 1], [5, 5, 5, 5], [-1, -2, -3, -1]], np.int64)
-    index = np.broadcast_to(np.arange(4), x.shape)
-    got = [np.asarray(array).tolist() for array in combine.reduce(largest, (x, index), -1)]
-    assert got == [[7, 5, -1], [1, 0, 0]], f"the largest elements of {x.tolist()}, and where they are: {got}"
-
-
 def test_operands_stay() -> None:
     """What is combined may be used again."""
     x = np.arange(16, dtype=np.int32).reshape(2, 8)
