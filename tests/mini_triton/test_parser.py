@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mini_triton.errors import CompilationError, Loc, VerificationError
-from mini_triton.formats import FLOATS, Format
+from mini_triton.errors import CompilationError, Loc
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.ops import definition
 from mini_triton.ir.parser import parse_module
@@ -150,18 +149,6 @@ def test_a_name_lives_as_long_as_its_region() -> None:
 # --- numbers and attributes
 
 
-@pytest.mark.parametrize("row", FLOATS.values(), ids=str)
-def test_hexadecimal_floats_are_bits(row: Format) -> None:
-    special = [row.infinity or 0, row.nan, 1 << (row.width - 1)]
-    bits = [*range(256), *special, *range(0, 2**row.width, 2**row.width // 999 + 1)]
-    lines = [f"%c{i} = arith.constant 0x{b:0{row.width // 4}X} : {row.mlir}" for i, b in enumerate(bits)]
-    constants = parse_lines(*lines).body.operations[0].regions[0].block.operations[:-1]
-    for constant, number in zip(constants, bits, strict=True):
-        value, wanted = constant.attributes["value"], row.value_of(number)
-        assert isinstance(value, float) and repr(value) == repr(wanted)
-        assert math.copysign(1, value) == math.copysign(1, wanted)
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -257,10 +244,6 @@ def test_yields_that_yield_nothing_may_be_left_out() -> None:
     assert triton.accepts(print_module(short))
 
 
-def test_nothing_is_an_empty_module() -> None:
-    assert parse_module("").body.operations == []
-
-
 # --- errors
 
 
@@ -299,11 +282,6 @@ def test_errors_say_where_and_what(line: str, column: int, message: str) -> None
     assert caught.value.loc == Loc("<ttir>", 2, column)
     assert message in caught.value.message
     assert f"{line}\n{' ' * column}^" in str(caught.value)
-
-
-def test_a_type_rules_refusal_is_a_verification_error() -> None:
-    with pytest.raises(VerificationError):
-        first("%y = arith.addf %x, %i : f32")
 
 
 @pytest.mark.parametrize("text", ["module { ", "module { } module { }", "scf.if " * 3, "{" * 5000, "module {" * 5000])
