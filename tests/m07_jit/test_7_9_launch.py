@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mini_triton.errors import CompilationError
 from mini_triton.runtime.arguments import MockTensor
 
 from tests.checks import described
@@ -194,15 +193,3 @@ def test_options_and_constants() -> None:
 
 
 # --- looking inside
-
-
-def test_an_error_of_the_kernel_shows_no_internals() -> None:
-    text = """
-import triton
-import triton.language as tl
-@triton.jit
-def wrong(x):
-    tl.store(x, missing)
-"""
-    asked = described(f"wrong[(1,)](x) in\n{text}", load(text, "wrong.py")["wrong"][(1,)], np.zeros(4))
-    asked.raises(CompilationError, "missing", "wrong.py:6")

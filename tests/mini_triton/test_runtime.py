@@ -23,10 +23,6 @@ def add(x, y, out, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out + at, tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
 
-@triton.jit
-def typed(x, a: tl.float32, b: tl.int64, c: int, d: tl.constexpr):
-    tl.store(x, a + b + c + d)
-
 @triton.jit(do_not_specialize=["n"], do_not_specialize_on_alignment=["x"], noinline=False, debug=True, repr=repr)
 def careful(x, n, m):
     tl.store(x, n + m)
