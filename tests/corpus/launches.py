@@ -73,7 +73,6 @@ memory.pointer_kinds[1](out x: *fp32[256], flags: *i32[2] = 1, addresses: *i64[2
 memory.pointer_walk[1](out: *fp32[64], x: *fp32[1024], steps: i32 = 5; BLOCK=64)
 
 loops.loop_bounds[1](out: *i32[1], start: i32 = 3, stop: i32 = 17, step: i32 = 2, wide: *i64[2] = 9; BLOCK=16)
-loops.nested_loops[1](out: *fp32[5 * 32], x: *fp32[30 * 32], rows: i32 = 4, columns: i32 = 7; BLOCK=32)
 loops.carried_kinds[1](out: *fp32[64], x: *fp32[10 * 64], n: i32 = 9; BLOCK=64)
 loops.unchanged_carry[1](out x: *fp32[64], n: i32 = 9; BLOCK=64)
 loops.while_newton[2](out: *fp32[100], x: *fp32[100] = 2 3 0.5, n: i32 = 100; BLOCK=64)

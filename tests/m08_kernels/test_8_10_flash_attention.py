@@ -14,7 +14,6 @@ from tests.oracles import pytorch as torch
 from tests.support.m08_kernels import attention
 from tests.support.m08_kernels.attention import LENGTHS, TILES, Attention, arguments, check_attention
 from tests.support.m08_kernels.host_calls import kernel_call
-from tests.support.m08_kernels.precision import insist_on_fp32
 from tests.support.m08_kernels.tensors import FLOATS, SEEDS, guarded
 
 test_attention = attention.test_attention
@@ -63,7 +62,7 @@ def test_fp32_is_not_cut_to_tf32() -> None:
     arrays = arguments((1, 1, 16, 16), 0)
     results = (torch.zeros(1, 1, 16, 16), torch.zeros(1, 1, 16))
     options = {"CAUSAL": False, "BLOCK_M": 16, "BLOCK_N": 16, "D": 16}
-    insist_on_fp32(kernel_call(forward_kernel, (1, 1), *arrays, *results, 0.25, 16, **options))
+    kernel_call(forward_kernel, (1, 1), *arrays, *results, 0.25, 16, **options).insist_on_fp32()
 
 
 test_under_real_triton = attention.test_attention_under_real_triton

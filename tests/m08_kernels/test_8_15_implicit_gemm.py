@@ -7,7 +7,6 @@ import pytest
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels import convolution
 from tests.support.m08_kernels.convolution import Case, expected_of, launch
-from tests.support.m08_kernels.precision import insist_on_fp32
 
 test_every_window = convolution.test_every_window
 test_tiles_do_not_change_the_answer = convolution.test_tiles_do_not_change_the_answer
@@ -25,4 +24,4 @@ def direct() -> bool:
 def test_fp32_is_not_cut_to_tf32(direct: bool) -> None:
     x, w, options = Case((1, 2, 3, 3, 3), (2, 2)).operands()
     out = torch.zeros(expected_of(x, w, options).shape)
-    insist_on_fp32(launch(out, x, w, options, direct))
+    launch(out, x, w, options, direct).insist_on_fp32()

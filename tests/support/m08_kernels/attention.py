@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.host_calls import as_numpy, host_call, is_array, kernel_call, results_of, triton_call
-from tests.support.m08_kernels.precision import insist_on_fp32
 from tests.support.m08_kernels.tensors import FLOATS, SEEDS, SMALLEST, UNIT, U, dtype_of, guarded, normal, rounding
 
 LOG2E = math.log2(math.e)
@@ -284,4 +283,4 @@ def test_fp32_is_not_cut_to_tf32(gradients: Gradients) -> None:
     results = [torch.zeros(1, 1, 16, 16) for _ in gradients.names]
     arrays = (*arguments((1, 1, 16, 16), 0, count=4), *[torch.zeros(1, 1, 16)] * 2, *results)
     options = {"CAUSAL": False, "BLOCK_M": 16, "BLOCK_N": 16, "D": 16}
-    insist_on_fp32(kernel_call(gradients.kernel, (1, 1), *arrays, 0.25, 16, **options))
+    kernel_call(gradients.kernel, (1, 1), *arrays, 0.25, 16, **options).insist_on_fp32()

@@ -137,6 +137,15 @@ class kernel_call(host_call):
         self.compare(name, inner, expected, allowed, because=because)
         self.compare(f"what is around {name}", whole, guarded(inner, -7)[1], because="it is not the result's")
 
+    def insist_on_fp32(self) -> None:
+        """Fail if a product of fp32 matrices is cut to TF32. On a CPU that makes no difference: values do not tell."""
+        __tracebackhide__ = True
+        self()
+        text = self.function(*self.arguments, **self.options).asm["ttir"]
+        if cut := re.search(r"tt\.dot .*inputPrecision = tf32\b", text):
+            because = "TF32, the default, has 11 bits of the 24 of fp32: on a GPU that makes a difference"
+            self.fail('products with input_precision="ieee"', Words(cut[0]), because)
+
     def __call__(self) -> None:
         __tracebackhide__ = True
         with watched() as (launched, _):
