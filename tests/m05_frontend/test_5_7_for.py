@@ -230,7 +230,7 @@ def test_options() -> None:
     )
 
 
-@one_in(3)
+@one_in(4)
 @given(kernel=kernels(grammar=LOOPS))
 def test_random_loops(kernel: Kernel) -> None:
     """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, several at once."""

@@ -263,7 +263,7 @@ def test_the_kernels_of_neural_networks() -> None:
     judge([case.source() for case in corpus.CASES if str(case) in NETWORKS])
 
 
-@one_in(2)
+@one_in(3)
 @given(kernel=kernels())
 def test_random_kernels(kernel: Kernel) -> None:
     """Kernels in which anything may occur: operators, memory, reductions, helpers, loops, branches, early returns."""

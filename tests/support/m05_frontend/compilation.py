@@ -183,7 +183,7 @@ def judge_valid(source: Source) -> None:
     if isinstance(ours, Exception):
         fail(source, "a module", ours, "real Triton accepts this")
     if triton.version() == records.LEADING:
-        judge([source])
+        _compare(source, ours, *triton.frontends([source]))
     elif not (accepted := triton.accepts(ours)):
         fail(source, "IR that real Triton accepts", ours, accepted.diagnostic)
 
