@@ -97,7 +97,8 @@ def a_constant() -> Operation:
 def test_nested_with_blocks(steps: list[Any]) -> None:
     """Some left by an exception: operations go where a list would put them, and come from the innermost location."""
     play = Play()
-    for step in ((("at_end", 0), ["make"], "leave"), *steps):
+    nowhere = (("location", 1), [(("location", 0), ["make"], "leave"), "make"], "leave")
+    for step in ((("at_end", 0), ["make", nowhere], "leave"), *steps):
         play.step(step)
     for i, (block, expected) in enumerate(zip(play.blocks, play.lists, strict=True)):
         got = [operation.attributes["value"] for operation in block.operations]

@@ -223,17 +223,19 @@ EVERY = """
 """An operation of each other kind."""
 
 
-def recipes(max_size: int = 8) -> st.SearchStrategy[list[Step]]:
+def recipes(max_size: int = 6) -> st.SearchStrategy[list[Step]]:
     """Recipes of up to so many steps."""
     return st.lists(_STEPS, max_size=max_size)
 
 
 _NUMBER = st.integers(0, 9)
 _PICKED = st.lists(_NUMBER, max_size=2)
-_INSIDE: st.SearchStrategy[list[Step]] = st.deferred(lambda: st.lists(_STEPS, max_size=3))
+_INSIDE: st.SearchStrategy[list[Step]] = st.deferred(lambda: st.lists(_STEPS, max_size=2))
 _ARITHMETIC = st.lists(st.tuples(st.just("arithmetic"), _NUMBER, _NUMBER, _NUMBER), max_size=2)
 _STEPS: st.SearchStrategy[Step] = st.one_of(
-    st.one_of([st.tuples(st.just(name), *[_NUMBER] * count) for name, count in NUMBERS.items()]),
+    st.one_of(
+        [st.tuples(st.just(name), *[_NUMBER] * count) for name, count in NUMBERS.items()] * 3
+    ),  # most have no region
     st.tuples(st.just("reduce"), _NUMBER, _NUMBER, _ARITHMETIC),
     st.tuples(st.just("for"), _PICKED, _INSIDE),
     st.tuples(st.just("if"), _NUMBER, _PICKED, _INSIDE, _INSIDE),
