@@ -36,7 +36,6 @@ ABORTS_COMPILER = GOOD.replace("f32", "i1")
 needs_triton = pytest.mark.skipif(not triton.available(), reason="real Triton is not installed")
 
 
-@needs_triton
 def test_accepts_and_refuses() -> None:
     accepted = triton.accepts(GOOD)
     assert accepted and "tt.make_range" in accepted.text and "loc(" not in accepted.text
@@ -44,14 +43,12 @@ def test_accepts_and_refuses() -> None:
     assert not refused and 'loc("module.ttir":6:26): error: use of value' in refused.diagnostic
 
 
-@needs_triton
 def test_a_batch_goes_on_after_a_death() -> None:
     answers = triton.accepts_many([GOOD, ABORTS_PARSER, BAD_TYPE, GOOD, ABORTS_PARSER, GOOD])
     assert [answer.ok for answer in answers] == [True, False, False, True, False, True]
     assert "process aborted" in answers[1].diagnostic
 
 
-@needs_triton
 def test_what_parses_may_not_compile() -> None:
     assert triton.accepts(ABORTS_COMPILER)
     assert "process aborted" in triton.compile_ttir(ABORTS_COMPILER).diagnostic

@@ -26,11 +26,6 @@ SIGNATURE = {"x": "*fp16", "n": "i32", "BLOCK": "constexpr", "DTYPE": "constexpr
 GOOD = Source(TEXT, "kernel", SIGNATURE, {"BLOCK": 64, "DTYPE": Code("tl.float16")}, divisible=("x",))
 
 
-@pytest.fixture(autouse=True)
-def _needs_triton() -> None:
-    triton.version()  # ends the test where there is none
-
-
 def without(old: str, new: str = "") -> Source:
     """The good source with other text."""
     assert old in TEXT
