@@ -109,9 +109,6 @@ def reached(function: Callable[[], Any], x: Any, place: Sequence[int]) -> Any:
     return result
 
 
-# --- one demo a module
-
-
 def vector_add(demo: Demo) -> None:
     """Blocks, and the tail that is masked off."""
     from kernels import vector_add as ours
