@@ -46,6 +46,7 @@ REFUSED = {
     "tl.arange(0, 2**40)": "arange must fit in int32",
     "tl.arange(2**31, 2**31 + 4)": "arange must fit in int32",
     "tl.arange(2**31, 8)": "arange must fit in int32",
+    "tl.arange(0, 0)": "arange's end argument must be greater than the start argument",
     "tl.arange(4, 4)": "arange's end argument must be greater than the start argument",
     "tl.arange(7, 4)": "arange's end argument must be greater than the start argument",
     "tl.arange(0, 3)": "arange's range must be a power of 2",

@@ -142,6 +142,7 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     "tl.atomic_add(x, 1)": (ValueError, ("int32",)),
     "tl.atomic_add(c, 1.0)": (ValueError, ("Cannot store to a constant pointer",)),
     "tl.atomic_max(h, 1.0)": (ValueError, ("atomic_max does not support fp16",)),
+    "tl.atomic_min(h, 1.0)": (ValueError, ("atomic_min does not support fp16",)),
     "tl.atomic_xchg(b, 1)": (ValueError, ("atomic_xchg does not support int8",)),
     "tl.atomic_add(i, x)": (ValueError, ("Value argument cannot be block type if pointer argument is not a block",)),
     "tl.atomic_add(i, 1, x == 1)": (ValueError, ("Mask argument cannot be block type",)),
