@@ -26,7 +26,7 @@ class Workload:
 
     idea: str
     size: str
-    file: str  # below tests/
+    file: str  # below tests/corpus/kernels/
     kernel: str
     grid: Sequence[int]
     draw: Callable[[np.random.Generator], Arguments]  # arrays and numbers, by parameter
@@ -42,7 +42,7 @@ class Workload:
     @property
     def path(self) -> Path:
         """Where the kernel is."""
-        return ROOT / "tests" / f"{self.file}.py"
+        return ROOT / "tests" / "corpus" / "kernels" / f"{self.file}.py"
 
     def arguments(self) -> Arguments:
         """New ones, the same each time."""
@@ -73,7 +73,7 @@ def vector_add(n: int) -> Workload:
         return {"x": normal(random, n), "y": normal(random, n), "out": np.zeros(n, np.float32), "n": n}
 
     size = f"2^{n.bit_length() - 1}"
-    return Workload("vector_add", size, "oracles/peers", "add_kernel", (blocks(n, 1024),), draw, {"BLOCK": 1024})
+    return Workload("vector_add", size, "capstones", "add_kernel", (blocks(n, 1024),), draw, {"BLOCK": 1024})
 
 
 def softmax(rows: int, columns: int) -> Workload:
@@ -82,7 +82,7 @@ def softmax(rows: int, columns: int) -> Workload:
         return {"out": np.zeros_like(x), "x": x, "stride": columns, "columns": columns}
 
     constants = {"BLOCK": power(columns)}
-    return Workload("softmax", f"{rows}x{columns}", "oracles/kernels", "softmax_row", (rows,), draw, constants)
+    return Workload("softmax", f"{rows}x{columns}", "softmax", "softmax_row", (rows,), draw, constants)
 
 
 def matmul(n: int, dtype: Any = np.float32) -> Workload:
@@ -94,7 +94,7 @@ def matmul(n: int, dtype: Any = np.float32) -> Workload:
     strides |= dict.fromkeys(("stride_ak", "stride_bn", "stride_cn"), 1)
     constants = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}
     size, grid = f"{n}^3{kind(dtype)}", (blocks(n, 64), blocks(n, 64))
-    workload = Workload("matmul", size, "oracles/peers", "matmul_kernel", grid, draw, constants, ("c",))
+    workload = Workload("matmul", size, "capstones", "matmul_kernel", grid, draw, constants, ("c",))
     return replace(workload, tolerance=tolerance(dtype))
 
 
@@ -108,7 +108,7 @@ def layer_norm(rows: int, columns: int) -> Workload:
 
     size, outputs = f"{rows}x{columns}", ("out", "mean_out", "rstd_out")
     constants = {"BLOCK": min(power(columns), 1024)}
-    return Workload("layer_norm", size, "oracles/kernels", "layer_norm_forward", (rows,), draw, constants, outputs)
+    return Workload("layer_norm", size, "normalisation", "layer_norm_forward", (rows,), draw, constants, outputs)
 
 
 def attention(heads: int, length: int, causal: bool, dtype: Any = np.float32) -> Workload:
@@ -120,7 +120,7 @@ def attention(heads: int, length: int, causal: bool, dtype: Any = np.float32) ->
     idea = "causal_attention" if causal else "attention"
     size, grid = f"{heads}x{length}x64{kind(dtype)}", (blocks(length, 64), heads)
     constants = {"CAUSAL": causal} | HEADS
-    workload = Workload(idea, size, "oracles/kernels_attention", "attention_forward", grid, draw, constants)
+    workload = Workload(idea, size, "attention", "attention_forward", grid, draw, constants)
     return replace(workload, tolerance=tolerance(dtype))
 
 
@@ -136,7 +136,7 @@ def conv2d(images: int, channels: int, out_channels: int, side: int) -> Workload
     size = f"{images}x{channels}->{out_channels}x{side}x{side}x3x3"
     grid = (images * out_channels, blocks(side**2, 1024))
     constants = {"R": 3, "S": 3, "BLOCK": 1024}
-    return Workload("conv2d", size, "oracles/kernels", "conv2d_direct", grid, draw, constants)
+    return Workload("conv2d", size, "products", "conv2d_direct", grid, draw, constants)
 
 
 def rms_norm(rows: int, columns: int) -> Workload:

@@ -33,9 +33,7 @@ def assign(grading: Grading) -> None:
         result.blame = SEVERAL
 
 
-def _passing(
-    grading: Grading, tests: dict[str, TestResult], from_reference: frozenset[str]
-) -> dict[str, TestResult]:
+def _passing(grading: Grading, tests: dict[str, TestResult], from_reference: frozenset[str]) -> dict[str, TestResult]:
     """Those of `tests` that pass when these modules are the reference's."""
     if not tests:
         return {}

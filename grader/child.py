@@ -42,9 +42,7 @@ def main(job: Job, answers: Answers) -> None:
     root = Path(job.root)
     sys.path.insert(0, str(root))
     curriculum = load(root)
-    overlay = install(
-        plan(curriculum, {job.milestone}, job.impl, job.fill, Path(job.learner_root), job.from_reference)
-    )
+    overlay = install(plan(curriculum, {job.milestone}, job.impl, job.fill, Path(job.learner_root), job.from_reference))
     for module, reason in job.broken.items():
         overlay.broken[module] = Unimportable(reason["message"], Verdict(reason["verdict"]), reason["location"])
 
@@ -92,9 +90,7 @@ def _load_libraries(names: Iterable[str]) -> None:
             importlib.import_module(name)
 
 
-def _import_modules(
-    modules: list[str], job: Job, overlay: Overlay, answers: Answers, limit: TimeLimit
-) -> None:
+def _import_modules(modules: list[str], job: Job, overlay: Overlay, answers: Answers, limit: TimeLimit) -> None:
     """Find out which modules cannot be imported, so that each is blamed by name and the others still judged."""
     for module in modules:
         if module in overlay.broken:

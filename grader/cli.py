@@ -64,9 +64,7 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     if missing := doctor.missing_core():
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
-        raise UsageError(
-            f"This Python lacks {', '.join(missing)}. Either `nox -s grade` brings its own, or: {install}"
-        )
+        raise UsageError(f"This Python lacks {', '.join(missing)}. Either `nox -s grade` brings its own, or: {install}")
     if options.json == options.junit == "-":
         raise UsageError("Only one report can go to the standard output: name a file for the other.")
     history = _progress(curriculum)
@@ -308,25 +306,17 @@ def _parser() -> argparse.ArgumentParser:
     grade.set_defaults(run=_grade)
     grade.add_argument("target", nargs="*", metavar="TARGET", help="milestone, task or all")
     implementations = ("learner", "reference")
-    grade.add_argument(
-        "--impl", choices=implementations, default="learner", help="whose code to judge (learner)"
-    )
+    grade.add_argument("--impl", choices=implementations, default="learner", help="whose code to judge (learner)")
     grade.add_argument(
         "--fill",
         choices=implementations,
         default="reference",
         help="whose code for earlier milestones (reference)",
     )
-    grade.add_argument(
-        "--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)"
-    )
+    grade.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)")
     grade.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
-    grade.add_argument(
-        "--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)"
-    )
-    grade.add_argument(
-        "--submission", type=Path, metavar="DIR", help="judge the mini_triton in DIR, record nothing"
-    )
+    grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
+    grade.add_argument("--submission", type=Path, metavar="DIR", help="judge the mini_triton in DIR, record nothing")
     grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - is the standard output")
     grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
     grade.add_argument("--verbose", action="store_true", help="open every task, list every module")

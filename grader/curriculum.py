@@ -132,7 +132,8 @@ class Curriculum:
     def file_of(self, module: str) -> Path:
         """Where `module` lies in the reference, and in the learner's tree alike: a path relative to them."""
         path = Path(*module.split("."))
-        return path / "__init__.py" if (self.solutions / path).is_dir() else path.with_suffix(".py")
+        package = path / "__init__.py"  # not the folder: of a package that has gone, caches may be left
+        return package if (self.solutions / package).is_file() else path.with_suffix(".py")
 
     def resolve(self, targets: Iterable[str]) -> list[Task]:
         """The tasks that the user's names stand for, each once, in order.

@@ -22,11 +22,18 @@ def tests_of(task: Task, curriculum: Curriculum) -> list[str]:
 
 
 def functions(path: Path) -> list[str]:
-    """The test functions of a file; a file that is no Python has none."""
+    """The tests of a file, also those that it shares with another: `test_x = support.test_x`. No Python: no tests."""
     try:
         with _ALONE:
             tree = ast.parse(path.read_bytes())
     except SyntaxError:
         return []
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    names = [name for node in tree.body for name in _bound(node)]
     return [name for name in dict.fromkeys(names) if name.startswith("test_")]
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]

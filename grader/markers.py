@@ -1,8 +1,8 @@
 """Task markers in the reference: they delimit what a learner writes.
 
-    # [task 1.4] The instruction, which may go on in the comment lines that follow.
-    ...the reference's code...
-    # [end]
+# [task 1.4] The instruction, which may go on in the comment lines that follow.
+...the reference's code...
+# [end]
 """
 
 from __future__ import annotations

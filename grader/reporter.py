@@ -29,9 +29,7 @@ _LAST_CALL_LIMIT = 5.0
 class Reporter:
     """Follows one session of pytest. A test function is named by its file and name; its cases are not told apart."""
 
-    def __init__(
-        self, job: Job, plan: Plan, answers: Answers, limit: TimeLimit, own: Mapping[str, IsOwn]
-    ) -> None:
+    def __init__(self, job: Job, plan: Plan, answers: Answers, limit: TimeLimit, own: Mapping[str, IsOwn]) -> None:
         self.job = job
         self.own = own  # what is a task's own code, by task
         self.plan = plan

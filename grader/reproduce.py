@@ -15,9 +15,7 @@ from grader import overlay, tracebacks
 from grader.curriculum import ROOT, load
 
 
-def test_function(
-    name: str, *, target: str, impl: overlay.Impl, fill: overlay.Impl, device: str
-) -> Callable[..., Any]:
+def test_function(name: str, *, target: str, impl: overlay.Impl, fill: overlay.Impl, device: str) -> Callable[..., Any]:
     """A test by pytest's name for it, running the same modules as when it was graded.
 
     A property test is given without hypothesis around it, to be called with the arguments that failed.

@@ -228,9 +228,7 @@ def _modules(report: Report) -> Iterator[Line]:
         yield line(f"    {module.name:<{width}}  {module.origin:<10} {module.sha256[:12]}  {module.path}", "dim")
 
 
-def _next(
-    report: Report, opened: TaskResult | None, course: tuple[int, int], following: Task | None
-) -> Iterator[Line]:
+def _next(report: Report, opened: TaskResult | None, course: tuple[int, int], following: Task | None) -> Iterator[Line]:
     if report.impl != "learner":
         return
     label = Span("Next    ", "bold")

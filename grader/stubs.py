@@ -141,9 +141,7 @@ def encode(text: str) -> bytes:
 
 def _differences(root: Path, wanted: Mapping[str, str], recorded: Mapping[str, str]) -> list[str]:
     """Names of files to write, then of files generated once that are to go."""
-    outdated = [
-        name for name, text in wanted.items() if not (root / name).exists() or read(root / name) != text
-    ]
+    outdated = [name for name, text in wanted.items() if not (root / name).exists() or read(root / name) != text]
     return outdated + [name for name in recorded if name not in wanted and (root / name).exists()]
 
 

@@ -133,9 +133,7 @@ def _without_markers(function: Function, source: str) -> list[str]:
     hidden: set[int] = set()
     for region in markers.regions(source):
         hidden |= {*range(region.start, region.code.start), region.end}
-    return [
-        text for number, text in enumerate(function.lines(source), function.first) if number not in hidden
-    ]
+    return [text for number, text in enumerate(function.lines(source), function.first) if number not in hidden]
 
 
 def _instructions(source: str) -> set[str]:
@@ -181,9 +179,7 @@ def _partly(curriculum: Curriculum, path: Path, stub: str, names: set[str]) -> t
 def _write(curriculum: Curriculum, new: dict[Path, str], notes: dict[Path, str]) -> list[str]:
     """Write files of exercises/, what stood there before kept; a line for each that changed."""
     root = curriculum.exercises
-    changed = [
-        path for path, text in new.items() if stubs.read(root / path) != text or not (root / path).exists()
-    ]
+    changed = [path for path, text in new.items() if stubs.read(root / path) != text or not (root / path).exists()]
     kept = stubs.backup(curriculum, [root / path for path in changed if (root / path).exists()])
     for path in changed:
         (root / path).parent.mkdir(parents=True, exist_ok=True)

@@ -97,13 +97,7 @@ def block_for(columns: int) -> dict[str, int]:
     return {"BLOCK": block, "num_warps": min(max(block // 512, 1), 16)}
 
 
-def plain(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> Any:
-    """The forward pass without a kernel, for torch tensors."""
-    centred = x - x.mean(1, keepdim=True)
-    return centred / (centred.square().mean(1, keepdim=True) + eps).sqrt() * weight + bias
-
-
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("layer_norm")

@@ -72,16 +72,7 @@ def tiles_for(a: Any) -> dict[str, int]:
     return {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}
 
 
-def plain(a: Any, b: Any, activation: str = "") -> Any:
-    """The same without a kernel, for torch tensors: one element at a time would be sums of products, too."""
-    wide = a.int() if "int8" in str(a.dtype) else a.float()
-    c = (wide[:, :, None] * b[None, :, :]).sum(1, dtype=wide.dtype)
-    if activation:
-        c = c.clamp(min=0) + (0.01 * c.clamp(max=0) if activation == "leaky_relu" else 0)
-    return c if "int8" in str(a.dtype) else c.to(a.dtype)
-
-
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("matmul")

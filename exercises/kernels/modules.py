@@ -121,9 +121,3 @@ class TransformerBlock(torch.nn.Module):
         """(batch, length, size) to the same."""
         x = x + self.attention(x)
         return x + self.network(x)
-
-
-if __name__ == "__main__":
-    from kernels.demos import demo
-
-    demo.run("modules")

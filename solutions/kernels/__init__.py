@@ -1,6 +1,6 @@
 """Kernels: what the compiler is for. Each module is arrays in, arrays out; torch tensors or NumPy arrays.
 
-In reading order. Most end with `plain`, the same without a kernel:
+In reading order:
 
     compiler         mini_triton or real Triton, as the environment says (given, worth reading)
     host             checks of arguments, memory for results (given)
@@ -13,5 +13,5 @@ In reading order. Most end with `plain`, the same without a kernel:
     flash_attention  8.10 to 8.13: forward, causal, backward for queries and for keys
     conv2d           8.14, 8.15: direct, and as a matrix product
     modules          8.16: functions with gradients, and modules of PyTorch
-    demos/           what `python -m kernels.softmax` shows (given, skip it)
+    demo             what `python -m kernels.softmax` shows (given, skip it)
 """

@@ -124,24 +124,7 @@ def conv2d(
     return out
 
 
-def plain(x: Any, w: Any, stride: int = 1, padding: int = 0, dilation: int = 1) -> Any:
-    """The same without a kernel, for torch tensors and one group: a sum over taps of products over channels."""
-    import torch
-
-    filters, _, r_size, s_size = w.shape
-    images, _, height, width = x.shape
-    p_size = (height + 2 * padding - dilation * (r_size - 1) - 1) // stride + 1
-    q_size = (width + 2 * padding - dilation * (s_size - 1) - 1) // stride + 1
-    padded = torch.nn.functional.pad(x, (padding,) * 4)
-    out = x.new_zeros((images, filters, p_size, q_size))
-    for r in range(r_size):
-        for s in range(s_size):
-            shifted = padded[:, :, r * dilation :: stride, s * dilation :: stride][:, :, :p_size, :q_size]
-            out += torch.einsum("nchw,kc->nkhw", shifted, w[:, :, r, s])
-    return out
-
-
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("conv2d")

@@ -38,14 +38,3 @@ def dropout(x: Any, p: float, seed: int, block: int = 1024) -> Any:
     grid = (triton.cdiv(n, block),)
     dropout_kernel[grid](flat(out), flat(x), n, float(p), seed, BLOCK=block)
     return out
-
-
-def plain(x: Any, p: float, random: Any) -> Any:
-    """The same without a kernel, for torch tensors: `random` has a number from 0 to 1 for each element."""
-    return (x / (1 - p)).where(random >= p, 0)
-
-
-if __name__ == "__main__":
-    from kernels.demos import demo
-
-    demo.run("dropout")

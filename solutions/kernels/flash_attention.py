@@ -240,16 +240,7 @@ def tiles_for(q: Any) -> dict[str, int]:
     return {"BLOCK_M": 64, "BLOCK_N": 64 if q.shape[3] <= 64 else 32}
 
 
-def plain(q: Any, k: Any, v: Any, causal: bool = False) -> Any:
-    """The result without a kernel, for torch tensors: with the whole matrix of scores."""
-    scores = q @ k.transpose(2, 3) * q.shape[3] ** -0.5
-    if causal:
-        later = scores.new_ones(scores.shape[2:]).triu(1).bool()
-        scores = scores.masked_fill(later, -float("inf"))
-    return scores.softmax(3) @ v
-
-
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("flash_attention")

@@ -74,13 +74,7 @@ def softmax(x: Any, block: int | None = None) -> Any:
     return out
 
 
-def plain(x: Any) -> Any:
-    """The same without a kernel, for torch tensors."""
-    powers = (x - x.amax(1, keepdim=True)).exp()
-    return powers / powers.sum(1, keepdim=True)
-
-
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("softmax")

@@ -38,12 +38,7 @@ def add(x: Any, y: Any, block: int = 1024) -> Any:
     return out
 
 
-def plain(x: Any, y: Any) -> Any:
-    """The same without a kernel, for torch tensors."""
-    return x + y
-
-
 if __name__ == "__main__":
-    from kernels.demos import demo
+    from kernels import demo
 
     demo.run("vector_add")

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
-from tests.corpus import constructs, networks
+from tests.corpus.cases import listed
+from tests.corpus.launches import LAUNCHES
 
-CASES = (*networks.CASES, *constructs.CASES)
+CASES = listed(LAUNCHES)

@@ -1,6 +1,7 @@
 """A kernel of the corpus: its file, its arguments, its constants, and a launch of it.
 
-Arguments are written as text: `"out x: *fp32[1000], n: i32 = 1000, p: fp32 = 0.5, ids: *i32[8] = below 100"`.
+A launch is written as text: `[name = ]file.kernel[grid](arguments; constants)`, further lines of it are indented. Its
+arguments are `out x: *fp32[1000], n: i32 = 1000, p: fp32 = 0.5, ids: *i32[8] = below 100`.
 
     *fp32[1000]         a buffer of so many random numbers; an expression may stand for the length
     = zeros, ones       or of these
@@ -10,23 +11,25 @@ Arguments are written as text: `"out x: *fp32[1000], n: i32 = 1000, p: fp32 = 0.
     = 3 1 4             or of these, again and again
     = addresses a b     or of the addresses of other buffers
     i32:16 = 1008       a number, which the compiler is told is a multiple of 16, as pointers always are
+
+Constants are `BLOCK=64, KIND='gelu', DTYPE=tl.float16`: what is no literal is code of the kernel's file.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.oracles.triton import Source
+from tests.oracles.triton import Code, Source
 
-TESTS = Path(__file__).parents[1]
+KERNELS = Path(__file__).parent / "kernels"
 TARGETS = ("sm_80", "sm_90")
-ORDER = "programs add to the same place in any order"
-FOLDED = "Triton adds a product to a sum inside the product, by a pass on TTIR"
+_LAUNCH = re.compile(r"(?:(\w+) = )?(\w+)\.(\w+)\[(.+?)\]\((.+?)(?:; (.+))?\)")
 _GROUP = re.compile(
     r"(?P<names>[\w ]+): (?P<type>\*?\w+)(?P<divisible>:16)?(?:\[(?P<length>[^]]+)\])?(?: = (?P<value>.+))?"
 )
@@ -55,43 +58,55 @@ class Argument:
 class Case:
     """A kernel, specialised, and a launch of it."""
 
-    file: str  # below kernels/, without .py; or, with a slash, below tests/
+    name: str  # tells specialisations of one kernel apart
+    path: Path
     kernel: str
-    text: str  # the arguments
-    constexprs: Mapping[str, Any] = field(default_factory=dict)
-    grid: Sequence[int] = (1,)
-    suffix: str = ""  # tells specialisations of one kernel apart
-    targets: Sequence[str] = TARGETS
-    until: str = ""  # the last version of Triton that has what the kernel uses: "3.7"
-    inexact: str = ""  # why results may differ in the last bits: ORDER or FOLDED
-    options: Mapping[str, Any] = field(default_factory=dict)
+    grid: Sequence[int]
+    arguments: Sequence[Argument]
+    constexprs: Mapping[str, Any]
 
     def __str__(self) -> str:
-        return f"{self.kernel}{self.suffix}"
-
-    @property
-    def path(self) -> Path:
-        """Where the kernel is."""
-        return TESTS / f"{self.file}.py" if "/" in self.file else TESTS / "corpus" / "kernels" / f"{self.file}.py"
+        return self.name
 
     @cached_property
-    def arguments(self) -> tuple[Argument, ...]:
-        """What the kernel is launched with, beside its constants."""
-        return tuple(argument for group in self.text.split(", ") for argument in _arguments(group))
+    def parameters(self) -> list[str]:
+        """The names of all parameters, in order."""
+        text = self.path.read_text(encoding="utf-8")
+        match = re.search(rf"^def {self.kernel}\((.*?)\):", text, re.MULTILINE | re.DOTALL)
+        assert match, f"no kernel {self.kernel}"
+        return re.findall(r"(?:^|,)\s*(\w+)", match[1])
 
     def source(self, target: str = "sm_90") -> Source:
         """The kernel as a question to a compiler."""
-        types = {argument.name: argument.type for argument in self.arguments}
-        text = self.path.read_text(encoding="utf-8")
-        order = re.findall(r"\w+", _parameters(text, self.kernel))
-        known = types | dict.fromkeys(self.constexprs, "constexpr")
-        signature = {name: known[name] for name in order if name in known}
+        known = {argument.name: argument.type for argument in self.arguments}
+        known |= dict.fromkeys(self.constexprs, "constexpr")
+        signature = {name: known[name] for name in self.parameters if name in known}
         divisible = [argument.name for argument in self.arguments if argument.divisible and argument.name in signature]
-        return Source(text, self.kernel, signature, self.constexprs, divisible, target, self.options)
+        text = self.path.read_text(encoding="utf-8")
+        return Source(text, self.kernel, signature, self.constexprs, divisible, target)
 
-    def exists(self, version: str) -> bool:
-        """Whether this version of Triton ("3.7.1") has what the kernel uses."""
-        return not self.until or _numbers(version)[:2] <= _numbers(self.until)
+
+def listed(launches: str) -> tuple[Case, ...]:
+    """The cases that are written in a text."""
+    return tuple(_case(line) for line in re.sub(r"\n +", " ", launches).splitlines() if line)
+
+
+def _case(line: str) -> Case:
+    match = _LAUNCH.fullmatch(line)
+    assert match, f"this is no launch: {line}"
+    name, file, kernel, grid, arguments, constants = match.groups()
+    call = ast.parse(f"f({constants or ''})", mode="eval").body
+    assert isinstance(call, ast.Call)
+    constexprs = {str(keyword.arg): _constant(keyword.value) for keyword in call.keywords}
+    given = tuple(argument for group in arguments.split(", ") for argument in _arguments(group))
+    return Case(name or kernel, KERNELS / f"{file}.py", kernel, [*map(int, grid.split(", "))], given, constexprs)
+
+
+def _constant(value: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except ValueError:
+        return Code(ast.unparse(value))
 
 
 def _arguments(group: str) -> list[Argument]:
@@ -104,14 +119,3 @@ def _arguments(group: str) -> list[Argument]:
         Argument(name, match["type"], pointer or bool(match["divisible"]), length, match["value"] or "")
         for name in match["names"].split()
     ]
-
-
-def _parameters(text: str, kernel: str) -> str:
-    """The parameters of a kernel as they are written."""
-    match = re.search(rf"^def {kernel}\((.*?)\):", text, re.MULTILINE | re.DOTALL)
-    assert match, f"no kernel {kernel}"
-    return match[1]
-
-
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)]

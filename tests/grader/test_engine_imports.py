@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from grader import guard, overlay
+from grader import overlay
 from grader.grading import GraderFailed
 from grader.verdicts import Verdict
-from tests.grader.engine_course import Course, verdicts
+from tests.grader.small_course import Course, verdicts
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 
@@ -58,22 +57,6 @@ def test_no_time_limit_runs_while_a_library_is_loaded(solved: Course) -> None:
     assert solved.grade()["test_shout"].verdict is Verdict.PASS
 
 
-def test_a_missing_file_is_not_filled_from_the_reference(solved: Course) -> None:
-    (solved.root / "exercises/tiny/number.py").unlink()
-    results = solved.grade()
-    assert results["test_property"].verdict is Verdict.ERROR
-    assert "there is no file exercises/tiny/number.py" in results["test_property"].message
-    assert results["test_shout"].verdict is Verdict.PASS
-
-
-def test_a_broken_package_breaks_what_is_in_it(solved: Course) -> None:
-    solved.write("exercises/tiny/__init__.py", "1 / 0\n")
-    results = solved.grade()
-    assert set(verdicts(results).values()) == {Verdict.ERROR}
-    assert results["test_shout"].location == "exercises/tiny/__init__.py:1"
-    assert "ZeroDivisionError" in results["test_shout"].message
-
-
 def test_a_broken_module_that_no_test_imports(solved: Course) -> None:
     """It costs the tasks that are written in it, or the first one if it was given."""
     solved.write("tests/m01_numbers/test_1_3_shout.py", "def test_shout(): assert True\n")
@@ -113,6 +96,21 @@ def test_a_broken_conftest_is_the_graders_failure(solved: Course) -> None:
         solved.grade()
 
 
+def test_what_is_missing_or_of_a_later_milestone_is_not_filled(solved: Course) -> None:
+    solved.edit("tiny/number.py", "    return a + b", "    from tiny.chain import total\n    return total([a, b])")
+    result = solved.grade()["test_property"]
+    assert (result.verdict, result.message) == (Verdict.NOT_IMPLEMENTED, "Task 2.1: Sum")
+    (solved.root / "exercises/tiny/number.py").unlink()
+    results = solved.grade()
+    assert results["test_property"].verdict is Verdict.ERROR
+    assert "there is no file exercises/tiny/number.py" in results["test_property"].message
+    assert results["test_shout"].verdict is Verdict.PASS
+    solved.write("exercises/tiny/__init__.py", "1 / 0\n")
+    results = solved.grade()
+    assert set(verdicts(results).values()) == {Verdict.ERROR}
+    assert "ZeroDivisionError" in results["test_shout"].message
+
+
 def test_the_learners_own_modules(solved: Course) -> None:
     solved.write("exercises/tiny/helpers/plus.py", "def plus(a, b):\n    return a + b\n")
     solved.write("exercises/tiny/unused.py", "raise SystemExit\n")
@@ -131,28 +129,6 @@ def test_whose_code_runs(solved: Course) -> None:
     assert origins("learner", "reference", 2) == dict.fromkeys(first, "reference") | {"tiny.chain": "learner"}
     assert origins("reference", "learner", 2) == dict.fromkeys(first, "learner") | {"tiny.chain": "reference"}
     assert set(origins("learner", "learner", 2).values()) == {"learner"}
-
-
-def test_provenance(solved: Course) -> None:
-    before = {module.name: module for module in solved.grading(1).modules}
-    solved.edit("tiny/number.py", "2 * a", "a * 2")
-    after = {module.name: module for module in solved.grading(1).modules}
-    assert {name for name in before if before[name] != after[name]} == {"tiny.number"}
-    assert after["tiny.number"].path == "exercises/tiny/number.py"
-    assert after["tiny.chain"].path == ".kata/stubs/tiny/chain.py"
-    assert len(after["tiny.number"].sha256) == 64
-
-
-def test_a_later_milestone_is_a_stub_even_if_the_learner_has_it(solved: Course) -> None:
-    solved.edit("tiny/number.py", "    return a + b", "    from tiny.chain import total\n    return total([a, b])")
-    result = solved.grade()["test_property"]
-    assert (result.verdict, result.message) == (Verdict.NOT_IMPLEMENTED, "Task 2.1: Sum")
-
-
-def test_several_plans_at_once(solved: Course) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        for grading in pool.map(solved.grading, [1] * 64):
-            assert all(module.sha256 for module in grading.modules)
 
 
 def test_the_file_as_it_is_now_runs(solved: Course) -> None:
@@ -202,16 +178,3 @@ def test_out_of_reach(solved: Course) -> None:
     )
     result = solved.grade()["test_shout"]
     assert result.verdict is Verdict.PASS, result
-
-
-def test_triton_is_open_from_milestone_8_on(solved: Course) -> None:
-    plan = overlay.plan(solved.curriculum, {1}, "learner")
-    file = str(plan.sources["tiny.number"].path)
-    watch = guard.Guard(plan)
-    frame = eval(compile("__import__('sys')._getframe()", file, "eval"))
-    with pytest.raises(guard.Refused):
-        watch._check("triton", frame)
-    watch.milestones[file] = 8
-    watch._check("triton", frame)
-    with pytest.raises(guard.Refused):
-        watch._check("solutions", frame)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
-from grader.curriculum import TESTS
+from grader.curriculum import ROOT
 from grader.verdicts import Verdict
-from tests.grader.engine_course import Course, verdicts
+from tests.checks import calling
+from tests.grader import small_course
+from tests.grader.small_course import Course, verdicts
 
-ALL_PASS = dict.fromkeys(
-    ("test_property", "test_cases", "test_double", "test_zero", "test_shout"), Verdict.PASS
-)
+ALL_PASS = dict.fromkeys(("test_property", "test_cases", "test_double", "test_zero", "test_shout"), Verdict.PASS)
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals and limits")
 
 
@@ -39,40 +43,42 @@ def test_stubs_are_not_implemented(tiny: Course) -> None:
     assert results["test_property"].location == "exercises/tiny/number.py:8"
 
 
-def test_wrong_result(solved: Course) -> None:
-    replace_add(solved, "return a + b if a < 1000 else a")
+@pytest.mark.parametrize(
+    "body, test, facts",
+    [
+        (
+            "return a + b if a < 1000 else a",
+            "test_property",
+            {
+                "counterexample": "a=1000, b=1",
+                "message": "assert 1000 == (1000 + 1)",
+                "location": "exercises/tiny/number.py:4",  # the function that gave the wrong result
+            },
+        ),
+        (
+            "return a + b if a != 5 or b != 5 else 11",
+            "test_cases",
+            {"counterexample": "a=5, b=5, result=10", "message": "5 and 5 make 10"},
+        ),
+        (
+            "return [a][b]",
+            "test_property",
+            {"message": "IndexError: list index out of range", "location": "exercises/tiny/number.py:8"},
+        ),
+        (
+            "for i in range(9): print('line', i, a)\nreturn a + b if a < 1000 else a",
+            "test_property",
+            {"printed": "… 6 lines before\nline 6 1000\nline 7 1000\nline 8 1000"},
+        ),
+    ],
+)
+def test_wrong_results(solved: Course, body: str, test: str, facts: dict[str, str]) -> None:
+    replace_add(solved, body)
     results = solved.grade()
-    wrong = results.pop("test_property")
-    assert wrong.verdict is Verdict.FAIL
-    assert wrong.counterexample == "a=1000, b=1"
-    assert wrong.message.startswith("assert 1000 == (1000 + 1)")
-    assert wrong.location == "exercises/tiny/number.py:4"  # the function that gave the wrong result
-    assert set(verdicts(results).values()) == {Verdict.PASS}
-
-
-def test_one_wrong_case_of_several(solved: Course) -> None:
-    replace_add(solved, "return a + b if a != 5 or b != 5 else 11")
-    result = solved.grade(examples=5)["test_cases"]
-    assert (result.verdict, result.message) == (Verdict.FAIL, "5 and 5 make 10")
-    assert result.counterexample == "a=5, b=5, result=10"
-
-
-def test_unexpected_exception(solved: Course) -> None:
-    replace_add(solved, "return [a][b]")
-    result = solved.grade()["test_property"]
-    assert (result.verdict, result.message) == (Verdict.FAIL, "IndexError: list index out of range")
-    assert result.location == "exercises/tiny/number.py:8"
-
-
-def test_the_line_is_one_of_the_tasks_own(solved: Course) -> None:
-    replace_add(solved, "return [a][b]")
-    solved.edit("tiny/number.py", "return 2 * a", "return [add(a, a) for _ in range(1)][0]")
-    assert solved.grade()["test_double"].location == "exercises/tiny/number.py:14"
-
-
-def test_not_implemented_without_a_task_is_an_error(solved: Course) -> None:
-    replace_add(solved, "raise NotImplementedError('later')")
-    assert solved.grade()["test_property"].verdict is Verdict.ERROR
+    assert results[test].verdict is Verdict.FAIL
+    for name, text in facts.items():
+        assert text in getattr(results[test], name)
+    assert {results[name].verdict for name in ("test_double", "test_zero", "test_shout")} == {Verdict.PASS}
 
 
 @pytest.mark.parametrize(
@@ -85,9 +91,9 @@ def test_not_implemented_without_a_task_is_an_error(solved: Course) -> None:
         pytest.param("import os; os.kill(os.getpid(), 9)", Verdict.MEMORY, "memory", marks=POSIX),
         pytest.param("return len(bytearray(8 << 30))", Verdict.MEMORY, "memory limit", marks=POSIX),
         pytest.param("x = []\nwhile True: x.append(bytearray(1 << 26))", Verdict.MEMORY, "memory limit", marks=POSIX),
+        ("raise NotImplementedError('later')", Verdict.ERROR, "later"),
         ("raise KeyboardInterrupt", Verdict.ERROR, "interrupted the tests"),
         ("breakpoint()", Verdict.ERROR, "A breakpoint() is here"),
-        ("import pdb; pdb.set_trace()", Verdict.ERROR, "A breakpoint() is here"),
         ("import unittest; raise unittest.SkipTest('x')", Verdict.ERROR, "Skipped: x"),
         ("import os; os.closerange(3, 100); return 1", Verdict.ERROR, ""),
         ("import pytest", Verdict.ERROR, "exercises/tiny/number.py imports pytest, which is refused"),
@@ -123,46 +129,6 @@ def test_a_wrong_result_is_wrong_even_if_a_smaller_one_cannot_be_found_in_time(s
     assert int(result.counterexample.partition(",")[0].removeprefix("a=")) > 50
 
 
-def test_results_that_change(solved: Course) -> None:
-    replace_add(solved, "add.calls = getattr(add, 'calls', 0) + 1; return a + b - (add.calls == 9)")
-    result = solved.grade()["test_property"]
-    assert (result.verdict, result.message) == (
-        Verdict.FAIL,
-        "The same input does not always give the same result.",
-    )
-
-
-def test_what_the_failing_case_printed(solved: Course) -> None:
-    replace_add(solved, "for i in range(9): print('line', i, a)\nreturn a + b if a < 1000 else a")
-    assert solved.grade()["test_property"].printed == "… 6 lines before\nline 6 1000\nline 7 1000\nline 8 1000"
-
-
-def test_a_name_that_is_missing_is_looked_for_in_its_file(solved: Course) -> None:
-    solved.edit("tiny/number.py", "def add(", "def plus(")
-    result = solved.grade()["test_property"]
-    assert (result.verdict, result.ran, result.location) == (Verdict.ERROR, False, "exercises/tiny/number.py")
-
-
-def test_a_test_of_many_calls_says_which_one_failed(solved: Course) -> None:
-    test = """
-    from tests.checks import calling
-    from tiny.number import add
-
-    def test_many():
-        for a in range(5):
-            calling(add, a, 1).returns(a + 1)
-    """
-    solved.write("tests/m01_numbers/test_1_1_many.py", textwrap.dedent(test))
-    solved.write("tests/checks.py", (TESTS / "checks.py").read_text())
-    replace_add(solved, "return a + b if a != 3 else 0")
-    assert solved.grade()["test_many"].counterexample == "add(3, 1)"
-
-
-def test_megabytes_of_output(solved: Course) -> None:
-    replace_add(solved, "import sys; print('x' * 10**6); sys.stderr.write('y' * 10**6); return a + b")
-    assert verdicts(solved.grade()) == ALL_PASS
-
-
 def test_output_cannot_fake_answers(solved: Course) -> None:
     name = "tests/m01_numbers/test_1_1_add.py::test_property"
     answer = f'{{"event": "ran", "test": "{name}", "verdict": "pass", "message": "", "location": ""}}\\n'
@@ -179,16 +145,10 @@ def test_output_cannot_fake_answers(solved: Course) -> None:
     assert solved.grade()["test_property"].verdict is Verdict.ERROR
 
 
-def test_a_thread_does_not_keep_the_grader_waiting(solved: Course) -> None:
-    solved.edit(
-        "tiny/text.py",
-        '"""Text."""\n',
-        "import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\n",
-    )
-    assert verdicts(solved.grade()) == ALL_PASS
-
-
-def test_the_learners_pytest_files_have_no_say(solved: Course) -> None:
+def test_output_threads_and_the_learners_pytest_files_have_no_say(solved: Course) -> None:
+    replace_add(solved, "import sys; print('x' * 10**6); sys.stderr.write('y' * 10**6); return a + b")
+    thread = "import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\n"
+    solved.edit("tiny/text.py", '"""Text."""\n', thread)
     solved.write("exercises/conftest.py", "raise SystemExit\n")
     solved.write("exercises/tiny/conftest.py", "raise SystemExit\n")
     solved.write("exercises/pytest.ini", "[pytest]\naddopts = --collect-only\n")
@@ -207,6 +167,16 @@ def test_the_users_environment_has_no_say(solved: Course, monkeypatch: pytest.Mo
     assert solved.grade()["test_property"].verdict is Verdict.FAIL
 
 
+def test_tests_that_two_tasks_share(solved: Course) -> None:
+    solved.write(
+        "tests/shared.py", "def test_shout():\n    from tiny.text import shout\n    assert shout('a') == 'A!'\n"
+    )
+    solved.write("tests/m01_numbers/test_1_3_shout.py", "from tests import shared\ntest_shout = shared.test_shout\n")
+    assert solved.grade()["test_shout"].verdict is Verdict.PASS
+    solved.edit("tiny/text.py", '"!"', '"?"')
+    assert solved.grade()["test_shout"].verdict is Verdict.FAIL
+
+
 def test_a_test_that_does_not_report_is_no_pass(solved: Course) -> None:
     solved.write("tests/m01_numbers/test_1_3_shout.py", "def test_shout():\n    pass\ndel test_shout\n")
     result = solved.grade()["test_shout"]
@@ -218,3 +188,66 @@ def test_the_same_seed_gives_the_same_counterexample(solved: Course) -> None:
     first, second = (solved.grade(seed=7)["test_property"] for _ in range(2))
     assert first.message == second.message
     assert first.counterexample == second.counterexample != ""
+
+
+class Word(str):
+    """Equal to a plain string, and shown alike."""
+
+
+class Anything:
+    """Equal to everything."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    "got, expected, shown",
+    [
+        ((4.0,), (4,), "(4.0,)"),
+        ((True,), (1,), "(True,)"),
+        ([4], (4,), "[4]"),
+        (Word("i1"), "i1", "'i1', of type Word"),
+        ([Anything()], [4], "Anything object"),
+    ],
+)
+def test_equal_is_not_enough(got: object, expected: object, shown: str) -> None:
+    with pytest.raises(AssertionError) as failure:
+        calling(lambda: got).returns(expected)
+    assert shown in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "code, why",
+    [
+        ("import sys; sys.path.clear()", "says why"),
+        ("import builtins; builtins.len = lambda x: 0", "exit code 1"),
+    ],
+)
+def test_code_that_breaks_pytest_is_told_from_a_broken_grader(solved: Course, code: str, why: str) -> None:
+    solved.write("exercises/tiny/number.py", code + "\n")
+    results = solved.grade()
+    assert set(verdicts(results).values()) == {Verdict.ERROR}
+    assert any(why in result.message for result in results.values())
+
+
+@POSIX
+def test_a_folder_with_an_odd_name(tmp_path: Path) -> None:
+    course = small_course.make(tmp_path / "[my] kata::1 é")
+    course.solve()
+    assert set(verdicts(course.grade()).values()) == {Verdict.PASS}
+
+
+@POSIX
+def test_a_grader_that_is_ended_ends_its_children(tmp_path: Path) -> None:
+    loop = tmp_path / "mini_triton" / "__init__.py"
+    loop.parent.mkdir()
+    loop.write_text("import os\nopen(__file__[:-2] + 'pid', 'w').write(str(os.getpid()))\nwhile True: pass")
+    grade = [sys.executable, "-m", "grader", "grade", "m1", "--submission", str(tmp_path)]
+    with subprocess.Popen(grade, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
+        while not (pid := loop.with_suffix(".pid")).exists() or not pid.read_text():
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=5)[1] == "Stopped.\n"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)

@@ -7,9 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from grader import workspace
+from grader import stubs, workspace
 from grader.curriculum import Curriculum
-from tests.grader.ui_samples import REFERENCE, course
+from tests.grader.small_course import Course
+
+REFERENCE = '''"""Numbers."""
+
+
+class Number:
+    def twice(self, x: int) -> int:
+        """Two times x."""
+        # [task 1.1] Add.
+        # It is its own neighbour.
+        return x + x
+        # [end]
+
+
+def half(x: int) -> int:
+    """Rounded down."""
+    # [task 1.2] Divide.
+    return x // 2
+    # [end]
+'''
 
 MINE = '''"""Numbers."""
 
@@ -31,24 +50,19 @@ def half(x: int) -> int:
 
 
 @pytest.fixture
-def curriculum(tmp_path: Path) -> Curriculum:
-    return course(tmp_path)
+def curriculum(tiny: Course) -> Curriculum:
+    tiny.write("solutions/tiny/number.py", REFERENCE)
+    stubs.write(tiny.curriculum)
+    return tiny.curriculum
 
 
 @pytest.fixture
 def file(curriculum: Curriculum) -> Path:
-    return curriculum.exercises / "mini_triton" / "numbers.py"
+    return curriculum.exercises / "tiny" / "number.py"
 
 
 def backups(curriculum: Curriculum) -> list[str]:
     return [path.read_text() for path in (curriculum.scratch / "backups").rglob("*.py")]
-
-
-def test_a_solution_is_the_function_without_markers(curriculum: Curriculum) -> None:
-    text = workspace.solution(curriculum, curriculum.task("1.1"))
-    place, code = text.split("\n", 1)
-    assert place == "# solutions/mini_triton/numbers.py:5"
-    assert code == 'def twice(self, x: int) -> int:\n    """Two times x."""\n    return x + x\n'
 
 
 def test_a_difference_goes_from_the_learner_to_the_reference(curriculum: Curriculum, file: Path) -> None:
@@ -59,7 +73,7 @@ def test_a_difference_goes_from_the_learner_to_the_reference(curriculum: Curricu
     file.write_text(REFERENCE.replace("# [task 1.2]", "# Task 1.2:").replace("    # [end]\n", ""))
     assert workspace.diff(curriculum, curriculum.task("1.2")) == "", "an instruction is no difference"
     file.write_text("half(\n")
-    with pytest.raises(workspace.Untold, match="numbers.py:1"):
+    with pytest.raises(workspace.Untold, match="number.py:1"):
         workspace.diff(curriculum, curriculum.task("1.2"))
 
 
@@ -67,7 +81,7 @@ def test_one_task_goes_back_and_the_rest_stays(curriculum: Curriculum, file: Pat
     file.write_text(MINE)
     done = workspace.reset(curriculum, [curriculum.task("1.2")])
     text = file.read_text()
-    assert 'raise NotImplementedError("Task 1.2: Half")' in text
+    assert 'raise NotImplementedError("Task 1.2: Double")' in text
     assert "return 2 * x" in text and "def helper" in text
     assert "half" in done[0] and ".kata/backups/" in done[1]
     assert backups(curriculum) == [MINE]
@@ -76,9 +90,9 @@ def test_one_task_goes_back_and_the_rest_stays(curriculum: Curriculum, file: Pat
 @pytest.mark.parametrize(
     "text, why",
     [
-        ("def twice(): ...\ndef half(:\n", "exercises/mini_triton/numbers.py:2: invalid syntax"),
+        ("def twice(): ...\ndef half(:\n", "exercises/tiny/number.py:2: invalid syntax"),
         ("half = None\n", "half is defined 0 times"),
-        ("def half(): ...\ndef half(): ...\n", "numbers.py:2: half is defined 2 times"),
+        ("def half(): ...\ndef half(): ...\n", "number.py:2: half is defined 2 times"),
     ],
 )
 def test_where_a_function_cannot_be_found_nothing_is_lost(
@@ -101,36 +115,18 @@ def test_what_is_no_utf8_stays_as_it_was(curriculum: Curriculum, file: Path) -> 
     assert b"x // 3" in after and b"x // 3" not in file.read_bytes()
 
 
-def test_a_milestone_goes_back_as_whole_files(curriculum: Curriculum, file: Path) -> None:
-    stub = file.read_text()
-    file.write_text(MINE)
-    workspace.reset(curriculum, curriculum.tasks)
-    assert file.read_text() == stub
-    assert backups(curriculum) == [MINE]
-
-
 def test_resets_in_a_row_keep_every_version(curriculum: Curriculum, file: Path) -> None:
+    stub = file.read_text()
     versions = [MINE, MINE + "# again\n", MINE + "# and again\n"]
     for text in versions:
         file.write_text(text)
-        workspace.reset(curriculum, curriculum.tasks)
+        workspace.reset(curriculum, curriculum.milestone(1).tasks)
+        assert file.read_text() == stub
     assert sorted(backups(curriculum)) == sorted(versions)
 
 
-def test_nothing_to_reset_is_said(curriculum: Curriculum) -> None:
-    assert workspace.reset(curriculum, curriculum.tasks) == ["Nothing to do: this is the stub already."]
-    assert not backups(curriculum)
-
-
-def test_a_file_that_went_missing_comes_back(curriculum: Curriculum, file: Path) -> None:
-    stub = file.read_text()
-    file.unlink()
-    assert workspace.reset_file(curriculum, file)
-    assert file.read_text() == stub
-
-
 def test_only_the_courses_files_can_be_reset(curriculum: Curriculum, tmp_path: Path) -> None:
-    (curriculum.exercises / "mini_triton" / "mine.py").write_text("x = 1\n")
-    assert workspace.reset_file(curriculum, curriculum.exercises / "mini_triton" / "mine.py") == []
-    assert workspace.reset_file(curriculum, tmp_path / "solutions" / "mini_triton" / "numbers.py") == []
-    assert (tmp_path / "solutions" / "mini_triton" / "numbers.py").read_text() == REFERENCE
+    (curriculum.exercises / "tiny" / "mine.py").write_text("x = 1\n")
+    assert workspace.reset_file(curriculum, curriculum.exercises / "tiny" / "mine.py") == []
+    assert workspace.reset_file(curriculum, tmp_path / "solutions" / "tiny" / "number.py") == []
+    assert (tmp_path / "solutions" / "tiny" / "number.py").read_text() == REFERENCE

@@ -25,12 +25,8 @@ def test_integers_are_spelled_as_in_mlir() -> None:
 
 
 def test_floats_are_spelled_as_in_mlir() -> None:
-    for name, (dtype, _) in FLOATS.items():
-        calling(str, FloatType(name)).returns(spelled(dtype), because=f"this is how real Triton prints {dtype}")
-
-
-def test_floats_have_their_width() -> None:
     for name, (dtype, width) in FLOATS.items():
+        calling(str, FloatType(name)).returns(spelled(dtype), because=f"this is how real Triton prints {dtype}")
         calling(getattr, FloatType(name), "width").returns(width, because=f"{dtype} has {width} bits")
 
 
@@ -45,8 +41,4 @@ def test_pointers_to_anything() -> None:
     for name in SCALARS:
         pointer = PointerType(scalar(name))
         calling(str, pointer).returns(f"!tt.ptr<{name}>", because=f"what it points to is spelled {name}")
-
-
-def test_pointers_have_one_width() -> None:
-    for name in SCALARS:
-        calling(getattr, PointerType(scalar(name)), "width").returns(64, because="every address has 64 bits")
+        calling(getattr, pointer, "width").returns(64, because="every address has 64 bits")

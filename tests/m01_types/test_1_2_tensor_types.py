@@ -17,12 +17,6 @@ from tests.support.type_names import NUMBERS, SCALARS, of_shape, scalar
 POWERS = [2**power for power in range(21)]
 LIMIT = POWERS[-1]
 SHAPES = ((1,), (64,), (2, 4), (1, 8, 1))
-SPELLED = {
-    ((128, 64), "f32"): "tensor<128x64xf32>",
-    ((1,), "i1"): "tensor<1xi1>",
-    ((1024,), "!tt.ptr<bf16>"): "tensor<1024x!tt.ptr<bf16>>",
-    ((2, 1, 16), "f8E4M3FN"): "tensor<2x1x16xf8E4M3FN>",
-}
 
 powers = st.sampled_from(POWERS)
 not_powers = st.integers(3, LIMIT).filter(lambda dim: dim not in POWERS) | st.integers(-LIMIT, -1)
@@ -76,11 +70,6 @@ def test_an_element_that_is_no_scalar() -> None:
     tensors = [TensorType((4,), scalar(name)) for name in SCALARS]
     for wrong in (*tensors, FunctionType((F32,), (F32,)), "f32", None):
         calling(TensorType, (4,), wrong).raises(TypeError, because="elements are numbers or pointers")
-
-
-def test_spelling() -> None:
-    for (shape, name), text in SPELLED.items():
-        calling(str, TensorType(shape, scalar(name))).returns(text, because="this is how real Triton prints it")
 
 
 def test_tensors_are_values() -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
+import pytest
 from mini_triton.language.dtypes import DTYPES, promote
 
 from tests.checks import calling
@@ -30,39 +32,22 @@ def agrees(lhs: str, operator: str, rhs: str) -> None:
         call.raises(TypeError, lhs, rhs, because=f"{question} is refused: {answer.text}")
 
 
-def test_fp64_and_fp32_with_anything() -> None:
+GROUPS: dict[str, Callable[[set[str]], object]] = {
+    "fp64 and fp32 with anything": lambda pair: pair & WIDE,
+    "fp16 and bf16 with anything narrower": lambda pair: pair & HALF and not pair & WIDE,
+    "integers": lambda pair: pair <= INTEGERS,
+    "fp8 with fp8 and with integers": lambda pair: pair & FP8 and pair <= FP8 | INTEGERS,
+}
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_two_tensors(group: str) -> None:
     for lhs, rhs in PAIRS:
-        if {lhs, rhs} & WIDE:
+        if GROUPS[group]({lhs, rhs}):
             agrees(lhs, "+", rhs)
 
 
-def test_fp16_and_bf16_with_anything_narrower() -> None:
+def test_division_and_remainder() -> None:
     for lhs, rhs in PAIRS:
-        if {lhs, rhs} & HALF and not {lhs, rhs} & WIDE:
-            agrees(lhs, "+", rhs)
-
-
-def test_integers() -> None:
-    for lhs, rhs in PAIRS:
-        if {lhs, rhs} <= INTEGERS:
-            agrees(lhs, "+", rhs)
-
-
-def test_fp8_with_fp8_and_with_integers() -> None:
-    for lhs, rhs in PAIRS:
-        if {lhs, rhs} & FP8 and {lhs, rhs} <= FP8 | INTEGERS:
-            agrees(lhs, "+", rhs)
-
-
-def test_division_and_remainder_of_floats() -> None:
-    for lhs, rhs in PAIRS:
-        if not {lhs, rhs} <= INTEGERS:
-            agrees(lhs, "/", rhs)
-            agrees(lhs, "%", rhs)
-
-
-def test_division_and_remainder_of_integers() -> None:
-    for lhs, rhs in PAIRS:
-        if {lhs, rhs} <= INTEGERS:
-            agrees(lhs, "//", rhs)
-            agrees(lhs, "%", rhs)
+        agrees(lhs, "//" if {lhs, rhs} <= INTEGERS else "/", rhs)
+        agrees(lhs, "%", rhs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import struct
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.language.dtypes import DTYPES, literal_dtype, promote_literal
@@ -24,7 +25,7 @@ near_powers_of_two = st.builds(
 integers = near_powers_of_two | st.integers()
 
 
-def fits(format: str, value: int) -> bool:
+def holds(format: str, value: int) -> bool:
     """Whether C's integer type holds `value`."""
     try:
         struct.pack(format, value)
@@ -40,11 +41,7 @@ def agrees(dtype: str, operator: str, value: bool | int | float) -> None:
         return  # its versions differ: nothing to be right or wrong about
     question = f"real Triton's {dtype} {operator} {value!r}"
     arguments = (DTYPES[dtype], value)
-    call = (
-        calling(promote_literal, *arguments)
-        if operator == "+"
-        else calling(promote_literal, *arguments, div_or_mod=True)
-    )
+    call = calling(promote_literal, *arguments, **{"div_or_mod": True} if operator == "%" else {})
     because = f"{question} is {answer.value}" if answer.ok else f"{question} is refused: {answer.text}"
     if answer.ok:
         call.returns(DTYPES[answer.value], because)
@@ -70,7 +67,7 @@ def test_numbers_alone() -> None:
 @given(value=integers)
 def test_integers_alone(value: int) -> None:
     for dtype, format in FORMATS.items():
-        if fits(format, value):
+        if holds(format, value):
             calling(literal_dtype, value).returns(DTYPES[dtype], because=f"{dtype} is the first that holds it")
             return
     calling(literal_dtype, value).raises(ValueError, str(value), because="no dtype holds it")
@@ -86,27 +83,18 @@ def test_floats_alone(significand: int, exponent: int, sign: int) -> None:
     calling(literal_dtype, value).returns(DTYPES["fp32" if normal else "fp64"], because)
 
 
-def test_numbers_beside_tensors() -> None:
+@pytest.mark.parametrize("operator", "+%")
+@pytest.mark.parametrize("fits", [True, False])
+def test_numbers_beside_tensors(fits: bool, operator: str) -> None:
     for dtype, value in itertools.product(questions.DTYPES, questions.LITERALS):
-        if records.literal_promotion(dtype, value).ok:
-            agrees(dtype, "+", value)
-
-
-def test_integers_that_do_not_fit_their_tensor() -> None:
-    for dtype, value in itertools.product(questions.DTYPES, questions.LITERALS):
-        if not records.literal_promotion(dtype, value).ok:
-            agrees(dtype, "+", value)
+        if records.literal_promotion(dtype, value).ok == fits:
+            agrees(dtype, operator, value)
 
 
 @given(dtype=st.sampled_from([*NARROW_FORMATS, *FORMATS]), value=integers)
 def test_integers_beside_integer_tensors(dtype: str, value: int) -> None:
     call = calling(promote_literal, DTYPES[dtype], value)
-    if fits((NARROW_FORMATS | FORMATS)[dtype], value):
+    if holds((NARROW_FORMATS | FORMATS)[dtype], value):
         call.returns(DTYPES[dtype], because=f"{dtype} holds {value}")
     else:
         call.raises(ValueError, because=f"{dtype} does not hold {value}")
-
-
-def test_numbers_in_division_and_remainder() -> None:
-    for dtype, value in itertools.product(questions.DTYPES, questions.LITERALS):
-        agrees(dtype, "%", value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection
 
+import pytest
 from mini_triton.language.dtypes import DTYPES, cast_steps, dtype, float32
 
 from tests.checks import calling
@@ -36,26 +37,17 @@ def steps(ops: list[str], target: dtype) -> list[tuple[str, dtype]]:
     return [(op, target if i == len(ops) else float32) for i, op in enumerate(ops, 1)]
 
 
-def test_float_to_float() -> None:
-    agree(FLOATS, FLOATS)
+GROUPS = {
+    "float to float": (FLOATS, FLOATS),
+    "float to integer": (FLOATS, INTEGERS),
+    "integer to float": ([*INTEGERS, "int1"], FLOATS),
+    "integer to integer": ([*INTEGERS, "int1"], INTEGERS),
+    "anything to int1": ([*INTEGERS, *FLOATS], ["int1"]),
+    "from fp8": (FP8, questions.DTYPES),
+    "to fp8": (questions.DTYPES, FP8),
+}
 
 
-def test_float_to_integer() -> None:
-    agree(FLOATS, INTEGERS)
-
-
-def test_integer_to_float() -> None:
-    agree([*INTEGERS, "int1"], FLOATS)
-
-
-def test_integer_to_integer() -> None:
-    agree([*INTEGERS, "int1"], INTEGERS)
-
-
-def test_anything_to_int1() -> None:
-    agree([*INTEGERS, *FLOATS], ["int1"])
-
-
-def test_to_and_from_fp8() -> None:
-    agree(FP8, questions.DTYPES)
-    agree(questions.DTYPES, FP8)
+@pytest.mark.parametrize("group", GROUPS)
+def test_casts(group: str) -> None:
+    agree(*GROUPS[group])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from typing import Any
 
+import pytest
 from mini_triton.formats import FLOATS
 from mini_triton.ir.ops.elementwise import (
     bitcast,
@@ -18,7 +21,7 @@ from mini_triton.ir.ops.elementwise import (
     wider_integer,
 )
 
-from tests.support.m02_ops.descriptions import tensor, type_of, word
+from tests.support.m02_ops.generic_form import tensor, type_of
 from tests.support.m02_ops.rules import Call, applying, judge
 from tests.support.type_names import NUMBERS
 
@@ -43,12 +46,9 @@ def casts(rule, name: str, stricter: str = "") -> list[Call]:
     ]
 
 
-def test_integer_arithmetic() -> None:
-    judge(Call(same_integers, "arith.addi", pair, [(pair[0],)]) for pair in itertools.product(TYPES, repeat=2))
-
-
-def test_float_arithmetic() -> None:
-    judge(Call(same_floats, "arith.mulf", pair, [(pair[0],)]) for pair in itertools.product(TYPES, repeat=2))
+def test_arithmetic() -> None:
+    for rule, name in ((same_integers, "arith.addi"), (same_floats, "arith.mulf")):
+        judge(Call(rule, name, pair, [(pair[0],)]) for pair in itertools.product(TYPES, repeat=2))
 
 
 def test_two_different_types_are_both_named() -> None:
@@ -59,18 +59,13 @@ def test_two_different_types_are_both_named() -> None:
             call.raises(TypeError, lhs, rhs, because="the types differ, and the message should name both")
 
 
-def test_compare_integers() -> None:
-    predicate = {"predicate": word("slt", 2, width=64)}
+@pytest.mark.parametrize(("rule", "predicate"), [(cmpi, 2), (cmpf, 4)])
+def test_compare(rule: Callable[..., Any], predicate: int) -> None:
+    """Less than, ordered."""
     judge(
-        Call(cmpi, "arith.cmpi", (lhs, rhs), [("i1",), (boolean_of(lhs),)], predicate)
-        for lhs, rhs in itertools.product(TYPES, repeat=2)
-    )
-
-
-def test_compare_floats() -> None:
-    predicate = {"predicate": word("olt", 4, width=64)}
-    judge(
-        Call(cmpf, "arith.cmpf", (lhs, rhs), [("i1",), (boolean_of(lhs),)], predicate)
+        Call(
+            rule, f"arith.{rule.__name__}", (lhs, rhs), [("i1",), (boolean_of(lhs),)], f"predicate = {predicate} : i64"
+        )
         for lhs, rhs in itertools.product(TYPES, repeat=2)
     )
 
@@ -82,9 +77,6 @@ def test_select() -> None:
         for type, condition in itertools.product(TYPES, conditions)
         if type.startswith("tensor") or not condition.startswith("tensor")
     )
-
-
-def test_a_tensor_cannot_choose_between_scalars() -> None:
     judge([Call(select, "arith.select", ("tensor<8xi1>", "f32", "f32"), [("f32",)])])  # real Triton aborts
 
 
@@ -97,13 +89,7 @@ def test_select_between_different_types() -> None:
     )
 
 
-def test_wider_and_narrower_floats() -> None:
+def test_casts() -> None:
     judge(casts(wider_float, "arith.extf", FLOAT_8) + casts(narrower_float, "arith.truncf", FLOAT_8))
-
-
-def test_wider_and_narrower_integers() -> None:
     judge(casts(wider_integer, "arith.extsi") + casts(narrower_integer, "arith.trunci"))
-
-
-def test_bitcast() -> None:
     judge(casts(bitcast, "tt.bitcast"))

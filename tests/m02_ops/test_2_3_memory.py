@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mini_triton.formats import FLOATS
 from mini_triton.ir.ops.memory import addptr, atomic_cas, atomic_rmw, load, pointee, store
 
-from tests.support.m02_ops.descriptions import Attribute, segments, tensor, type_of, word
+from tests.support.m02_ops.generic_form import segments, tensor, type_of
 from tests.support.m02_ops.rules import Call, applying, judge
 from tests.support.type_names import NUMBERS
 
@@ -18,9 +18,10 @@ POINTERS = tuple(tensor(shape, f"!tt.ptr<{name}>") for shape in SHAPES for name 
 VALUES = tuple(tensor(shape, name) for shape in SHAPES for name in ("f32", "i8"))
 MASKS = tuple(tensor(shape, name) for shape in SHAPES for name in ("i1", "i32"))
 ATOMICS = ("and", "or", "xor", "add", "fadd", "max", "min", "umax", "umin", "exch")  # numbered from 1
-ORDER = {"sem": word("acq_rel", 4), "scope": word("gpu", 1)}
+ORDER = "sem = 4 : i32, scope = 1 : i32"
 ONE_SHAPE = "pointer and offset have one shape: nothing broadcasts here"
 
+Shape = tuple[int, ...]
 shapes = st.lists(st.sampled_from((1, 2, 4, 8)), max_size=3).map(tuple)
 names = st.sampled_from(NUMBERS)
 
@@ -32,18 +33,18 @@ def size_of(type: str) -> str:
 
 def loads(ptr: str, mask: str | None = None, other: str | None = None) -> Call:
     """`load`, and all that might be read."""
-    attributes = {"operandSegmentSizes": segments(True, mask is not None, other is not None)}
-    return Call(load, "tt.load", (ptr, mask, other), [(value,) for value in VALUES], attributes)
+    present = segments(True, mask is not None, other is not None)
+    return Call(load, "tt.load", (ptr, mask, other), [(value,) for value in VALUES], present)
 
 
 def atomic(name: str, ptr: str, value: str, mask: str | None, stricter: str = "") -> Call:
     """`atomic_rmw` of this name."""
-    attributes: dict[str, Attribute] = {"atomic_rmw_op": word(name, 1 + ATOMICS.index(name)), **ORDER}
+    attributes = f"atomic_rmw_op = {1 + ATOMICS.index(name)} : i32, {ORDER}"
     return Call(atomic_rmw, "tt.atomic_rmw", (ptr, value, mask), [(value,)], attributes, stricter=stricter)
 
 
 @given(shape=shapes, name=names)
-def test_what_a_pointer_points_to(shape: tuple[int, ...], name: str) -> None:
+def test_what_a_pointer_points_to(shape: Shape, name: str) -> None:
     for depth in range(3):
         behind, ptr = ("!tt.ptr<" * d + name + ">" * d for d in (depth, depth + 1))
         call = applying(pointee, type_of(tensor(shape, ptr)))
@@ -57,9 +58,6 @@ def test_pointer_arithmetic() -> None:
         Call(addptr, "tt.addptr", (ptr, offset), [(ptr,)], because=ONE_SHAPE if size_of(ptr) != size_of(offset) else "")
         for ptr, offset in itertools.product(POINTERS + VALUES, offsets)
     )
-
-
-def test_booleans_are_no_offsets() -> None:
     why = "a sign-extended true is -1: the front end widens booleans first, so that they are never offsets"
     for shape in SHAPES:
         pair = tensor(shape, "!tt.ptr<f32>"), tensor(shape, "i1")
@@ -67,47 +65,26 @@ def test_booleans_are_no_offsets() -> None:
 
 
 def test_load() -> None:
+    """Alone, with a mask, with another value for where the mask is false."""
     judge(loads(ptr) for ptr in POINTERS + VALUES)
-
-
-def test_load_with_a_mask() -> None:
     judge(loads(*pair) for pair in itertools.product(POINTERS, MASKS))
+    pairs = itertools.product(POINTERS, VALUES)
+    judge(loads(ptr, f"{size_of(ptr)}xi1>" if size_of(ptr) else "i1", other) for ptr, other in pairs)
 
 
-def test_load_with_another_value() -> None:
-    judge(
-        loads(ptr, tensor(shape, "i1"), other)
-        for shape in SHAPES
-        for ptr, other in itertools.product([tensor(shape, "!tt.ptr<f32>"), tensor(shape, "!tt.ptr<i8>")], VALUES)
-    )
-
-
-@given(shape=shapes, name=names, mask_shape=shapes, other_shape=shapes, other=names, same=st.booleans())
-def test_loads_of_any_type(
-    shape: tuple[int, ...],
-    name: str,
-    mask_shape: tuple[int, ...],
-    other_shape: tuple[int, ...],
-    other: str,
-    same: bool,
-) -> None:
+@given(shape=shapes, name=names, mask=shapes, filling=st.tuples(shapes, names), same=st.booleans())
+def test_loads_of_any_type(shape: Shape, name: str, mask: Shape, filling: tuple[Shape, str], same: bool) -> None:
     if same:
-        mask_shape, other_shape, other = shape, shape, name
-    ptr, mask, filling = tensor(shape, f"!tt.ptr<{name}>"), tensor(mask_shape, "i1"), tensor(other_shape, other)
-    offers = [(tensor(shape, name),), (filling,)]
-    attributes = {"operandSegmentSizes": segments(True, True, True)}
-    judge([Call(load, "tt.load", (ptr, mask, filling), offers, attributes)])
+        mask, filling = shape, (shape, name)
+    operands = tensor(shape, f"!tt.ptr<{name}>"), tensor(mask, "i1"), tensor(*filling)
+    offers = [(tensor(shape, name),), (tensor(*filling),)]
+    judge([Call(load, "tt.load", operands, offers, segments(True, True, True))])
 
 
 def test_store() -> None:
     judge(Call(store, "tt.store", pair, [()]) for pair in itertools.product(POINTERS + VALUES, VALUES))
-
-
-def test_store_with_a_mask() -> None:
-    judge(
-        Call(store, "tt.store", (tensor(shape, "!tt.ptr<f32>"), tensor(shape, "f32"), mask), [()])
-        for shape, mask in itertools.product(SHAPES, MASKS)
-    )
+    masked = [(tensor(shape, "!tt.ptr<f32>"), tensor(shape, "f32"), mask) for shape in SHAPES for mask in MASKS]
+    judge(Call(store, "tt.store", operands, [()]) for operands in masked)
 
 
 def test_the_message_says_what_was_expected() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.ir.ops.shape import broadcast, expand_dims, join, make_range, reshape, splat, split, trans
 
-from tests.support.m02_ops.descriptions import array, integer, tensor
+from tests.support.m02_ops.generic_form import tensor
 from tests.support.m02_ops.rules import Call, judge
 from tests.support.type_names import NUMBERS
 
@@ -22,27 +25,29 @@ shapes = st.lists(st.sampled_from((1, 2, 4, 16)), min_size=1, max_size=4).map(tu
 names = st.sampled_from((*NUMBERS, "!tt.ptr<f32>"))
 
 
+def transposes(source: str, offers: Sequence[tuple[str, ...]], order: Sequence[int]) -> Call:
+    """`trans` with this order."""
+    return Call(trans, "tt.trans", (source,), offers, f"order = array<i32{':' * bool(order)} {str(order)[1:-1]}>")
+
+
 def ranges(start: int, end: int, *offers: tuple[str, ...]) -> Call:
     """`make_range`, with the type that real Triton may give it and some others."""
     offers = (*offers, (f"tensor<{max(end - start, 1)}xi32>",), (f"tensor<{max(end - start, 1)}xi64>",))
-    attributes = {"start": integer(start), "end": integer(end)}
-    return Call(make_range, "tt.make_range", (), offers, attributes, refusals=ANY_SHAPE)
+    bounds = f"start = {start} : i32, end = {end} : i32"
+    return Call(make_range, "tt.make_range", (), offers, bounds, refusals=ANY_SHAPE)
 
 
 def test_ranges() -> None:
     ends = (0, 1, 2, 3, 4, 6, 8, 9, 12, 16)
     judge(ranges(start, end, ("i32",)) for start, end in itertools.product((0, 1, 4, 8), ends))
+    why = "a range has one number at least: that is no question of its shape"
+    empty = (0, 0), (8, 8), (0, -8), (8, 4)
+    judge(replace(ranges(*pair), refusals=(TypeError,), stricter=why) for pair in empty)
 
 
 @given(start=st.integers(-(2**20), 2**20), power=st.integers(0, 21), off=st.sampled_from((0, 0, 0, 1, -1)))
 def test_ranges_of_any_length(start: int, power: int, off: int) -> None:
     judge([ranges(start, start + 2**power + off)])
-
-
-def test_a_range_of_nothing() -> None:
-    why = "a range has one number at least: that is no question of its shape"
-    pairs = (0, 0), (8, 8), (0, -8), (8, 4)
-    judge(replace(ranges(*pair), refusals=(TypeError,), stricter=why) for pair in pairs)
 
 
 def test_splat() -> None:
@@ -61,56 +66,36 @@ def test_only_scalars_are_splat() -> None:
 def test_a_new_dimension(shape: Shape, name: str, axis: int) -> None:
     axis = min(axis, len(shape))
     offers = [(tensor((*shape[:i], 1, *shape[i:]), name),) for i in range(len(shape) + 1)]
-    judge([Call(expand_dims, "tt.expand_dims", (tensor(shape, name),), offers, {"axis": integer(axis)})])
+    judge([Call(expand_dims, "tt.expand_dims", (tensor(shape, name),), offers, f"axis = {axis} : i32")])
 
 
 def test_a_new_dimension_where_there_is_no_place() -> None:
     why = "an axis counts from 0 to the rank; real Triton does not check it, and its process may die"
     for shape in SHAPES:
         for axis in (-3, -2, -1, len(shape) + 1, len(shape) + 2):
-            attributes = {"axis": integer(axis)}
-            judge([Call(expand_dims, "tt.expand_dims", (tensor(shape, "f32"),), (), attributes, stricter=why)])
+            source = (tensor(shape, "f32"),)
+            judge([Call(expand_dims, "tt.expand_dims", source, (), f"axis = {axis} : i32", stricter=why)])
+    judge([Call(expand_dims, "tt.expand_dims", ("f32",), [("tensor<1xf32>",)], "axis = 0 : i32")])
 
 
-def test_scalars_have_no_dimensions() -> None:
-    judge([Call(expand_dims, "tt.expand_dims", ("f32",), [("tensor<1xf32>",)], {"axis": integer(0)})])
-
-
-def test_broadcast() -> None:
+@pytest.mark.parametrize("rule", [broadcast, reshape])
+def test_another_shape(rule: Callable[..., Any]) -> None:
+    """Broadcast or reshaped to a shape that is given."""
     results = [*TENSORS, "tensor<8x8xf32>", "tensor<8xi32>", "tensor<4x2x2xf32>", "f32"]
     pairs = itertools.product([*TENSORS, "f32", "tensor<1x8xi32>"], results)
-    judge(Call(broadcast, "tt.broadcast", (source,), [(result,)], given=result) for source, result in pairs)
-
-
-@given(shape=shapes, name=names, growth=st.lists(st.sampled_from((1, 1, 2)), max_size=4))
-def test_broadcast_of_any_shape(shape: Shape, name: str, growth: list[int]) -> None:
-    factors = (*growth, 1, 1, 1, 1)[: len(shape)]
-    source = tensor(shape, name)
-    result = tensor([size * factor for size, factor in zip(shape, factors, strict=True)], name)
-    judge([Call(broadcast, "tt.broadcast", (source,), [(result,)], given=result)])
-
-
-def test_reshape() -> None:
-    results = [*TENSORS, "tensor<8xi32>", "tensor<8x8xf32>", "f32"]
-    pairs = itertools.product([*TENSORS, "f32", "tensor<2x4xi32>"], results)
-    judge(Call(reshape, "tt.reshape", (source,), [(result,)], given=result) for source, result in pairs)
+    judge(Call(rule, f"tt.{rule.__name__}", (source,), [(result,)], given=result) for source, result in pairs)
 
 
 @given(shape=shapes, all_axes=st.permutations(range(4)))
 def test_transpose(shape: Shape, all_axes: list[int]) -> None:
-    order = [axis for axis in all_axes if axis < len(shape)]
     offers = [(tensor(other, "f16"),) for other in sorted(set(itertools.permutations(shape)))]
-    judge([Call(trans, "tt.trans", (tensor(shape, "f16"),), offers, {"order": array(order)})])
+    judge([transposes(tensor(shape, "f16"), offers, [axis for axis in all_axes if axis < len(shape)])])
 
 
 @given(shape=shapes, order=st.lists(st.integers(-1, 3), max_size=4))
 def test_orders_that_may_be_wrong(shape: Shape, order: list[int]) -> None:
     offers = [(tensor(other, "f32"),) for other in sorted(set(itertools.permutations(shape)))]
-    judge([Call(trans, "tt.trans", (tensor(shape, "f32"),), offers, {"order": array(order)})])
-
-
-def test_scalars_have_no_order() -> None:
-    judge(Call(trans, "tt.trans", ("f32",), [("f32",)], {"order": array(order)}) for order in ((), (0,)))
+    judge([transposes(tensor(shape, "f32"), offers, order), *(transposes("f32", [("f32",)], o) for o in ([], [0]))])
 
 
 def test_join() -> None:
@@ -127,13 +112,6 @@ def test_split() -> None:
         Call(split, "tt.split", (tensor(shape, name),), [(tensor(shape[:-1] or (1,), name),) * 2, (name, name)])
         for shape, name in itertools.product(types, ("f32", "i1", "!tt.ptr<i8>"))
     )
-
-
-@given(shape=shapes, name=names)
-def test_split_undoes_join(shape: Shape, name: str) -> None:
-    type, pair = tensor(shape, name), tensor((*shape, 2), name)
-    judge([Call(join, "tt.join", (type, type), [(pair,)])])
-    judge([Call(split, "tt.split", (pair,), [(type, type)])])
 
 
 def test_tensors_have_a_largest_size() -> None:

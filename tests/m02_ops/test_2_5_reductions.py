@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.ir.ops.reduction import dot, reduce, scan
 
 from tests.oracles import triton
-from tests.support.m02_ops.descriptions import Block, Op, flag, integer, tensor
+from tests.support.m02_ops.generic_form import op, region, tensor
 from tests.support.m02_ops.rules import Call, judge
 
 SUMS = {  # for the elements of `a` and `b`, those in which the products may be summed
@@ -36,9 +39,56 @@ tt.func public @dot(%pa: !tt.ptr<{a}>, %pb: !tt.ptr<{b}>, %pc: !tt.ptr<{c}>) {{
 """
 
 Shape = tuple[int, ...]
-sizes = st.sampled_from((16, 32, 64))
 shapes = st.lists(st.sampled_from((1, 2, 4, 8)), min_size=1, max_size=3).map(tuple)
 elements = st.lists(st.sampled_from(("f32", "i32", "f16")), min_size=1, max_size=3)
+
+
+# --- dot
+
+
+def dots(a: Shape, b: Shape, c: Shape) -> Call:
+    """A dot of half precision tensors of these shapes."""
+    types = tensor(a, "f16"), tensor(b, "f16"), tensor(c, "f32")
+    return Call(dot, "tt.dot", types, [(types[2],)])
+
+
+def test_shapes_of_matrices() -> None:
+    judge(dots(*shapes) for shapes in itertools.product([(16, 32), (32, 16), (16, 16)], repeat=3))
+
+
+def test_stacks_of_matrices() -> None:
+    ranks = [((16, 32), (2, 16, 32), (4, 16, 32)), ((32, 64), (2, 32, 64), (4, 32, 64))]
+    judge(dots(a, b, c) for a, b in itertools.product(*ranks) for c in ((16, 64), (2, 16, 64), (4, 16, 64)))
+
+
+def test_only_matrices_and_stacks_of_them() -> None:
+    types = "tensor<16xf16>", "tensor<16xf16>", "tensor<16xf32>"
+    judge([Call(dot, "tt.dot", types, [("tensor<16xf32>",)]), Call(dot, "tt.dot", ("f16", "f16", "f32"), [("f32",)])])
+    why = "matrices, or stacks of them along one dimension"
+    four = "tensor<2x2x16x16xf16>", "tensor<2x2x16x16xf16>", "tensor<2x2x16x16xf32>"
+    judge([Call(dot, "tt.dot", four, (), stricter=why)])
+
+
+def test_elements_that_meet_in_a_dot() -> None:
+    """Real Triton's verifier accepts them, and it compiles the first."""
+    for (a, b), accumulators in SUMS.items():
+        types = [tensor((32, 32), a), tensor((32, 32), b)]
+        judge(Call(dot, "tt.dot", (*types, c), [(c,)]) for c in (tensor((32, 32), name) for name in accumulators))
+        compiled = triton.compile_ttir(DOT.format(a=a, b=b, c=accumulators[0]))
+        assert compiled, compiled.diagnostic
+
+
+def test_elements_that_do_not_meet_in_a_dot() -> None:
+    for a, b, c in itertools.product(ELEMENTS, repeat=3):
+        if c not in SUMS.get((a, b), ()):
+            types = [tensor((32, 32), element) for element in (a, b, c)]
+            why = f"the products of {a} and {b} are not summed in {c}: see ACCUMULATORS"
+            judge([Call(dot, "tt.dot", types, (), stricter=why)])
+
+
+# --- reduce and scan
+
+RULES: dict[str, Callable[..., Any]] = {"tt.reduce": reduce, "tt.scan": scan}
 CHANGES = (
     "nothing",
     "one argument less",
@@ -55,150 +105,72 @@ CHANGES = (
     "a second block",
     "no block",
 )
-changes = st.just("nothing") | st.sampled_from(CHANGES)
 
 
-# --- dot
-
-
-def dots(a: Shape, b: Shape, c: Shape) -> Call:
-    """A dot of half precision tensors of these shapes."""
-    types = tensor(a, "f16"), tensor(b, "f16"), tensor(c, "f32")
-    return Call(dot, "tt.dot", types, [(types[2],)])
-
-
-def test_shapes_of_matrices() -> None:
-    pairs = [(16, 32), (32, 16), (16, 16)]
-    judge(dots(*shapes) for shapes in itertools.product(pairs, repeat=3))
-
-
-def test_stacks_of_matrices() -> None:
-    ranks = [((16, 32), (2, 16, 32), (4, 16, 32)), ((32, 64), (2, 32, 64), (4, 32, 64))]
-    judge(dots(a, b, c) for a, b in itertools.product(*ranks) for c in ((16, 64), (2, 16, 64), (4, 16, 64)))
-
-
-@given(m=sizes, k=sizes, n=sizes, batch=st.lists(st.sampled_from((1, 2, 4)), max_size=1))
-def test_any_sizes(m: int, k: int, n: int, batch: list[int]) -> None:
-    judge([dots((*batch, m, k), (*batch, k, n), (*batch, m, n)), dots((*batch, m, k), (*batch, n, k), (*batch, m, n))])
-
-
-def test_only_matrices_and_stacks_of_them() -> None:
-    types = "tensor<16xf16>", "tensor<16xf16>", "tensor<16xf32>"
-    judge([Call(dot, "tt.dot", types, [("tensor<16xf32>",)]), Call(dot, "tt.dot", ("f16", "f16", "f32"), [("f32",)])])
-    why = "matrices, or stacks of them along one dimension"
-    four = "tensor<2x2x16x16xf16>", "tensor<2x2x16x16xf16>", "tensor<2x2x16x16xf32>"
-    judge([Call(dot, "tt.dot", four, (), stricter=why)])
-
-
-def test_elements_that_meet_in_a_dot() -> None:
-    for pair, accumulators in SUMS.items():
-        types = [tensor((32, 32), element) for element in pair]
-        judge(Call(dot, "tt.dot", (*types, c), [(c,)]) for c in (tensor((32, 32), name) for name in accumulators))
-
-
-def test_real_triton_compiles_these_elements() -> None:
-    for (a, b), accumulators in SUMS.items():
-        types = [tensor((32, 32), a), tensor((32, 32), b), tensor((32, 32), accumulators[0])]
-        judge([Call(dot, "tt.dot", types, [(types[2],)])])
-        compiled = triton.compile_ttir(DOT.format(a=a, b=b, c=accumulators[0]))
-        assert compiled, compiled.diagnostic
-
-
-def test_elements_that_do_not_meet_in_a_dot() -> None:
-    for a, b, c in itertools.product(ELEMENTS, repeat=3):
-        if c not in SUMS.get((a, b), ()):
-            types = [tensor((32, 32), element) for element in (a, b, c)]
-            why = f"the products of {a} and {b} are not summed in {c}: see ACCUMULATORS"
-            judge([Call(dot, "tt.dot", types, (), stricter=why)])
-
-
-# --- reduce and scan
-
-
-def combining(rule, name: str, shape: Shape, names: list[str], axis: int, change: str) -> Call:
+def combining(name: str, shape: Shape, names: list[str], axis: int, change: str = "nothing") -> Call:
     """A reduction or scan whose region returns its left elements, with something changed about the region."""
     sources = [tensor(shape, element) for element in names]
-    arguments = [*names, *names]
-    returned = [f"x{i}" for i in range(len(names))]
-    end = f"{name}.return"
-    if change == "one argument less":
-        arguments.pop()
-    elif change == "one argument more":
-        arguments.append(names[0])
-    elif change == "an argument of another type":
-        arguments[-1] = "i64"
-    elif change == "arguments in another order":
-        arguments = [element for element in names for _ in "lr"]
-        returned = [f"x{2 * i}" for i in range(len(names))]
-    elif change == "whole tensors as arguments":
-        arguments = [*sources, *sources]
-    elif change == "one value less":
-        returned.pop()
-    elif change == "one value more":
-        returned.append("x0")
-    elif change == "a value of another type":
-        returned[-1] = "elsewhere"
-    elif change == "another terminator":
-        end = "tt.scan.return" if name == "tt.reduce" else "tt.reduce.return"
-    ends = (Op(end, tuple(returned)),) if change != "no terminator" else ()
-    block = Block(tuple((f"x{i}", type) for i, type in enumerate(arguments)), ends)
-    attributes = {"axis": integer(axis)}
-    if name == "tt.scan":
-        attributes["reverse"] = flag(False)
-        offers = [tuple(sources)]
-    else:
-        rests = [shape[:i] + shape[i + 1 :] for i in range(len(shape))]
-        offers = [tuple(tensor(rest, element) for element in names) for rest in rests]
-    copies = 2 if change == "a second region" else 1
-    regions: tuple[tuple[Block, ...], ...] = tuple((_renamed(block, copy),) for copy in range(copies))
+    arguments, returned = {
+        "one argument less": ([*names, *names][:-1], names),
+        "one argument more": ([*names, *names, names[0]], names),
+        "an argument of another type": ([*names, *names[:-1], "i64"], names),
+        "arguments in another order": ([element for element in names for _ in "lr"], names),
+        "whole tensors as arguments": ([*sources, *sources], sources),
+        "one value less": ([*names, *names], names[:-1]),
+        "one value more": ([*names, *names], [*names, names[0]]),
+        "a value of another type": ([*names, *names], [*names[:-1], "i64"]),
+    }.get(change, ([*names, *names], names))
+    other = "tt.scan" if name == "tt.reduce" else "tt.reduce"
+    end = f"{other if change == 'another terminator' else name}.return"
+
+    def block(copy: str) -> str:
+        """Each copy needs names of its own."""
+        named = [(f"{copy}{i}", type) for i, type in enumerate(arguments)]
+        known = {type: (value, type) for value, type in reversed(named)} | {"i64": ("elsewhere", "i64")}
+        ends = [op(end, [known[type] for type in returned if type in known])]
+        return region(*ends * (change != "no terminator"), arguments=named)
+
+    regions = [block("x"), block("y")] if change == "a second region" else [block("x")]
     if change == "a second block":
-        regions = ((block, _renamed(block, 1)),)
-    elif change == "no block":
-        regions = ((),)
-    stricter = "" if 0 <= axis < len(shape) else "an axis counts from 0; not every version of Triton checks it"
-    outside = [("elsewhere", "i64")]
-    return Call(rule, name, sources, offers, attributes, regions=regions, outside=outside, stricter=stricter)
+        regions = [block("x")[:-1] + block("y")[2:].replace("bb0", "bb1")]
+    if change == "no block":
+        regions = ["{}"]
+    rests = [shape[:i] + shape[i + 1 :] for i in range(len(shape))]
+    offers = [tuple(tensor(rest, element) for element in names) for rest in rests]
+    return Call(
+        RULES[name],
+        name,
+        sources,
+        offers if name == "tt.reduce" else [tuple(sources)],
+        f"axis = {axis} : i32" + ", reverse = false" * (name == "tt.scan"),
+        regions=regions,
+        outside={"elsewhere": "i64"},
+        stricter="" if 0 <= axis < len(shape) else "an axis counts from 0; not every version of Triton checks it",
+    )
 
 
-def _renamed(block: Block, copy: int) -> Block:
-    """The same block again, whose values need names of their own."""
-    names = {name: f"{name}_{copy}" if copy else name for name, _ in block.arguments}
-    arguments = tuple((names[name], type) for name, type in block.arguments)
-    ends = tuple(op._replace(operands=tuple(names.get(o, o) for o in op.operands)) for op in block.operations)
-    return Block(arguments, ends)
+@pytest.mark.parametrize("name", RULES)
+@given(shape=shapes, names=elements, axis=st.integers(-1, 3), change=st.just("nothing") | st.sampled_from(CHANGES))
+def test_combine(name: str, shape: Shape, names: list[str], axis: int, change: str) -> None:
+    judge([combining(name, shape, names, axis, change)])
 
 
-@given(shape=shapes, names=elements, axis=st.integers(-1, 3), change=changes)
-def test_reduce(shape: Shape, names: list[str], axis: int, change: str) -> None:
-    judge([combining(reduce, "tt.reduce", shape, names, axis, change)])
+@pytest.mark.parametrize("name", RULES)
+def test_every_wrong_region(name: str) -> None:
+    judge(
+        combining(name, (4, 8), names, 1, change)
+        for change, names in itertools.product(CHANGES, (["f32"], ["f32", "i32"]))
+    )
 
 
-@given(shape=shapes, names=elements, axis=st.integers(-1, 3), change=changes)
-def test_scan(shape: Shape, names: list[str], axis: int, change: str) -> None:
-    judge([combining(scan, "tt.scan", shape, names, axis, change)])
-
-
-def test_every_wrong_region() -> None:
-    for change, names in itertools.product(CHANGES, (["f32"], ["f32", "i32"])):
-        judge([combining(reduce, "tt.reduce", (4, 8), names, 1, change)])
-        judge([combining(scan, "tt.scan", (4, 8), names, 1, change)])
-
-
-def test_sources_of_two_shapes() -> None:
-    sources = "tensor<8xf32>", "tensor<4xi32>"
-    for rule, name, results in ((reduce, "tt.reduce", ("f32", "i32")), (scan, "tt.scan", sources)):
-        call = combining(rule, name, (8,), ["f32", "i32"], 0, "nothing")
-        judge([Call(rule, name, sources, [results], call.attributes, regions=call.regions)])
-
-
-def test_only_tensors_are_combined() -> None:
-    for rule, name in ((reduce, "tt.reduce"), (scan, "tt.scan")):
-        call = combining(rule, name, (8,), ["f32"], 0, "nothing")
-        judge([Call(rule, name, ("f32",), [("f32",)], call.attributes, regions=call.regions)])
-
-
-def test_nothing_to_combine() -> None:
-    for rule, name in ((reduce, "tt.reduce"), (scan, "tt.scan")):
-        attributes = combining(rule, name, (8,), ["f32"], 0, "nothing").attributes
-        empty = ((Block((), (Op(f"{name}.return"),)),),)
-        judge([Call(rule, name, (), [()], attributes, regions=empty)])
+@pytest.mark.parametrize("name", RULES)
+def test_sources_that_cannot_be_combined(name: str) -> None:
+    """Of two shapes, scalars, or none at all."""
+    right, pair = combining(name, (8,), ["f32"], 0), combining(name, (8,), ["f32", "i32"], 0)
+    for sources, call in (
+        (("tensor<8xf32>", "tensor<4xi32>"), pair),
+        (("f32",), right),
+        ((), Call(RULES[name], name, (), (), right.attributes, regions=[region(op(f"{name}.return"))])),
+    ):
+        offers = [sources] if name == "tt.scan" else [("f32", "i32")[: len(sources)]]
+        judge([Call(RULES[name], name, sources, offers, call.attributes, regions=call.regions)])

@@ -16,11 +16,11 @@ from mini_triton.ir.types import F32, I1, I32, TensorType
 
 from tests.checks import described
 from tests.oracles import triton
-from tests.support.m02_ops import descriptions as ir
-from tests.support.m02_ops.descriptions import Op
-from tests.support.m02_ops.programs import Step, program, recipes
+from tests.support.m02_ops.generic_form import build, kernel
+from tests.support.m02_ops.programs import EVERY, Step, program, recipes
 
 T = TensorType((8,), F32)
+REGIONS = [Region([Block()])]
 LOC = Loc("kernel.py", 7, 3)
 
 
@@ -30,9 +30,8 @@ LOC = Loc("kernel.py", 7, 3)
 def nothing() -> None: ...
 def binary(lhs, rhs): ...
 def masked(ptr, mask=None, other=None): ...
-def several(*sources): ...
 def loop(lower, upper, *inits, regions): ...
-def flags(*, axis, reverse=False, word="", count=0): ...
+def flags(*, axis, reverse=False, count=0): ...
 def cast(input, *, rounding="rtne", result): ...
 def call(*args, callee, result=()): ...
 def many(ptr, mask=None, *rest, sem="relaxed", scope, regions, result): ...
@@ -40,20 +39,8 @@ def many(ptr, mask=None, *rest, sem="relaxed", scope, regions, result): ...
 
 SCHEMAS: dict[Callable[..., Any], Schema] = {
     nothing: Schema(),
-    binary: Schema(operands=("lhs", "rhs")),
     masked: Schema(operands=("ptr", "mask", "other"), optional=("mask", "other")),
-    several: Schema(variadic="sources"),
-    loop: Schema(operands=("lower", "upper"), variadic="inits", takes_regions=True),
-    flags: Schema(
-        attributes=("axis", "reverse", "word", "count"), defaults={"reverse": False, "word": "", "count": 0}
-    ),
-    cast: Schema(
-        operands=("input",),
-        attributes=("rounding",),
-        defaults={"rounding": "rtne"},
-        takes_result=True,
-        needs_result=True,
-    ),
+    flags: Schema(attributes=("axis", "reverse", "count"), defaults={"reverse": False, "count": 0}),
     call: Schema(variadic="args", attributes=("callee",), takes_result=True),
     many: Schema(
         operands=("ptr", "mask"),
@@ -106,32 +93,29 @@ def running(rule: Recorder, *arguments: Any) -> described:
     return described(words, OpDefinition("test.op", rule).result_types, *arguments)
 
 
-def test_what_a_rule_is_called_with() -> None:
-    regions = [Region([Block()])]
-    cases: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [
-        (binary, ([I32, I32], {}), ((I32, I32), {})),
-        (masked, ([I32], {}), ((I32,), {})),
-        (masked, ([I32, I1], {}), ((I32, I1), {})),
-        (several, ([], {}), ((), {})),
-        (several, ([I32] * 3, {}), ((I32,) * 3, {})),
-        (flags, ([], {"axis": 1, "word": "x"}), ((), {"axis": 1, "word": "x"})),
-        (flags, ([], {"axis": 0, "tt.divisibility": 16}), ((), {"axis": 0})),
-        (cast, ([I32], {}, (F32,)), ((I32,), {"result": F32})),
-        (call, ([I32], {"callee": "f"}, (F32, I32)), ((I32,), {"callee": "f", "result": (F32, I32)})),
-        (call, ([], {"callee": "f"}, ()), ((), {"callee": "f", "result": ()})),
-        (binary, ([I32, I32], {}, (I32,)), ((I32, I32), {})),
-        (loop, ([I32, I32, F32], {}, (), regions), ((I32, I32, F32), {"regions": regions})),
-        (binary, ([I32, I32], {}, (), regions), ((I32, I32), {})),
-    ]
-    for like, arguments, expected in cases:
-        rule = Recorder(like)
-        asked = running(rule, *arguments)
-        asked.succeeds()
-        if rule.seen != expected:
-            asked.fail(f"the rule is called with {expected}", f"it is called with {rule.seen}")
-    rule = Recorder(loop)
-    running(rule, iter([I32, I32]), {}, (), iter(regions)).returns(())
-    assert rule.seen == ((I32, I32), {"regions": regions}), "operands and regions may come from generators"
+CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [
+    (binary, ([I32, I32], {}), ((I32, I32), {})),
+    (masked, ([I32], {}), ((I32,), {})),
+    (masked, ([I32, I1], {}), ((I32, I1), {})),
+    (flags, ([], {"axis": 1, "count": 3}), ((), {"axis": 1, "count": 3})),
+    (flags, ([], {"axis": 0, "tt.divisibility": 16}), ((), {"axis": 0})),
+    (cast, ([I32], {}, (F32,)), ((I32,), {"result": F32})),
+    (call, ([I32] * 3, {"callee": "f"}, (F32, I32)), ((I32,) * 3, {"callee": "f", "result": (F32, I32)})),
+    (call, ([], {"callee": "f"}, ()), ((), {"callee": "f", "result": ()})),
+    (loop, (iter([I32, I32]), {}, (), iter(REGIONS)), ((I32, I32), {"regions": REGIONS})),
+    (binary, ([I32, I32], {}, (I32,), REGIONS), ((I32, I32), {})),
+]
+
+
+@pytest.mark.parametrize(("like", "arguments", "expected"), CALLS)
+def test_what_a_rule_is_called_with(
+    like: Callable[..., Any], arguments: tuple[Any, ...], expected: tuple[Any, ...]
+) -> None:
+    rule = Recorder(like)
+    asked = running(rule, *arguments)
+    asked.returns(())
+    if rule.seen != expected:
+        asked.fail(f"the rule is called with {expected}", f"it is called with {rule.seen}")
 
 
 def test_what_a_rule_gives() -> None:
@@ -141,25 +125,28 @@ def test_what_a_rule_gives() -> None:
         running(Recorder(binary, error), [I32, I32], {}).raises(TypeError, "because")
 
 
-def test_what_does_not_fit_the_schema() -> None:
+MISFITS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = [
+    (binary, ([I32], {}), ()),
+    (binary, ([I32] * 3, {}), ()),
+    (nothing, ([I32], {}), ()),
+    (masked, ([], {}), ()),
+    (masked, ([I32] * 4, {}), ()),
+    (loop, ([I32], {}), ()),
+    (flags, ([], {}), ("axis",)),
+    (flags, ([], {"axis": 1, "speed": 3}), ("speed",)),
+    (cast, ([I32], {}), ()),
+    (cast, ([I32], {"result": F32}, (F32,)), ("result",)),
+]
+
+
+@pytest.mark.parametrize(("like", "arguments", "names"), MISFITS)
+def test_what_does_not_fit_the_schema(
+    like: Callable[..., Any], arguments: tuple[Any, ...], names: tuple[str, ...]
+) -> None:
     """The rule is not even called."""
-    cases: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = [
-        (binary, ([I32], {}), ()),
-        (binary, ([I32] * 3, {}), ()),
-        (nothing, ([I32], {}), ()),
-        (masked, ([], {}), ()),
-        (masked, ([I32] * 4, {}), ()),
-        (loop, ([I32], {}), ()),
-        (flags, ([], {}), ("axis",)),
-        (flags, ([], {"axis": 1, "speed": 3}), ("speed",)),
-        (binary, ([I32, I32], {"axis": 1}), ("axis",)),
-        (cast, ([I32], {}), ()),
-        (cast, ([I32], {"result": F32}, (F32,)), ("result",)),
-    ]
-    for like, arguments, names in cases:
-        rule = Recorder(like, gives=T)
-        running(rule, *arguments).raises(TypeError, *names)
-        assert not rule.seen, f"{signature(rule)} should not be called with {arguments}"
+    rule = Recorder(like, gives=T)
+    running(rule, *arguments).raises(TypeError, *names)
+    assert not rule.seen, f"{signature(rule)} should not be called with {arguments}"
 
 
 # --- making operations
@@ -184,17 +171,14 @@ def test_operations_are_made_as_declared(declarations: None) -> None:
 
     (x,), region = Block([T], ["x"]).arguments, Region([Block()])
     asked = creating("test.scan", x, axis=1, reverse=False, result=F32, regions=iter([region]), loc=LOC, **{"tt.a": 5})
-    operation = asked.succeeds()
-    expected = {
-        "name": "test.scan", "operands": (x,), "attributes": {"axis": 1, "tt.a": 5}, "regions": [region], "loc": LOC,
-        "parent": None,
-    }  # fmt: skip
-    for name, value in expected.items():
-        described(f"{asked}.{name}", getattr, operation, name).returns(value)
-    assert [result.type for result in operation.results] == [T, F32], "its results have the types that the rule gives"
-    assert [use.number for use in x.uses] == [0] and region.parent is operation
-    operation = creating("test.scan", x, axis=1, reverse=True, result=F32, regions=[region]).succeeds()
-    assert operation.attributes == {"axis": 1, "reverse": True} and operation.loc is None
+    made = asked.succeeds()
+    got = (made.name, made.operands, made.attributes, made.regions, made.loc, made.parent)
+    expected = ("test.scan", (x,), {"axis": 1, "tt.a": 5}, [region], LOC, None)
+    assert got == expected, f"{asked}\n  expected  {expected}\n  got       {got}"
+    assert [result.type for result in made.results] == [T, F32], "its results have the types that the rule gives"
+    assert [use.number for use in x.uses] == [0] and region.parent is made
+    made = creating("test.scan", x, axis=1, reverse=True, result=F32, regions=[region]).succeeds()
+    assert made.attributes == {"axis": 1, "reverse": True} and made.loc is None
 
 
 def test_operations_that_cannot_be_made(declarations: None) -> None:
@@ -213,24 +197,25 @@ def test_operations_that_cannot_be_made(declarations: None) -> None:
     assert not x.uses, "an operation that is refused uses nothing"
 
 
+def must_type(text: str) -> None:
+    """`create` types each operation as real Triton does, which is told the result types and accepts them."""
+    __tracebackhide__ = True
+    answer = triton.accepts(text)
+    assert answer, f"the test is wrong: {answer.diagnostic}"
+    for built in build(text).walk():  # without asking its rule
+        wish = tuple(result.type for result in built.results)
+        declared = definition.definition(built.name)
+        told = wish if declared and declared.schema.takes_result else ()
+        asked = creating(built.name, *built.operands, result=told, regions=built.regions, **built.attributes)
+        got = tuple(result.type for result in asked.succeeds().results)
+        if got != wish:
+            asked.fail(f"results of the types {[str(type) for type in wish]}", [str(type) for type in got])
+
+
+def test_every_operation() -> None:
+    must_type(kernel(EVERY))
+
+
 @given(recipe=recipes())
 def test_operations_of_random_programs(recipe: list[Step]) -> None:
-    """`create` types each operation as real Triton does, which is told the result types and accepts them."""
-    module = program(recipe)
-    answer = triton.accepts(ir.text(module))
-    assert answer, f"the test is wrong: {answer.diagnostic}"
-    types = ir.types_of(module)
-    for meant in module.walk():
-        must_type(meant, types)
-
-
-def must_type(meant: Op, types: dict[str, str]) -> None:
-    __tracebackhide__ = True
-    built = ir.Builder(types).operation(meant)  # without asking its rule
-    wish = tuple(result.type for result in built.results)
-    declared = definition.definition(meant.name)
-    told = wish if declared and declared.schema.takes_result else ()
-    asked = creating(meant.name, *built.operands, result=told, regions=built.regions, **built.attributes)
-    got = tuple(result.type for result in asked.succeeds().results)
-    if got != wish:
-        asked.fail(f"results of the types {[str(type) for type in wish]}", [str(type) for type in got])
+    must_type(program(recipe))

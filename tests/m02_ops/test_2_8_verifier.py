@@ -8,64 +8,40 @@ from hypothesis import strategies as st
 from mini_triton.errors import VerificationError
 from mini_triton.ir.core import Block, Operation, Region, Value
 from mini_triton.ir.types import I32
-from mini_triton.ir.verifier import check_terminators, check_types, check_visibility, verify
+from mini_triton.ir.verifier import check_terminators, check_visibility, verify
 
 from tests.checks import described
 from tests.oracles import triton
-from tests.support.m02_ops import descriptions as ir
 from tests.support.m02_ops import faults
-from tests.support.m02_ops.descriptions import Op
-from tests.support.m02_ops.diagnostics import reason
-from tests.support.m02_ops.programs import PARAMETERS, Step, program, recipes
+from tests.support.m02_ops import generic_form as ir
+from tests.support.m02_ops.generic_form import reason
+from tests.support.m02_ops.programs import EVERY, Step, program, recipes
 from tests.support.m02_ops.rules import applying
 
 places = st.lists(st.sampled_from(faults.PLACES), max_size=3)
 
 
-def verdict(module: Op) -> VerificationError | None:
-    """What the verifier under test has to say."""
-    try:
-        verify(ir.build(module))
-    except VerificationError as error:
-        return error
-    return None
-
-
-def must_accept(module: Op) -> None:
+def must_accept(module: str) -> None:
     __tracebackhide__ = True
-    error, answer = verdict(module), triton.accepts(ir.text(module))
-    assert answer, f"the test is wrong: {answer.diagnostic}\n{ir.text(module)}"
-    if error:
-        shown = f"  got  {error}\n  in\n{ir.kernel_text(module)}"
-        raise _about(error, f"verify should accept this, as real Triton does\n{shown}")
+    answer = triton.accepts(module)
+    assert answer, f"the test is wrong: {answer.diagnostic}\n{module}"
+    described(f"verify(\n{module}\n)", verify, ir.build(module)).succeeds(because="real Triton accepts it")
 
 
-def _about(error: VerificationError, message: str) -> AssertionError:
-    """A failure that points to where the error was raised."""
-    return AssertionError(message).with_traceback(error.__traceback__)
-
-
-def must_refuse(module: Op, wrong: Op | None, fault: str) -> None:
-    """Both refuse the module, and we say which operation is wrong, if it is clear."""
+def must_refuse(module: str, fault: str) -> None:
+    """Both refuse the module, and we say which operation is wrong, where it is clear."""
     __tracebackhide__ = True
-    error, text = verdict(module), ir.kernel_text(module)
-    says = "not every version of real Triton checks it, so it is not asked"
-    if fault not in faults.UNCHECKED:
-        answer = triton.accepts(ir.text(module))
-        assert not answer, f"the test is wrong: real Triton accepts {fault}\n{text}"
-        says = f"real Triton says: {reason(answer)}"
-    assert error, f"verify should refuse {fault}, by {_check(fault)}\n  because  {says}\n  in\n{text}"
-    if wrong:
-        shown = f"{fault}: the error should be about {wrong.name}\n  got  {error}\n  in\n{text}"
-        if not (error.message.startswith(wrong.name) and error.loc and error.loc.line == faults.line_of(wrong, module)):
-            raise _about(error, shown)
-
-
-def _check(fault: str) -> str:
-    """The check that should find a fault."""
-    if fault in faults.ORDER:
-        return "check_visibility"
-    return "check_types" if fault in faults.TYPES or fault in faults.UNCHECKED else "check_terminators or check_types"
+    answer = triton.accepts(module)
+    assert not answer, f"the test is wrong: real Triton accepts {fault}\n{module}"
+    call = described(f"verify(\n{module}\n), which has {fault}", verify, ir.build(module))
+    call.raises(VerificationError, because=f"real Triton says: {reason(answer)}")
+    if lines := (faults.TYPES | faults.ORDER).get(fault):
+        name, line = faults.line_at_fault(lines, module)
+        with pytest.raises(VerificationError) as caught:
+            call()
+        error = caught.value
+        if not (error.message.startswith(name) and error.loc and error.loc.line == line):
+            call.fail(f"an error about {name} in line {line}", error)
 
 
 @given(recipe=recipes())
@@ -73,81 +49,56 @@ def test_right_programs(recipe: list[Step]) -> None:
     must_accept(program(recipe))
 
 
-def test_an_empty_module() -> None:
+def test_every_operation() -> None:
     must_accept(ir.module())
+    must_accept(ir.kernel(EVERY))
 
 
-@pytest.mark.parametrize("fault", [*faults.TYPES, *faults.UNCHECKED])
-def test_wrong_types(fault: str) -> None:
-    must_refuse(*faults.spoiled([], (faults.TYPES | faults.UNCHECKED)[fault]), fault)
-
-
-@pytest.mark.parametrize("fault", faults.ORDER)
-def test_values_that_cannot_be_seen(fault: str) -> None:
-    must_refuse(*faults.spoiled([], faults.ORDER[fault]), fault)
-
-
-@pytest.mark.parametrize("fault", faults.TERMINATORS)
-def test_wrong_terminators(fault: str) -> None:
-    module, _ = faults.spoiled([], faults.TERMINATORS[fault])
-    must_refuse(module, None, fault)
+@pytest.mark.parametrize("fault", faults.FAULTS)
+def test_faults(fault: str) -> None:
+    must_refuse(faults.spoiled([], faults.FAULTS[fault]), fault)
 
 
 def test_functions_must_return() -> None:
-    for fault, operations in (("a function without a return", [faults.ONE]), ("an empty function", [])):
-        must_refuse(ir.module(ir.function(PARAMETERS, operations)), None, fault)
+    for fault, lines in (("a function without a return", [faults.ONE]), ("an empty function", [])):
+        must_refuse(ir.module(ir.function(ir.PARAMETERS, *lines)), fault)
 
 
 @given(recipe=recipes(max_size=4), fault=st.sampled_from(tuple(faults.FAULTS)), inside=places)
 def test_a_fault_anywhere(recipe: list[Step], fault: str, inside: list[str]) -> None:
-    module, wrong = faults.spoiled(recipe, faults.FAULTS[fault], inside)
-    must_refuse(module, None if fault in faults.TERMINATORS else wrong, fault)
+    must_refuse(faults.spoiled(recipe, faults.FAULTS[fault], inside), fault)
 
 
 # --- the three checks, each alone
 
 
-def test_types_alone() -> None:
-    values = Block([I32]).arguments * 2
-    check_types(Operation("arith.addi", values, [I32]))
-    for operands, results in ((values[:1], [I32]), (values, []), (values, [I32, I32])):
-        why = f"arith.addi of {len(operands)} operands and {len(results)} results, where 2 and 1 are right"
-        call = applying(check_types, Operation("arith.addi", operands, results))
-        call.raises(VerificationError, "arith.addi", because=why)
-
-
-def holding(*names: str) -> Operation:
-    """A function that holds operations of these names."""
+def region(*operations: str | Operation) -> Region:
+    """A region of one block with these operations."""
     block = Block()
-    for name in names:
-        block.append(Operation(name))
-    return Operation("tt.func", regions=[Region([block])])
+    for operation in operations:
+        block.append(Operation(operation) if isinstance(operation, str) else operation)
+    return Region([block])
 
 
-def test_terminators_alone() -> None:
-    check_terminators(holding("tt.return"))
-    check_terminators(holding("gpu.barrier", "scf.yield"))
-    wrongs = [("gpu.barrier",), (), ("tt.return", "tt.return"), ("scf.yield", "gpu.barrier", "tt.return")]
-    wrongs += [("not.declared",), ("gpu.barrier", "gpu.barrier"), ("gpu.barrier", "scf.yield", "tt.return")]
-    for wrong in wrongs:
-        function = f"tt.func {{ {'; '.join(wrong)} }}"
-        call = described(f"check_terminators({function})", check_terminators, holding(*wrong))
-        call.raises(VerificationError, because="the last operation is a terminator, and no other")
+RIGHT = [("tt.return",), ("gpu.barrier", "scf.yield")]
+WRONG = [
+    *[("gpu.barrier",), (), ("tt.return", "tt.return"), ("scf.yield", "gpu.barrier", "tt.return")],
+    *[("not.declared",), ("gpu.barrier", "gpu.barrier"), ("gpu.barrier", "scf.yield", "tt.return")],
+]
 
 
-def test_every_block_of_every_region_ends_in_a_terminator() -> None:
-    good, bad = holding("tt.return").regions[0], holding("gpu.barrier").regions[0]
-    blocks = [*holding("tt.return").regions[0].blocks, *holding("gpu.barrier").regions[0].blocks]
-    for regions in ([good, bad], [Region(blocks)]):
-        call = applying(check_terminators, Operation("scf.if", regions=regions))
-        call.raises(VerificationError, because="its last block ends in gpu.barrier, which is no terminator")
-
-
-def test_only_a_module_needs_no_terminator() -> None:
-    block = Block()
-    block.append(holding("tt.return"))
-    check_terminators(Operation("builtin.module", regions=[Region([block])]))
-    check_terminators(Operation("builtin.module", regions=[Region([Block()])]))
+@pytest.mark.parametrize("names", RIGHT + WRONG, ids="; ".join)
+def test_terminators_alone(names: tuple[str, ...]) -> None:
+    """Also in a later region, and in a later block of one; only a module needs none."""
+    two_blocks = Region([*region("tt.return").blocks, *region(*names).blocks])
+    for regions in ([region(*names)], [region("tt.return"), region(*names)], [two_blocks]):
+        call = applying(check_terminators, Operation("tt.func", regions=regions))
+        if names in RIGHT:
+            call.succeeds()
+        else:
+            call.raises(VerificationError, because="the last operation is a terminator, and no other")
+    check_terminators(Operation("builtin.module", regions=[region(Operation("tt.func"))]))
+    check_terminators(Operation("builtin.module", regions=[region()]))
     check_terminators(Operation("arith.constant"))
 
 
@@ -157,8 +108,7 @@ def test_visibility_alone() -> None:
     inner.append(Operation("arith.addi", [x, y], [I32]))
     unseen = "check_visibility(^bb0(%y) { arith.addi %x, %y }, visible=set())"
     described(unseen, check_visibility, inner, set()).raises(VerificationError, because="%x is not visible")
-    holder = Block()
-    holder.append(Operation("scf.if", regions=[Region([Block(), inner])]))
+    (holder,) = region(Operation("scf.if", regions=[Region([Block(), inner])])).blocks
     nested = "check_visibility(^bb0 { scf.if ({}, {^bb0(%y): arith.addi %x, %y}) }, visible=set())"
     described(nested, check_visibility, holder, set()).raises(VerificationError, because="%x is not visible")
     visible: set[Value] = {x}
@@ -166,14 +116,9 @@ def test_visibility_alone() -> None:
     assert visible == {x}, "check_visibility should add to a set of its own, not to its caller's"
 
 
-def test_functions_see_nothing_from_outside() -> None:
-    inner, (x,) = Block(), Block([I32]).arguments
-    inner.append(Operation("use", [x]))
-    for name in ("tt.func", "builtin.module"):
-        block = Block()
-        block.append(Operation(name, regions=[Region([inner])]))
-        call = described(f"check_visibility({name} {{ use %x }}, visible={{%x}})", check_visibility, block, {x})
-        call.raises(VerificationError, because=f"{name} is isolated from above")
-    block = Block()
-    block.append(Operation("scf.if", regions=[Region([inner])]))
-    check_visibility(block, {x})
+@pytest.mark.parametrize("name", ["tt.func", "builtin.module"])
+def test_functions_see_nothing_from_outside(name: str) -> None:
+    (x,) = Block([I32]).arguments
+    (block,) = region(Operation(name, regions=[region(Operation("use", [x]))])).blocks
+    call = described(f"check_visibility({name} {{ use %x }}, visible={{%x}})", check_visibility, block, {x})
+    call.raises(VerificationError, because=f"{name} is isolated from above")

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -17,12 +17,10 @@ from mini_triton.ir.core import Block, Operation, Value
 from mini_triton.ir.printer import Printer, format_number
 from mini_triton.ir.types import F32, I32, FunctionType
 
-from tests.checks import described
+from tests.checks import calling, described
 from tests.oracles import triton
 from tests.support.floats import WIDTHS, all_bits, hexadecimal, value_of
-from tests.support.m02_ops import descriptions as ir
-from tests.support.m02_ops.descriptions import string, tensor, type_of
-from tests.support.m02_ops.diagnostics import reason
+from tests.support.m02_ops.generic_form import attributes_of, constant_value, reason, string, tensor, type_of
 from tests.support.m02_ops.rules import applying
 
 WISHES = ("x", "x_0", "x_1", "x_0_0", "_", "__0", "0", "1", "")
@@ -36,31 +34,33 @@ def named(wish: str) -> Value:
     return value
 
 
+def must_be_read(line: str, cases: Iterable[tuple[calling, str]]) -> None:
+    """In a line of a module real Triton takes what each call prints for what it takes the text that is meant."""
+    __tracebackhide__ = True
+    calls, meant = zip(*cases, strict=True)
+    printed = [call() for call in calls]
+    answers = triton.accepts_many([f"module {{\n{line.format(text)}\n}}" for text in (*printed, *meant)])
+    for call, text, read, wish in zip(calls, printed, answers[: len(calls)], answers[len(calls) :], strict=True):
+        assert wish, f"the test is wrong: {wish.diagnostic}"
+        if _told(read) != _told(wish):
+            call.fail(f"what real Triton reads as {_told(wish)}", text, _told(read) if read else reason(read))
+
+
+def _told(answer: triton.Answer) -> str:
+    """The line of the module; any NaN is as good as another."""
+    line = answer.text.partition("\n")[2].partition("\n")[0]
+    constant = re.search(r"constant (0x\w+) : (\w+)", line)
+    return "nan" if constant and math.isnan(value_of(int(constant[1], 16), constant[2])) else line
+
+
 # --- numbers
 
 
-def must_read_as(numbers: Sequence[tuple[bool | int | float, str]], type: str) -> None:
-    """Real Triton takes what `number` prints for the number that is meant, which comes as bits."""
+def must_read_as(numbers: Iterable[tuple[bool | int | float, str]], type: str) -> None:
+    """The numbers that are meant come as bits."""
     __tracebackhide__ = True
-    calls = [applying(format_number, value, type_of(type)) for value, _ in numbers]
-    printed = [call() for call in calls]
-    texts = [text for pair in zip(printed, (bits for _, bits in numbers), strict=True) for text in pair]
-    constants = [f'%c = "arith.constant"() {{value = {text} : {type}}} : () -> {type}' for text in texts]
-    answers = triton.accepts_many([f"module {{\n{line}\n}}" for line in constants])
-    for call, text, read, meant in zip(calls, printed, answers[::2], answers[1::2], strict=True):
-        assert meant, f"the test is wrong: {meant.diagnostic}"
-        expected = f"what real Triton reads as {_constant(meant)}"
-        if not read:
-            call.fail(expected, text, because=f"real Triton cannot read it: {reason(read)}")
-        if _constant(read) != _constant(meant):
-            call.fail(expected, text, because=f"real Triton reads {_constant(read)}")
-
-
-def _constant(answer: triton.Answer) -> str:
-    """The constant in a printed module; any NaN is as good as another."""
-    text = answer.text.partition("arith.constant ")[2].partition("\n")[0]
-    bits, _, type = text.partition(" : ")
-    return "nan" if bits.startswith("0x") and math.isnan(value_of(int(bits, 16), type)) else text
+    line = f'%c = "arith.constant"() {{{{value = {{}} : {type}}}}} : () -> {type}'
+    must_be_read(line, [(applying(format_number, value, type_of(type)), bits) for value, bits in numbers])
 
 
 @pytest.mark.parametrize("type", [name for name, row in FLOATS.items() if row.width == 8])
@@ -74,27 +74,23 @@ def test_floats(case: tuple[str, int]) -> None:
     must_read_as([(value_of(bits, type), hexadecimal(bits, type))], type)
 
 
-def test_infinity_and_nan_are_bits() -> None:
-    for type, value in itertools.product(WIDTHS, (math.inf, -math.inf, math.nan)):
-        call, digits = applying(format_number, value, type_of(type)), WIDTHS[type] // 4
+@pytest.mark.parametrize("type", WIDTHS)
+def test_infinity_and_nan_are_bits(type: str) -> None:
+    for value in (math.inf, -math.inf, math.nan):
+        call = applying(format_number, value, type_of(type))
         if math.isinf(value) and FLOATS[type].infinity is None:
             call.raises(ValueError, because="this format has no infinity")
-        else:
-            text = call()
-            if not re.fullmatch(f"0x[0-9A-Fa-f]{{{digits}}}", text):
-                call.fail(f"0x and {digits} hex digits", text)
-            read = value_of(int(text, 16), type)
-            if str(read) != str(value):
-                call.fail(f"the bits of {value}", text, because=f"these are the bits of {read}")
+            continue
+        text = call()
+        if not re.fullmatch(f"0x[0-9A-Fa-f]{{{WIDTHS[type] // 4}}}", text):
+            call.fail(f"0x and {WIDTHS[type] // 4} hex digits", text)
+        if str(read := value_of(int(text, 16), type)) != str(value):
+            call.fail(f"the bits of {value}", text, because=f"these are the bits of {read}")
 
 
 def test_floats_have_a_point() -> None:
-    for value in (1e-05, 1e22, 1e16, -2.5e-07, 3.0, -0.0, 123456.789):
-        for type in ("f64", "tensor<8xf64>"):
-            call = applying(format_number, value, type_of(type))
-            if "." not in call():
-                call.fail("a decimal point", call())
-        must_read_as([(value, f"0x{struct.pack('>d', value).hex()}")], "f64")
+    values = (1e-05, 1e22, 1e16, -2.5e-07, 3.0, -0.0, 123456.789)
+    must_read_as([(value, f"0x{struct.pack('>d', value).hex()}") for value in values], "f64")
 
 
 @given(width=st.sampled_from((8, 16, 32, 64)), bits=st.integers(0, 2**64 - 1))
@@ -143,59 +139,46 @@ def test_names_are_unique(wishes: list[str]) -> None:
 # --- attributes
 
 
-def must_be_read(attributes: Sequence[tuple[Any, Any, str]]) -> None:
-    """Real Triton reads what `attribute` prints for a value and its annotation as it reads the text that is meant."""
+def must_read_attributes(attributes: Iterable[tuple[Any, Any, str]]) -> None:
+    """Values, the annotations of their attributes, and what is meant."""
     __tracebackhide__ = True
-    calls = [
-        described(f"printer.attribute({value!r}, {hint!r})", Printer().attribute, value, hint)
-        for value, hint, _ in attributes
-    ]
-    printed = [call() for call in calls]
-    both = [text for (_, _, meant), text in zip(attributes, printed, strict=True) for text in (meant, text)]
-    answers = triton.accepts_many([f'module {{\n"gpu.barrier"() {{tt.a = {text}}} : () -> ()\n}}' for text in both])
-    for call, text, meant, read in zip(calls, printed, answers[::2], answers[1::2], strict=True):
-        assert meant, f"the test is wrong: {meant.diagnostic}"
-        if read.text != meant.text:
-            expected = f"what real Triton reads as {_attribute(meant)}"
-            call.fail(expected, text, because=f"it reads {_attribute(read)}" if read else reason(read))
-
-
-def _attribute(answer: triton.Answer) -> str:
-    return answer.text.partition("{tt.a")[2].partition("\n")[0].removeprefix(" = ").removesuffix("}")
+    attribute = Printer().attribute
+    must_be_read(
+        '"gpu.barrier"() {{tt.a = {}}} : () -> ()',
+        [
+            (described(f"printer.attribute({value!r}, {hint!r})", attribute, value, hint), meant)
+            for value, hint, meant in attributes
+        ],
+    )
 
 
 def test_attributes_of_every_kind() -> None:
+    """Several integers are an array if an operation declares them, and a tensor if they are discardable."""
     function = FunctionType((F32, I32), (F32,))
-    must_be_read([(True, bool, "true"), (False, bool, "false"), (False, None, "false")])
-    must_be_read([(value, hint, f"{value} : i32") for value in (16, 0, 1, -7) for hint in (int, None)])
-    must_be_read([("relaxed", str, '"relaxed"'), (function, FunctionType, "(f32, i32) -> f32")])
+    must_read_attributes([(True, bool, "true"), (False, bool, "false"), (False, None, "false")])
+    must_read_attributes([(value, hint, f"{value} : i32") for value in (16, 0, 1, -7) for hint in (int, None)])
+    must_read_attributes([("relaxed", str, '"relaxed"'), (function, FunctionType, "(f32, i32) -> f32")])
 
-
-def test_several_integers() -> None:
-    """As an operation declares them; and as discardable ones, which are tensors."""
     for values in ((1, 0), (-2,), (16, 1, 2)):
         items = ", ".join(map(str, values))
-        must_be_read([(values, tuple[int, ...], f"array<i32: {items}>")])
-        must_be_read([(values, None, f"dense<[{items}]> : tensor<{len(values)}xi32>")])
+        must_read_attributes([(values, tuple[int, ...], f"array<i32: {items}>")])
+        must_read_attributes([(values, None, f"dense<[{items}]> : tensor<{len(values)}xi32>")])
 
 
 @given(text=texts)
 def test_strings(text: str) -> None:
-    must_be_read([(text, hint, string(text).text) for hint in (str, None)])
+    must_read_attributes([(text, hint, string(text)) for hint in (str, None)])
 
 
 # --- constants
 
 
 def test_constants() -> None:
-    calls, both = [], []
+    cases = []
     for shape, element, value in itertools.product(((), (8,), (2, 4)), ("i1", "i8", "i64", *FLOATS), (0, 1, -3)):
         type = tensor(shape, element)
-        meant = ir.constant("c", type, value).attributes["value"]
-        constant = Operation("arith.constant", (), [type_of(type)], {"value": meant.value})
-        calls.append(described(f"printer.constant({meant.value} of type {type})", Printer().constant, constant))
-        both += [meant.text, calls[-1]()]
-    answers = triton.accepts_many([f"module {{\n%c = arith.constant {text}\n}}" for text in both])
-    for call, text, wish, read in zip(calls, both[1::2], answers[::2], answers[1::2], strict=True):
-        if read.text != wish.text:
-            call.fail(f"what real Triton reads as {_constant(wish)}", text, _constant(read) if read else reason(read))
+        meant = constant_value(type, value)
+        attributes = attributes_of("arith.constant", f"value = {meant}")
+        constant = Operation("arith.constant", (), [type_of(type)], attributes)
+        cases.append((described(f"printer.constant({meant})", Printer().constant, constant), meant))
+    must_be_read("%c = arith.constant {}", cases)

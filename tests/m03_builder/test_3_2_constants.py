@@ -5,28 +5,23 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.formats import FLOATS
 from mini_triton.ir.builder import Builder
-from mini_triton.ir.core import Block, Module, OpResult
+from mini_triton.ir.core import Block, OpResult
 from mini_triton.ir.printer import print_module
 
 from tests.checks import calling
 from tests.oracles import triton
-from tests.support.m03_builder.modules import module_around
+from tests.support.m03_builder.bench import module_around
 from tests.support.type_names import of_shape
 
 INTEGERS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
 SHAPES = ((), (8,), (1,), (4, 2))
 
 shapes = st.sampled_from(SHAPES)
-
-
-def edges(width: int) -> set[int]:
-    """Integers at which something changes for a type of this width, and their neighbours."""
-    powers = [0, 2 ** (width - 1), 2**width, 2 ** (width + 1)]
-    return {sign * power + step for power in powers for sign in (1, -1) for step in (-1, 0, 1)}
 
 
 def constant(value: bool | int | float, type_name: str, shape: tuple[int, ...] = ()) -> OpResult:
@@ -53,35 +48,37 @@ def refuses(value: bool | int | float, type_name: str, shape: tuple[int, ...], e
     assert not block.operations, f"constant({value!r}, {type_name}) was refused, but left an operation behind"
 
 
+def read(literal: str, type_name: str) -> triton.Answer:
+    """What real Triton makes of a literal."""
+    function = f"tt.func private @kernel() -> {type_name}"
+    constant = f"%0 = arith.constant {literal} : {type_name}"
+    return triton.accepts(f"module {{\n{function} {{\n{constant}\ntt.return %0 : {type_name}\n}}\n}}\n")
+
+
+def must_be_read_as(value: bool | int | float, type_name: str, literal: str) -> None:
+    """Real Triton reads the builder's constant as this literal."""
+    result = constant(value, type_name)
+    assert result.parent_block is not None
+    ours = triton.accepts(print_module(module_around(result.parent_block, result, name="kernel")))
+    expected = read(literal, type_name)
+    assert ours and ours.text == expected.text, (
+        f"constant({value!r}, {type_name}) is, for real Triton:\n{ours.text or ours.diagnostic}\n"
+        f"  expected\n{expected.text}"
+    )
+
+
 # --- integers
 
 
-def test_real_triton_reads_the_same_integers() -> None:
+@pytest.mark.parametrize("type_name", INTEGERS)
+def test_real_triton_reads_the_same_integers(type_name: str) -> None:
     """`arith.constant 255 : i8` is legal MLIR: what real Triton makes of it, and of 256, is the rule."""
-    cases = [(value, name) for name, width in INTEGERS.items() for value in sorted(edges(width))]
-    texts = [printed(value, name) for value, name in cases]
-    answers = triton.accepts_many([*texts, *(constant_text(str(value), name) for value, name in cases)])
-    ours, theirs = answers[: len(cases)], answers[len(cases) :]
-    for (value, name), text, our, their in zip(cases, texts, ours, theirs, strict=True):
-        assert bool(text) == their.ok, (
-            f"constant({value}, {name}) {'is accepted' if text else 'raises ValueError'},\n"
-            f"  but real Triton {'accepts' if their else 'refuses'} the literal {value} : {name}\n{their.diagnostic}"
-        )
-        assert not text or our.text == their.text, (
-            f"constant({value}, {name}) is another number than real Triton's {value} : {name}:\n"
-            f"{our.text or our.diagnostic}\n  expected\n{their.text}"
-        )
-
-
-def printed(value: int, type_name: str) -> str:
-    """The text of a function that returns this constant; nothing if the builder finds the value out of range."""
-    builder = Builder()
-    try:
-        with builder.at_end(Block()):
-            calling(builder.constant, value, of_shape((), type_name))()
-    except ValueError:
-        return ""
-    return print_module(around(constant(value, type_name)))
+    edges = [0, *(sign * 2 ** (INTEGERS[type_name] + more) for more in (-1, 0, 1) for sign in (1, -1))]
+    for value in (edge + step for edge in edges for step in (-1, 0, 1)):
+        if read(str(value), type_name):
+            must_be_read_as(value, type_name, str(value))
+        else:
+            refuses(value, type_name, (), ValueError)
 
 
 @given(
@@ -138,12 +135,7 @@ def test_real_triton_reads_the_same_floats(value: float, type_name: str) -> None
     if math.isnan(value):
         value = math.nan  # one of many
     bits = int(np.array(value, f"float{width}").view(f"uint{width}"))
-    expected = constant_text(f"0x{bits:0{width // 4}X}", type_name)
-    ours, theirs = triton.accepts_many([print_module(around(constant(value, type_name))), expected])
-    assert ours and ours.text == theirs.text, (
-        f"constant({value!r}, {type_name}) is, for real Triton:\n{ours.text or ours.diagnostic}\n"
-        f"  expected\n{theirs.text}"
-    )
+    must_be_read_as(value, type_name, f"0x{bits:0{width // 4}X}")
 
 
 # --- what is no constant
@@ -159,21 +151,7 @@ def test_no_float_in_an_integer_type(value: float, type_name: str, shape: tuple[
     refuses(value, type_name, shape, TypeError)
 
 
-def test_no_constant_pointer() -> None:
+@pytest.mark.parametrize("shape", SHAPES)
+def test_no_constant_pointer(shape: tuple[int, ...]) -> None:
     for value in (0, 16, 0.0, False):
-        for shape in SHAPES:
-            refuses(value, "!tt.ptr<f32>", shape, TypeError)
-
-
-def constant_text(literal: str, type_name: str) -> str:
-    """A module with one constant, written by hand, which is used."""
-    return (
-        f"module {{\n  tt.func private @kernel() -> {type_name} {{\n"
-        f"    %0 = arith.constant {literal} : {type_name}\n    tt.return %0 : {type_name}\n  }}\n}}\n"
-    )
-
-
-def around(value: OpResult) -> Module:
-    """A module whose only function returns `value`."""
-    assert value.parent_block is not None
-    return module_around(value.parent_block, value, name="kernel")
+        refuses(value, "!tt.ptr<f32>", shape, TypeError)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.errors import Loc, VerificationError
@@ -17,25 +17,22 @@ from mini_triton.ir.verifier import verify
 
 from tests.checks import calling, described
 from tests.oracles import triton
-from tests.support.m02_ops import descriptions as ir
 from tests.support.m02_ops import faults
-from tests.support.m02_ops.descriptions import Op, type_of
-from tests.support.m02_ops.diagnostics import parting
-from tests.support.m02_ops.programs import PARAMETERS, Step, program, recipes
+from tests.support.m02_ops.generic_form import build, kernel, parting
+from tests.support.m02_ops.programs import Step, program, recipes
 from tests.support.m03_builder.exceptions import Stop, stopped
-from tests.support.m03_builder.modules import module_around
 from tests.support.m03_builder.rebuilding import LINE, Rebuilder, rebuilt
 
 # --- whole programs
 
 
-def must_build(program: Op) -> None:
+def must_build(program: str) -> None:
     """Real Triton reads in what is built that which is described; every operation comes from a line."""
     __tracebackhide__ = True
-    module = rebuilt(program)
+    module = rebuilt(build(program))
     verify(module)
     text = print_module(module, locations=True)
-    meant, built = triton.accepts_many([ir.text(program), text])
+    meant, built = triton.accepts_many([program, text])
     assert meant, f"the test is wrong: {meant.diagnostic}"
     assert built, f"real Triton refuses what was built: {built.diagnostic}\n{text}"
     if built.text != meant.text:
@@ -45,20 +42,21 @@ def must_build(program: Op) -> None:
 
 
 def test_a_sum() -> None:
-    """total = 0; for i in range(0, n, 1): total = total + i"""
-    builder, block = Builder(), Block([I32])
-    (n,) = block.arguments
+    """total = 0; for i in range(0, n, 1): total = total + i; in 64 bits, with a float carried along"""
+    builder, block = Builder(), Block([I64, F32])
+    n, x = block.arguments
     with builder.at_end(block):
-        zero, one = (builder.create("arith.constant", value=value, result=I32) for value in (0, 1))
-        with for_(builder, zero, n, one, [zero]) as loop:
-            assert loop.variable.type == I32 and [value.type for value in loop.carried] == [I32]
-            yield_(builder, builder.create("arith.addi", loop.carried[0], loop.variable))
+        zero, one = (builder.create("arith.constant", value=value, result=I64) for value in (0, 1))
+        with for_(builder, zero, n, one, [zero, x]) as loop:
+            assert loop.variable.type == I64, "the induction variable is of the bounds' type"
+            assert [value.type for value in loop.carried] == [I64, F32]
+            yield_(builder, builder.create("arith.addi", loop.carried[0], loop.variable), loop.carried[1])
     inside = [operation.name for operation in loop.variable.owner.operations]
     assert "scf.for" not in inside, "scf.for is not in the block around the `with`; it went into its own body"
     names = [operation.name for operation in block.operations]
     assert names == ["arith.constant", "arith.constant", "scf.for"], f"around the `with` there is {names}"
     made = block.operations[-1]
-    assert made.operands == (zero, n, one, zero), "an `scf.for` takes the bounds, the step, then the initial values"
+    assert made.operands == (zero, n, one, zero, x), "an `scf.for` takes the bounds, the step, then the initial values"
     assert tuple(loop.results) == made.results, "after the `with`, `results` are the operation's"
 
 
@@ -67,101 +65,28 @@ def test_random_programs(recipe: list[Step]) -> None:
     must_build(program(recipe))
 
 
-def test_every_statement_inside_every_other() -> None:
-    """Two levels, so that each kind of region meets each operation, with and without values."""
-    step = ("integers", 0, 0, 1)
-    for carried in ([], [0], [1, 4], [0, 0, 2]):
-        inner = [
-            step,
-            ("for", carried, [step, ("addptr", 0, 1)]),
-            ("if", 0, carried, [step], [("floats", 0, 0, 1)]),
-            ("if", 1, [], [step], []),
-            ("while", carried, [1, 0], [step], [("compare", 0, 0, 1)]),
-        ]
-        must_build(program([("for", carried, inner)]))
-        must_build(program([("if", 0, carried, inner, []), ("if", 1, carried, [], inner)]))
-        must_build(program([("while", carried, carried, inner, inner[:2])]))
+# --- one inside another
+
+paths = st.lists(
+    st.sampled_from(("for", "if", "then", "otherwise", "while", "before", "after")), min_size=1, max_size=4
+)
 
 
-# --- one at a time
-
-
-def test_a_loop_takes_the_type_of_its_bounds() -> None:
-    builder, block = Builder(), Block([I64, I64, I64, F32])
-    lower, upper, step, x = block.arguments
-    with builder.at_end(block):
-        with for_(builder, lower, upper, step, [x, lower]) as loop:
-            assert loop.variable.type == I64, "the induction variable is of the bounds' type"
-            assert [value.type for value in loop.carried] == [F32, I64]
-            yield_(builder, *loop.carried)
-    assert [result.type for result in loop.results] == [F32, I64]
-
-
-def test_regions_end_by_themselves() -> None:
-    """Where no values are carried, `yield_` may be left out."""
-    builder, block = Builder(), Block([I32, I1])
-    n, flag = block.arguments
-    with builder.at_end(block):
-        with for_(builder, n, n, n):
-            pass
-        with if_(builder, flag) as branch:
-            with branch.then():
-                pass
-        with while_(builder) as loop:
-            with loop.before():
-                condition(builder, flag)
-            with loop.after():
-                pass
-    verify(module_around(block))
-    assert [operation.name for operation in block.operations] == ["scf.for", "scf.if", "scf.while", "tt.return"]
-    assert not block.operations[1].regions[1].blocks, "an `if` without `otherwise` has an empty second region"
-
-
-def test_the_operation_comes_where_the_with_stands() -> None:
-    """Before an anchor as well; and it comes from the line of the `with`, not from one inside."""
-    builder, block = Builder(), Block([I32, I1])
-    n, flag = block.arguments
-    with builder.at_end(block):
-        end = builder.operation("tt.return")
-
-    def loop() -> None:
-        with for_(builder, n, n, n), builder.location(Loc("kernel.py", 99)):
-            builder.operation("tt.print", prefix="inside", hex=False, isSigned=())
-
-    def branch() -> None:
-        with if_(builder, flag) as branch:
-            with branch.then(), builder.location(Loc("kernel.py", 99)):
-                loop()
-
-    def spin() -> None:
-        with while_(builder) as loop:
-            with loop.before(), builder.location(Loc("kernel.py", 99)):
-                condition(builder, flag)
-            with loop.after():
-                branch()
-
-    with builder.before(end), builder.location(LINE):
-        for build in (loop, branch, spin, loop):
-            build()
-    names = [operation.name for operation in block.operations]
-    assert names == ["scf.for", "scf.if", "scf.while", "scf.for", "tt.return"], f"before the return there is {names}"
-    for operation in block.operations[:-1]:
-        assert operation.loc == LINE, f"{operation.name} stands at {LINE}, but says {operation.loc}"
-
-
-# --- what goes wrong inside
-
-
-def within(builder: Builder, place: str, n: Value, flag: Value, inside: Callable[[], None]) -> None:
-    """Call `inside` in a `with` of `scopes.py`, or between two of them."""
+def nested(builder: Builder, path: list[str], values: Sequence[Value], inside: Callable[[], None]) -> None:
+    """Call `inside` within the places of a path, from the outside in: in a `with`, or between two of them."""
+    if not path:
+        inside()
+        return
+    place, *rest = path
+    n, flag = values
 
     def here(name: str) -> None:
         if name == place:
-            inside()
+            nested(builder, rest, values, inside)
 
     if place == "for":
         with for_(builder, n, n, n, [n]) as loop:
-            inside()
+            here("for")
             yield_(builder, *loop.carried)
     elif place in ("if", "then", "otherwise"):
         with if_(builder, flag) as branch:
@@ -181,30 +106,41 @@ def within(builder: Builder, place: str, n: Value, flag: Value, inside: Callable
                 yield_(builder, *passed)
 
 
-PLACES = ("for", "if", "then", "otherwise", "while", "before", "after")
-
-
-@given(path=st.lists(st.sampled_from(PLACES), min_size=1, max_size=4))
+@given(path=paths)
 def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
     """However deep it is raised: no operation is made, and the builder is back where it was."""
     builder, block = Builder(), Block([I32, I1])
-    n, flag = block.arguments
 
     def fail() -> None:
         raise Stop
 
-    inside: Callable[[], None] = fail
-    for place in reversed(path):
-        inside = partial(within, builder, place, n, flag, inside)
     with builder.at_end(block):
         first = builder.operation("arith.constant", value=1, result=I32)
         with stopped(" > ".join(path)):
-            inside()
+            nested(builder, path, block.arguments, fail)
         second = builder.operation("arith.constant", value=2, result=I32)
     names = [operation.name for operation in block.operations]
     assert block.operations == [first, second], (
         f"an exception came out of {' > '.join(path)}; around it there should be two constants, but there are {names}"
     )
+
+
+@given(path=paths)
+def test_the_operation_comes_where_the_with_stands(path: list[str]) -> None:
+    """Before an anchor as well; and it comes from the line of the `with`, not from one inside."""
+    builder, block = Builder(), Block([I32, I1])
+
+    def elsewhere() -> None:
+        with builder.location(Loc("kernel.py", 99)):
+            builder.operation("gpu.barrier")
+
+    with builder.at_end(block):
+        end = builder.operation("tt.return")
+    with builder.before(end), builder.location(LINE):
+        nested(builder, path, block.arguments, elsewhere)
+    made, last = block.operations[-2:]
+    assert last is end and made.name.startswith("scf."), f"before the return there should be scf.{path[0]}"
+    assert made.loc == LINE, f"{made.name} stands at {LINE}, but says {made.loc}"
 
 
 REFUSED = (
@@ -217,16 +153,17 @@ REFUSED = (
 )
 
 
-def test_what_the_type_rules_refuse() -> None:
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_what_the_type_rules_refuse(mistake: str) -> None:
     """The operation is made from all that was built inside, when its `with` ends: its type rule sees the mistake."""
-    for mistake in REFUSED:
-        rebuilder, body = Rebuilder(), ir.Block(PARAMETERS, tuple(faults.TYPES[mistake]))
-        block = Block([type_of(type) for _, type in PARAMETERS])
-        with rebuilder.builder.at_end(block):
-            leaving = described(f"leaving the `with` of {mistake}", rebuilder.fill, body, block.arguments)
-            leaving.raises(VerificationError, because="its type rule sees all that was built inside")
-        left = [operation.name for operation in block.operations]
-        assert not left, f"{mistake}: refused, but {left} was inserted all the same"
+    (function,) = build(kernel(faults.TYPES[mistake])).regions[0].block.operations
+    body, rebuilder = function.regions[0].block, Rebuilder()
+    block = Block([argument.type for argument in body.arguments])
+    with rebuilder.builder.at_end(block):
+        leaving = described(f"leaving the `with` of {mistake}", rebuilder.fill, body, block.arguments)
+        leaving.raises(VerificationError, because="its type rule sees all that was built inside")
+    left = [operation.name for operation in block.operations]
+    assert not left, f"{mistake}: refused, but {left} was inserted all the same"
 
 
 def test_what_is_forgotten() -> None:

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.errors import Loc, VerificationError
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Block, Module
-from mini_triton.ir.ops.definition import create
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.scopes import call, for_, function, return_
 from mini_triton.ir.types import F32, I32, FunctionType, Type
 from mini_triton.ir.verifier import verify
 
-from tests.checks import calling, described
+from tests.checks import described
 from tests.oracles import triton
+from tests.support.m02_ops.generic_form import type_of
+from tests.support.m03_builder.bench import module_around
 from tests.support.m03_builder.exceptions import Stop, stopped
-from tests.support.m03_builder.modules import module_around
-from tests.support.type_names import of_shape
 
+LINE = Loc("kernel.py", 7)
 TYPES = ("i32", "i64", "f16", "f32", "!tt.ptr<f32>", "tensor<8xf32>", "tensor<4x2x!tt.ptr<f16>>")
 NUMBERS = ("i8", "i32", "i64")
 
 names = st.sampled_from(["x", "y", "out", "n", "stride_a", "BLOCK", "_"])
 parameters = st.dictionaries(names, st.sampled_from(TYPES), max_size=5)
 alignments = st.dictionaries(names, st.sampled_from([1, 8, 16]), max_size=4)
-
-
-def type_of(name: str) -> Type:
-    """The type of this name, a tensor's included."""
-    if name.startswith("tensor<"):
-        *shape, element = name[len("tensor<") : -1].split("x", name.count("x") - name.count("ptr<x"))
-        return of_shape(tuple(map(int, shape)), element)
-    return of_shape((), name)
 
 
 def types_of(inputs: dict[str, str]) -> dict[str, Type]:
@@ -72,9 +65,6 @@ def test_a_function_is_as_declared(
     arguments = made.regions[0].block.arguments
     assert tuple(arguments) == tuple(built.arguments), "the Function's arguments are its block's"
     assert [argument.name for argument in arguments] == [*inputs], "parameters keep their names"
-    for argument in arguments:
-        known = {"tt.divisibility": promised[argument.name]} if argument.name in promised else {}
-        assert argument.attributes == known, f"attributes of {argument.name} should be {known}: {argument.attributes}"
     verify(module)
     wanted = header(name, visibility, inputs, [inputs[parameter] for parameter in chosen], promised)
     read = triton.parse(print_module(module))
@@ -91,85 +81,60 @@ def header(name: str, visibility: str, inputs: dict[str, str], results: list[str
     return f"tt.func {visibility} @{name}({', '.join(arguments)}){arrow} {{"
 
 
-def test_a_function_ends_by_itself() -> None:
-    """Without results, `return_` may be left out."""
-    builder, module = Builder(), Module()
-    with function(builder, module, "kernel", {"n": I32}) as kernel:
-        builder.operation("arith.addi", *kernel.arguments * 2)
-    (made,) = module.body.operations
-    assert [operation.name for operation in made.regions[0].block.operations] == ["arith.addi", "tt.return"]
-    assert made.attributes["sym_visibility"] == "public", "a function is public unless `public=False`"
-
-
 def test_functions_follow_one_another_in_the_module() -> None:
-    """Each goes to the module's end, once it is complete: one that is built inside another one comes first."""
+    """Each goes to the module's end, once it is complete: one that is built inside another one comes first.
+
+    Without results, `return_` may be left out; the function comes from the line of its `with`.
+    """
     builder, module, elsewhere = Builder(), Module(), Block()
-    with builder.at_end(elsewhere):
-        for name in ("first", "second"):
-            with function(builder, module, name, {}, public=False):
-                pass
-        with function(builder, module, "kernel", {"n": I32}) as kernel:
+    with builder.at_end(elsewhere), builder.location(LINE):
+        with function(builder, module, "first", {}, public=False):
+            pass
+        with function(builder, module, "kernel", {"n": I32}) as kernel, builder.location(Loc("kernel.py", 8, 4)):
             with function(builder, module, "inner", {"x": F32}, [F32], public=False) as inner:
                 return_(builder, *inner.arguments)
             builder.operation("arith.addi", *kernel.arguments * 2)
         last = builder.operation("arith.constant", value=0, result=I32)
     got = [operation.attributes["sym_name"] for operation in module.body.operations]
-    assert got == ["first", "second", "inner", "kernel"], f"the module holds {got}"
+    assert got == ["first", "inner", "kernel"], f"the module holds {got}"
     assert elsewhere.operations == [last], "afterwards operations go to where they went before"
     verify(module)
-    loose = create("arith.constant", value=0, result=I32)
-    calling(builder.insert, loose).raises(ValueError, because="after the last `with` there is no insertion point")
-
-
-def test_a_function_comes_from_the_line_of_its_with() -> None:
-    builder, module = Builder(), Module()
-    with builder.location(Loc("kernel.py", 7)):
-        with function(builder, module, "kernel", {}), builder.location(Loc("kernel.py", 8, 4)):
-            builder.operation("gpu.barrier")
-    (made,) = module.body.operations
-    assert made.loc == Loc("kernel.py", 7), f"the function stands at kernel.py:7:0, but says {made.loc}"
-    assert made.regions[0].block.operations[0].loc == Loc("kernel.py", 8, 4)
+    first, _, made = module.body.operations
+    assert first.loc == made.loc == LINE, f"the functions stand at {LINE}, but say {first.loc} and {made.loc}"
+    sum, end = made.regions[0].block.operations
+    assert (sum.name, end.name) == ("arith.addi", "tt.return") and sum.loc == Loc("kernel.py", 8, 4)
+    assert made.attributes["sym_visibility"] == "public", "a function is public unless `public=False`"
 
 
 # --- what goes wrong
 
 
 def test_an_exception_leaves_no_function() -> None:
-    builder, module, elsewhere = Builder(), Module(), Block([I32])
-    (outer,) = elsewhere.arguments
+    builder, module, elsewhere = Builder(), Module(), Block()
     with builder.at_end(elsewhere):
         with stopped("function"):
             with function(builder, module, "kernel", {"n": I32}) as kernel:
-                builder.operation("arith.addi", *kernel.arguments * 2)
                 (n,) = kernel.arguments
                 with for_(builder, n, n, n):
                     raise Stop
         assert module.body.operations == [], "an exception came out of the body: there should be no function"
-        last = builder.operation("arith.addi", outer, outer)
+        last = builder.operation("gpu.barrier")
     assert elsewhere.operations == [last], "afterwards operations go to where they went before"
 
 
-def test_what_is_returned_must_be_what_is_declared() -> None:
-    cases: list[tuple[list[Type], list[int]]] = [
-        ([], [0]),
-        ([I32], []),
-        ([F32], [0]),
-        ([I32], [0, 0]),
-        ([I32, F32], [1, 0]),
-    ]
-    for results, returned in cases:
-        builder, module = Builder(), Module()
-        calling(returning, builder, module, results, returned).raises(
-            VerificationError,
-            because=f"it declares {[*map(str, results)]}, and returns parameters {returned} of (i32, f32)",
-        )
-        assert not module.body.operations, "a function that its type rule refuses must not be in the module"
+@pytest.mark.parametrize(
+    ("results", "returned"), [([], [0]), ([I32], []), ([F32], [0]), ([I32], [0, 0]), ([I32, F32], [1, 0])]
+)
+def test_what_is_returned_must_be_what_is_declared(results: list[Type], returned: list[int]) -> None:
+    builder, module = Builder(), Module()
 
+    def returning() -> None:
+        with function(builder, module, "kernel", {"i": I32, "x": F32}, results, public=False) as kernel:
+            return_(builder, *(kernel.arguments[i] for i in returned))
 
-def returning(builder: Builder, module: Module, results: list[Type], returned: list[int]) -> None:
-    """A function of an i32 and an f32, which returns some of these."""
-    with function(builder, module, "kernel", {"i": I32, "x": F32}, results, public=False) as kernel:
-        return_(builder, *(kernel.arguments[i] for i in returned))
+    words = f"a function that declares {[*map(str, results)]} and returns parameters {returned} of (i32, f32)"
+    described(words, returning).raises(VerificationError)
+    assert not module.body.operations, "a function that its type rule refuses must not be in the module"
 
 
 # --- calls
@@ -207,20 +172,6 @@ def test_calls(inputs: list[str], returned: list[int], twice: bool) -> None:
         f"shuffle gives its parameters {returned}; once real Triton has inlined it, caller gives its own parameters\n"
         f"  expected  {order}\n  got       {got}\n{print_module(module)}"
     )
-
-
-def test_real_triton_inlines_a_call() -> None:
-    """What it makes of the call is what the function does: nothing of the call is left."""
-    builder, module = Builder(), Module()
-    with function(builder, module, "double", {"x": I32}, [I32], public=False) as double:
-        return_(builder, builder.create("arith.addi", *double.arguments * 2))
-    with function(builder, module, "kernel", {"out": type_of("!tt.ptr<i32>"), "n": I32}) as kernel:
-        out, n = kernel.arguments
-        (result,) = call(builder, double, n)
-        builder.operation("tt.store", out, result)
-    verify(module)
-    text = triton.canonical(print_module(module))
-    assert "tt.call" not in text and "arith.addi %arg1, %arg1" in text, f"real Triton inlines the call to\n{text}"
 
 
 def test_a_call_must_fit() -> None:

@@ -12,16 +12,10 @@ from mini_triton.ir.types import FloatType
 from mini_triton.ir.verifier import verify
 
 from tests.oracles import capstones, triton
-from tests.support.m03_builder import capstone_launches as launches
 from tests.support.m05_frontend.difference import difference
 
 LENGTHS = (16, 1, 2, 128, 1024, 4096)  # 16 first: of a kernel for a single element little is left to show
-ELEMENTS = {
-    "f32": ("fp32", "float32"),
-    "f16": ("fp16", "float16"),
-    "bf16": ("bf16", "bfloat16"),
-    "f64": ("fp64", "float64"),
-}
+ELEMENTS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16", "f64": "fp64"}
 TILES = ((64, 64, 32), (16, 16, 16), (32, 128, 64), (128, 16, 32), (1, 16, 16), (16, 1, 32))
 COMPILED_TILES = ((64, 64, 32), (16, 32, 16), (128, 16, 32))
 TARGETS = ("sm_80", "sm_90")
@@ -68,7 +62,7 @@ def compiles_as_real_tritons(call: str, module: Module, theirs: Callable[..., tr
 
 def test_vector_add_is_real_tritons() -> None:
     for block in LENGTHS:
-        for element, (dtype, _) in ELEMENTS.items():
+        for element, dtype in ELEMENTS.items():
             call = f"vector_add({block}, {element})"
             module = vector_add(block, FloatType(element))
             is_real_tritons(call, module, partial(capstones.add_reference, block, dtype))
@@ -80,26 +74,15 @@ def test_matmul_is_real_tritons() -> None:
         is_real_tritons(f"matmul{block}", matmul(*block), partial(capstones.matmul_reference, block))
 
 
-def test_vector_add_compiles_and_runs(device: str) -> None:
-    """Compiles without a GPU; with one (`--device cuda`) it is launched as well, and PyTorch is the judge."""
+def test_vector_add_compiles() -> None:
     for block, element in ((1024, "f32"), (16, "f32"), (256, "f16"), (512, "bf16"), (128, "f64")):
-        dtype, name = ELEMENTS[element]
         compiles_as_real_tritons(
             f"vector_add({block}, {element})",
             vector_add(block, FloatType(element)),
-            partial(capstones.add_reference, block, dtype),
+            partial(capstones.add_reference, block, ELEMENTS[element]),
         )
-        if device == "cuda":
-            launches.check_add(partial(vector_add, block, FloatType(element)), block, name)
 
 
-def test_matmul_compiles_and_runs(device: str) -> None:
-    """Compiles without a GPU; with one (`--device cuda`) it is launched as well, and PyTorch is the judge."""
+def test_matmul_compiles() -> None:
     for block in COMPILED_TILES:
-        compiles_as_real_tritons(
-            f"matmul{block}",
-            matmul(*block),
-            partial(capstones.matmul_reference, block),
-        )
-        if device == "cuda":
-            launches.check_matmul(partial(matmul, *block), block)
+        compiles_as_real_tritons(f"matmul{block}", matmul(*block), partial(capstones.matmul_reference, block))

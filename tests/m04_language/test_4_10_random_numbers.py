@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -21,9 +19,6 @@ KNOWN = [
     (10, "243f6a88 85a308d3 13198a2e 03707344 a4093822 299f31d0", "d16cfe09 94fdcceb 5001e420 24126ea1"),
     (7, "00000000 00000000 00000000 00000000 00000000 00000000", "5f6fb709 0d893f64 4f121f81 4f730a48"),
 ]
-RAND = (0.13389549, 0.72070062, 0.34458476, 0.23751315)
-"""`tl.rand(123, offset)` for the offsets 0 to 3, as a GPU computes it."""
-
 EDGES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1]
 words = st.sampled_from(EDGES) | st.integers(0, 2**64 - 1)
 
@@ -69,11 +64,6 @@ def test_seeds_and_counters(seed: str, counter: str, bits: tuple[int, int]) -> N
     judge_values({"seed": seed, "c": counter}, calls, {"seed": cut(bits[0], seed), "c": c})
 
 
-def test_numbers_as_seeds_and_counters() -> None:
-    """A number is a tensor of its own dtype."""
-    judge_values({"c": "i32"}, [f"tl.philox({seed}, c, 0, 2**31, 7)[0]" for seed in (0, -1, 2**31, 2**63)], {"c": 5})
-
-
 @given(dtype=st.sampled_from(("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")), bits=st.tuples(words, words))
 @one_in(2)
 def test_offsets(dtype: str, bits: tuple[int, int]) -> None:
@@ -110,40 +100,36 @@ def test_normal_floats(u: float, v: float) -> None:
     judge_values({"u": "fp32", "v": "fp32"}, calls, {"u": u, "v": v}, tolerance=1e-5)
 
 
-def test_rand_as_on_a_gpu() -> None:
-    """Numbers that a GPU gave, for one seed and the first offsets."""
-    for offset, expected in enumerate(RAND):
-        ((_, got),) = values({"x": "i32"}, ["tl.rand(123, x)"], {"x": offset})
-        assert math.isclose(number(got), expected, rel_tol=1e-6), (
-            f"rand(123, {offset})\n  expected  {expected}\n  got       {got}"
-        )
-
-
 def test_shapes_of_random_numbers() -> None:
-    """As many as there are offsets, also one; and what is no offset or no seed is refused."""
+    """As many as there are offsets, also one; a number as a seed or a counter is a tensor of its own dtype."""
     offsets = ("tl.broadcast_to(n, (2, 4))", "n", "tl.full((1,), 2**33, tl.int64)", "tl.full((4,), 3, tl.int16)")
-    judge_values({"n": "i32"}, [f"tl.rand(n, {offset})" for offset in (*offsets, "n")], {"n": 3})
-    refused = ["tl.rand(seed, 5)", "tl.rand(1.5, x)", "tl.rand(p, x)", "tl.rand(seed, p)", "tl.rand(f, x)"]
-    refused += ["tl.philox(n, s, s, s, s)[0]", "tl.philox(n, x, one, x, x)[0]", "tl.uint_to_uniform_float(s)"]
-    refused += ["tl.uint_to_uniform_float(f)", "tl.philox_impl(n, n, n, n, n, n)[0]"]
-    types = {"seed": "i32", "x": "i32[2, 4]", "n": "i32", "one": "i64[1]", "f": "fp32[4]", "p": "*fp32", "s": "i16[4]"}
-    judge(types, refused)
+    numbers = [f"tl.philox({seed}, n, 0, 2**31, 7)[0]" for seed in (0, -1, 2**31, 2**63)]
+    judge_values({"n": "i32"}, [*(f"tl.rand(n, {offset})" for offset in offsets), *numbers], {"n": 3})
 
 
-REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
-    "tl.philox_impl(n, n, n, n, n, n)": (TypeError, ("int32",)),
-    "tl.philox_impl(u, u, w, u, u, u)": (TypeError, ("uint32", "uint64")),
-    "tl.philox_impl(w, w, w, w, w, u)": (TypeError, ("uint32", "uint64")),
-    "tl.philox(x, n, n, n, n)": (TypeError, ("fp32",)),
-    "tl.philox(n, s, s, s, s)": (TypeError, ("int16",)),
-    "tl.rand(n, 5)": (TypeError, ("5",)),
-    "tl.rand(1.5, n)": (TypeError, ("fp32",)),
-    "tl.uint_to_uniform_float(s)": (TypeError, ("int16",)),
+REFUSED = {
+    "tl.philox_impl(n, n, n, n, n, n)[0]": ("int32",),
+    "tl.philox_impl(u, u, w, u, u, u)[0]": ("uint32", "uint64"),
+    "tl.philox_impl(w, w, w, w, w, u)[0]": ("uint32", "uint64"),
+    "tl.philox(x, n, n, n, n)[0]": ("fp32",),
+    "tl.philox(n, s, s, s, s)[0]": ("int16",),
+    "tl.philox(n, v, one, v, v)[0]": (),
+    "tl.rand(n, 5)": ("5",),
+    "tl.rand(1.5, n)": ("fp32",),
+    "tl.rand(p, n)": (),
+    "tl.rand(n, p)": (),
+    "tl.rand(x, n)": (),
+    "tl.uint_to_uniform_float(s)": ("int16",),
+    "tl.uint_to_uniform_float(x)": (),
 }
 
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
     """A TypeError with the dtype in it, or the number that should be a tensor."""
-    error, names = REFUSED[expression]
-    Scene({"n": "i32", "s": "i16", "u": "u32", "w": "u64", "x": "fp32"}).refuses(expression, error, *names)
+    values = {"n": "i32", "s": "i16", "u": "u32", "w": "u64", "x": "fp32", "p": "*fp32"}
+    values |= {"v": "i32[2, 4]", "one": "i64[1]"}
+    if REFUSED[expression]:
+        Scene(values).refuses(expression, TypeError, *REFUSED[expression])
+    if "w" not in expression:  # real Triton lets words of two widths pass
+        judge(values, [expression])

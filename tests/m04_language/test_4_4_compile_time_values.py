@@ -79,25 +79,14 @@ def test_a_constexpr_in_a_constexpr() -> None:
 
 
 @given(value=plain)
-def test_truth(value: Any) -> None:
-    """`if constexpr:` goes by the value."""
+def test_truth_and_index(value: Any) -> None:
+    """`if constexpr:` goes by the value. Python takes it where it wants an int, and only if it is one."""
     described(f"bool(constexpr({value!r}))", bool, constexpr(value)).returns(bool(value), because=PYTHON)
-
-
-@given(value=plain)
-def test_as_an_int(value: Any) -> None:
-    """Python takes it where it wants an int, and only if it is one."""
     call = described(f"operator.index(constexpr({value!r}))", operator.index, constexpr(value))
     if isinstance(value, int):
         call.returns(operator.index(value), because=PYTHON)
     else:
         call.raises(TypeError, because=f"{value!r} is no int")
-
-
-def test_where_python_wants_an_int() -> None:
-    assert list(range(constexpr(1), constexpr(7), constexpr(2))) == [1, 3, 5]
-    assert "abcd"[constexpr(2)] == "c" and "abcd"[constexpr(1) : constexpr(-1)] == "bc"
-    assert [0] * constexpr(3) == [0, 0, 0]
 
 
 @given(before=st.lists(integers, max_size=2), after=st.lists(integers, max_size=2))

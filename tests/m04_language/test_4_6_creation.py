@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
-import mini_triton.language as tl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.checks import described, one_in
+from tests.checks import one_in
 from tests.support.m04_language.arguments import DTYPES, alike_cast, tl_name
 from tests.support.m04_language.expressions import Scene, judge
 
@@ -36,15 +33,8 @@ def test_program_ids() -> None:
 )
 def test_ranges(bounds: list[tuple[int, int]]) -> None:
     """Some bounds are right, most are not."""
-    judge({}, [f"tl.arange({start}, {end})" for start, end in bounds])
-
-
-@SOME
-@given(power=st.integers(0, 12), start=st.integers(0, 5000))
-def test_ranges_of_all_lengths(power: int, start: int) -> None:
-    length = 2**power
-    right = [f"tl.arange({start}, {start + length})", f"tl.arange(start={start}, end={start} + N)", "tl.arange(0, N)"]
-    judge({"N": f"={length}"}, [*right, f"tl.arange({start}, {start + 3 * length})", f"tl.arange({start}, {start})"])
+    named = ["tl.arange(0, N)", "tl.arange(start=3, end=3 + N)", "tl.arange(5000, 5000 + 3 * N)"]
+    judge({"N": "=4096"}, [*(f"tl.arange({start}, {end})" for start, end in bounds), *named])
 
 
 REFUSED = {
@@ -56,6 +46,7 @@ REFUSED = {
     "tl.arange(0, 2**40)": "arange must fit in int32",
     "tl.arange(2**31, 2**31 + 4)": "arange must fit in int32",
     "tl.arange(2**31, 8)": "arange must fit in int32",
+    "tl.arange(0, 0)": "arange's end argument must be greater than the start argument",
     "tl.arange(4, 4)": "arange's end argument must be greater than the start argument",
     "tl.arange(7, 4)": "arange's end argument must be greater than the start argument",
     "tl.arange(0, 3)": "arange's range must be a power of 2",
@@ -93,16 +84,10 @@ def test_full_of_a_scalar(scalar: str, dtype: str, shape: str, number: str) -> N
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_zeros(dtype: str) -> None:
-    """In the shape and dtype of another, and scalars as well."""
-    judge(
-        {"x": f"{dtype}[4, 2]", "s": dtype, "N": "=8"},
-        ["tl.zeros_like(x)", "tl.zeros_like(s)", "tl.zeros([N], x.dtype)"],
-    )
-
-
-@pytest.mark.parametrize("shape", ["(3,)", "(4, 6)", "(-4,)", "(2**21,)", "(1024, 2048)"])
-def test_shapes_that_no_tensor_has(shape: str) -> None:
-    judge({}, [f"tl.zeros({shape}, tl.float32)", f"tl.full({shape}, 1, tl.int8)"])
+    """In the shape and dtype of another, and scalars as well; there are shapes that no tensor has."""
+    wrong = [f"tl.zeros({shape}, tl.float32)" for shape in ("(3,)", "(4, 6)", "(-4,)", "(2**21,)", "(1024, 2048)")]
+    values = {"x": f"{dtype}[4, 2]", "s": dtype, "N": "=8"}
+    judge(values, ["tl.zeros_like(x)", "tl.zeros_like(s)", "tl.zeros([N], x.dtype)", *wrong * (dtype == "i1")])
 
 
 @SOME
@@ -110,17 +95,7 @@ def test_shapes_that_no_tensor_has(shape: str) -> None:
 def test_cdiv(x: str, y: str, number: int) -> None:
     """It types as its formula does."""
     if "fp8" not in x + y:
-        calls = (
-            "x, y",
-            "y, x",
-            f"x, {number}",
-            f"{number}, x",
-            "x, N",
-            "N, y",
-            f"N, {number}",
-            f"{number}, N",
-            "x=x, div=N",
-        )
+        calls = f"x, y; y, x; x, {number}; {number}, x; x, N; N, y; N, {number}; {number}, N; x=x, div=N".split("; ")
         judge({"x": f"{x}[4]", "y": y, "N": "=7"}, [*(f"tl.cdiv({call})" for call in calls), "x.cdiv(y)", "y.cdiv(5)"])
 
 
@@ -129,4 +104,3 @@ def test_cdiv(x: str, y: str, number: int) -> None:
 def test_cdiv_of_numbers(x: int, div: int) -> None:
     """Python computes it."""
     judge({"x": f"={x}", "N": f"={div}"}, ["tl.cdiv(x, N)", f"tl.cdiv({x}, N) + 1", f"tl.cdiv(div={div}, x=x)"])
-    described(f"tl.cdiv({x}, {div})", tl.cdiv, x, div).returns(math.ceil(x / div), because="nothing here has to be run")

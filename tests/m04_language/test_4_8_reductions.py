@@ -100,20 +100,16 @@ def test_indices_of_extremes(function: str) -> None:
     judge({"x": "fp32[4, 2]"}, [f"{fast}[0]", f"{fast}[1]", *others, *refused])
 
 
-@given(shape=blocks, axis=axes, keep=st.booleans())
-@one_in(4)
-def test_axes(shape: Shape, axis: int, keep: bool) -> None:
-    """Any axis of any shape, counted from either end, kept or not; what is no axis is refused."""
-    expressions = [f"tl.{f}(x, {axis}, keep_dims={keep})" for f in ("sum", "argmin")]
-    judge({"x": typed("i32", shape)}, [*expressions, f"tl.max(x, {axis}, return_indices=True, keep_dims={keep})[1]"])
-
-
-@given(shape=blocks, keep=st.booleans())
-@one_in(5)
-def test_all_axes(shape: Shape, keep: bool) -> None:
-    """Without an axis, everything is combined to one."""
-    expressions = [f"tl.{f}(x, keep_dims={keep})" for f in ("sum", "max", "min", "xor_sum")]
-    judge({"x": typed("i16", shape), "s": "i32"}, [*expressions, "x.sum()", "x.max(None)", "tl.sum(s)", "tl.max(s)"])
+@given(shape=blocks, axis=axes, option=st.booleans())
+@one_in(3)
+def test_axes(shape: Shape, axis: int, option: bool) -> None:
+    """Any axis, counted from either end, kept or not; what is no axis is refused. Without one, all are combined."""
+    values = {"x": typed("i32", shape), "f": typed("fp32", shape), "s": "i32"}
+    expressions = [f"tl.{f}(x, {axis}, keep_dims={option})" for f in ("sum", "argmin")]
+    expressions += [f"tl.max(x, {axis}, return_indices=True, keep_dims={option})[1]", "x.max(None)", "tl.sum(s)"]
+    expressions += [f"tl.{f}(x, keep_dims={option})" for f in ("sum", "max", "min", "xor_sum")]
+    expressions += [f"tl.{f}(f, {axis}, {option})" for f in ("cumsum", "cumprod")]
+    judge(values, [*expressions, f"f.cumsum(axis={axis}, reverse={option})", "tl.cumsum(f)", "x.sum()"])
 
 
 def test_reductions_of_bits() -> None:
@@ -135,14 +131,6 @@ def test_running_sums_of_every_dtype() -> None:
     wanted = ("tl.float32", "tl.int8")
     judge(of_each(PLAIN, (4,)), [f"tl.cumsum(x_{dtype}, dtype={want})" for dtype in PLAIN for want in wanted])
     judge(of_each((*WIDE, "fp16"), (4,)), [f"tl.cumprod(x_{dtype})" for dtype in (*WIDE, "fp16")])
-
-
-@given(shape=blocks, axis=axes, reverse=st.booleans())
-@one_in(5)
-def test_running_sums_along_axes(shape: Shape, axis: int, reverse: bool) -> None:
-    """Along 0 if nothing is said."""
-    expressions = [f"tl.{f}(x, {axis}, {reverse})" for f in ("cumsum", "cumprod")]
-    judge({"x": typed("fp32", shape)}, [*expressions, f"x.cumsum(axis={axis}, reverse={reverse})", "tl.cumsum(x)"])
 
 
 REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {

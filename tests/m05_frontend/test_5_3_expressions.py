@@ -38,16 +38,30 @@ def test_identity_is_decided_by_the_compiler() -> None:
     judge_expressions(*(f"(n, m)[{a} {word} {b}]" for a, b in pairs for word in ("is", "is not")))
 
 
-def test_operands_from_left_to_right() -> None:
-    """What the left one does to memory is done first; so it is with elements and arguments."""
-    left, right, third = (f"tl.atomic_add(p, {i})" for i in (1, 2, 3))
-    judge_expressions(f"{left} - {right}", f"{left} * ({right} - {third})", f"{left} < {right}")
-    judge_expressions(f"({left}, {right})[1]", f"tl.where({left} > 0, {right}, {third})")
+def test_numbers() -> None:
+    """A number has no dtype until it meets a tensor; so has a constant. The compiler computes as far as it goes."""
+    judge_expressions("2**31 - 1", "2**31", "2**32", "2**40", "2**63", "2**64", "10**30", "float('inf')", "-(-1)")
+    for x in ("0.5", "3", "True", "HALF", "(N / 3)", "T[2]"):
+        judge_expressions(f"h * {x}", f"{x} + n", f"m - {x}")
+
+
+def test_tuples() -> None:
+    pointed = ("(1, n)[1]", "(n, f)[N - 4]", "((n, 1), f)[0][1]", "(n, f, h)[1:][0]", "(n, f)[-1]", "[n, f][0]")
+    added = ("((n, f) + (h,))[2]", "T[N - 4]", "(n,)[0]", "(T, n)[0][2]", "((1, 2) == (1, 2),)[0]", "PAIR[1]")
+    refused = ("(n, f)[2]", "(n, f)[n]", "(n, f)", "T", "()", "T['a']", "(1, *(2, n))[2]", "BOTH[0]", "sum((1, 2))")
+    judge_expressions(*pointed, *added, *refused)
+
+
+def test_subscripts() -> None:
+    axes = (f"{BLOCK}[:, None]", f"{BLOCK}[None]", f"{BLOCK}[:]", f"{BLOCK}[None, :, None]", "TEXT[0] == 'a'")
+    refused = ("n[0]", f"{BLOCK}[1]", f"{BLOCK}[0:2]", f"{BLOCK}[n]", "N[0]", "x[n]", "tl[0]")
+    judge_expressions(*axes, *refused)
 
 
 # --- expressions of expressions
 
-ATOMS = ("n", "m", "f", "N", "SEVEN", "3", "2", BLOCK, "T[1]", "PAIR[0]", "tl.program_id(0)", "len")
+ATOMICS = tuple(f"tl.atomic_add(p, {i})" for i in (1, 2, 3))
+ATOMS = ("n", "m", "f", "N", "SEVEN", "3", "2", BLOCK, "T[1]", "PAIR[0]", "len", *ATOMICS)
 ARITHMETIC = ("+", "-", "*", "//", "%", "&", "|", "^", "<", "==", ">=")
 
 
@@ -65,57 +79,8 @@ def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 @given(st.lists(st.recursive(st.sampled_from(ATOMS), larger, max_leaves=5), min_size=1, max_size=4))
 def test_expressions(expressions: list[str]) -> None:
-    """Each in a statement of its own. What one of them is refused for, the kernel is refused for, at its line."""
+    """Operands from left to right: atomics show it. What one is refused for, the kernel is refused for, at its line."""
     judge_expressions(*expressions)
-
-
-# --- one at a time
-
-
-def test_names() -> None:
-    """What is refused inside of an expression."""
-    judge_expressions("BOTH[0]", "PAIR[1]", "missing + 1", "1 + NUMBER", "sum((1, 2))", "__name__ == 1", "print")
-
-
-def test_constants() -> None:
-    """The compiler computes with them, as far as it goes."""
-    judge_expressions("2**31 - 1", "2**31", "2**32", "2**40", "2**63", "2**64", "10**30", "float('inf')", "-(-1)")
-
-
-def test_numbers_are_weak() -> None:
-    """A number has no dtype until it meets a tensor; so has a constant."""
-    for x in ("0.5", "3", "True", "N", "HALF", "(N / 3)", "T[2]"):
-        judge_expressions(f"h * {x}", f"{x} + n", f"m - {x}")
-
-
-def test_tuples() -> None:
-    pointed = ("(1, n)[1]", "(n, f)[N - 4]", "((n, 1), f)[0][1]", "(n, f, h)[1:][0]", "(n, f)[-1]", "[n, f][0]")
-    added = ("((n, f) + (h,))[2]", "T[N - 4]", "(n,)[0]", "(T, n)[0][2]", "((1, 2) == (1, 2),)[0]")
-    refused = ("(n, f)[2]", "(n, f)[n]", "(n, f)", "T", "()", "T['a']", "(1, *(2, n))[2]")
-    judge_expressions(*pointed, *added, *refused)
-
-
-def test_attributes() -> None:
-    equal = ("x.dtype.element_ty == tl.float32", "n.dtype == tl.int32", "DTYPE == FLOAT", "N.value + SEVEN.value")
-    sizes = (f"{BLOCK}.shape[0]", f"{BLOCK}[:, None].shape[1]", "PAIR.value[1]", f"{BLOCK}.numel * 2")
-    refused = ("n.foo", "N.foo", "tl.foo", "tl.math.foo", "x.dtype.foo", "T.foo", "n.shape", "tl.float32")
-    judge_expressions(*equal, *sizes, *refused)
-
-
-def test_subscripts() -> None:
-    axes = (f"{BLOCK}[:, None]", f"{BLOCK}[None, :]", f"{BLOCK}[None]", f"{BLOCK}[:]", f"{BLOCK}[None, :, None]")
-    values = ("TEXT[0] == 'a'", "PAIR[YES]")
-    refused = ("n[0]", f"{BLOCK}[1]", f"{BLOCK}[0:2]", f"{BLOCK}[n]", "N[0]", "x[n]", "tl[0]")
-    judge_expressions(*axes, *values, *refused)
-
-
-def test_calls_of_the_language() -> None:
-    """Arguments from a tuple, shapes, conditions; and what does not fit."""
-    judge_expressions("tl.arange(*(0, 4))", "tl.arange(0, *(N,))", "tl.load(x, n > 3, other=0.0)")
-    judge_expressions("tl.full((2, N), n, tl.int64)", "tl.full([2, N], value=n, dtype=tl.int64)", f"tl.sum({BLOCK}, 0)")
-    judge_expressions("tl.arange(0)", "tl.arange(0, 4, 5)", "tl.arange(0, end=4, start=0)", "tl.arange(0, n)")
-    judge_expressions("tl.load(x, foo=1)", "tl.load(n)", "tl.load(**T)", "tl.load(x, **T)", "tl.arange(*N)", "x.load()")
-    judge_expressions("n(1)", "N()", "T(1)", "math.sqrt(n)", "int(n)", "tl.foo(1)", "(lambda: n)()")
 
 
 # --- refusals
@@ -123,17 +88,11 @@ def test_calls_of_the_language() -> None:
 UNSUPPORTED = {
     "lambda: 1": "Lambda",
     "{1: 2}": "Dict",
-    "{1, 2}": "Set",
-    "{i for i in T}": "SetComp",
     "n @ n": "MatMult",
     "n in T": "In",
-    "n not in T": "NotIn",
-    "yield n": "Yield",
-    "import math": "Import",
     "del n": "Delete",
     "try:\n    n\nfinally:\n    n": "Try",
     "def inner():\n    pass": "FunctionDef",
-    "class Inner:\n    pass": "ClassDef",
     "raise n": "Raise",
 }
 
@@ -145,20 +104,14 @@ def test_python_that_kernels_cannot_use(text: str) -> None:
 
 
 REFUSED = {
-    "missing + 1": ("missing is not defined",),
-    "abs(n)": ("abs is not defined",),
-    "NUMBER + 1": ("Cannot access global variable NUMBER",),
-    "plain(1)": ("Cannot access global variable plain",),
     "1 < n < 4": ("simultaneous multiple comparison is not supported",),
     "n + 2**64": ("18446744073709551616",),
+    "tl.arange(0, n)": ("constexpr",),
     "x * 2": ("pointer<fp32>", "int32"),
     "tl.arange(0, 3)": ("power of 2",),
-    "tl.arange(0, n)": ("constexpr",),
     "n.foo": ("foo",),
-    "tl.foo": ("foo",),
     "N / 0": ("zero",),
     "(n, f)[2]": ("range",),
-    "f // 2": ("fp32",),
     "tl.load(x, other=0.0)": ("mask",),
 }
 

@@ -9,8 +9,9 @@ from mini_triton.errors import UnsupportedLanguageConstruct
 from tests import corpus
 from tests.checks import one_in
 from tests.oracles import triton
-from tests.support.m05_frontend.compilation import fail, judge, judge_statements, kernel, outcome, refuses
-from tests.support.m05_frontend.random_kernels import CONTROL_FLOW, Kernel, judging, kernels
+from tests.support.m05_frontend.compilation import judge, judge_statements, kernel, refuses
+from tests.support.m05_frontend.random_kernels import Kernel, kernels
+from tests.support.m05_frontend.random_kernels import judge as judge_random
 
 ARGUMENTS = {"x": "*i32", "n": "i32", "f": "fp32", "N": "=4", "NONE": "=None"}
 AMBIGUOUS = "Boolean value of Tensor with more than one value is ambiguous"
@@ -28,13 +29,6 @@ def judge_stores(*values: str) -> None:
     judge_statements([f"tl.store(x, {value})" for value in values], ARGUMENTS, {})
 
 
-@one_in(4)
-@given(kernel=kernels(grammar=CONTROL_FLOW))
-def test_random_control_flow(kernel: Kernel) -> None:
-    """Branches, loops and conditional expressions in one another; kernels and functions that return early."""
-    judging.judge([kernel])
-
-
 # --- if
 
 
@@ -42,60 +36,39 @@ def test_what_an_if_results_in() -> None:
     """Names that it changes, or that both of its branches bind."""
     judge_bodies(
         "if n > 3:\n    n = n + 1\ntl.store(x, n)",
-        "if n > 3:\n    y = n + 1\nelse:\n    y = n * 2\ntl.store(x, y)",
         "if n > 3:\n    y = 1\nelif n > 2:\n    y = 2\nelse:\n    y = n\ntl.store(x, y)",
         "if n > 3:\n    a = n\n    b = 1\nelse:\n    b = 2\n    a = 3\ntl.store(x + b, a)",
         "a = n\nb = 3\nif n > 3:\n    a, b = b, a\ntl.store(x + b, a)",
         "if n > 3:\n    p = x\nelse:\n    p = x + n\ntl.store(p, n)",
-        "if n > 3:\n    z = tl.zeros([4], tl.int32)\nelse:\n    z = tl.arange(0, 4)\ntl.store(x + z, n)",
-        "t = (n, 3)\nif n > 3:\n    t = (n + 1, 4)\ntl.store(x, t[0] + t[1])",
         "t = ((n, f), 3)\nif n > 3:\n    t = ((3, 0.5), n)\nelse:\n    t = ((4, f), 3)\ntl.store(x, t[0][1] + t[1])",
-        "if n > 3:\n    y = n\nelse:\n    y = n\ntl.store(x, y)",
         "y = f\nif n > 3:\n    y = n\nelse:\n    y = n\ntl.store(x, y)",
         "y = None\nif n > 3:\n    y = n\nelse:\n    y = 3\ntl.store(x, y)",
-        "if n > 3:\n    if n > 4:\n        z = 3\n    else:\n        z = n\nelse:\n    z = 5\ntl.store(x, z)",
-        "if n > 3:\n    tl.store(x, n)",
-        "if n > 3:\n    tl.store(x, n)\nelse:\n    tl.store(x + 1, n)",
         "if n > 3:\n    pass\nelse:\n    tl.store(x + 1, n)",
-        "if n > 3:\n    n += 1\nif n > 4:\n    n += 2\ntl.store(x, n)",
         "if n > 3:\n    C: tl.constexpr = 4\n    tl.store(x, C)\nelse:\n    C: tl.constexpr = 5\n    tl.store(x, C)",
-    )
-
-
-def test_if_and_loops() -> None:
-    judge_bodies(
-        "for i in range(n):\n    if i > 3:\n        n += i\ntl.store(x, n)",
-        "if n > 3:\n    for i in range(n):\n        n += i\ntl.store(x, n)",
         "if n > 3:\n    for k in tl.static_range(2):\n        n += k\n"
         "else:\n    for k in tl.static_range(4):\n        n *= k\ntl.store(x, n)",
-        "for i in range(n):\n    if i > 3:\n        y = i\n    else:\n        y = n\n    tl.store(x + i, y)",
-        "while n > 3:\n    if n > 5:\n        n -= 1\n    else:\n        n -= 2\ntl.store(x, n)",
     )
 
 
 def test_a_name_of_one_branch_only() -> None:
-    """It is lost: not every run gives it a value. So is a constant, of which there may be two."""
+    """It is lost: not every run gives it a value. So is a constant, of which there may be two. The error says where."""
     for body in (
         "if n > 3:\n    y = n + 1\ntl.store(x, y)",
         "if n > 3:\n    pass\nelse:\n    y = n + 1\ntl.store(x, y)",
         "if n > 3:\n    if n > 4:\n        y = n\nelse:\n    y = n + 1\ntl.store(x, y)",
         "if n > 3:\n    y: tl.constexpr = 4\nelse:\n    y: tl.constexpr = 5\ntl.store(x, y)",
-        "for i in range(n):\n    if i > 3:\n        y = i\n    tl.store(x, y)",
         "if n > 3:\n    z = 0\nelse:\n    for y in range(n):\n        tl.store(x, n)\ntl.store(x, y)",
-        "if n > 3:\n    y = n\ny = y + 1",
     ):
-        source = kernel(body, ARGUMENTS)
-        refuses(source, "y", line=body.splitlines()[-1])
+        source = kernel(f"tl.store(x, n)\n{body}", ARGUMENTS)
+        refuses(source, "y", "line 7", line="tl.store(x, y)")
         judge([source])
+    refuses(
+        kernel("for i in range(n):\n    if i > 3:\n        y = i\n    tl.store(x, y)", ARGUMENTS), "y", line="(x, y)"
+    )
     judge_bodies(
         "if n > 3:\n    y = n\n    tl.store(x, y)\ny = f\ntl.store(x, y)",
         "if n > 3:\n    y = n\nelse:\n    y = f\n    y = 3\ntl.store(x, y)",
     )
-
-
-def test_it_says_which_if() -> None:
-    for body in ("if n > 3:\n    y = n", "if n > 3:\n    y: tl.constexpr = 4\nelse:\n    y: tl.constexpr = 5"):
-        refuses(kernel(f"tl.store(x, n)\n{body}\ntl.store(x, y)", ARGUMENTS), "y", "line 7", line="tl.store(x, y)")
 
 
 CONDITIONS = ("n", "f", "x", "n > 3", "not n > 3", "n > 3 and f < 1", "n > 3 or f < 1", "n == 3 or N == 3", "f != f")
@@ -111,17 +84,13 @@ def test_what_decides() -> None:
 
 @pytest.mark.parametrize("condition", MANY_ELEMENTS)
 def test_blocks_do_not_decide(condition: str) -> None:
-    for body in (
-        f"if {condition}:\n    tl.store(x, n)",
-        f"tl.store(x, n if {condition} else 3)",
-        f"while {condition}:\n    tl.store(x, n)",
-    ):
+    for body in (f"if {condition}:\n    tl.store(x, n)", f"tl.store(x, n if {condition} else 3)"):
         source = kernel(body, ARGUMENTS)
-        if not body.startswith("while") or ">" in condition:
-            refuses(source, AMBIGUOUS, line=condition, error=UnsupportedLanguageConstruct)
-        else:
-            refuses(source, line=condition)
-        assert not triton.frontends([source])[0], f"the test is wrong, real Triton accepts this:\n{body}"
+        refuses(source, AMBIGUOUS, line=condition, error=UnsupportedLanguageConstruct)
+        judge([source])
+    source = kernel(f"while {condition}:\n    tl.store(x, n)", ARGUMENTS)
+    refuses(source, line=condition)
+    judge([source])
 
 
 # --- early returns
@@ -130,23 +99,17 @@ def test_blocks_do_not_decide(condition: str) -> None:
 def test_early_returns() -> None:
     """What comes after the `if` belongs to the other path. (Real Triton jumps there.)"""
     judge_bodies(
-        "if n > 3:\n    return\ntl.store(x, n)",
         "if n > 3:\n    return\n    tl.store(x, n)\ntl.store(x + 1, 2)",
-        "if n > 3:\n    pass\nelse:\n    return\ntl.store(x, n)",
         "if n > 3:\n    tl.store(x, 1)\n    return\nelse:\n    tl.store(x, 2)\nn += 1\ntl.store(x, n)",
-        "if n > 3:\n    if f > 1:\n        return\n    n = 2\ntl.store(x, n)",
         "if n > 3:\n    if f > 1:\n        return\n    else:\n        n = 2\nelse:\n    n += 1\ntl.store(x, n)",
         "if N == 4:\n    return\ntl.store(x, n)",
-        "if N == 3:\n    return\ntl.store(x, n)",
         "if n > 3:\n    if N == 4:\n        return\ntl.store(x, n)",
         "if n > 3:\n    y = n\n    return\ny = f\ntl.store(x, y)",
         "if n > 3:\n    for i in range(n):\n        n += i\n    tl.store(x, n)\n    return\ntl.store(x, 3)",
     )
 
 
-def test_functions_that_return_early() -> None:
-    """The result is that of the path that was taken."""
-    functions = """
+FUNCTIONS = """
 @triton.jit
 def way(a, n):
     if a > n:
@@ -168,41 +131,40 @@ def stores(x, a):
         return
     tl.store(x, a)
 """
+
+
+def test_functions_that_return_early() -> None:
+    """The result is that of the path that was taken."""
     judge_bodies(
         "tl.store(x, way(n * 2, n) + way(n, 3))",
         "f, t = pair(n, f)\ntl.store(x + t[0], f)\ntl.store(x, t[1])",
         "stores(x, n)\nstores(x, n + 1)\ntl.store(x, 5)",
-        before=functions,
+        before=FUNCTIONS,
     )
 
 
-def test_a_return_in_an_if_in_a_loop() -> None:
+@pytest.mark.parametrize("loop", ["for i in range(n)", "while n > 3"])
+def test_a_return_in_an_if_in_a_loop(loop: str) -> None:
     """It is refused, even if it cannot be reached: what comes after it belongs to the round, not to the function."""
-    for body in (
-        "for i in range(n):\n    if n > 3:\n        return\ntl.store(x, n)",
-        "for i in range(n):\n    if n > 3:\n        if N == 5:\n            return\n        n = n + 1\ntl.store(x, n)",
-        "while n > 3:\n    if n > 4:\n        if N == 5:\n            return\n        n = n - 1\ntl.store(x, n)",
-    ):
-        refuses(kernel(body, ARGUMENTS), "Cannot have `return` statements inside", error=UnsupportedLanguageConstruct)
+    for body in ("return", "if N == 5:\n            return\n        n = n - 1"):
+        source = kernel(f"{loop}:\n    if n > 3:\n        {body}", ARGUMENTS)
+        refuses(source, "Cannot have `return` statements inside", error=UnsupportedLanguageConstruct)
 
 
-def test_results_of_two_types() -> None:
+@pytest.mark.parametrize("otherwise", ["    return {}", "    else:\n        return {}"])
+def test_results_of_two_types(otherwise: str) -> None:
     """`Return type mismatch`, and both types."""
     for first, second, *names in (
-        ("n", "f", "int32[]", "fp32[]"),
         ("1", "2.0", "int32[]", "fp32[]"),
         ("tl.arange(0, 4)", "tl.arange(0, 8)", "int32[4]", "int32[8]"),
         ("n", "n.to(tl.uint32)", "int32[]", "uint32[]"),
         ("(n, n)", "(n, f)", "(int32[], int32[])", "(int32[], fp32[])"),
         ("(n, n)", "n", "(int32[], int32[])", "int32[]"),
     ):
-        for function in (
-            f"def way(n, f):\n    if n > 3:\n        return {first}\n    return {second}\n",
-            f"def way(n, f):\n    if n > 3:\n        return {first}\n    else:\n        return {second}\n",
-        ):
-            source = kernel("way(n, f)", ARGUMENTS, f"@triton.jit\n{function}")
-            refuses(source, "Return type mismatch", *names, line="if n > 3")
-            assert not triton.frontends([source])[0], "the test is wrong, real Triton accepts this"
+        function = f"def way(n, f):\n    if n > 3:\n        return {first}\n{otherwise.format(second)}\n"
+        source = kernel("way(n, f)", ARGUMENTS, f"@triton.jit\n{function}")
+        refuses(source, "Return type mismatch", *names, line="if n > 3")
+        assert not triton.frontends([source])[0], "the test is wrong, real Triton accepts this"
 
 
 # --- while
@@ -212,19 +174,13 @@ def test_while() -> None:
     """It carries what its body changes, and asks before each round."""
     judge_bodies(
         "while n > 3:\n    n = n - 1\ntl.store(x, n)",
-        "while n > 3:\n    tl.store(x, n)",
         "while n > tl.load(x):\n    n -= 1\ntl.store(x, n)",
         "a = n * 2\nwhile n > 3:\n    n, a = a, n - 1\ntl.store(x + a, n)",
-        "a = f\nwhile n > 3 and a < 0.5:\n    a = a * a\n    n -= 1\ntl.store(x, a)",
-        "while n > 3:\n    while n > 5:\n        n -= 1\n    n -= 2\ntl.store(x, n)",
+        "while n > 3:\n    while n > 5:\n        n -= 1\n    n -= 2\ntl.store(x, n)\nreturn",
         "t = (n, 3)\nwhile t[0] > 3:\n    t = (t[0] - 1, t[1] * 2)\ntl.store(x, t[0] + t[1])",
         "p = x\nwhile tl.load(p) > 0:\n    p += 1\ntl.store(p, n)",
-        "v = tl.arange(0, 4)\nwhile tl.sum(v) < n:\n    v += v\ntl.store(x + v, n)",
-        "while n > 3:\n    y = n * 2\n    n = y - 7\ntl.store(x, n)",
         "while not n == 3:\n    n -= 1\ntl.store(x, n)",
-        "for i in range(n):\n    while n > i:\n        n -= 1\ntl.store(x, n)",
-        "while n > 3:\n    for i in range(n):\n        n -= i\ntl.store(x, n)",
-        "while (n > 3) & (N > 3):\n    n -= N\ntl.store(x, n)",
+        "while n > 3:\n    for i in range(n):\n        y = n - i\n        n = y\ntl.store(x, n)",
     )
 
 
@@ -241,34 +197,21 @@ def test_what_while_refuses() -> None:
         ("while n > 3:\n    for n in range(3):\n        tl.store(x, n)", "for n", "n is lost"),
         ("while n > 3:\n    break", "break", "Break"),
         ("while n > 3:\n    n -= 1\n    return", "return", "Cannot have `return` statements inside"),
-        ("while n > 3:\n    if n > 4:\n        return\n    n -= 1", "return", "Cannot have `return` statements inside"),
         ("while n > 3:\n    for i in range(n):\n        n -= i\n    return", "return", "Cannot have `return`"),
     ):
         refuses(kernel(body, ARGUMENTS), *words, line=line)
-    judge_bodies("while n > 3:\n    n -= 1\ntl.store(x, n)\nreturn")
 
 
 # --- expressions
 
 
 def test_conditional_expressions() -> None:
-    judge_stores(
-        "n if n > 3 else 4",
-        "3 if n > 3 else 4",
-        "1 if n else 7",
-        "1 if f else 7",
-        "1 if x else 7",
-        "f * 2 if n > 3 else 0.5",
-        "(1 if n > 2 else 2) if n > 3 else (3 if n > 4 else n)",
-        "tl.load(x) if n > 3 else n",
-        "3 if N > 3 else undefined",
-        "undefined if NONE else f",
-        "4.0 if N > 3 else n",
-        "(n if n > 3 else 4) + (n if n > 4 else 5)",
-    )
+    unknown = ("3 if n > 3 else 4", "1 if n else 7", "1 if f else 7", "1 if x else 7", "tl.load(x) if n > 3 else n")
+    nested = ("(1 if n > 2 else 2) if n > 3 else (3 if n > 4 else n)", "(n if n > 3 else 4) + (n if n > 4 else 5)")
+    known = ("3 if N > 3 else undefined", "undefined if NONE else f", "4.0 if N > 3 else n")
+    judge_stores(*unknown, *nested, *known)
     judge_bodies(
         "p = x if n > 3 else x + 1\ntl.store(p, 1)",
-        "v = tl.arange(0, 4) if n > 3 else tl.zeros((4,), tl.int32)\ntl.store(x + v, 1)",
         "y = 3 if N > 3 else 4.0\nz: tl.constexpr = 3 if N > 3 else 4\ntl.store(x + z, y)",
         "for i in range(n if n > 3 else 3):\n    n = n + i if n > i else n\ntl.store(x, n)",
     )
@@ -291,47 +234,16 @@ def test_conditional_expressions_of_two_types() -> None:
 def test_and_or_not() -> None:
     """Tensors are combined bit by bit, whatever they are. What the compiler knows decides, or is left out."""
     v = "tl.arange(0, 4) > 2"
-    judge_stores(
-        "(n > 3) and (n < 10) and (f > 3)",
-        "n > 3 or n < 10 or f > 3",
-        "n > 3 and n < 10 or f > 3",
-        "n > 3 or N > 3 or n < 10",
-        "n > 3 or N < 3 or n < 10",
-        "N > 3 or n > 3",
-        "N < 3 or n > 3",
-        "N > 3 and n > 3",
-        "N < 3 and n > 3",
-        "n > 3 and N < 3",
-        "n > 3 and N > 3",
-        "N and 3",
-        "N or undefined",
-        "N < 3 and undefined",
-        "n > 3 and N < 3 and undefined",
-        "0 or 2.5",
-        "N and n",
-        "n and N",
-        "0 or n",
-        "n > 3 and n",
-        "n and n",
-        "f or n > 3",
-        "n > 3 and undefined",
-        "not n > 3",
-        "not (n > 3 and f < 3)",
-        "not N",
-        "not NONE",
-        "not not N",
-        "not n",
-        "not f",
-    )
+    tensors = ("(n > 3) and (n < 10) and (f > 3)", "n > 3 and n < 10 or f > 3", "n > 3 and n", "n and n", "f or n > 3")
+    decide = ("N > 3 or n > 3", "N < 3 or n > 3", "N > 3 and n > 3", "N < 3 and n > 3", "N and n", "n and N", "0 or n")
+    behind = ("n > 3 or N > 3 or n < 10", "n > 3 or N < 3 or n < 10", "n > 3 and N < 3", "n > 3 and N > 3")
+    known = ("N and 3", "N or undefined", "N < 3 and undefined", "n > 3 and N < 3 and undefined", "0 or 2.5")
+    negated = ("not n > 3", "not (n > 3 and f < 3)", "not N", "not NONE", "not not N", "not n", "not f")
+    judge_stores(*tensors, *decide, *behind, *known, *negated, "n > 3 and undefined")
     judge_bodies(
-        "y = not N\ntl.store(x, y)",
         "y = N and 3\nz: tl.constexpr = not N or 2\ntl.store(x + z, y)",
         "y = n > 3 or n < 2\nz = not y\ntl.store(x, y)\ntl.store(x + 1, z)",
-    )
-    judge_statements(
-        [f"tl.store(x + tl.arange(0, 4), {value})" for value in (f"not ({v})", f"({v}) and n > 3", f"({v}) or ({v})")],
-        ARGUMENTS,
-        {},
+        f"v = {v}\ntl.store(x + tl.arange(0, 4), not v)\ntl.store(x + tl.arange(0, 4), v and n > 3)",
     )
 
 
@@ -344,33 +256,15 @@ NETWORKS = (
     "attention_forward_causal",
     "conv2d_implicit_gemm",
 )
-INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", "mma", "wgmma.mma_async", "cp.async")
-
-
-@one_in(4)
-@given(kernel=kernels())
-def test_random_kernels(kernel: Kernel) -> None:
-    """Kernels in which anything may occur: operators, memory, reductions, helpers, loops, branches, early returns."""
-    judging.judge([kernel])
 
 
 def test_the_kernels_of_neural_networks() -> None:
-    """Real Triton compiles them from our text to what it compiles them to from its own: as many instructions for memory
-    and matrices, and as much shared memory."""
-    sources = [case.source() for case in corpus.CASES if str(case) in NETWORKS]
-    assert len(sources) == len(NETWORKS)
-    texts = [outcome(source) for source in sources]
-    for source, text in zip(sources, texts, strict=True):
-        if isinstance(text, Exception):
-            fail(source, "a module", text, "real Triton accepts this")
-    theirs = [made.compiled for made in triton.frontends(sources, lower=True)]
-    for source, expected, got in zip(sources, theirs, triton.compile_many(list(map(str, texts))), strict=True):
-        assert got, f"real Triton does not compile {source.kernel} from our text: {got.diagnostic}"
-        pairs = {name: (expected.count(name), got.count(name)) for name in INSTRUCTIONS}
-        pairs["bytes of shared memory"] = expected.shared, got.shared
-        differing = {name: pair for name, pair in pairs.items() if len(set(pair)) > 1}
-        assert not differing, (
-            f"{source.kernel} compiles to other PTX for sm_90 than from real Triton's own front end\n"
-            f"  expected  { {name: a for name, (a, b) in differing.items()} }\n"
-            f"  got       { {name: b for name, (a, b) in differing.items()} }"
-        )
+    """In our text of them there is what is in real Triton's."""
+    judge([case.source() for case in corpus.CASES if str(case) in NETWORKS])
+
+
+@one_in(3)
+@given(kernel=kernels())
+def test_random_kernels(kernel: Kernel) -> None:
+    """Kernels in which anything may occur: operators, memory, reductions, helpers, loops, branches, early returns."""
+    judge_random(kernel)

@@ -37,7 +37,12 @@ ORDINARY = "y = «tl.arange(0, 64) + tl.arange(0, 32)"
 def refused(body: str, before: str = "") -> tuple[CompilationError, Source]:
     """The error for a kernel with this body, which is at the mark: line, column, caret."""
     __tracebackhide__ = True
-    marked = kernel(body, TYPES, before)
+    return at_the_mark(kernel(body, TYPES, before))
+
+
+def at_the_mark(marked: Source) -> tuple[CompilationError, Source]:
+    """The error for a kernel in whose text the mark is, and the kernel."""
+    __tracebackhide__ = True
     source = dataclasses.replace(marked, text=marked.text.replace(MARK, ""))
     error = raised(source)
     lines = marked.text.splitlines()
@@ -120,51 +125,25 @@ def test_wherever_the_kernel_is(lines: int, depth: int, decorators: int, inner: 
         head, _, rest = text.partition("@")
         nested = "\n".join(f"    {line}" if line else "" for line in f"@{rest}".splitlines())
         text = f"{head}def make():\n{nested}\n    return kernel\nkernel = make()\n"
-    marked = dataclasses.replace(source, text=text)
-    got = raised(dataclasses.replace(marked, text=text.replace(MARK, "")))
-    ((line, column),) = [(i, line.index(MARK)) for i, line in enumerate(text.splitlines(), 1) if MARK in line]
-    if str(got.loc) != f"{FILE}:{line}:{column}":
-        fail(
-            dataclasses.replace(marked, text=text.replace(MARK, "")), f"an error at {line}:{column}", got, "it is there"
-        )
+    at_the_mark(dataclasses.replace(source, text=text))
 
 
 # --- the mistakes that are made most
 
 MISTAKES = {
     ORDINARY: "incompatible dimensions at index 0: 64 and 32",
-    f"{BLOCK}y = «tl.load(x + v, mask=tl.arange(0, 32) < n)": "incompatible dimensions at index 0: 64 and 32",
-    f"{BLOCK}y = «tl.load(x + v, mask=v)": "Mask must have boolean scalar type",
-    f"{BLOCK}«tl.store(x + v, 1.0, mask=v)": "Mask must have boolean scalar type",
     "y = «tl.arange(0, 48)": "arange's range must be a power of 2",
-    "y = «tl.arange(0, n)": "arange's arguments must be of type tl.constexpr",
-    "y = «tl.arange(8, 0)": "arange's end argument must be greater than the start argument",
     "y = «tl.arange(8)": "missing 1 required positional argument: 'end'",
-    "y = «tl.zeros([48], tl.float32)": "Shape element 0 must be a power of 2",
-    "y = «tl.zeros([n], tl.float32)": "Shape element 0 must have type `constexpr[int]`",
-    "y = «tl.zeros([2048, 1024], tl.float32)": "numel (2097152) exceeds triton maximum tensor numel (1048576)",
     f"{BLOCK}y = «tl.load(v)": "Unsupported ptr type",
-    f"{BLOCK}y = «tl.load(x + v, other=0.0)": "`other` cannot be provided without `mask`",
-    f"{BLOCK}y = «tl.load(x, mask=v < n)": "Mask argument cannot be block type if pointer argument is not a block",
-    f"{BLOCK}«tl.store(x, v)": "Value argument cannot be block type if pointer argument is not a block",
-    f"{BLOCK}«tl.store(x + v, v[:, None] + v[None, :])": "Expected pointer argument to have shape",
     "«tl.store(c, 1.0)": "Cannot store to a constant pointer",
     "y = «x + 1.5": "invalid operands of type pointer<fp32> and",
-    "y = «x + x": "cannot add pointers together",
     "y = «tl.exp(h)": "Expected dtype ['fp32', 'fp64'] but got fp16",
-    "y = «tl.dot(tl.zeros([16, 16], tl.float16), tl.zeros([16, 16], tl.float32))": "Got fp16 and fp32",
-    "y = «tl.dot(tl.zeros([16, 8], tl.float16), tl.zeros([8, 16], tl.float16))": "K >= 16",
     "y = «tl.dot(tl.zeros([16, 16], tl.float16), tl.zeros([32, 16], tl.float16))": "equal reduction dimensions",
-    "y = n + («i8 + 300)": "Scalar 300 is out of range for type int8",
     "y = «u + (-1)": "between an unsigned tensor and a negative scalar",
-    "y = «n // u": "different signedness",
     "y = n + «foo": "foo is not defined",
     "y = «GG + 1": "Cannot access global variable GG",
-    "y = «plain(n)": "Cannot access global variable plain",
     "«x[0] = 1.0": "__setitem__ is not supported",
-    "y = «x[0]": "unsupported tensor index",
     "«n.x = 1": "Attribute assignment is not supported",
-    "y = «n ** 2": "**",
     "B: tl.constexpr = 3\n«B: tl.constexpr = 4": "B is already defined. constexpr cannot be reassigned.",
     "y = «both(n)": "missing a required argument: 'b'",
     "y = «tl.nothing(n)": "nothing",
@@ -177,12 +156,8 @@ MISTAKES = {
 UNSUPPORTED = {
     "if «tl.arange(0, 4) > n:\n    pass": "Boolean value of Tensor with more than one value is ambiguous",
     "for i in range(n):\n    «break": "unsupported AST node type: Break",
-    "while n > 3:\n    «continue": "unsupported AST node type: Continue",
     "g = «lambda a: a": "unsupported AST node type: Lambda",
-    "g = «{}": "unsupported AST node type: Dict",
     "«try:\n    n = 1\nfinally:\n    pass": "unsupported AST node type: Try",
-    "«del n": "unsupported AST node type: Delete",
-    "«import math": "unsupported AST node type: Import",
     "for i in range(n):\n    «return": "Cannot have `return` statements inside `while` or `for` statements",
 }
 
@@ -201,15 +176,11 @@ def test_an_assertion() -> None:
     says("«tl.static_assert(n == 5)", "could not be determined at compile-time")
 
 
-def test_a_chain_of_comparisons() -> None:
-    """Triton has them since 3.9."""
+def test_what_versions_of_triton_disagree_about() -> None:
+    """Chains of comparisons are in Triton since 3.9; of a returned value, Triton only notices at the launch."""
     error, source = refused("y = «1 < n < 3")
     only_the_kernel(error, source)
     assert "simultaneous multiple comparison is not supported" in error.message, error
-
-
-def test_a_kernel_returns_nothing() -> None:
-    """Real Triton notices only later that it cannot be launched."""
     error = raised(kernel("return n", TYPES))
     only_the_kernel(error, kernel("return n", TYPES))
     assert "returns nothing" in error.message
@@ -227,7 +198,7 @@ VALUES |= {
     "uint32[]": "u + 1",
 }
 
-SOME = one_in(3)
+SOME = one_in(2)
 types = st.lists(st.sampled_from(list(VALUES)), min_size=2, max_size=2, unique=True)
 names = st.sampled_from(("acc", "y", "total"))
 gaps = st.integers(0, 3)
@@ -253,36 +224,25 @@ def test_a_type_that_an_operator_changes() -> None:
     words = "Loop-carried variable total has initial type int32[] (line 6) but is re-assigned to fp32[] in loop!"
     says("total = 0\nfor i in range(n):\n    «total += i * 0.5", words)
     says("total = 0\nfor i in range(n):\n    for j in range(i):\n        «total = total + f\n", words)
-    says("total = 0\nwhile n > 3:\n    if n > 4:\n        n -= 1\n    «total = total + f\n    n -= 1", words)
     words = words.replace("line 6", "line 5").replace("total", "n")
     says("for i in range(3):\n    «n = n + f", words)
 
 
 @SOME
-@given(types=types, name=names, gap=gaps)
-def test_branches_with_two_types(types: list[str], name: str, gap: int) -> None:
-    """It points at the second, and says where both are."""
+@given(types=types, name=names, gap=gaps, form=st.sampled_from(("both", "then", "else")))
+def test_branches_with_two_types(types: list[str], name: str, gap: int, form: str) -> None:
+    """It points at the second, and says where both are: a name that a branch leaves alone, before the `if`."""
     first, second = types
-    body = f"if n > 3:\n    {name} = {VALUES[first]}\nelse:\n" + "    pass\n" * gap + f"    «{name} = {VALUES[second]}"
-    says(
-        body,
-        f"Mismatched type for {name} between then block ({first}, line 7) and else block ({second}, line {9 + gap})",
-    )
-
-
-@SOME
-@given(types=types, name=names, gap=gaps, negated=st.booleans())
-def test_a_branch_that_changes_a_type(types: list[str], name: str, gap: int, negated: bool) -> None:
-    """The other branch leaves the name alone: its line is before the `if`."""
-    first, second = types
-    head = f"{name} = {VALUES[first]}\n" + "pass\n" * gap + "if n > 3:\n"
-    change = f"    «{name} = {VALUES[second]}"
-    place, old = f"({second}, line {8 + gap + 2 * negated})", f"({first}, line 6)"
-    then, otherwise = (old, place) if negated else (place, old)
-    says(
-        f"{head}    pass\nelse:\n{change}" if negated else f"{head}{change}",
-        f"Mismatched type for {name} between then block {then} and else block {otherwise}",
-    )
+    change, rest = f"    «{name} = {VALUES[second]}", "pass\n" * gap
+    head = f"{name} = {VALUES[first]}\n{rest}if n > 3:\n"
+    old, place = f"({first}, line 6)", f"({second}, line {8 + gap + 2 * (form == 'else')})"
+    if form == "both":
+        head = f"if n > 3:\n    {name} = {VALUES[first]}\n{rest.replace('pass', '    pass')}else:\n"
+        old, place = f"({first}, line 7)", f"({second}, line {9 + gap})"
+    elif form == "else":
+        head += "    pass\nelse:\n"
+    then, otherwise = (place, old) if form == "then" else (old, place)
+    says(head + change, f"Mismatched type for {name} between then block {then} and else block {otherwise}")
 
 
 def test_a_loop_in_a_branch() -> None:

@@ -14,8 +14,8 @@ from mini_triton.ir.storage import Buffer
 
 from tests.checks import calling, described
 from tests.support.m06_codegen import lazy_arrays
+from tests.support.m06_codegen.closeness import check
 from tests.support.m06_codegen.lazy_arrays import Access, Sizes, accesses, elements
-from tests.support.m06_codegen.windows import same
 
 # --- positions and masks
 
@@ -118,7 +118,7 @@ def test_masks_are_used(text: str) -> None:
         call = described(f"memory.load of {shape} elements, mask {text}, other -1\n  for {sizes}", memory.load, buffer)
         call.arguments, call.options = (buffer, offset, mask), {"other": -1.0}
         expected = np.where(sizes.value(text, False), elements(shape), -1.0)
-        same("the result", call, call.succeeds("an array"), expected)
+        check(f"{call}: the result", call.succeeds("an array"), expected)
 
 
 def test_rows_of_programs() -> None:
@@ -162,9 +162,8 @@ def test_nothing_is_stored() -> None:
 def test_bounds(access: Access) -> None:
     """The smallest and the largest element."""
     array = access.affine()
-    offsets = [access.offset(lane) for lane in access.lanes()]
     because = "the smallest and the largest of its elements, as integers of Python"
-    calling(getattr, array, "bounds").returns((min(offsets), max(offsets)), because)
+    calling(getattr, array, "bounds").returns((int(access.offsets.min()), int(access.offsets.max())), because)
 
 
 @pytest.mark.parametrize("strides", [(2**62, 1), (-(2**62), 2**62), (2**70, -(2**70))])

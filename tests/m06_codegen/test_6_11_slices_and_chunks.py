@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen import compile_module
-from mini_triton.codegen import kernel as kernels
+from mini_triton.codegen import kernel as codegen
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
 from tests.corpus import CASES
 from tests.corpus.cases import Case
-from tests.support.m06_codegen import tile_kernels as tiles
-from tests.support.m06_codegen.kernels import about, judge_corpus
-from tests.support.m06_codegen.lazy_arrays import Access, accesses, elements
-from tests.support.m06_codegen.windows import WINDOWS, judge_load, judge_store
+from tests.support.m06_codegen.accesses import Memory, judge_load, judge_store
+from tests.support.m06_codegen.closeness import check
+from tests.support.m06_codegen.kernels import about, addition, compiled, judge, judge_corpus, kernel, running
+from tests.support.m06_codegen.lazy_arrays import WINDOWS, Access, accesses, elements
 
 # --- accesses
 
 
 COUNTS = st.sampled_from((0, 1, 24, 60, 90))
+ORIGINS = st.sampled_from((0, 0, 5, 20))
 
 
-@given(access=accesses(), other=st.none() | st.just(-5.5), count=COUNTS, origin=st.sampled_from((0, 0, 5, 20)))
-def test_loads(access: Access, other: float | None, count: int, origin: int) -> None:
+def judge_access(access: Access, count: int, origin: int, value: Any, other: Any = None) -> None:
+    """Load through a lazy array, and store."""
+    __tracebackhide__ = True
+    lazily = access.affine(), access.mask()
+
+    def memory() -> Memory:
+        around = elements((count + 16,), 1001)
+        places = {at - origin: 8 + at for at in range(count)}
+        return Memory(f"{count} elements, origin {origin}", Buffer("x", around[8 : 8 + count], origin), around, places)
+
+    judge_load(memory(), access.offsets, access.used, other, lazily)
+    judge_store(memory(), access.offsets, value, access.used, lazily)
+
+
+@given(access=accesses(), other=st.none() | st.just(-5.5), alike=st.booleans(), count=COUNTS, origin=ORIGINS)
+def test_accesses(access: Access, other: float | None, alike: bool, count: int, origin: int) -> None:
     """Any offsets and masks, into buffers that may be too small."""
-    judge_load(access, other, count, origin)
-
-
-@given(access=accesses(), alike=st.booleans(), count=COUNTS, origin=st.sampled_from((0, 0, 5, 20)))
-def test_stores(access: Access, alike: bool, count: int, origin: int) -> None:
-    judge_store(access, 4.5 if alike else elements(access.shape), count, origin)
+    judge_access(access, count, origin, 4.5 if alike else elements(access.shape), other)
 
 
 @pytest.mark.parametrize("origin", [0, 7])
@@ -42,22 +53,18 @@ def test_stores(access: Access, alike: bool, count: int, origin: int) -> None:
 def test_windows(name: str, origin: int) -> None:
     """The same, one by one: loaded and stored."""
     access = WINDOWS[name]
-    judge_load(access, None, 70, origin)
-    judge_load(access, elements(access.shape, -500), 70, origin)
-    judge_store(access, elements(access.shape), 70, origin)
+    for other in (None, elements(access.shape, -500)):
+        judge_access(access, 70, origin, elements(access.shape), other)
 
 
 @pytest.mark.parametrize("name", WINDOWS)
 def test_one_element_too_few(name: str) -> None:
     """Buffers that end, or begin, one element too early."""
     access = WINDOWS[name]
-    used = [access.offset(lane) for lane in access.lanes() if access.takes_part(lane)]
-    for count in {max(used, default=0) + 1, max(used, default=0), 0}:
-        judge_load(access, None, count, 0)
-        judge_store(access, elements(access.shape), count, 0)
-    if used:
-        judge_load(access, None, 70, -min(used) - 1)
-        judge_store(access, elements(access.shape), 70, -min(used) - 1)
+    used = access.offsets[access.used]
+    most, least = used.max(initial=0), used.min(initial=70)
+    for count, origin in ((most + 1, 0), (most, 0), (0, 0), (70, -least - 1)):
+        judge_access(access, count, origin, elements(access.shape))
 
 
 # --- kernels
@@ -66,71 +73,111 @@ def test_one_element_too_few(name: str) -> None:
 @pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 997])
 def test_vector_addition(count: int) -> None:
     x, y = elements((count,)).astype(np.float32), elements((count,), 7).astype(np.float32)
-    programs = -(-count // tiles.BLOCK) + 2  # the last ones have nothing to do
-    tiles.judge(tiles.ADDITION, (programs,), [x, y, np.zeros(count, np.float32), count], {2: x + y})
+    programs = -(-count // 16) + 2  # the last ones have nothing to do
+    judge(addition(), (programs,), [x, y, 0 * x, count], [x, y, x + y, count], mode="fast")
+
+
+COPY = """
+    rows = tl.program_id(1) * 4 + tl.arange(0, 4)[:, None]
+    columns = tl.program_id(0) * 8 + tl.arange(0, 8)[None, :]
+    mask = (rows < m) & (columns < n)
+    tl.store(out + rows * n + columns, tl.load(x + rows * sm + columns * sn, mask=mask), mask=mask)
+"""
+
+
+def judge_copy(text: str, x: np.ndarray, grid: tuple[int, ...]) -> None:
+    """Copy a matrix, whatever its strides, into one without gaps: as far as the tiles of the grid reach."""
+    __tracebackhide__ = True
+    (rows, columns), reach = x.shape, (*grid, 1, 1)
+    around = np.full(rows * columns + 8, -7, np.float32)
+    wanted, size = around.copy(), rows * columns
+    if 0 not in grid:
+        part = slice(0, reach[1] * 4), slice(0, reach[0] * 8)
+        wanted[4 : 4 + size].reshape(rows, columns)[part] = x[part]
+    strides = [stride // x.itemsize for stride in x.strides]
+    buffers = [Buffer.of("x", x), Buffer.of("out", around[4 : 4 + size])]
+    launch = compile_module(parse_module(text), "fast")
+    words = f"Over the grid {grid}, %x of the shape {x.shape} with strides {strides}"
+    call = about(words, text, launch, grid, [*buffers, rows, columns, *strides])
+    call.succeeds("all programs run")
+    check(f"{call}: %out, with 4 elements before it and 4 behind it", around, wanted)
 
 
 @pytest.mark.parametrize("grid", [(3, 2), (1, 1), (9, 1, 2), (0, 4)])
 def test_tiles(grid: tuple[int, ...]) -> None:
     """Rectangles out of a matrix with strides, and what lies outside of it masked off."""
+    text = compiled(COPY, x="*fp32", out="*fp32", m="i32", n="i32", sm="i32", sn="i32")
     for rows, columns in ((0, 5), (1, 1), (7, 13), (11, 16), (5, 3)):
         x = elements((rows, columns)).astype(np.float32)
-        tiles.judge_copy(x, grid)
-        tiles.judge_copy(x[::-1], grid)
-        tiles.judge_copy(x[:, : columns // 2], grid)
-        tiles.judge_copy(x.T[:, ::2], grid)
+        for view in (x, x[::-1], x[:, : columns // 2], x.T[:, ::2]):
+            judge_copy(text, view, grid)
 
 
 def test_the_error_names_program_and_line() -> None:
     """The mask allows one element too many; far into a grid of several chunks."""
-    count = 1000 * tiles.BLOCK - 3
-    x = np.zeros(count, np.float32)
-    arguments = [Buffer.of(name, array) for name, array in (("x", x), ("y", x.copy()), ("out", x.copy()))]
-    kernel = compile_module(parse_module(tiles.ADDITION), "fast")
-    words = f"Over the grid (1000,), %n is {count + 1}, arrays have {count} elements"
-    call = about(words, tiles.ADDITION, kernel, (1000,), [*arguments, count + 1])
-    call.raises(OutOfBounds, f"x[{count}]", "(999, 0, 0)", "tiles.py:12")
+    count = 1000 * 16 - 3
+    arguments = [np.zeros(count, np.float32)] * 3
+    call = running(addition(), (1000,), [*arguments, count + 1], mode="fast")
+    call.raises(OutOfBounds, f"x[{count}]", "(999, 0, 0)", ".py:9")
 
 
 def test_the_error_of_programs_that_a_mask_chooses() -> None:
     """The second program whose mask is true reads what is not there."""
-    x, flags = np.zeros(8, np.float32), np.array([0, 0, 1, 0, 1, 1], np.int32)
-    kernel = compile_module(parse_module(tiles.CHOSEN), "fast")
-    arguments = [Buffer.of("x", x), Buffer.of("flags", flags)]
-    call = about(f"Flags are {flags.tolist()}, %x has 8 elements", tiles.CHOSEN, kernel, (6,), arguments)
+    lines = """
+        mask = tl.load(flags + tl.program_id(0)) != 0
+        p = x + (tl.program_id(0) - 2) * 4 + tl.arange(0, 4)
+        tl.store(p, tl.load(p, mask=mask), mask=mask)
+    """
+    text = compiled(lines, x="*fp32", flags="*i32")
+    call = running(text, (6,), [np.zeros(8, np.float32), np.array([0, 0, 1, 0, 1, 1], np.int32)], mode="fast")
     call.raises(OutOfBounds, "x[8]", "(4, 0, 0)")
 
 
 # --- chunks
 
 
+def fill(block: int) -> str:
+    """Each program writes its number plus 0, 1, 2, ... into its own part of `out`."""
+    pid, lanes = "tl.program_id(0)", f"tl.arange(0, {block})"
+    return compiled(f"tl.store(out + {pid} * {block} + {lanes}, {pid} + {lanes})", out="*i32")
+
+
 def test_how_many_programs_at_once() -> None:
-    """As many as fit, and one at least."""
-    for block, programs in ((1, kernels.CHUNK), (16, kernels.CHUNK // 16), (kernels.CHUNK, 1), (2 * kernels.CHUNK, 1)):
-        kernel = compile_module(parse_module(tiles.fill(block)), "fast")
-        assert kernel.chunk == programs, (
-            f"a kernel whose largest tile has {block} elements runs {kernel.chunk} programs at once\n"
-            f"  expected  {programs}\n  because   {kernels.CHUNK} elements fit in a cache"
+    """As many as fit, and one at least. A kernel that does nothing runs, too."""
+    compile_module(parse_module(kernel("n: i32")), "fast")((3,), [1])
+    for block, programs in ((1, codegen.CHUNK), (16, codegen.CHUNK // 16), (codegen.CHUNK, 1), (2 * codegen.CHUNK, 1)):
+        chunk = compile_module(parse_module(fill(block)), "fast").chunk
+        assert chunk == programs, (
+            f"a kernel whose largest tile has {block} elements runs {chunk} programs at once\n"
+            f"  expected  {programs}\n  because   {codegen.CHUNK} elements fit in a cache"
         )
+
+
+IDS = """
+    x, y, z = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    number = (z * tl.num_programs(1) + y) * tl.num_programs(0) + x
+    lanes = tl.arange(0, 16)
+    tl.store(out + number * 16 + lanes, (z * 100 + y) * 100 + x + lanes)
+"""
 
 
 @pytest.mark.parametrize("chunk", [1, 16, 48, 160, 10**6])
 def test_chunks_make_no_difference(monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     """A grid of three axes, cut at any place."""
-    monkeypatch.setattr(kernels, "CHUNK", chunk)
+    monkeypatch.setattr(codegen, "CHUNK", chunk)
     for grid in ((37,), (3, 5), (2, 3, 4), (1, 1, 7), (5, 0, 2)):
-        tiles.judge_ids(grid)
+        judge(compiled(IDS, out="*i32"), grid, [np.full(16 * 37 + 3, -7, np.int32)], mode="fast")
 
 
 def test_memory_of_a_large_grid() -> None:
     """Two million programs: what is computed is never there for all of them at once."""
     programs = 2_000_000
     out = np.zeros(4 * programs, np.int32)
-    kernel = compile_module(parse_module(tiles.fill(4)), "fast")
-    kernel((10,), [Buffer.of("out", out)])
+    launch = compile_module(parse_module(fill(4)), "fast")
+    launch((10,), [Buffer.of("out", out)])
     tracemalloc.start()
     try:
-        kernel((programs,), [Buffer.of("out", out)])
+        launch((programs,), [Buffer.of("out", out)])
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -139,7 +186,7 @@ def test_memory_of_a_large_grid() -> None:
     assert most < 24e6, f"expected  a few megabytes at a time\ngot       {most / 1e6:.0f} MB for the whole grid"
 
 
-NAMES = "dropout_low_memory adam add_kernel gather_rows pairwise transpose rotary creation shapes".split()
+NAMES = "dropout_low_memory adam add_kernel gather_rows pairwise transpose rotary creation".split()
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if str(case) in NAMES], ids=str)

@@ -14,32 +14,29 @@ from hypothesis import strategies as st
 from mini_triton import exact
 
 from tests import oracles
+from tests.oracles import values
+from tests.oracles.elementwise import QUESTIONS
 from tests.support.floats import WIDTHS
-from tests.support.m06_codegen import recorded_arithmetic as recorded
-from tests.support.m06_codegen.awkward_numbers import (
+from tests.support.m06_codegen.exactness import (
+    DTYPES,
     EDGES,
+    FLOATS,
+    FP8,
+    INTEGERS,
     NEAR_TIES,
     SPECIAL,
     all_pairs,
     awkward_pairs,
     columns,
-    near_ties,
-    of_three,
-    pairs,
-    without_zero,
-    words,
-)
-from tests.support.m06_codegen.exactness import (
-    DTYPES,
-    FLOATS,
-    FP8,
-    INTEGERS,
     floats,
     fused,
     integers,
     judge,
     judge_shapes,
     largest,
+    near_ties,
+    of_three,
+    pairs,
     rounded,
     unsigned,
     wrapped,
@@ -64,36 +61,58 @@ def quotient(x: int, y: int) -> int:
     return abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
 
 
-def judge_division(type: str, operands: list[np.ndarray]) -> None:
-    """All divisions of these pairs."""
-    operands = without_zero(operands)
-    because = "the quotient is truncated toward zero, and wraps around if it does not fit"
-    judge(exact.divsi, operands, lambda x, y: wrapped(quotient(x, y), type), because)
-    because = "the remainder is x - y * quotient, and has the sign of x"
-    judge(exact.remsi, operands, lambda x, y: x - y * quotient(x, y), because)
-    for function, operator in ((exact.divui, int.__floordiv__), (exact.remui, int.__mod__)):
-
-        def meaning(x: int, y: int, operator: Meaning = operator) -> int:
-            return wrapped(operator(unsigned(x, type), unsigned(y, type)), type)
-
-        judge(function, operands, meaning, "both operands have no sign: -1 is the largest number")
+def without_signs(meaning: Meaning) -> Meaning:
+    """A function of integers without signs, as one of these types."""
+    return lambda x, y, type: meaning(unsigned(x, type), unsigned(y, type), type)
 
 
-def test_division_of_bytes() -> None:
-    """All pairs."""
-    judge_division("i8", all_pairs())
+def shifted(meaning: Meaning) -> Meaning:
+    """A shift, whose amount has no sign, and may be larger than the width."""
+    return lambda x, y, type: meaning(x, min(unsigned(y, type), 64), type)
 
 
-@pytest.mark.parametrize("type", INTEGERS)
-def test_division_of_awkward_numbers(type: str) -> None:
-    """Powers of two and their neighbours."""
-    judge_division(type, awkward_pairs(type))
+NO_SIGN = "both operands have no sign: -1 is the largest number"
+GONE = "bits that are shifted out are gone, however far; the amount has no sign"
+MEANINGS: dict[str, tuple[Meaning, str]] = {
+    "divsi": (lambda x, y, type: quotient(x, y), "the quotient is truncated toward zero, and wraps around"),
+    "remsi": (lambda x, y, type: x - y * quotient(x, y), "it is x - y * quotient, and has the sign of x"),
+    "divui": (without_signs(lambda x, y, type: x // y), NO_SIGN),
+    "remui": (without_signs(lambda x, y, type: x % y), NO_SIGN),
+    "shli": (shifted(lambda x, y, type: x << y), GONE),
+    "shrsi": (shifted(lambda x, y, type: x >> y), GONE),
+    "shrui": (shifted(lambda x, y, type: unsigned(x, type) >> y), GONE),
+    "maxui": (without_signs(lambda x, y, type: max(x, y)), NO_SIGN),
+    "minui": (without_signs(lambda x, y, type: min(x, y)), NO_SIGN),
+    "mulhiui": (
+        without_signs(lambda x, y, type: x * y >> int(type[1:])),
+        "it is the upper half of the bits of the product of two numbers without signs",
+    ),
+}
+KINDS = [(name, type) for name in MEANINGS for type in (INTEGERS if name != "mulhiui" else INTEGERS[2:])]
 
 
-@given(type=st.sampled_from(INTEGERS), rows=pairs)
-def test_division(type: str, rows: list[tuple[int, int]]) -> None:
-    """Any two integers, of each width."""
-    judge_division(type, columns(type, rows))
+def judge_integers(name: str, type: str, operands: list[np.ndarray]) -> None:
+    """What Python's integers say, which know no width. Nothing is divided by 0."""
+    meaning, because = MEANINGS[name]
+    if name[:3] in ("div", "rem"):
+        operands = [operands[0], np.where(operands[1] == 0, operands[1].dtype.type(3), operands[1])]
+    judge(getattr(exact, name), operands, lambda x, y: wrapped(meaning(x, y, type), type), because)
+
+
+@pytest.mark.parametrize(("name", "type"), KINDS)
+def test_integers(name: str, type: str) -> None:
+    """All pairs of bytes; of wider integers powers of two and their neighbours."""
+    x, y = all_pairs() if type == "i8" else awkward_pairs(type)
+    judge_integers(name, type, [x, y])
+    if name.startswith("sh"):  # by any amount up to the width and a little more
+        judge_integers(name, type, [x, np.resize(np.arange(-2, int(type[1:]) + 3), len(x)).astype(x.dtype)])
+
+
+@given(kind=st.sampled_from(KINDS), rows=pairs)
+@settings(max_examples=300)
+def test_any_integers(kind: tuple[str, str], rows: list[tuple[int, int]]) -> None:
+    """Of each width, and around the width."""
+    judge_integers(*kind, columns(kind[1], rows))
 
 
 @pytest.mark.parametrize("type", INTEGERS)
@@ -105,77 +124,6 @@ def test_division_by_zero_gives_something(type: str) -> None:
             got = function(x, np.zeros_like(x))
         described = f"{function.__name__} of {x.dtype} {x.shape} by 0 gives {got.dtype} {got.shape}"
         assert (got.dtype, got.shape) == (x.dtype, x.shape), described
-
-
-SHIFTS: dict[Meaning, Meaning] = {
-    exact.shli: lambda x, y, type: wrapped(x << y, type),
-    exact.shrsi: lambda x, y, type: x >> y,
-    exact.shrui: lambda x, y, type: wrapped(unsigned(x, type) >> y, type),
-}
-
-
-def judge_shifts(type: str, operands: list[np.ndarray]) -> None:
-    """All shifts of these pairs."""
-    for function, shift in SHIFTS.items():
-
-        def meaning(x: int, y: int, shift: Meaning = shift) -> int:
-            return shift(x, min(unsigned(y, type), 64), type)
-
-        because = "bits that are shifted out are gone, however far; the amount has no sign"
-        judge(function, operands, meaning, because)
-
-
-def test_shifts_of_bytes() -> None:
-    """All pairs."""
-    judge_shifts("i8", all_pairs())
-
-
-@pytest.mark.parametrize("type", INTEGERS)
-def test_shifts_of_awkward_numbers(type: str) -> None:
-    """Powers of two and their neighbours, by any amount up to the width and a little more."""
-    x, _ = awkward_pairs(type)
-    judge_shifts(type, [x, np.resize(np.arange(-2, int(type[1:]) + 3), len(x)).astype(x.dtype)])
-
-
-@given(type=st.sampled_from(INTEGERS), rows=st.lists(st.tuples(words, st.integers(-2, 70) | words), min_size=1))
-def test_shifts(type: str, rows: list[tuple[int, int]]) -> None:
-    """Integers of each width, by amounts around the width and by any other."""
-    judge_shifts(type, columns(type, rows))
-
-
-@given(type=st.sampled_from(INTEGERS), rows=pairs)
-def test_unsigned_comparison(type: str, rows: list[tuple[int, int]]) -> None:
-    """The larger and the smaller of two numbers without signs."""
-    for function, chosen in ((exact.maxui, max), (exact.minui, min)):
-
-        def meaning(x: int, y: int, chosen: Meaning = chosen) -> int:
-            return chosen(x, y, key=lambda number: unsigned(number, type))
-
-        judge(function, columns(type, rows), meaning, "both operands have no sign: -1 is the largest number")
-
-
-def judge_upper_half(type: str, operands: list[np.ndarray]) -> None:
-    """The upper half of the products of these pairs."""
-    width = int(type[1:])
-
-    def meaning(x: int, y: int) -> int:
-        return wrapped(unsigned(x, type) * unsigned(y, type) >> width, type)
-
-    because = f"it is the upper {width} bits of the {2 * width} of the product of two numbers without signs"
-    judge(exact.mulhiui, operands, meaning, because)
-
-
-@pytest.mark.parametrize("type", ["i32", "i64"])
-def test_upper_half_of_awkward_products(type: str) -> None:
-    """Powers of two and their neighbours."""
-    judge_upper_half(type, awkward_pairs(type))
-
-
-@given(type=st.sampled_from(("i32", "i64")), rows=pairs)
-@settings(max_examples=200)
-def test_upper_half_of_a_product(type: str, rows: list[tuple[int, int]]) -> None:
-    """Python's integers have room for the whole product."""
-    judge_upper_half(type, columns(type, rows))
 
 
 # --- floats to floats
@@ -393,8 +341,32 @@ def test_shapes(function: Meaning, type: str, operands: int, options: tuple[Any,
 
 # --- what a GPU has computed
 
+CASTS = "truncf fp_to_fp sitofp uitofp fptosi fptoui".split()
+FUNCTIONS = [*MEANINGS, *EXTREMA, *CASTS, "fma", "clampf"]
+RECORDED = [
+    name
+    for name, question in QUESTIONS.items()
+    if name.split()[0].split(".")[-1] in FUNCTIONS
+    if "i1" not in (*question.types, question.result)
+    if name != "math.fma f64"  # which is given
+    if name != "tt.fp_to_fp f8E5M2 -> bf16"  # Triton makes numbers of infinity and NaN
+]
+"""The questions about these functions that were put to a GPU."""
 
-@pytest.mark.parametrize("name", recorded.NAMES)
+
+@pytest.mark.parametrize("name", RECORDED)
 def test_as_a_gpu(name: str) -> None:
     """Awkward numbers, and what real Triton's code made of them on a GPU."""
-    recorded.judge_call(name)
+    question = QUESTIONS[name]
+    operation, *words = name.split()
+    function = getattr(exact, operation.split(".")[-1])
+    options: list[Any] = [DTYPES[question.result].type] if function.__name__ in CASTS else []
+    if operation == "tt.fp_to_fp":
+        options.append(words[0] if words[0].startswith("rt") else "")
+    if operation == "tt.clampf":
+        options = [words[0]]
+    operands = question.operands()
+    with np.errstate(all="ignore"):
+        function(*operands, *options)  # before there is no record, there may be no function
+    computed = iter(values.answer(question).astype(object).tolist())
+    judge(function, operands, lambda *_: next(computed), "a GPU computed that", options, DTYPES[question.result])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
+import types
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from tests.oracles import values
 from tests.oracles.elementwise import QUESTIONS
 from tests.support.m06_codegen import closeness
 from tests.support.m06_codegen.exactness import DTYPES
-from tests.support.m06_codegen.kernels import kernel
+from tests.support.m06_codegen.kernels import compiled, kernel
 
 
 def operations(*lines: str, parameters: str = "n: i32") -> dict[str, Operation]:
@@ -158,94 +159,70 @@ def test_programs_know_where_they_are() -> None:
 # --- control flow
 
 
-def halvings(n: int, k: int) -> list[int]:
-    """How often n can be halved before it is no more than k, and what is left."""
-    rounds = 0
-    while n > k:
-        n, rounds = n // 2, rounds + 1
-    return [n, rounds]
-
-
-def nested(n: int, k: int) -> list[int]:
-    """Loops and branches in each other."""
-    total = last = 0
-    for i in range(0, n, 1):
-        if i & 1:
-            for j in range(i, k, 2):
-                total, last = total + j, total
-        else:
-            total = total * 3 - last
-    return [total, last]
-
-
-def chosen(n: int, k: int) -> list[int]:
-    """A branch without an else, and one that swaps."""
-    return [k, n] if n > k else [n, k]
-
-
-CONTROL_FLOW: dict[Callable[[int, int], list[int]], str] = {
-    halvings: """
-        %one = arith.constant 1 : i32
-        %two = arith.constant 2 : i32
-        %zero = arith.constant 0 : i32
-        %r:3 = scf.while (%a = %n, %c = %zero) : (i32, i32) -> (i32, i32, i32) {
-          %more = arith.cmpi sgt, %a, %k : i32
-          %next = arith.addi %c, %one : i32
-          scf.condition(%more) %a, %c, %next : i32, i32, i32
-        } do {
-        ^bb0(%b: i32, %d: i32, %e: i32):
-          %half = arith.floordivsi %b, %two : i32
-          scf.yield %half, %e : i32, i32
-        }
+CONTROL_FLOW = {
+    "a while loop": """
+        rounds = n - n
+        while n > k:
+            n, rounds = n - 3, rounds + 1
+        tl.store(out, n)
+        tl.store(out + 1, rounds)
     """,
-    nested: """
-        %one = arith.constant 1 : i32
-        %two = arith.constant 2 : i32
-        %three = arith.constant 3 : i32
-        %zero = arith.constant 0 : i32
-        %r:2 = scf.for %i = %zero to %n step %one iter_args(%t = %zero, %l = %zero) -> (i32, i32) : i32 {
-          %bit = arith.andi %i, %one : i32
-          %odd = arith.cmpi eq, %bit, %one : i32
-          %y:2 = scf.if %odd -> (i32, i32) {
-            %z:2 = scf.for %j = %i to %k step %two iter_args(%u = %t, %m = %l) -> (i32, i32) : i32 {
-              %sum = arith.addi %u, %j : i32
-              scf.yield %sum, %u : i32, i32
-            }
-            scf.yield %z#0, %z#1 : i32, i32
-          } else {
-            %times = arith.muli %t, %three : i32
-            %less = arith.subi %times, %l : i32
-            scf.yield %less, %l : i32, i32
-          }
-          scf.yield %y#0, %y#1 : i32, i32
-        }
+    "loops and branches in each other": """
+        total, last = n - n, n - n
+        for i in range(0, n):
+            if i & 1 == 1:
+                for j in range(i, k, 2):
+                    total, last = total + j, total
+            else:
+                total = total * 3 - last
+        tl.store(out, total)
+        tl.store(out + 1, last)
     """,
-    chosen: """
-        %c = arith.cmpi sgt, %n, %k : i32
-        scf.if %c {
-          %unused = arith.addi %n, %k : i32
-        }
-        %r:2 = scf.if %c -> (i32, i32) {
-          scf.yield %k, %n : i32, i32
-        } else {
-          scf.yield %n, %k : i32, i32
-        }
+    "a branch without else, and one that swaps": """
+        if n > k:
+            tl.store(out + 2, n)
+        a, b = n, k
+        if n > k:
+            a, b = k, n
+        tl.store(out, a)
+        tl.store(out + 1, b)
     """,
 }
 
 
-@pytest.mark.parametrize("function", CONTROL_FLOW, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("what", CONTROL_FLOW)
 @pytest.mark.parametrize(("n", "k"), [(0, 0), (1, 0), (5, 2), (2, 7), (40, 3), (-3, 9)])
-def test_control_flow(function: Callable[[int, int], list[int]], n: int, k: int) -> None:
+def test_control_flow(what: str, n: int, k: int) -> None:
     """Python and the IR compute the same."""
-    text = kernel("n: i32, k: i32", CONTROL_FLOW[function])
+    text, expected, out = CONTROL_FLOW[what], [-7] * 4, np.full(4, -7, np.int32)
+    tl = types.SimpleNamespace(store=expected.__setitem__)
+    exec(textwrap.dedent(text), {"tl": tl, "out": 0, "n": n, "k": k, "range": range})
+    module = parse_module(compiled(text, out="*i32", n="i32", k="i32"))
+    calling(interpreter.run, module, (1,), [interpreter.Buffer.of("out", out), n, k]).succeeds()
+    got = out.tolist()
+    assert got == expected, f"out for n = {n}, k = {k}\n  expected  {expected}\n  got       {got}\n{text}"
+
+
+def test_what_the_first_block_forwards() -> None:
+    """It need not be what it gets: a loop that doubles, and results in the last number, its half, and the rounds."""
+    lines = """
+        %one = arith.constant 1 : i32
+        %r:3 = scf.while (%a = %n, %c = %one) : (i32, i32) -> (i32, i32, i32) {
+          %more = arith.cmpi slt, %a, %k : i32
+          %next = arith.addi %a, %a : i32
+          scf.condition(%more) %next, %a, %c : i32, i32, i32
+        } do {
+        ^bb0(%b: i32, %d: i32, %e: i32):
+          %rounds = arith.addi %e, %one : i32
+          scf.yield %b, %rounds : i32, i32
+        }
+    """
+    text = kernel("n: i32, k: i32", lines)
     program, block = interpreter.Program(), entry(parse_module(text))
-    calling(program.run, block, np.int32(n), np.int32(k)).succeeds()
-    ran = "unused" in {value.name for value in program.values}
-    assert ran == (function is chosen and n > k), f"for %n = {n}, %k = {k}: the branch without else is run if n > k"
-    results = next(o.results for o in block.operations if o.name.startswith("scf.") and o.results)
-    got, expected = [int(program.values[result]) for result in results[:2]], function(n, k)
-    assert got == expected, f"for %n = {n}, %k = {k}\n  expected  {expected}\n  got       {got}\n{text}"
+    calling(program.run, block, np.int32(3), np.int32(20)).succeeds()
+    (loop,) = [operation for operation in block.operations if operation.results and operation.name == "scf.while"]
+    got = [int(program.values[result]) for result in loop.results]
+    assert got == [48, 24, 4], f"for %n = 3, %k = 20\n  expected  [48, 24, 4]\n  got       {got}\n{text}"
 
 
 @pytest.mark.parametrize("type", ["i32", "i64"])
@@ -287,11 +264,8 @@ module {
 
 def test_every_program_of_a_grid() -> None:
     """In order, axis x fastest; each stores where it is told to."""
-    lines = ["%pid = tt.get_program_id x : i32", "%row = tt.get_program_id y : i32"]
-    lines += ["%three = arith.constant 3 : i32", "%first = arith.muli %row, %three : i32"]
-    lines += ["%at = arith.addi %first, %pid : i32", "%p = tt.addptr %out, %at : !tt.ptr<i32>, i32"]
-    lines += ["%v = arith.muli %at, %at : i32", "tt.store %p, %v : !tt.ptr<i32>"]
+    lines = "at = tl.program_id(1) * 3 + tl.program_id(0)\ntl.store(out + at, at * at)"
     out = np.zeros(6, np.int32)
-    module = parse_module(kernel("out: *i32", *lines))
+    module = parse_module(compiled(lines, out="*i32"))
     calling(interpreter.run, module, (3, 2), [interpreter.Buffer.of("out", out)]).succeeds()
     assert out.tolist() == [i * i for i in range(6)], f"out is {out.tolist()}, not the squares"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
+import textwrap
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from mini_triton.codegen import compile_module
 from mini_triton.codegen.emitter import Emitter
@@ -15,8 +15,7 @@ from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import described
-from tests.support.m06_codegen.kernels import kernel, tensor
-from tests.support.m06_codegen.numpy_backend import run
+from tests.support.m06_codegen.kernels import judge_counted, kernel
 
 KERNEL = """\
 def kernel(x, n):
@@ -115,74 +114,29 @@ def refuses(module: Any, name: str) -> None:
 
 # --- memory
 
-
-def test_order() -> None:
-    """Loads and stores stay in the order of the kernel: memory changes between them."""
-    text = kernel(
-        "x: *i32, out: *i32",
-        "%one = arith.constant 1 : i32",
-        "%a = tt.load %x : !tt.ptr<i32>",
-        "%next = arith.addi %a, %one : i32",
-        "tt.store %x, %next : !tt.ptr<i32>",
-        "%b = tt.load %x : !tt.ptr<i32>",
-        "%product = arith.muli %a, %b : i32",
-        "tt.store %out, %product : !tt.ptr<i32>",
-        "tt.store %x, %one : !tt.ptr<i32>",
-    )
-    x, out = run(text, (1,), [np.array([6], np.int32), np.array([0], np.int32)])
-    assert (x[0], out[0]) == (1, 6 * 7), f"x is {x[0]}, not 1, and out is {out[0]}, not 42, after\n{text}"
-
-
-ACCESSES = {
-    "%a = tt.load %p : tensor<4x!tt.ptr<i32>>": [10, 11, 12, 13],
-    "%a = tt.load %p, %m : tensor<4x!tt.ptr<i32>>": [10, 11, 0, 0],
-    "%a = tt.load %p, %m, %v : tensor<4x!tt.ptr<i32>>": [10, 11, 4, 6],
-    "tt.store %p, %v : tensor<4x!tt.ptr<i32>>": [0, 2, 4, 6],
-    "tt.store %p, %v, %m : tensor<4x!tt.ptr<i32>>": [0, 2, 12, 13],
+MEMORY = {
+    "in the order of the kernel: memory changes between them": """
+        a = tl.load(x)
+        tl.store(x, a + 1)
+        b = tl.load(x)
+        tl.store(out, a * b)
+        tl.store(x, 1)
+    """,
+    "a load": "tl.store(out + r, tl.load(x + r))",
+    "a load with a mask": "tl.store(out + r, tl.load(x + r, mask=r < 2))",
+    "a load with something instead of memory": "tl.store(out + r, tl.load(x + r, mask=r < 2, other=2 * r))",
+    "a store": "tl.store(x + r, 2 * r)",
+    "a store with a mask": "tl.store(x + r, 2 * r, mask=r < 2)",
+    "single elements": """
+        tl.store(out, tl.load(x, mask=n > 0, other=k))
+        tl.store(out + 1, tl.load(x + 1, mask=n > 0))
+        tl.store(out + tl.full((), 3, tl.int64), k, mask=n > 0)
+    """,
 }
 
 
-@pytest.mark.parametrize("line", ACCESSES)
-def test_loads_and_stores(line: str) -> None:
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize("what", MEMORY)
+def test_loads_and_stores(what: str, n: int) -> None:
     """Offsets, then a mask, then what there is instead of memory; for a store the value comes before the mask."""
-    pointers = tensor("!tt.ptr<i32>", 4)
-    text = kernel(
-        "x: *i32, out: *i32",
-        "%r = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>",
-        "%two = arith.constant dense<2> : tensor<4xi32>",
-        "%m = arith.cmpi slt, %r, %two : tensor<4xi32>",
-        "%v = arith.muli %r, %two : tensor<4xi32>",
-        f"%ps = tt.splat %x : !tt.ptr<i32> -> {pointers}",
-        f"%p = tt.addptr %ps, %r : {pointers}, tensor<4xi32>",
-        line,
-        f"%os = tt.splat %out : !tt.ptr<i32> -> {pointers}",
-        f"%o = tt.addptr %os, %r : {pointers}, tensor<4xi32>",
-        f"tt.store %o, %a : {pointers}" if "load" in line else "",
-    )
-    x, out = run(text, (1,), [np.arange(10, 14, dtype=np.int32), np.zeros(4, np.int32)])
-    got = (out if "load" in line else x).tolist()
-    assert got == ACCESSES[line], f"{line}\n  expected  {ACCESSES[line]}\n  got       {got}\n{text}"
-
-
-def test_scalar_accesses() -> None:
-    """With a mask, and with another value for where it is false."""
-    text = kernel(
-        "x: *f32, out: *f32, c: i1, d: f32",
-        "%one = arith.constant 1 : i32",
-        "%two = arith.constant 2 : i64",
-        "%a = tt.load %x, %c, %d : !tt.ptr<f32>",
-        "tt.store %out, %a : !tt.ptr<f32>",
-        "%p = tt.addptr %x, %one : !tt.ptr<f32>, i32",
-        "%b = tt.load %p, %c : !tt.ptr<f32>",
-        "%q = tt.addptr %out, %one : !tt.ptr<f32>, i32",
-        "tt.store %q, %b : !tt.ptr<f32>",
-        "%s = tt.addptr %q, %two : !tt.ptr<f32>, i64",
-        "tt.store %s, %d, %c : !tt.ptr<f32>",
-    )
-    x = np.array([3, 4], np.float32)
-    for condition, expected in ((True, [3, 4, 9, 7]), (False, [7, 0, 9, 9])):
-        _, out, *_ = run(text, (1,), [x, np.full(4, 9, np.float32), condition, 7.0])
-        assert out.tolist() == expected, (
-            f"%out of the kernel\n  for %c = {condition}, %x = [3, 4], %d = 7\n"
-            f"  expected  {expected}\n  got       {out.tolist()}\n{text}"
-        )
+    judge_counted(f"r = tl.arange(0, 4)\n{textwrap.dedent(MEMORY[what])}", [n], what)

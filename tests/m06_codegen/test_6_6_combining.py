@@ -60,6 +60,13 @@ def judge(
             call.fail(str(its.tolist()), mine.tolist())
 
 
+def judge_all(function: Any, meaning: Combine, sources: Sequence[np.ndarray], axis: int) -> None:
+    """A reduction, a scan, and a scan from the end."""
+    __tracebackhide__ = True
+    for reverse in (None, False, True):
+        judge(function, meaning, sources, axis, reverse)
+
+
 def numbered(shape: Sequence[int], type: str, seed: int = 1) -> np.ndarray:
     """Small integers of this dtype, none like its neighbour."""
     dtype = NUMPY[type]
@@ -89,9 +96,7 @@ def test_integers(ufunc: np.ufunc, type: str) -> None:
     for array in (*(numbered(shape, type) for shape in SHAPES), extremes):
         for axis in range(-array.ndim, 0):
             if array.shape[axis] in LENGTHS:
-                judge(ufunc, meaning, [array], axis)
-                judge(ufunc, meaning, [array], axis, reverse=False)
-                judge(ufunc, meaning, [array], axis, reverse=True)
+                judge_all(ufunc, meaning, [array], axis)
 
 
 @pytest.mark.parametrize("type", FLOATS)
@@ -101,9 +106,7 @@ def test_floats(type: str) -> None:
         array = numbered(shape, type) / NUMPY[type].type(2)
         for ufunc in (np.add, np.maximum, np.minimum):
             meaning = functools.partial(lambda f, x, y: (f(x, y),), UFUNCS[ufunc])
-            judge(ufunc, meaning, [array], axis)
-            judge(ufunc, meaning, [array], axis, reverse=False)
-            judge(ufunc, meaning, [array], axis, reverse=True)
+            judge_all(ufunc, meaning, [array], axis)
 
 
 @pytest.mark.parametrize("type", ["f16", "bf16"])
@@ -142,9 +145,7 @@ def test_booleans() -> None:
     ):
         for shape, axis in itertools.product([(2, 8), (4, 4)], (-1, -2)):
             for array in (numbered(shape, "i1"), np.ones(shape, bool)):
-                judge(ufunc, meaning, [array], axis)
-                judge(ufunc, meaning, [array], axis, reverse=False)
-                judge(ufunc, meaning, [array], axis, reverse=True)
+                judge_all(ufunc, meaning, [array], axis)
 
 
 # --- functions
@@ -203,25 +204,14 @@ def test_order(length: int) -> None:
         sources = [np.broadcast_to(digits.reshape(shape[-1:] if axis == -1 else shape), shape).astype(np.int64)]
         sources.append(np.full(shape, 10, np.int64))
         with np.errstate(over="ignore"):
-            judge(joined, wrapping(joined), sources, axis)
-            judge(joined, wrapping(joined), sources, axis, reverse=False)
-            judge(joined, wrapping(joined), sources, axis, reverse=True)
+            judge_all(joined, wrapping(joined), sources, axis)
 
 
 def test_several_sources() -> None:
     """Each keeps its dtype."""
     counts, sums = np.ones((3, 8), np.int32), numbered((3, 8), "f32")
     squares = sums.astype(np.float64) ** 2
-    for reverse in (None, False, True):
-        judge(statistics, statistics, [counts, sums, squares], -1, reverse)
-
-
-def test_the_first_of_equal_ones() -> None:
-    """As `tl.argmax` asks for it: with its index."""
-    x = np.array([[3, 7, 7, 1], [5, 5, 5, 5], [-1, -2, -3, -1]], np.int64)
-    index = np.broadcast_to(np.arange(4), x.shape)
-    got = [np.asarray(array).tolist() for array in combine.reduce(largest, (x, index), -1)]
-    assert got == [[7, 5, -1], [1, 0, 0]], f"the largest elements of {x.tolist()}, and where they are: {got}"
+    judge_all(statistics, statistics, [counts, sums, squares], -1)
 
 
 def test_operands_stay() -> None:

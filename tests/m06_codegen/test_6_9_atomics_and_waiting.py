@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -16,44 +16,63 @@ from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer
 
 from tests.checks import described
-from tests.support.m06_codegen.atomic_kernels import (
-    ALIKE,
-    ALIKE_READ,
-    ALL,
-    COUNT,
-    HISTOGRAM,
-    LOCK,
-    PLACES,
-    READS,
-    RING,
-    TURNS,
-    UNUSED,
-    loop,
-)
-from tests.support.m06_codegen.interleavings import MEANINGS, possible, swap
-from tests.support.m06_codegen.kernels import Words, about, judge, kernel, running
+from tests.support.m06_codegen.kernels import Words, about, compiled, judge, running
 
 INTEGERS = ("int32", "int64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")
+GUARD = 3  # elements around those of the buffer
+PART = slice(GUARD, -GUARD)
+
+Step = Callable[[Any, Any], Any]
+"""What an operation makes of what it reads and of what it is given."""
+
+
+def unsigned(x: Any) -> Any:
+    return x.view(f"u{x.dtype.itemsize}")
+
+
+MEANINGS: dict[str, Step] = {
+    "add": lambda x, y: x + y,
+    "fadd": lambda x, y: x + y,
+    "and": lambda x, y: x & y,
+    "or": lambda x, y: x | y,
+    "xor": lambda x, y: x ^ y,
+    "max": max,
+    "min": min,
+    "umax": lambda x, y: max(x, y, key=unsigned),
+    "umin": lambda x, y: min(x, y, key=unsigned),
+    "exch": lambda x, y: y,
+}
 KINDS = [(name, dtype) for name in MEANINGS if name != "fadd" for dtype in INTEGERS]
 KINDS += [("fadd", dtype) for dtype in FLOATS] + [("exch", "float32"), ("exch", "float64")]
-kinds = pytest.mark.parametrize(("name", "dtype"), KINDS)
-
-WORDS = (0, 1, 2, 3, 5, 8, -1, -2, -8, 2**31 - 1, -(2**31))
-GUARD = 3  # elements around those of the buffer
 
 
-def array(numbers: Sequence[float], dtype: str) -> np.ndarray:
-    return np.array(numbers).astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+def swap(x: Any, pair: Any) -> Any:
+    """Compare and swap: what is given is what is expected, and what is to be written then."""
+    expected, new = pair
+    return new if x.tobytes() == expected.tobytes() else x
 
 
-def numbers_of(dtype: str) -> st.SearchStrategy[float]:
-    """Sums of some of them are exact in every dtype."""
-    return st.sampled_from(WORDS) if dtype in INTEGERS else st.integers(-8, 8).map(float)
+def possible(step: Step, before: Any, after: Any, given: Sequence[Any], read: Sequence[Any]) -> bool:
+    """Whether the operations on one element can have been made one after the other, in any order."""
+
+    def goes_on(memory: Any, left: tuple[int, ...]) -> bool:
+        if not left:
+            return memory.tobytes() == after.tobytes()
+        now = [i for i in left if read[i].tobytes() == memory.tobytes()]
+        results = {i: np.asarray(step(memory, given[i]), memory.dtype)[()] for i in now}
+        idle = tuple(i for i in now if results[i].tobytes() == memory.tobytes())  # their turn may be now
+        if idle:
+            return goes_on(memory, tuple(i for i in left if i not in idle))
+        different = {results[i].tobytes(): i for i in now}.values()
+        return any(goes_on(results[i], tuple(j for j in left if j != i)) for i in different)
+
+    with np.errstate(all="ignore"):
+        return goes_on(before, tuple(range(len(given))))
 
 
 def judge_order(
-    words: str, step: Any, before: np.ndarray, after: np.ndarray, index: Sequence[int], given: Sequence[Any], read: Any
+    words: str, step: Step, before: np.ndarray, after: np.ndarray, index: Sequence[int], given: Sequence[Any], read: Any
 ) -> None:
     """For each element there is an order in which its operations can have happened."""
     __tracebackhide__ = True
@@ -67,8 +86,49 @@ def judge_order(
         )
 
 
+def array(numbers: Sequence[float], dtype: str) -> np.ndarray:
+    return np.array(numbers).astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+
+
+def changed(words: str, change: Callable[[Buffer], Any], memory: Sequence[float], dtype: str) -> tuple[Any, Any, Any]:
+    """The call, its result, and the memory afterwards, beside which nothing was written."""
+    __tracebackhide__ = True
+    before = array([7] * GUARD + [*memory] + [7] * GUARD, dtype)
+    around = before.copy()
+    call = described(words, change, Buffer("x", around[PART]))
+    got, after = call.succeeds("no error"), around[PART].copy()
+    around[PART] = before[PART]
+    assert around.tobytes() == before.tobytes(), f"{call}: memory beside the buffer was written"
+    return call, got, after
+
+
+def judge_atomic(
+    words: str,
+    change: Callable[[Buffer], Any],
+    step: Step,
+    memory: Sequence[float],
+    dtype: str,
+    index: Sequence[int],
+    given: Sequence[Any],
+    shape: tuple[int, ...],
+) -> np.ndarray:
+    """The lanes that have an index change the elements there, one after the other. Returns what they leave."""
+    __tracebackhide__ = True
+    call, got, after = changed(words, change, memory, dtype)
+    form = described(f"Dtype and shape of {call}", lambda: (got.dtype.name, got.shape))
+    form.returns((dtype, shape), "the result is what each lane has read")
+    judge_order(repr(call), step, array(memory, dtype), after, index, given, got.ravel())
+    return after
+
+
 Lane = tuple[int, float, bool]
 """An index, a value, and whether it takes part."""
+WORDS = (0, 1, 2, 3, 5, 8, -1, -2, -8, 2**31 - 1, -(2**31))
+
+
+def numbers_of(dtype: str) -> st.SearchStrategy[float]:
+    """Sums of some of them are exact in every dtype."""
+    return st.sampled_from(WORDS) if dtype in INTEGERS else st.integers(-8, 8).map(float)
 
 
 def modifications(kind: tuple[str, str]) -> st.SearchStrategy[tuple[str, str, list[float], list[Lane]]]:
@@ -80,66 +140,36 @@ def modifications(kind: tuple[str, str]) -> st.SearchStrategy[tuple[str, str, li
 
 
 def judge_rmw(name: str, dtype: str, memory: list[float], lanes: list[Lane], shape: tuple[int, ...]) -> None:
-    """One call, with a result and without."""
+    """One call, with a result and without. Lanes that are masked off lead far away."""
     __tracebackhide__ = True
     index, values, mask = zip(*lanes, strict=True) if lanes else ((), (), ())
     given = array(values, dtype)
     places = [at if on else -1 for at, on in zip(index, mask, strict=True)]
     far = np.array([at if on else 10**9 for at, on in zip(index, mask, strict=True)], np.int64)
-    before = array([7] * GUARD + memory + [7] * GUARD, dtype)
-    part = slice(GUARD, GUARD + len(memory))
+    arguments = (far.reshape(shape), given.reshape(shape), shape, np.array(mask, bool).reshape(shape))
+    words = f"atomics.rmw({name!r}, x = {memory} of {dtype}, index {index}, values {values}, mask {mask})"
 
-    def called(result: bool) -> tuple[described, np.ndarray, np.ndarray]:
-        around = before.copy()
-        buffer = Buffer("x", around[part])
-        words = f"atomics.rmw({name!r}, x = {memory} of {dtype}, index {index}, values {values}, mask {mask})"
-        words += "" if result else ", of which nobody wants the result"
-        arguments = (name, buffer, far.reshape(shape), given.reshape(shape), shape, np.array(mask, bool).reshape(shape))
-        call = described(words, atomics.rmw, *arguments, result=result)
-        return call, call.succeeds("no error"), around
+    def change(buffer: Buffer, result: bool = True) -> Any:
+        return atomics.rmw(name, buffer, *arguments, result=result)
 
-    call, got, around = called(True)
-    form = described(f"Dtype and shape of {call}", lambda: (got.dtype.name, got.shape))
-    form.returns((dtype, shape), "the result is what each lane has read")
-    judge_order(repr(call), MEANINGS[name], before[part], around[part], places, list(given), got.ravel())
-    judge_guard(call, before, around)
-    call, _, around = called(False)
-    judge_guard(call, before, around)
-    for element, at in enumerate(range(GUARD, GUARD + len(memory))):
-        used = [value for value, place in zip(given, places, strict=True) if place == element]
-        left = {fold(name, before[at], order).tobytes() for order in orders(name, used)}
-        assert around[at].tobytes() in left, (
-            f"{call}\n  element {element}, which was {before[at]}, got {used}\n"
-            f"  expected  {np.frombuffer(min(left), around.dtype)[0]}\n  got       {around[at]}"
+    left = judge_atomic(words, change, MEANINGS[name], memory, dtype, places, list(given), shape)
+    words += ", of which nobody wants the result"
+    call, _, after = changed(words, lambda buffer: change(buffer, False), memory, dtype)
+    for element, wanted in enumerate(left):
+        exchanged = [x.tobytes() for x, at in zip(given, places, strict=True) if name == "exch" and at == element]
+        assert after[element].tobytes() in (exchanged or [wanted.tobytes()]), (
+            f"{call}\n  expected  {wanted} in element {element}\n  got       {after[element]}"
         )
-
-
-def judge_guard(call: described, before: np.ndarray, around: np.ndarray) -> None:
-    """What is beside the buffer is as it was."""
-    __tracebackhide__ = True
-    for part in (slice(0, GUARD), slice(-GUARD, None)):
-        assert around[part].tobytes() == before[part].tobytes(), f"{call}: memory beside the buffer was written"
-
-
-def fold(name: str, memory: Any, values: Sequence[Any]) -> Any:
-    for value in values:
-        memory = np.asarray(MEANINGS[name](memory, value), memory.dtype)[()]
-    return memory
-
-
-def orders(name: str, values: list[Any]) -> list[list[Any]]:
-    """Orders that may leave different things: only the last exchange counts, and nothing else depends on the order."""
-    return [[value] for value in values] or [[]] if name == "exch" else [values]
 
 
 @given(case=st.sampled_from(KINDS).flatmap(modifications))
 def test_read_modify_write(case: tuple[str, str, list[float], list[Lane]]) -> None:
-    """Some lanes, which often have the same element. Those that are masked off lead far away."""
+    """Some lanes, which often have the same element."""
     name, dtype, memory, lanes = case
     judge_rmw(name, dtype, memory, lanes, (len(lanes),))
 
 
-@kinds
+@pytest.mark.parametrize(("name", "dtype"), KINDS)
 def test_many_lanes_with_one_element(name: str, dtype: str) -> None:
     """Each sees what those before it have left."""
     values = [3, 1, 3, 2, 7, 1, 0, 5, 6, 2, 4, 4]
@@ -149,16 +179,13 @@ def test_many_lanes_with_one_element(name: str, dtype: str) -> None:
     judge_rmw(name, dtype, [1, 2, 3, 4, 5], [(i, 1, True) for i in (4, 0, 3, 1, 2)], (5, 1))
 
 
-SPECIAL = (0.0, -0.0, np.nan, 1.5, -np.inf)
-
-
 Swap = tuple[int, float, float]
 """An index, what is expected there, and what is to be written then."""
 
 
 def swaps(dtype: str) -> st.SearchStrategy[tuple[str, list[float], list[Swap]]]:
     """Memory and lanes for a dtype."""
-    numbers = st.sampled_from((0, 1, -1) if dtype in INTEGERS else SPECIAL)
+    numbers = st.sampled_from((0, 1, -1) if dtype in INTEGERS else (0.0, -0.0, np.nan, 1.5, -np.inf))
     lanes = st.lists(st.tuples(st.integers(0, 1), numbers, numbers), max_size=6)
     return st.tuples(st.just(dtype), st.lists(numbers, min_size=2, max_size=2), lanes)
 
@@ -172,18 +199,14 @@ def test_compare_and_swap(case: tuple[str, list[float], list[Swap]]) -> None:
 def judge_cas(dtype: str, memory: list[float], lanes: list[Swap]) -> None:
     __tracebackhide__ = True
     index, expected, new = zip(*lanes, strict=True) if lanes else ((), (), ())
-    wanted, values = array(expected, dtype), array(new, dtype)
-    before = array([7] * GUARD + memory + [7] * GUARD, dtype)
-    around, part = before.copy(), slice(GUARD, GUARD + len(memory))
+    wanted, values, shape = array(expected, dtype), array(new, dtype), (len(lanes),)
     words = f"atomics.cas(x = {memory} of {dtype}, index {index}, expected {expected}, new {new})"
-    arguments = (Buffer("x", around[part]), np.array(index, np.int64), wanted, values, (len(lanes),))
-    call = described(words, atomics.cas, *arguments)
-    got = call.succeeds("no error")
-    form = described(f"Dtype and shape of {call}", lambda: (got.dtype.name, got.shape))
-    form.returns((dtype, (len(lanes),)), "the result is what each lane has read")
+
+    def change(buffer: Buffer) -> Any:
+        return atomics.cas(buffer, np.array(index, np.int64), wanted, values, shape)
+
     pairs = list(zip(wanted, values, strict=True))
-    judge_order(words, swap, before[part], around[part], index, pairs, got)
-    judge_guard(call, before, around)
+    judge_atomic(words, change, swap, memory, dtype, index, pairs, shape)
 
 
 def test_swaps_by_bits() -> None:
@@ -196,38 +219,51 @@ def test_swaps_by_bits() -> None:
 
 # --- kernels
 
+SAME = "x + tl.zeros((4,), tl.int32)"
+COUNTS = {
+    "a number of each program": "tl.store(out + tl.program_id(0), tl.atomic_add(x, 3))",
+    "four numbers of each program": f"""
+        old = tl.atomic_add({SAME}, tl.full((4,), 3, tl.int32))
+        tl.store(out + tl.program_id(0) * 4 + tl.arange(0, 4), old)
+    """,
+    "a number that nobody reads": "tl.atomic_add(x, 3)",
+    "four numbers that nobody reads": f"tl.atomic_add({SAME}, tl.full((4,), 3, tl.int32))",
+}
+
 
 @pytest.mark.parametrize("programs", [0, 1, 2, 13])
-def test_every_program_counts(programs: int) -> None:
-    """No operand differs from program to program, and yet each program adds."""
-    before = [np.array([100], np.int32), np.full(13, -7, np.int32), 3]
-    after = [np.array([100 + 3 * programs], np.int32)]
-    judge(UNUSED, (programs,), [before[0], 3], [*after, 3], "each program adds 3")
-    judge(ALIKE, (programs,), [before[0]], [after[0] + 9 * programs], "four lanes of each program add 3")
-    call = running(COUNT, (programs,), before)
-    counter, out, _ = call.succeeds()
-    read, sums = sorted(out[:programs].tolist()), [100 + 3 * i for i in range(programs)]
-    if (counter[0], read) != (after[0][0], sums):
-        got = f"{counter[0]} in %counter, and the programs read {read}"
-        call.fail(f"{after[0][0]} in %counter, and the programs read {sums}, each another one", Words(got))
-
-
-def test_every_lane_counts() -> None:
-    """All lanes of all programs add the same to the same element."""
-    call = running(ALIKE_READ, (3,), [np.array([100], np.int32), np.zeros(12, np.int32), 3])
-    counter, out, _ = call.succeeds()
-    sums, got = [100 + 3 * i for i in range(12)], (int(counter[0]), sorted(out.tolist()))
-    if got != (136, sums):
+@pytest.mark.parametrize("what", COUNTS)
+def test_every_program_counts(what: str, programs: int) -> None:
+    """No operand differs from program to program, and yet each lane of each program adds."""
+    call = running(compiled(COUNTS[what], x="*i32", out="*i32"), (programs,), [number(100), np.full(52, -7, np.int32)])
+    counter, out = call.succeeds()
+    times = programs * (4 if "four" in what else 1)
+    read = [] if "nobody" in what else [100 + 3 * i for i in range(times)]
+    got = int(counter[0]), sorted(out[out != -7].tolist())
+    if got != (100 + 3 * times, read):
         words = f"{got[0]} in %x, and the lanes read {got[1]}"
-        call.fail(f"136 in %x, and the lanes read {sums}, each another one", Words(words))
+        call.fail(f"{100 + 3 * times} in %x, and the lanes read {read}, each another one", Words(words))
+
+
+def number(value: int) -> np.ndarray:
+    return np.array([value], np.int32)
 
 
 def test_swaps_by_programs() -> None:
     """Program p makes p + 1 of p, if its turn has come."""
-    call = running(TURNS, (5,), [np.zeros(1, np.int32), np.zeros(5, np.int32), 0])
-    counter, out, _ = call.succeeds()
+    text = compiled("p = tl.program_id(0)\ntl.store(out + p, tl.atomic_cas(x, p, p + 1))", x="*i32", out="*i32")
+    call = running(text, (5,), [number(0), np.zeros(5, np.int32)])
+    counter, out = call.succeeds()
     steps = [(np.int32(p), np.int32(p + 1)) for p in range(5)]
-    judge_order(f"{call}: program p makes p + 1 of p", swap, np.zeros(1, np.int32), counter, [0] * 5, steps, out)
+    judge_order(f"{call}: program p makes p + 1 of p", swap, number(0), counter, [0] * 5, steps, out)
+
+
+HISTOGRAM = """
+    at = tl.program_id(0) * 8 + tl.arange(0, 8)
+    mask = at < n
+    old = tl.atomic_add(bins + tl.load(x + at, mask=mask), 1, mask=mask)
+    tl.store(out + at, old, mask=mask)
+"""
 
 
 @pytest.mark.parametrize("count", [0, 1, 8, 29])
@@ -235,7 +271,7 @@ def test_a_histogram(count: int) -> None:
     """Where each number is to go in its bin: every place is taken once."""
     x = (np.arange(32, dtype=np.int32) ** 2 % 7)[:count]
     arguments = [x, np.zeros(7, np.int32), np.full(count, -7, np.int32), count]
-    call = running(HISTOGRAM, (4,), arguments)
+    call = running(compiled(HISTOGRAM, x="*i32", bins="*i32", out="*i32", n="i32"), (4,), arguments)
     _, bins, out, _ = call.succeeds()
     counted, places = np.bincount(x, minlength=7).tolist(), [sorted(out[x == number].tolist()) for number in range(7)]
     if bins.tolist() != counted:
@@ -246,6 +282,26 @@ def test_a_histogram(count: int) -> None:
 
 # --- waiting
 
+WAITING = """
+while i < {read}:
+    i += 1
+---
+while i < n:
+    i = {read}
+"""
+READS = ("tl.load(x)", "tl.atomic_xchg(x, n)", "tl.atomic_cas(x, n, 0)", "(tl.load(x) if n > 0 else n)")
+PLACES = {"alone": "", "in a loop": "for j in range(0, n):", "in a branch": "if n > 1:"}
+GOES_ON = {
+    "while i < n:\n    i += 1\ntl.store(x, n)": "the condition computes with what the program has",
+    "while i < n:\n    tl.store(x, tl.load(x) + i)\n    i += 1": "what the body reads is nothing to the condition",
+    "while i < n:\n    tl.atomic_add(x, i)\n    i += 1": "what the body reads is nothing to the condition",
+    "while i < tl.load(x):\n    i += 1": "nobody writes what the condition reads",
+    "while i < tl.load(x):\n    i += 1\n    tl.store(u, i)": "what the kernel writes is another argument",
+    "y = tl.load(x)\nwhile i < y:\n    i += 1\ntl.store(x, n)": "the number is read once, before the loop",
+    "tl.store(x, tl.load(x))": "there is no loop",
+    "for j in range(0, n):\n    tl.store(x, tl.load(x) + j)": "a loop over a range ends by itself",
+}
+
 
 def judge_waits(text: str, expected: bool, because: str) -> None:
     __tracebackhide__ = True
@@ -253,56 +309,66 @@ def judge_waits(text: str, expected: bool, because: str) -> None:
     about("waits(function, …)", text, waits, function, origins(function)).returns(expected, because)
 
 
-STORE = "tt.store %x, %n : !tt.ptr<i32>"
+def judge_loop(lines: str, expected: bool, because: str) -> None:
+    """A kernel with these lines waits, or does not."""
+    __tracebackhide__ = True
+    judge_waits(compiled(f"i = n - n\n{lines}", x="*i32", u="*i32", a="i64", n="i32"), expected, because)
 
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("read", READS)
 def test_a_condition_that_depends_on_memory_waits(read: str, place: str) -> None:
     """If the kernel writes that memory: the read is in the condition, or in the body, which hands it on."""
-    before, after = PLACES[place]
     because = f"the condition of the loop depends on {read}: another program may have to write first"
-    judge_waits(loop(READS[read], "", before, f"{STORE}\n{after}"), True, because)
-    handed = loop("%y = arith.addi %i, %c0 : i32", READS[read].replace("%y", "%k_"), before, f"{STORE}\n{after}", "%k_")
-    judge_waits(handed, True, because)
+    for loop in WAITING.split("---"):
+        lines = f"{loop.strip().format(read=read)}\ntl.store(x, n)"
+        header, indent = PLACES[place], "    " * bool(PLACES[place])
+        judge_loop("\n".join([header, *(indent + line for line in lines.splitlines())]), True, because)
 
 
-def test_other_loops_do_not_wait() -> None:
+@pytest.mark.parametrize("lines", GOES_ON)
+def test_other_loops_do_not_wait(lines: str) -> None:
     """They end whatever other programs do."""
-    same = "%y = arith.addi %n, %c0 : i32"
-    stored = "%z = tt.load %x : !tt.ptr<i32>\n%w = arith.addi %z, %k : i32\ntt.store %x, %w : !tt.ptr<i32>"
-    judge_waits(loop(same, ""), False, "the condition computes with what the program has")
-    because = "what the body of the loop reads is nothing to the condition"
-    judge_waits(loop(same, stored), False, because)
-    judge_waits(loop(same, f"%true = arith.constant true\n%z = tt.{ALL.format('add', '%x', '%k')}"), False, because)
-    loaded = READS["a load"]
-    judge_waits(loop(loaded, ""), False, "nobody writes what the condition reads")
-    judge_waits(loop(loaded, "tt.store %u, %k : !tt.ptr<i32>"), False, "what the kernel writes is another argument")
-    judge_waits(loop("", "", loaded, STORE), False, "the number is read once, before the loop")
-    judge_waits(kernel("%x: !tt.ptr<i32>, %n: i32", f"{loaded}\n{STORE}"), False, "there is no loop")
-    counted = f"%c0 = arith.constant 0 : i32\nscf.for %i = %c0 to %n step %n : i32 {{\n{loaded}\n{STORE}\n}}"
-    judge_waits(kernel("%x: !tt.ptr<i32>, %n: i32", counted), False, "a loop over a range ends by itself")
+    judge_loop(lines, False, GOES_ON[lines])
 
 
 def test_writes_through_an_address() -> None:
     """They may change any memory."""
-    write = "%p = tt.int_to_ptr %a : i64 -> !tt.ptr<i32>\ntt.store %p, %n : !tt.ptr<i32>"
-    judge_waits(loop(READS["a load"], "", "", write), True, "the address may be that of %x")
+    lines = "while i < tl.load(x):\n    i += 1\ntl.store(a.to(tl.pointer_type(tl.int32)), n)"
+    judge_loop(lines, True, "the address may be that of %x")
+
+
+LOCK = """
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    tl.store(total, tl.load(total) * 3 + 1)
+    tl.atomic_xchg(lock, 0)
+"""
 
 
 def test_a_lock() -> None:
     """Only one program has it at a time, and the others spin. Each makes 3t + 1 of the total t."""
-    judge_waits(LOCK, True, "the condition swaps the lock")
+    text = compiled(LOCK, lock="*i32", total="*i32")
+    judge_waits(text, True, "the condition swaps the lock")
     for programs in (1, 2, 7):
-        arguments = [np.zeros(1, np.int32), np.zeros(1, np.int32), 3]
-        expected = [arguments[0], np.array([(3**programs - 1) // 2], np.int32), 3]
-        judge(LOCK, (programs,), arguments, expected, "each program adds on its own", chunk=1)
+        expected = [number(0), number((3**programs - 1) // 2)]
+        judge(text, (programs,), [number(0), number(0)], expected, "each program adds on its own", chunk=1)
+
+
+RING = """
+    mine = flags + tl.program_id(0)
+    flag = tl.load(mine)
+    while flag == 0:
+        flag = tl.load(mine)
+    tl.atomic_or(mine + 1, flag + flag)
+    tl.store(out + tl.program_id(0), flag)
+"""
 
 
 def test_a_chain() -> None:
     """Each program waits for the one before it."""
-    judge_waits(RING, True, "the condition loads a flag")
+    text = compiled(RING, flags="*i32", out="*i32")
+    judge_waits(text, True, "the condition loads a flag")
     powers = 2 ** np.arange(8, dtype=np.int32)
-    before = np.array([1, *[0] * 7], np.int32)
-    arguments, expected = [before, np.zeros(7, np.int32)], [powers, powers[:7]]
-    judge(RING, (7,), arguments, expected, "each program hands on what it got, doubled", chunk=1)
+    arguments, expected = [np.array([1, *[0] * 7], np.int32), np.zeros(7, np.int32)], [powers, powers[:7]]
+    judge(text, (7,), arguments, expected, "each program hands on what it got, doubled", chunk=1)

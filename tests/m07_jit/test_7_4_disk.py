@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import threading
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -143,29 +143,15 @@ def test_a_file_appears_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_many_at_once() -> None:
     possible = [{"ttir": str(i) * 20_000} for i in range(4)]
     stored("shared", possible[0])
-    wrong: list[Any] = []
-    with warned() as messages:
 
-        def write(entry: cache.Entry) -> None:
-            for _ in range(25):
-                cache.store("shared", entry)
+    def write(entry: cache.Entry) -> list[Any]:
+        found = []
+        for _ in range(25):
+            cache.store("shared", entry)
+            found.append(cache.load("shared"))
+        return found
 
-        def read() -> None:
-            for _ in range(100):
-                if (entry := cache.load("shared")) not in possible:
-                    wrong.append(entry)
-
-        def run(task: Any, *arguments: Any) -> None:
-            try:
-                task(*arguments)
-            except Exception as error:
-                wrong.append(error)
-
-        threads = [threading.Thread(target=run, args=(write, entry)) for entry in possible]
-        threads += [threading.Thread(target=run, args=(read,)) for _ in range(2)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with warned() as messages, ThreadPoolExecutor(len(possible)) as threads:
+        wrong = [entry for found in threads.map(write, possible) for entry in found if entry not in possible]
     assert not wrong, f"while four store, a reader gets {wrong[0]!r:.80}, which none of them has stored"
     assert not messages, f"while four store, a reader is warned: {messages[0]}"

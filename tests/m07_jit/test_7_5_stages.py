@@ -86,18 +86,6 @@ def test_each_stage_gets_what_the_one_before_made(names: list[str], begin: str) 
     run(stages, compilation(), begin).returns((begin + "".join(names), texts), because)
 
 
-def test_what_a_stage_is_told() -> None:
-    told: list[Any] = []
-
-    def listen(product: Any, of: Compilation) -> str:
-        told.append((product, of))
-        return "text"
-
-    of = compilation()
-    run([Stage("listens", listen, Form("txt"), "")], of).succeeds()
-    assert told == [(None, of)], f"a stage is called with the product and the compilation\n  got       {told}"
-
-
 def test_texts_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = [made_up("cheap", lambda _: "a"), made_up("expensive", lambda product: product + "b", on_request=True)]
     run(stages, compilation()).returns(("ab", {"cheap": "a"}), because="the second stage makes its text on request")

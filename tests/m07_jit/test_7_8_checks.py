@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from mini_triton.ir.storage import Buffer, OutOfBounds
@@ -44,23 +45,21 @@ def test_memory_of_the_cpu() -> None:
         on(**devices).returns(None, because="all is the CPU's")
 
 
-def test_memory_of_a_gpu() -> None:
-    on(weights="cuda:0").raises(ValueError, "my_kernel", "weights", "cuda:0", "milestone 10")
-    on(x="cuda:1", y="cuda:1").raises(ValueError, "my_kernel", "cuda:1", "milestone 10")
-
-
-def test_memory_of_other_devices() -> None:
-    on(weights="meta").raises(ValueError, "my_kernel", "weights", "meta")
-    on(x="mps:0", y="mps:0").raises(ValueError, "my_kernel", "mps:0")
-
-
-def test_memory_of_two_devices() -> None:
-    for weights, bias in (("cuda:0", "array"), ("cpu", "cuda:0"), ("cuda:0", "cuda:1"), ("array", "meta")):
-        names = [device for device in (weights, bias) if device != "array"]
-        on(weights=weights, bias=bias).raises(
-            ValueError, "my_kernel", "weights", "bias", *names, because="they are on two devices"
-        )
-    on(x="cpu", y="array", bias="cuda:0").raises(ValueError, "bias", "cuda:0")
+@pytest.mark.parametrize(
+    "devices, named",
+    [
+        ({"weights": "cuda:0"}, ["weights", "cuda:0", "milestone 10"]),
+        ({"x": "cuda:1", "y": "cuda:1"}, ["cuda:1", "milestone 10"]),
+        ({"weights": "meta"}, ["weights", "meta"]),
+        ({"x": "mps:0", "y": "mps:0"}, ["mps:0"]),
+        ({"weights": "cuda:0", "bias": "array"}, ["weights", "bias", "cuda:0"]),
+        ({"weights": "cuda:0", "bias": "cuda:1"}, ["weights", "bias", "cuda:0", "cuda:1"]),
+        ({"weights": "array", "bias": "meta"}, ["weights", "bias", "meta"]),
+        ({"x": "cpu", "y": "array", "bias": "cuda:0"}, ["bias", "cuda:0"]),
+    ],
+)
+def test_memory_that_is_elsewhere(devices: dict[str, str], named: list[str]) -> None:
+    on(**devices).raises(ValueError, "my_kernel", *named)
 
 
 # --- arrays that are read-only

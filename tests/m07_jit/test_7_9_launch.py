@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import math
 import traceback
-from pathlib import Path
 from typing import Any
 
 import mini_triton
@@ -14,9 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from mini_triton.errors import CompilationError
-from mini_triton.runtime import inspection
-from mini_triton.runtime.arguments import OF_NUMPY, MockTensor
+from mini_triton.runtime.arguments import MockTensor
 
 from tests.checks import described
 from tests.support.sources import load
@@ -128,14 +123,6 @@ def test_an_argument_with_too_few_elements(count: int, more: int, name: str) -> 
     asked.raises(IndexError, name, f"out[{count}]", f"({count},)", f"({count // 8}, 0, 0)", place, line.strip())
 
 
-def test_shapes() -> None:
-    for out in (np.zeros((3, 4)), np.zeros((2, 3, 2)), np.zeros((4, 3)).T, np.zeros(16)[4:]):
-        asked = launch("stores", f"x, <an array of shape {out.shape}>, 16", 2, np.zeros(16), out, 16)
-        asked.raises(IndexError, "out[12]", str(out.shape), because="the shape is the argument's own")
-    asked = launch("stores", "x, out, 16 where x has 3 elements", 2, np.zeros(3), np.zeros(16), 16)
-    asked.raises(IndexError, "x[3]", "(3,)", "(0, 0, 0)")
-
-
 def test_before_the_beginning() -> None:
     x = np.zeros(8)
     asked = described(f"before[(4,)](x) in\n{BEFORE}", load(BEFORE, "before.py")["before"][(4,)], x)
@@ -205,50 +192,4 @@ def test_options_and_constants() -> None:
     described(f"the num_warps in the metadata after {asked}", lambda: compiled.metadata.num_warps).returns(8)
 
 
-def test_dtypes_stand_for_arrays() -> None:
-    for dtype, spelling in OF_NUMPY.items():
-        forms: dict[str, Any] = {f"np.dtype({dtype.name!r})": dtype, f"MockTensor({dtype})": MockTensor(dtype)}
-        if issubclass(dtype.type, np.generic):
-            forms[f"np.{dtype.type.__name__}"] = dtype.type
-        for shown, form in forms.items():
-            words = f"{shown}, {shown}, 8, SIZE=8, grid=(1,)"
-            compiled = warm(load(KERNELS)["stores"], words, form, form, 8, SIZE=8, grid=(1,)).succeeds()
-            signature = {"x": f"*{spelling}", "out": f"*{spelling}", "n": "i32", "SIZE": "constexpr"}
-            described(
-                f"the signature after stores.warmup({words})", lambda c=compiled: dict(c.metadata.signature)
-            ).returns(signature)
-            assert compiled.asm["ttir"].count("tt.divisibility = 16") == 2, (
-                f"stores.warmup({words}): the arrays that dtypes stand for are aligned, n = 8 is no multiple of 16\n"
-                f"{compiled.asm['ttir']}"
-            )
-
-
 # --- looking inside
-
-
-def test_stages_of_a_launch_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(inspection.PRINT, "stages")
-    monkeypatch.setenv(inspection.DUMP, "1")
-    monkeypatch.setenv(inspection.DUMP_DIRECTORY, str(tmp_path))
-    for _ in range(2):  # the second time it is on disk, and shown nevertheless
-        with contextlib.redirect_stdout(io.StringIO()) as output:
-            compiled = load(KERNELS, "shown.py")["stores"][(1,)](np.ones(8), np.zeros(8), 8, SIZE=8)
-        titles = [line.strip("─ ").partition(",")[0] for line in output.getvalue().splitlines() if "──── " in line]
-        asked = described(f"the titles that a launch with {inspection.PRINT}=stages prints", lambda found=titles: found)
-        asked.returns(["stores: source", "stores: ttir", "stores: numpy"])
-        files = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / compiled.hash).iterdir()}
-        endings = {"source": "source.py", "ttir": "ttir", "numpy": "numpy.py"}
-        expected = {f"stores.{endings[stage]}": text for stage, text in compiled.asm.items()}
-        assert files == expected, f"after a launch with {inspection.DUMP}=1 the files are {sorted(files)}"
-
-
-def test_an_error_of_the_kernel_shows_no_internals() -> None:
-    text = """
-import triton
-import triton.language as tl
-@triton.jit
-def wrong(x):
-    tl.store(x, missing)
-"""
-    asked = described(f"wrong[(1,)](x) in\n{text}", load(text, "wrong.py")["wrong"][(1,)], np.zeros(4))
-    asked.raises(CompilationError, "missing", "wrong.py:6")

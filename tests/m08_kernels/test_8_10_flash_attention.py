@@ -4,44 +4,25 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from kernels.flash_attention import attention, forward_kernel
+from kernels.flash_attention import forward_kernel
 
 from tests.checks import one_in
 from tests.oracles import pytorch as torch
-from tests.support.m08_kernels.attention import (
-    HEADS,
-    LENGTHS,
-    SIZES,
-    TILES,
-    Attention,
-    arguments,
-    check_attention,
-    compare_attention,
-)
-from tests.support.m08_kernels.host_calls import kernel_call, triton_call
-from tests.support.m08_kernels.precision import insist_on_fp32
+from tests.support.m08_kernels import attention
+from tests.support.m08_kernels.attention import LENGTHS, TILES, Attention, arguments, check_attention
+from tests.support.m08_kernels.host_calls import kernel_call
 from tests.support.m08_kernels.tensors import FLOATS, SEEDS, guarded
 
-
-@given(HEADS, LENGTHS, SIZES, SEEDS, st.sampled_from(FLOATS))
-@example((1, 1), 1, 16, 0, "float32")
-@example((1, 1), 16, 16, 0, "float32")
-@example((2, 2), 65, 16, 0, "float32")
-@example((2, 2), 130, 64, 0, "float16")
-@example((1, 2), 40, 128, 0, "float32")
-@example((1, 2), 40, 256, 0, "float16")
-def test_attention(heads: tuple[int, int], length: int, size: int, seed: int, dtype: str) -> None:
-    because = "keys beyond the length have no share" if length % 64 else ""
-    check_attention(attention, arguments((*heads, length, size), seed, dtype), because)
+test_attention = attention.test_attention
+test_tiles_and_scales = attention.test_tiles_and_scales
 
 
-@one_in(3)
-@given(LENGTHS, SEEDS, TILES, st.sampled_from(["float32", "float16"]), st.sampled_from([None, 1.0, 0.01, 3.0]))
-@example(17, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, "float32", 1.0)
-def test_tiles_and_scales(length: int, seed: int, tiles: dict[str, int], dtype: str, scale: float | None) -> None:
-    check_attention(attention, arguments((1, 2, length, 16), seed, dtype), scale=scale, tiles=tiles)
+@pytest.fixture(scope="module")
+def causal() -> bool:
+    return False
 
 
 @given(LENGTHS, SEEDS, st.sampled_from([1, 64, 4096]), st.sampled_from(FLOATS))
@@ -49,7 +30,7 @@ def test_tiles_and_scales(length: int, seed: int, tiles: dict[str, int], dtype: 
 def test_scores_far_apart(length: int, seed: int, factor: int, dtype: str) -> None:
     q, k, v = arguments((1, 2, length, 16), seed, dtype)
     because = f"scores are multiples of {factor}, of which the largest has it all, in fp32 without overflow"
-    check_attention(attention, (torch.sign(q) * factor, torch.sign(k), v), because, exact=True, scale=1.0)
+    check_attention((torch.sign(q) * factor, torch.sign(k), v), because, exact=True, scale=1.0)
 
 
 @given(LENGTHS, SEEDS, st.sampled_from([-1e4, -300.0, 300.0, 1e4]))
@@ -57,7 +38,7 @@ def test_scores_far_apart(length: int, seed: int, factor: int, dtype: str) -> No
 def test_scores_that_are_all_far_from_0(length: int, seed: int, constant: float) -> None:
     q, k, v = arguments((1, 2, length, 16), seed)
     q[..., 0], k[..., 0] = 1.0, constant
-    check_attention(attention, (q, k, v), f"each score has {constant / 4} more than the other elements give it")
+    check_attention((q, k, v), f"each score has {constant / 4} more than the other elements give it")
 
 
 @one_in(2)
@@ -81,13 +62,7 @@ def test_fp32_is_not_cut_to_tf32() -> None:
     arrays = arguments((1, 1, 16, 16), 0)
     results = (torch.zeros(1, 1, 16, 16), torch.zeros(1, 1, 16))
     options = {"CAUSAL": False, "BLOCK_M": 16, "BLOCK_N": 16, "D": 16}
-    insist_on_fp32(kernel_call(forward_kernel, (1, 1), *arrays, *results, 0.25, 16, **options))
+    kernel_call(forward_kernel, (1, 1), *arrays, *results, 0.25, 16, **options).insist_on_fp32()
 
 
-def test_under_real_triton(device: str) -> None:
-    cases = [("float32", 37, {"BLOCK_M": 16, "BLOCK_N": 32}), ("float16", 65, {})]
-    if device == "cuda":  # its interpreter rounds no bf16
-        cases += [("bfloat16", 130, {}), ("float16", 1000, {})]
-    for dtype, length, tiles in cases:
-        arrays = arguments((1, 2, length, 16), 0, dtype)
-        compare_attention(triton_call(device, attention, *arrays, tiles=tiles), Attention(arrays))
+test_under_real_triton = attention.test_attention_under_real_triton

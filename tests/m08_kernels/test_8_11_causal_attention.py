@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from kernels.compiler import tl, triton
 from kernels.flash_attention import attention, end_of_keys, is_seen
 
 from tests.checks import one_in
-from tests.support.m08_kernels.attention import (
-    HEADS,
-    LENGTHS,
-    SIZES,
-    TILES,
-    Attention,
-    arguments,
-    check_attention,
-    compare_attention,
-)
-from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
-from tests.support.m08_kernels.tensors import FLOATS, SEEDS
+from tests.support.m08_kernels import attention as shared
+from tests.support.m08_kernels.attention import LENGTHS, TILES, arguments
+from tests.support.m08_kernels.host_calls import host_call, kernel_call
+from tests.support.m08_kernels.tensors import SEEDS
+
+
+@pytest.fixture(scope="module")
+def causal() -> bool:
+    return True
 
 
 @triton.jit
@@ -51,31 +48,8 @@ def test_who_sees_what(length: int, first: int, tiles: dict[str, int]) -> None:
     call.compare("end_of_keys, for each program", ends, expected, because=because)
 
 
-@given(HEADS, LENGTHS, SIZES, SEEDS, st.sampled_from(FLOATS))
-@example((1, 1), 16, 16, 0, "float32")
-@example((2, 2), 130, 64, 0, "float16")
-@example((1, 2), 40, 256, 0, "float16")
-def test_attention(heads: tuple[int, int], length: int, size: int, seed: int, dtype: str) -> None:
-    check_attention(attention, arguments((*heads, length, size), seed, dtype), causal=True)
-
-
-@one_in(2)
-@given(LENGTHS, SEEDS, TILES, st.sampled_from(["float32", "float16"]), st.sampled_from([None, 1.0, 0.01]))
-@example(65, 0, {"BLOCK_M": 16, "BLOCK_N": 64}, "float32", None)
-@example(65, 0, {"BLOCK_M": 64, "BLOCK_N": 16}, "float32", None)
-@example(128, 0, {"BLOCK_M": 32, "BLOCK_N": 64}, "float32", None)
-def test_tiles_and_scales(length: int, seed: int, tiles: dict[str, int], dtype: str, scale: float | None) -> None:
-    check_attention(attention, arguments((1, 2, length, 16), seed, dtype), causal=True, scale=scale, tiles=tiles)
-
-
-def compare_with_change(
-    arrays: Any, changed: Any, rows: int, because: str, tiles: dict[str, int] | None = None
-) -> None:
-    """The first rows of both results are, bit by bit, those of other arrays."""
-    before = host_call(attention, *arrays, causal=True, tiles=tiles)()
-    call = host_call(attention, *changed, causal=True, tiles=tiles)
-    for name, got, old in zip(("out", "logsumexp"), call(), before, strict=True):
-        call.compare(f"{name}[:, :, :{rows}]", got[:, :, :rows], old[:, :, :rows], because=because)
+test_attention = shared.test_attention
+test_tiles_and_scales = shared.test_tiles_and_scales
 
 
 @one_in(5)
@@ -85,17 +59,13 @@ def test_what_no_query_of_a_block_sees_is_not_loaded(length: int, seed: int, til
     q, k, v = arguments((1, 2, length, 16), seed)
     rows = (block + 1) * tiles["BLOCK_M"]  # of these blocks of queries
     later = -(-rows // tiles["BLOCK_N"]) * tiles["BLOCK_N"]  # keys of whole blocks behind the last one of them
-    changed = q, k.clone(), v.clone()
-    changed[1][:, :, later:] = changed[2][:, :, later:] = math.nan
+    before = host_call(attention, q, k, v, causal=True, tiles=tiles)()
+    k, v = k.clone(), v.clone()
+    k[:, :, later:] = v[:, :, later:] = math.nan
+    call = host_call(attention, q, k, v, causal=True, tiles=tiles)
     because = f"the loop ends with the last key that the block sees: k and v are NaN from {later} on"
-    compare_with_change((q, k, v), changed, rows, because, tiles)
+    for name, got, old in zip(("out", "logsumexp"), call(), before, strict=True):
+        call.compare(f"{name}[:, :, :{rows}]", got[:, :, :rows], old[:, :, :rows], because=because)
 
 
-def test_under_real_triton(device: str) -> None:
-    cases = [("float32", 37, {"BLOCK_M": 16, "BLOCK_N": 32}), ("float16", 37, {"BLOCK_M": 32, "BLOCK_N": 16})]
-    if device == "cuda":  # its interpreter rounds no bf16
-        cases += [("bfloat16", 130, {}), ("float16", 1000, {})]
-    for dtype, length, tiles in cases:
-        arrays = arguments((1, 2, length, 16), 0, dtype)
-        call = triton_call(device, attention, *arrays, causal=True, tiles=tiles)
-        compare_attention(call, Attention(arrays, causal=True))
+test_under_real_triton = shared.test_attention_under_real_triton

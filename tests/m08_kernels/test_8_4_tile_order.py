@@ -61,7 +61,7 @@ def swizzle_by_triton(tiles_m: int, tiles_n: int, group: int, device: str) -> li
     source = Source(SWIZZLE, "swizzle", signature, {"GROUP": group})
     arguments = [*(np.full(tiles_m * tiles_n, -1, np.int32) for _ in range(2)), tiles_m, tiles_n]
     if device == "cuda":
-        rows, columns, *_ = gpu.launch_source(source, (tiles_m * tiles_n,), *arguments)
+        rows, columns, *_ = gpu.launch(source, (tiles_m * tiles_n,), *arguments)
     else:
         (launched,) = interpreter.launch_many([Launch(source, (tiles_m * tiles_n,), arguments)])
         assert launched, launched.diagnostic

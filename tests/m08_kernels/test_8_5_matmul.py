@@ -13,7 +13,6 @@ from tests.checks import one_in
 from tests.oracles import pytorch as torch
 from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
 from tests.support.m08_kernels.order import order_of_tiles
-from tests.support.m08_kernels.precision import insist_on_fp32
 from tests.support.m08_kernels.tensors import FLOATS, SEEDS, U, dtype_of, normal, rounding
 
 INF, NAN = float("inf"), float("nan")
@@ -132,7 +131,7 @@ def test_infinities_and_nan(places: list[tuple[str, int, int, float]], seed: int
 
 def test_fp32_is_not_cut_to_tf32() -> None:
     a, b, c = normal((16, 40), 0), normal((40, 16), 1), torch.zeros((16, 16))
-    insist_on_fp32(launch(a, b, c, (16, 16, 40), GROUP=1))
+    launch(a, b, c, (16, 16, 40), GROUP=1).insist_on_fp32()
 
 
 LAYOUTS: dict[str, Any] = {

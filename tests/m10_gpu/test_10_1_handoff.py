@@ -36,8 +36,7 @@ MATMUL = next(case for case in CASES if str(case) == "matmul_kernel")
 @functools.cache
 def question(case: Any) -> tuple[str, str, list[str]]:
     """A kernel's name, its TTIR, and the types of its parameters."""
-    if not triton.available():
-        triton.version()  # ends the test as unavailable
+    triton.version()  # ends the test as unavailable
     source = case.source()
     types = [type for type in source.signature.values() if type != "constexpr"]
     return case.kernel, print_module(sources.compiled(source, str(case.path))), types

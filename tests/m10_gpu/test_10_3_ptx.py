@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mini_triton.backends.given.page import sass_accesses
 from mini_triton.backends.ptx import accesses
 
 from tests.checks import described
@@ -23,7 +23,6 @@ def copy(out, x, n, BLOCK: tl.constexpr):
     tl.store(out + at, tl.load(x + at, mask=at < n).to(out.dtype.element_ty), mask=at < n)
 """
 PAIRS = (("fp32", "fp32"), ("fp16", "fp32"), ("fp64", "fp16"), ("i8", "i8"), ("i64", "i64"), ("i16", "bf16"))
-BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}  # of machine code's instructions, else 4
 ACCESS = st.tuples(
     st.sampled_from(["ld", "st"]), st.sampled_from(["", "v2.", "v4."]), st.sampled_from(["b", "f", "u", "s"]),
     st.sampled_from([8, 16, 32, 64]), st.sampled_from(["", "L1::evict_last.", "relaxed.gpu."]),
@@ -33,15 +32,6 @@ ACCESS = st.tuples(
 def counted(ptx: str) -> list[tuple[tuple[str, int], int]]:
     """What is found, in an order that does not depend on where it is."""
     return sorted(accesses(ptx).items())
-
-
-def by_the_assembler(sass: str) -> Counter[tuple[str, int]]:
-    """Accesses to global memory in machine code: `LDG.E.128` loads 16 bytes."""
-    found: Counter[tuple[str, int]] = Counter()
-    for name, suffixes in re.findall(r"\b(LDG|STG)\b((?:\.\w+)*)", sass):
-        sizes = [BYTES[suffix] for suffix in suffixes.split(".") if suffix in BYTES]
-        found["load" if name == "LDG" else "store", sizes[0] if sizes else 4] += 1
-    return found
 
 
 @pytest.mark.parametrize(
@@ -57,7 +47,7 @@ def test_same_accesses_as_machine_code(divisible: tuple[str, ...], target: str) 
     ]  # fmt: skip
     for source, made in zip(sources, triton.frontends(sources, lower=True), strict=True):
         assert made, made.diagnostic
-        expected = by_the_assembler(triton.disassembled(made.compiled.cubin))
+        expected = sass_accesses(triton.disassembled(made.compiled.cubin))
         words = f"accesses(PTX of copy, {source.signature['x']} to {source.signature['out']}, {divisible=})"
         call = described(words, counted, made.compiled.ptx)
         call.returns(sorted(expected.items()), because="the assembler makes one instruction of each")

@@ -47,9 +47,6 @@ def not_finite(x: np.ndarray) -> np.ndarray:
     return ~np.isfinite(x.astype(np.float64))
 
 
-# By case and buffer, "softmax_row/out". Nothing: the rounding of each kernel's own operations explains all.
-CORPUS: dict[str, Explained] = {}
-
 # By the beginnings of questions; the longest counts.
 APPROXIMATE: dict[str, Explained] = {
     "": Explained(EXACT, "there is one right result"),

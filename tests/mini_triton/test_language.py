@@ -76,7 +76,6 @@ REFUSED: dict[str, tuple[type[Exception], tuple[str, ...]]] = {
     f"tl.store({SQUARE}, 1.5)": (TypeError, ("int32", "fp32")),
     f"tl.store({SQUARE}, tl.zeros((4, 4), tl.int32))": (ValueError, ("(2, 2)", "(4, 4)")),
     f"tl.store({SQUARE}, 1, mask=True)": (ValueError, ("mask",)),
-    f"tl.store({SQUARE}, 1, boundary_check=(2,))": (ValueError, ("boundary_check",)),
 }
 
 

@@ -20,8 +20,7 @@ from tests import oracles
 from tests.oracles import gpu, interpreter
 from tests.oracles.launching import Launch, Launched
 from tests.support import sources
-from tests.support.m05_frontend.random_kernels import Buffer, Kernel, kernels, write
-from tests.support.m05_frontend.random_kernels.launching import OPTIONS, launch
+from tests.support.m05_frontend.random_kernels import OPTIONS, Buffer, Kernel, kernels, launch, write
 from tests.support.m06_codegen import closeness, numpy_backend
 
 MANY = 8  # times as many programs as a kernel is drawn for: more ways to go

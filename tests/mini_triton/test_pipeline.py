@@ -12,8 +12,6 @@ import pytest
 from mini_triton.backends.given.page import write_page
 from mini_triton.errors import VerificationError
 from mini_triton.ir.core import Module
-from mini_triton.ir.parser import parse_module
-from mini_triton.ir.printer import print_module
 from mini_triton.runtime import inspection, keys, pipeline
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import STAGES, TTIR, Stage, change
@@ -121,15 +119,6 @@ def test_every_stage_that_breaks_a_module_is_named(kind: str, monkeypatch: pytes
     add_pass(monkeypatch, "guilty", BREAKS[kind])
     with pytest.raises(VerificationError, match="stage 'guilty'"):
         warm()
-
-
-@pytest.mark.parametrize("kind", BREAKS)
-def test_a_text_with_a_broken_module_names_the_parser(kind: str) -> None:
-    module = parse_module(warm().asm["ttir"])
-    BREAKS[kind](module)
-    with pytest.raises((VerificationError, mini_triton.errors.CompilationError)) as caught:
-        parse_module(print_module(module, generic=True))
-    assert "parser" in str(caught.value) or "<ttir>" in str(caught.value), "the error names the parser, or a place"
 
 
 # --- the key

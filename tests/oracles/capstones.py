@@ -1,4 +1,4 @@
-"""The capstone kernels (`peers.py`) as real Triton's front end makes them, specialised as at a real launch.
+"""The capstone kernels as real Triton's front end makes them, specialised as at a real launch.
 
 Arguments that are multiples of 16 say so, unit strides are constants.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.oracles import triton
 from tests.oracles.triton import Made, Source
 
-TEXT = (Path(__file__).parent / "peers.py").read_text(encoding="utf-8")
+TEXT = (Path(__file__).parents[1] / "corpus" / "kernels" / "capstones.py").read_text(encoding="utf-8")
 
 
 def add_reference(block: int = 1024, dtype: str = "fp32", target: str = "sm_90") -> Made:

@@ -35,38 +35,33 @@ def available() -> bool:
     return torch.cuda.is_available()
 
 
-def launch(text: str, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = (), **options: Any) -> list[Any]:
+def insist() -> None:
+    """End the test as unavailable unless there is a GPU here; remember that it judged."""
+    if not available():
+        oracles.unavailable("no CUDA GPU")
+    oracles.note("triton", f"gpu {triton.version()}")
+
+
+def launch(
+    kernel: str | triton.Source, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = ()
+) -> Sequence[Any]:
     """The arguments as they are after the kernel ran on copies of them."""
-    return _insist(Launch(text, grid, arguments, hidden, options))
-
-
-def launch_source(source: triton.Source, grid: Sequence[int], *arguments: Any, hidden: Sequence[Any] = ()) -> list[Any]:
-    """The same for a kernel in a Python text, compiled by real Triton."""
-    return _insist(Launch(source, grid, arguments, hidden))
+    insist()
+    try:
+        launched = launching.run(triton.server(), Launch(kernel, grid, arguments, hidden), SECONDS)
+    except Silent as silence:
+        oracles.unavailable(str(silence))
+    assert launched, f"real Triton could not run this kernel on the GPU: {launched.diagnostic}"
+    return launched.values
 
 
 def launch_many(launches: Sequence[Launch], seconds: float = SECONDS) -> list[Launched]:
     """The same for many launches, shared by several servers; those that fail, or take longer, say why."""
-    if not available():
-        oracles.unavailable("no CUDA GPU")
-    results = launching.run_many(_servers(), launches, seconds)
-    oracles.note("triton", f"gpu {triton.version()}")
-    return results
+    insist()
+    return launching.run_many(_servers(), launches, seconds)
 
 
 @functools.cache
 def _servers() -> list[Server]:
     """Servers for much work."""
     return [Server() for _ in range(min(os.cpu_count() or 1, MOST_SERVERS))]
-
-
-def _insist(launch: Launch) -> list[Any]:
-    if not available():
-        oracles.unavailable("no CUDA GPU")
-    try:
-        launched = launching.run(triton.server(), launch, SECONDS)
-    except Silent as silence:
-        oracles.unavailable(str(silence))
-    assert launched, f"real Triton could not run this kernel on the GPU: {launched.diagnostic}"
-    oracles.note("triton", f"gpu {triton.version()}")
-    return list(launched.values)

@@ -1,6 +1,6 @@
-"""The course's kernels called with real Triton as their compiler: on a GPU, or by its interpreter.
+"""The course's kernels called with real Triton as their compiler: on a GPU, by its interpreter, or only compiled.
 
-    results = hosts.call_many([Call(softmax, (x,))], device)
+    called = hosts.call("cpu", softmax, (x,), {})
 
 The host functions are those of the tests' own process, from the same files. They run in a server's process, where
 `KERNELS_COMPILER=triton` makes the same source kernels of real Triton.
@@ -13,7 +13,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from tests import oracles
@@ -23,49 +22,22 @@ from tests.oracles.process import Server, Silent
 SECONDS = 100.0
 
 
-@dataclass(frozen=True)
-class Call:
-    """A host function of the kernels' modules, and what it is called with: torch tensors, numbers, strings."""
-
-    function: Callable[..., Any]
-    arguments: Sequence[Any]
-    options: Mapping[str, Any] = field(default_factory=dict)
+class Refused(Exception):
+    """Why real Triton does not compile or run a kernel."""
 
 
-@dataclass(frozen=True)
-class Called:
-    """What came of a call. `diagnostic` says why there is no result."""
+def call(device: str, function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """The result, on the CPU, of a host function whose kernels real Triton runs on `device`: `cpu` or `cuda`.
 
-    result: Any = None
-    diagnostic: str = ""
-
-
-def call_many(calls: Sequence[Call], device: str) -> list[Called]:
-    """The results of calls, on the CPU, computed by kernels that real Triton ran on `device`: `cpu` or `cuda`."""
+    Arguments are torch tensors, numbers, strings. With the device `none` real Triton compiles the kernels for a GPU
+    that need not be there, and there is no result.
+    """
     if device == "cuda":
-        if not gpu.available():
-            oracles.unavailable("no CUDA GPU")
-        oracles.note("triton", f"gpu {triton.version()}")
-    else:
+        gpu.insist()
+    elif device == "cpu":
         interpreter.insist()
-    return [_asked(_server(device), call, device) for call in calls]
-
-
-def compile_many(calls: Sequence[Call]) -> list[Called]:
-    """Why real Triton's compiler refuses kernels that are launched by these calls, if it does. Needs no GPU."""
-    if not triton.available():
-        oracles.unavailable("real Triton is not installed")
-    oracles.note("triton", f"compiler {triton.version()}")
-    return [_asked(_server("none"), call, "none") for call in calls]
-
-
-@functools.cache
-def _server(device: str) -> Server:
-    environment = {"KERNELS_COMPILER": "triton"} | ({"TRITON_INTERPRET": "1"} if device == "cpu" else {})
-    return Server(**environment)
-
-
-def _asked(server: Server, call: Call, device: str) -> Called:
+    else:
+        oracles.note("triton", f"compiler {triton.version()}")
     import torch
 
     files = {
@@ -75,14 +47,20 @@ def _asked(server: Server, call: Call, device: str) -> Called:
     }
     with tempfile.TemporaryDirectory(prefix="oracle-") as folder:
         values = os.path.join(folder, "values.pt")
-        torch.save((list(call.arguments), dict(call.options)), values)
-        request = {"do": "call", "files": files, "module": call.function.__module__, "device": device}
+        torch.save((list(arguments), dict(options)), values)
+        request = {"do": "hosts.call", "files": files, "module": function.__module__, "function": function.__name__}
         try:
-            (answer,) = server.ask([request | {"function": call.function.__name__, "values": values}], SECONDS)
+            (answer,) = _server(device).ask([request | {"values": values, "device": device}], SECONDS)
         except Silent as silence:
             oracles.unavailable(str(silence))
         if not answer["ok"]:
             if device == "cuda":
-                server.stop()  # an illegal access costs it its GPU
-            return Called(diagnostic=answer["diagnostic"])
-        return Called(None if device == "none" else torch.load(values, weights_only=True))
+                _server(device).stop()  # an illegal access costs it its GPU
+            raise Refused(answer["diagnostic"])
+        return None if device == "none" else torch.load(values, weights_only=True)
+
+
+@functools.cache
+def _server(device: str) -> Server:
+    environment = {"KERNELS_COMPILER": "triton"} | ({"TRITON_INTERPRET": "1"} if device == "cpu" else {})
+    return Server(**environment)

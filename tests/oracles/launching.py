@@ -44,12 +44,12 @@ class Launch:
         """As the server wants it, which reads and writes the values in this file."""
         places = iter(range(len(self.arguments)))
         if isinstance(self.kernel, str):
-            request = {"do": "launch", "text": self.kernel, "options": dict(self.options), "parameters": list(places)}
-            request |= {"signature": list(self.signature)}
+            request: dict[str, Any] = {"do": "launches.launch", "text": self.kernel, "parameters": list(places)}
+            request |= {"options": dict(self.options), "signature": list(self.signature)}
         else:
             kinds = self.kernel.signature.values()
             parameters = [None if kind == "constexpr" else next(places) for kind in kinds]
-            request = {"do": action, **self.kernel.question(), "parameters": parameters}
+            request = {"do": f"launches.{action}", **self.kernel.question(), "parameters": parameters}
         return request | {"arguments": file, "grid": [*self.grid, 1, 1][:3]}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from typing import Any
 
 INTEGERS = ("int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -55,53 +54,24 @@ def key(*parts: Any) -> str:
     return " ".join(part if isinstance(part, str) else repr(part) for part in parts)
 
 
-def promotion() -> Iterator[list[Any]]:
-    """Two tensors: `fp16 + bf16`."""
-    for operator, a, b in itertools.product(ARITHMETIC, DTYPES, DTYPES):
-        yield [a, operator, b]
-
-
-def literal_promotion() -> Iterator[list[Any]]:
-    """A tensor and a Python number, either first: `int8 + 300`, `300 + int8`."""
-    for operator, dtype, value in itertools.product(ARITHMETIC, DTYPES, LITERALS):
-        yield [dtype, operator, value]
-        yield [value, operator, dtype]
-
-
-def literal_type() -> Iterator[list[Any]]:
-    """A Python number alone."""
-    for value in LONE_LITERALS:
-        yield [value]
-
-
-def cast() -> Iterator[list[Any]]:
-    """`x.to(dtype)`, pointers included: `fp16 bf16`."""
-    for source, target in itertools.product(DTYPES + POINTERS, repeat=2):
-        yield [source, target]
-
-
-def broadcast() -> Iterator[list[Any]]:
-    """The shape of `a + b`: `(2, 1) (4,)`."""
-    for a, b in itertools.product(SHAPES, SHAPES):
-        yield [a, b]
-
-
-def block_shape() -> Iterator[list[Any]]:
-    """Whether a block may have this shape."""
-    for shape in BLOCK_SHAPES:
-        yield [shape]
-
-
-def specialization() -> Iterator[list[Any]]:
-    """What a launch tells the compiler of an argument, `16 True False`; memory is a dtype and an address, `int8@4096`.
-
-    With the argument: whether its parameter is specialized at all, and whether on multiples of 16.
-    """
-    for value, specialize, align in itertools.product(ARGUMENTS, (True, False), (True, False)):
-        yield [value, specialize, align]
-
-
-FAMILIES = {
-    family.__name__: family
-    for family in (promotion, literal_promotion, literal_type, cast, broadcast, block_shape, specialization)
+FAMILIES: dict[str, list[list[Any]]] = {
+    # Two tensors: `fp16 + bf16`.
+    "promotion": [[a, operator, b] for operator, a, b in itertools.product(ARITHMETIC, DTYPES, DTYPES)],
+    # A tensor and a Python number, either first: `int8 + 300`, `300 + int8`.
+    "literal_promotion": [
+        parts
+        for operator, dtype, value in itertools.product(ARITHMETIC, DTYPES, LITERALS)
+        for parts in ([dtype, operator, value], [value, operator, dtype])
+    ],
+    # A Python number alone.
+    "literal_type": [[value] for value in LONE_LITERALS],
+    # `x.to(dtype)`, pointers included: `fp16 bf16`.
+    "cast": [[source, target] for source, target in itertools.product(DTYPES + POINTERS, repeat=2)],
+    # The shape of `a + b`: `(2, 1) (4,)`.
+    "broadcast": [[a, b] for a, b in itertools.product(SHAPES, SHAPES)],
+    # Whether a block may have this shape.
+    "block_shape": [[shape] for shape in BLOCK_SHAPES],
+    # What a launch tells the compiler of an argument; memory is a dtype and an address, `int8@4096`. With the
+    # argument: whether its parameter is specialized at all, and whether on multiples of 16.
+    "specialization": [list(parts) for parts in itertools.product(ARGUMENTS, (True, False), (True, False))],
 }

@@ -58,9 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def ask(family: str, python: str = sys.executable) -> tuple[str, dict[str, Any]]:
     """The version of that interpreter's Triton, and its answers by key."""
     server = Server(python)
-    asked = list(questions.FAMILIES[family]())
-    requests = [{"do": "probe", "question": family, "arguments": parts} for parts in asked]
-    version, *answers = server.ask([{"do": "version"}, *requests], SECONDS)
+    asked = questions.FAMILIES[family]
+    requests = [{"do": "probes.ask", "question": family, "arguments": parts} for parts in asked]
+    version, *answers = server.ask([{"do": "frontend.version"}, *requests], SECONDS)
     server.close()
     refused = [answer for answer in (version, *answers) if not answer["ok"]]
     if refused:
@@ -94,7 +94,7 @@ def write(family: str, answered: Sequence[tuple[str, dict[str, Any]]]) -> None:
     old = json.loads(path.read_text()) if path.exists() else {"versions": [], "answers": {}}
     versions = sorted({*old["versions"], *(version for version, _ in answered)}, key=_numbers)
     lines = []
-    for parts in questions.FAMILIES[family]():
+    for parts in questions.FAMILIES[family]:
         key = questions.key(*parts)
         known = records.by_version(old["answers"][key], old["versions"]) if key in old["answers"] else {}
         known = known | {version: answers[key] for version, answers in answered}

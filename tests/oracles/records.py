@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,6 @@ class Answer:
     value: Any
     error: str
     text: str
-    versions: tuple[str, ...]  # that gave this very answer
     common: bool  # did all recorded versions give the same value, or an error of the same class?
 
     @property
@@ -69,17 +68,13 @@ def literal_type(value: bool | int | float) -> Answer:
 def cast_ops(source: str, target: str) -> Answer:
     """The `CastOp`s of `x.to(target)` for a block, constants left out; pointers are "pointer<fp32>"."""
     answer = _lookup("cast", source, target)
-    if answer.error:
-        return answer
-    return Answer(tuple(map(_cast_op, answer.value)), "", "", answer.versions, answer.common)
+    return answer if answer.error else replace(answer, value=tuple(map(_cast_op, answer.value)))
 
 
 def broadcast(a: Sequence[int], b: Sequence[int]) -> Answer:
     """The shape of the sum of two tensors, as a tuple; rank 0 is a scalar."""
     answer = _lookup("broadcast", tuple(a), tuple(b))
-    if answer.error:
-        return answer
-    return Answer(tuple(answer.value), "", "", answer.versions, answer.common)
+    return answer if answer.error else replace(answer, value=tuple(answer.value))
 
 
 def block_shape(shape: Sequence[Any]) -> Answer:
@@ -113,23 +108,15 @@ def _lookup(family: str, *parts: Any) -> Answer:
     oracles.note("triton", _tier(versions))
     answers = by_version(file["answers"][key(*parts)], versions)
     oldest = next(iter(answers.values()))
-    gist = {json.dumps(_gist(answer)) for answer in answers.values()}
-    error = oldest if _is_error(oldest) else {"error": "", "text": ""}
-    return Answer(
-        value=None if error["error"] else oldest,
-        error=error["error"],
-        text=error["text"],
-        versions=tuple(version for version, answer in answers.items() if answer == oldest),
-        common=len(gist) == 1,
-    )
-
-
-def _is_error(answer: Any) -> bool:
-    return isinstance(answer, dict) and "error" in answer
+    common = len({json.dumps(_gist(answer)) for answer in answers.values()}) == 1
+    if isinstance(oldest, dict):
+        return Answer(None, oldest["error"], oldest["text"], common)
+    return Answer(oldest, "", "", common)
 
 
 def _gist(answer: Any) -> Any:
-    return {"error": answer["error"]} if _is_error(answer) else answer
+    """What versions must agree on: of an error, its class."""
+    return {"error": answer["error"]} if isinstance(answer, dict) else answer
 
 
 def _cast_op(text: str) -> CastOp:

@@ -6,7 +6,6 @@ import dataclasses
 
 import pytest
 
-from tests import oracles
 from tests.oracles import triton
 from tests.oracles.triton import Code, Source
 
@@ -25,12 +24,6 @@ def kernel(x, n, BLOCK: tl.constexpr, DTYPE: tl.constexpr):
 """
 SIGNATURE = {"x": "*fp16", "n": "i32", "BLOCK": "constexpr", "DTYPE": "constexpr"}
 GOOD = Source(TEXT, "kernel", SIGNATURE, {"BLOCK": 64, "DTYPE": Code("tl.float16")}, divisible=("x",))
-
-
-@pytest.fixture(autouse=True)
-def _needs_triton() -> None:
-    if not triton.available():
-        oracles.unavailable("real Triton is not installed")
 
 
 def without(old: str, new: str = "") -> Source:

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import os
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,8 +21,6 @@ from tests.oracles.process import Server, Silent
 
 PARSE_SECONDS = 60.0  # a machine under load is no reason to refuse a module
 COMPILE_SECONDS = 180.0
-MUCH_WORK = 8  # questions that take long: more are shared by several servers
-MOST_SERVERS = 4
 COMMON_PASSES = ("inliner", "canonicalizer", "cse")
 
 
@@ -126,9 +122,11 @@ def available() -> bool:
 
 @functools.cache
 def version() -> str:
-    """The installed version, "3.7.1"."""
+    """The installed version, "3.7.1". Ends the test as unavailable where there is none."""
+    if not available():
+        oracles.unavailable("real Triton is not installed")
     try:
-        (answer,) = server().ask([{"do": "version"}], PARSE_SECONDS)
+        (answer,) = server().ask([{"do": "frontend.version"}], PARSE_SECONDS)
     except Silent as silence:
         oracles.unavailable(str(silence))
     return answer["version"]
@@ -141,23 +139,23 @@ def accepts(text: str) -> Answer:
 
 def accepts_many(texts: Sequence[str]) -> list[Answer]:
     """The same for many modules, asked at once."""
-    answers = _ask("parser", [{"do": "parse", "text": text} for text in texts], PARSE_SECONDS)
+    answers = _ask("parser", [{"do": "frontend.parse", "text": text} for text in texts], PARSE_SECONDS)
     return [Answer(answer["ok"], answer.get("diagnostic", ""), answer.get("text", "")) for answer in answers]
 
 
 def parse(text: str, locations: bool = False) -> str:
     """A module as real Triton prints it, on demand with locations. Fails the test when Triton refuses it."""
-    return _insist("parser", {"do": "parse", "text": text, "locations": locations})["text"]
+    return _insist("parser", {"do": "frontend.parse", "text": text, "locations": locations})["text"]
 
 
 def canonical(text: str, passes: Sequence[str] = COMMON_PASSES) -> str:
     """A module after real Triton's inliner, canonicalizer and CSE: mostly equal where two mean the same."""
-    return _insist("parser", {"do": "canonical", "text": text, "passes": list(passes)})["text"]
+    return _insist("parser", {"do": "frontend.canonical", "text": text, "passes": list(passes)})["text"]
 
 
 def ops(text: str, passes: Sequence[str] = ()) -> dict[str, int]:
     """How often each op occurs in a module, after real Triton's passes of these names."""
-    return _insist("parser", {"do": "ops", "text": text, "passes": list(passes)})["ops"]
+    return _insist("parser", {"do": "frontend.ops", "text": text, "passes": list(passes)})["ops"]
 
 
 def compile_ttir(text: str, target: str = "sm_90", **options: Any) -> Compiled:
@@ -167,14 +165,14 @@ def compile_ttir(text: str, target: str = "sm_90", **options: Any) -> Compiled:
 
 def compile_many(texts: Sequence[str], target: str = "sm_90", **options: Any) -> list[Compiled]:
     """The same for many modules, asked at once."""
-    wanted = {"do": "compile", "capability": _capability(target), "options": options}
+    wanted = {"do": "frontend.compile", "capability": _capability(target), "options": options}
     answers = _ask("compiler", [{**wanted, "text": text} for text in texts], COMPILE_SECONDS)
     return [_compiled(answer) for answer in answers]
 
 
 def disassembled(cubin: bytes) -> str:
     """A cubin's machine code in words, by NVIDIA's disassembler."""
-    return _insist("compiler", {"do": "disassemble", "cubin": cubin.hex()}, COMPILE_SECONDS)["sass"]
+    return _insist("compiler", {"do": "frontend.disassemble", "cubin": cubin.hex()}, COMPILE_SECONDS)["sass"]
 
 
 def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = False) -> list[Made]:
@@ -182,7 +180,7 @@ def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = Fals
 
     With `steps` each stage on the way is kept, with `lower` the kernels are compiled down to cubins.
     """
-    requests = [{"do": "written", **source.question(), "steps": steps, "lower": lower} for source in sources]
+    requests = [{"do": "written.make", **source.question(), "steps": steps, "lower": lower} for source in sources]
     seconds = COMPILE_SECONDS if lower else PARSE_SECONDS
     return [_made(answer) for answer in _ask("frontend", requests, seconds)]
 
@@ -193,27 +191,13 @@ def server() -> Server:
     return Server()
 
 
-@functools.cache
-def _helpers() -> list[Server]:
-    """Servers beside the one, for much work."""
-    return [Server() for _ in range(1, min(os.cpu_count() or 1, MOST_SERVERS))]
-
-
 def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[dict[str, Any]]:
-    if not available():
-        oracles.unavailable("real Triton is not installed")
-    heavy = seconds == COMPILE_SECONDS and len(requests) > MUCH_WORK
-    servers = [server(), *(_helpers() if heavy else [])]
-    shares = [requests[i :: len(servers)] for i in range(len(servers))]
-    answers: list[Any] = [None] * len(requests)
+    judge = f"{tier} {version()}"
     try:
-        with ThreadPoolExecutor(len(servers)) as threads:
-            answered = threads.map(lambda server, share: list(server.ask(share, seconds)), servers, shares)
-            for i, share in enumerate(answered):
-                answers[i :: len(servers)] = share
+        answers = list(server().ask(requests, seconds))
     except Silent as silence:
         oracles.unavailable(str(silence))
-    oracles.note("triton", f"{tier} {version()}")
+    oracles.note("triton", judge)
     return answers
 
 

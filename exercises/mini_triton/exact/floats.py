@@ -65,7 +65,7 @@ def clampf(x: Array, low: Array, high: Array, propagate_nan: str) -> Array:
 def fma(x: Array, y: Array, z: Array) -> Array:
     """`x * y + z`, rounded once, as if the product were exact. (Given.)"""
     if x.dtype == np.float64:
-        return wide_fma(x, y, z)
+        return np.vectorize(wide_fma, otypes=[np.float64])(x, y, z)
     product = x.astype(np.float64) * y.astype(np.float64)  # exact
     return rounded(odd(*two_sum(product, z.astype(np.float64))), x.dtype)
 
@@ -77,20 +77,6 @@ def two_sum(x: Array, y: Array) -> tuple[Array, Array]:
     return total, (x - (total - part)) + (y - part)
 
 
-def two_product(x: Array, y: Array) -> tuple[Array, Array]:
-    """`x * y`, and what was lost in rounding it; neither may be very large. (Given.)"""
-    (a, b), (c, d) = _halves(x), _halves(y)
-    product = x * y
-    return product, ((a * c - product) + a * d + b * c) + b * d
-
-
-def _halves(x: Array) -> tuple[Array, Array]:
-    """Two numbers of 26 bits whose sum is `x`."""
-    scaled = x * 134217729.0  # 2**27 + 1
-    high = scaled - (scaled - x)
-    return high, x - high
-
-
 def odd(total: Array, error: Array) -> Array:
     """`total + error`, of which `total` is the nearest float, rounded to odd instead. (Given.)"""
     bits = np.asarray(total).view(np.int64)
@@ -99,28 +85,13 @@ def odd(total: Array, error: Array) -> Array:
     return (bits + np.where(away, even, -even.astype(np.int64))).view(np.float64)
 
 
-def wide_fma(x: Array, y: Array, z: Array) -> Array:
-    """`fma` of `float64`: by floats that make up for each other's losses; near the limits by fractions. (Given.)
-
-    Source: S. Boldo and G. Melquiond, "Emulation of FMA and correctly rounded sums" (2008).
-    """
-    product, rest = two_product(x, y)
-    low, lost = two_sum(z, rest)
-    high, left = two_sum(product, low)
-    result = np.asarray(high + odd(*two_sum(left, lost)))
-    plain = x * y + z
-    finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & (x != 0) & (y != 0)
-    result = np.where(finite, result, plain)
-    safe = (np.abs(x) < 2.0**400) & (np.abs(y) < 2.0**400) & (np.abs(z) < 2.0**1000) & (np.abs(x * y) > 2.0**-800)
-    for i in np.argwhere(finite & ~safe):
-        result[tuple(i)] = _fraction_fma(*(float(np.broadcast_to(a, result.shape)[tuple(i)]) for a in (x, y, z)))
-    return result
-
-
-def _fraction_fma(x: float, y: float, z: float) -> float:
+def wide_fma(x: float, y: float, z: float) -> float:
+    """`fma` of two `float64`, by fractions. (Given.)"""
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
+        return x * y + z
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     try:
-        return float(exact)
+        return float(exact) if exact else x * y + z  # which has the sign of the zero
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
 

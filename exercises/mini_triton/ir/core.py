@@ -118,6 +118,11 @@ class Operation:
         return self.results[0]
 
     @property
+    def signature(self) -> FunctionType:
+        """Its type as a function: `(f32, f32) -> f32`."""
+        return FunctionType(tuple(o.type for o in self._operands), tuple(result.type for result in self.results))
+
+    @property
     def parent_op(self) -> Operation | None:
         """The operation around this one: its block's region's holder."""
         # Task 2.1: None if there is no block, or no region, around it.

@@ -20,7 +20,7 @@ from mini_triton.ir import assembly
 from mini_triton.ir.attributes import Keyword
 from mini_triton.ir.core import Attribute, Block, BlockArgument, Operation, OpResult, Region, Value
 from mini_triton.ir.ops.definition import definition
-from mini_triton.ir.types import I1, FloatType, FunctionType, TensorType, Type, element_type
+from mini_triton.ir.types import I1, FloatType, TensorType, Type, element_type
 
 INDENT = "  "
 
@@ -176,9 +176,3 @@ class Printer:
             dicts = [{name: self.attribute(value) for name, value in a.attributes.items()} for a in arguments]
             texts["arg_attrs"] = f"[{', '.join(map(self.attribute_dict, dicts))}]"
         return texts
-
-
-def signature(operation: Operation) -> str:
-    """The operation's type as a function: `(f32, f32) -> f32`."""
-    operands = tuple(operand.type for operand in operation.operands)
-    return str(FunctionType(operands, tuple(result.type for result in operation.results)))

@@ -17,6 +17,7 @@ from mini_triton.ir.types import I32, TensorType
 from mini_triton.language.context import builtin, current, debugging
 from mini_triton.language.dtypes import dtype, float32, int1, int32, pointer_type, uint32
 from mini_triton.language.math import maximum, minimum, where, without_bfloat16
+from mini_triton.language.shape import reshaped, wrap_axis
 from mini_triton.language.tensor import add, build, compare, convert, member, tensor, to_tensor
 
 __all__ = ["reduce", "sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce_or", "histogram"]
@@ -49,13 +50,6 @@ def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
         raise TypeError(f"the combine function must return {expected}, not {returned}")
 
 
-def wrap_axis(axis: int | None, rank: int) -> int:
-    """An axis that may count from the end, as one that does not. (Given.)"""
-    if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
-    return axis % rank
-
-
 def as_sources(input: Any, what: str) -> tuple[tensor, ...]:
     """What is reduced or scanned, one tensor or several, as a tuple of tensors with one shape. (Given.)"""
     sources = (input,) if isinstance(input, tensor) else tuple(input) if isinstance(input, tuple | list) else ()
@@ -70,9 +64,7 @@ def as_sources(input: Any, what: str) -> tuple[tensor, ...]:
 
 def flatten(x: tensor) -> tensor:
     """All elements in one dimension, in any order. (Given.)"""
-    count = x.numel
-    handle = current().create("tt.reshape", x.handle, allow_reorder=True, result=TensorType((count,), x.dtype.ir_type))
-    return tensor(handle, x.dtype)
+    return reshaped(x, (x.numel,), can_reorder=True)
 
 
 def with_axes(x: tensor, axes: Sequence[int]) -> tensor:

@@ -26,14 +26,14 @@ def _listed(values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(values[0] if len(values) == 1 and isinstance(values[0], tuple | list) else values)
 
 
-def _axis(axis: int, rank: int) -> int:
+def wrap_axis(axis: int | None, rank: int) -> int:
     """An axis of a tensor of that rank, counted from the front. Raises `ValueError` if it has none such. (Given.)"""
-    if not -rank <= axis < rank:
+    if not isinstance(axis, int) or not -rank <= axis < rank:
         raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
     return axis % rank
 
 
-def _reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tensor:
+def reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tensor:
     """`tt.reshape`: the elements of `x`, as many as before, under another shape. (Given.)"""
     result = TensorType(tuple(shape), element_type(x.handle.type))
     return build("tt.reshape", x, allow_reorder=can_reorder, result=result)
@@ -60,7 +60,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
     Raises `ValueError` for an axis that the result has not, and for one given twice.
     """
-    # Task 4.3: Axes count in the rank that the *result* will have. A scalar is splat. Given: `_listed`, `_axis`.
+    # Task 4.3: Axes count in the rank that the *result* will have. A scalar is splat. Given: `_listed`, `wrap_axis`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -98,7 +98,7 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
     """
     # Task 4.3: The shape `()` is `item`, for a scalar, too. A shape that no tensor may have is refused first, by
     # `TensorType`; then ValueError "reshape() cannot change total number of elements in tensor". A scalar has no
-    # elements to arrange: this ValueError, even for the shape (1,). Given: `_listed`, `_reshaped`.
+    # elements to arrange: this ValueError, even for the shape (1,). Given: `_listed`, `reshaped`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -129,7 +129,7 @@ def item(x: tensor) -> tensor:
 @builtin
 def squeeze(x: tensor, dim: int) -> tensor:
     """Without dimension `dim`, which has size 1."""
-    dim = _axis(dim, len(x.shape))
+    dim = wrap_axis(dim, len(x.shape))
     if x.shape[dim] != 1:
         raise ValueError(f"dimension {dim} of {x!r} has not size 1")
     return reshape(x, (*x.shape[:dim], *x.shape[dim + 1 :]))
@@ -139,7 +139,7 @@ def squeeze(x: tensor, dim: int) -> tensor:
 @builtin
 def unsqueeze(x: tensor, dim: int) -> tensor:
     """With a new dimension of size 1 at `dim`."""
-    dim = _axis(dim, len(x.shape) + 1)
+    dim = wrap_axis(dim, len(x.shape) + 1)
     return reshape(x, (*x.shape[:dim], 1, *x.shape[dim:]))
 
 
@@ -177,7 +177,7 @@ def join(x: tensor, y: tensor) -> tensor:
     Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
     # Task 4.3: `tt.join`; the result has the dtype of `x`. It takes no scalars: two of them become a tensor of shape
-    # (2,). Given: `_reshaped`.
+    # (2,). Given: `reshaped`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -207,7 +207,7 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
     """
     if not can_reorder:
         rank = len(x.shape)
-        dim = _axis(dim, rank)
+        dim = wrap_axis(dim, rank)
         if any(a != b for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if i != dim):
             raise ValueError(f"tensor dims must match except in the concat dimension {dim}, got {x!r} and {y!r}")
         order = list(range(rank))
@@ -231,14 +231,14 @@ def flip(x: tensor, dim: int) -> tensor:
     An index is turned over by turning over each of its bits, and a dimension of size 8 is three of size 2, one for
     each bit. Along a dimension of size 2, `a ^ b` combines both elements, and either of them with it gives the other.
     """
-    dim = _axis(dim, len(x.shape))
+    dim = wrap_axis(dim, len(x.shape))
     integer = next(d for d in DTYPES.values() if d.signed and d.width == width(x.handle.type))
     bits = x.shape[dim].bit_length() - 1
-    y = _reshaped(reinterpret(x, integer), (*x.shape[:dim], *[2] * bits, *x.shape[dim + 1 :]))
+    y = reshaped(reinterpret(x, integer), (*x.shape[:dim], *[2] * bits, *x.shape[dim + 1 :]))
     for axis in range(dim, dim + bits):
         both = current().reduce(y.handle, axis, lambda a, b: current().create("arith.xori", a, b))
         y = y ^ expand_dims(tensor(both, integer), axis)
-    return reinterpret(_reshaped(y, x.shape), x.dtype)
+    return reinterpret(reshaped(y, x.shape), x.dtype)
 
 
 @member
@@ -247,7 +247,7 @@ def gather(x: tensor, index: tensor, axis: int) -> tensor:
     """`x` read along `axis` at the given indices: in one dimension, element i of the result is `x[index[i]]`."""
     if not index.dtype.is_int() or len(index.shape) != len(x.shape):
         raise ValueError(f"tl.gather needs indices of the rank of {x!r}, not {index!r}")
-    axis = _axis(axis, len(x.shape))
+    axis = wrap_axis(axis, len(x.shape))
     if any(i != axis and size != wanted for i, (size, wanted) in enumerate(zip(x.shape, index.shape, strict=True))):
         raise ValueError(f"shapes may differ only along axis {axis}: {list(x.shape)} and {list(index.shape)}")
     return build("tt.gather", x, index, axis=axis)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from mini_triton.errors import CompilationError
 from mini_triton.frontend.compiler import without_internals
@@ -171,19 +171,6 @@ def explain_change(kernel: str, reference: Reference) -> str:
     return f"Global variable {reference.path} has changed since {kernel} was compiled, from {reference.value} to {now}"
 
 
-@overload
-def jit(fn: Callable[..., Any]) -> JITFunction: ...
-@overload
-def jit(
-    *,
-    noinline: bool | None = None,
-    do_not_specialize: Collection[int | str] | None = None,
-    do_not_specialize_on_alignment: Collection[int | str] | None = None,
-    debug: bool | None = None,
-    version: Any = None,
-    repr: Callable[..., str] | None = None,
-    launch_metadata: Callable[..., Any] | None = None,
-) -> Callable[[Callable[..., Any]], JITFunction]: ...
 def jit(
     fn: Callable[..., Any] | None = None,
     *,

@@ -20,7 +20,7 @@ library/lazy/           positions and masks that are not stored (6.10)
 
 Given and worth reading: numpy_gen.py, the table of handlers; ../exact/, arithmetic to the last bit (6.12).
 Given, to skip: writer.py, text; straight_line.py, constants and tiles; library/addresses.py, pointers of unknown
-origin; library/lenient.py, accesses out of bounds that are ignored; ../exact/libdevice/, NVIDIA's device library.
+origin; library/lenient.py, accesses out of bounds that are ignored; ../exact/libdevice.py, NVIDIA's device library.
 """
 
 from mini_triton.codegen.kernel import NumpyKernel, compile_module

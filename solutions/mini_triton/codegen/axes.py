@@ -12,7 +12,7 @@ Source: divergence analysis (Karrenberg and Hack, "Improving Performance of Open
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import shape_of
@@ -43,6 +43,29 @@ def order_of(operation: Operation) -> tuple[int, ...]:
     return order
 
 
+def flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value]]]:
+    """Pairs of a value that a loop or a branch carries, inside or out of it, and the values that it may be. (Given.)"""
+    blocks = [region.block for region in operation.regions if region.blocks]
+    ends = [block.terminator.operands if block.terminator else () for block in blocks]
+    match operation.name:
+        case "scf.for":
+            carried = blocks[0].arguments[1:]
+            for argument, result, *pair in zip(
+                carried, operation.results, operation.operands[3:], ends[0], strict=True
+            ):
+                yield argument, pair
+                yield result, pair
+        case "scf.while":
+            for argument, *pair in zip(blocks[0].arguments, operation.operands, ends[1], strict=True):
+                yield argument, pair
+            for argument, result, value in zip(blocks[1].arguments, operation.results, ends[0][1:], strict=True):
+                yield argument, (value,)
+                yield result, (value,)
+        case "scf.if" if operation.results:
+            for result, *pair in zip(operation.results, *ends, strict=True):
+                yield result, pair
+
+
 class Varying:
     """Finds the axes of every value in a `tt.func`, from the operands to the results, until nothing changes."""
 
@@ -71,12 +94,7 @@ class Varying:
             case "scf.while":
                 return self.while_loop(operation)
             case "scf.if":
-                regions = [region for region in operation.regions if region.blocks]
-                yields = zip(*(region.block.terminator.operands for region in regions), strict=True)  # type: ignore[union-attr]
-                return [
-                    (r, self.of(operation.operands[0], *pair))
-                    for r, pair in zip(operation.results, yields, strict=False)
-                ]
+                return [(result, self.of(*operation.operands, *pair)) for result, pair in flow(operation)]
         axes = self.result_axes(operation)
         return [(result, axes) for result in operation.results]
 
@@ -132,15 +150,8 @@ class Varying:
         # [end]
 
     def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
-        before, after = (region.block for region in operation.regions)
-        assert before.terminator is not None and after.terminator is not None
-        condition, *forwarded = before.terminator.operands
-        trips = self.of(condition)
-        for argument, init, following in zip(
-            before.arguments, operation.operands, after.terminator.operands, strict=True
-        ):
-            yield argument, self.of(init, following) | trips
-        for argument, result, value in zip(after.arguments, operation.results, forwarded, strict=True):
-            axes = self.of(value) | trips
-            yield argument, axes
-            yield result, axes
+        end = operation.regions[0].block.terminator
+        assert end is not None
+        trips = self.of(end.operands[0])
+        for value, sources in flow(operation):
+            yield value, self.of(*sources) | trips

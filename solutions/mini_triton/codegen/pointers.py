@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from mini_triton.codegen.axes import flow
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.types import PointerType, element_type
 
@@ -25,10 +26,9 @@ def origins(function: Operation) -> Origins:
     while True:
         before = {value: set(origin) for value, origin in found.items()}
         for operation in function.walk():
-            for value, sources in _flow(operation):
-                if _is_pointer(value):
-                    unknown: set[Value | None] = {None} if sources is None else set()
-                    found.setdefault(value, set()).update(unknown, *(found.get(s, set()) for s in sources or ()))
+            for value, sources in _pointers_from(operation):
+                unknown: set[Value | None] = {None} if sources is None else set()
+                found.setdefault(value, set()).update(unknown, *(found.get(s, set()) for s in sources or ()))
         if found == before:
             return {value: next(iter(origin)) if len(origin) == 1 else None for value, origin in found.items()}
 
@@ -43,36 +43,19 @@ def _is_pointer(value: Value) -> bool:
     return isinstance(element_type(value.type), PointerType)
 
 
-def _flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value] | None]]:
-    """Pairs of a value and the values that it may be, or None if it is an address."""
-    blocks = [region.block for region in operation.regions if region.blocks]
-    ends = [block.terminator.operands if block.terminator else [] for block in blocks]
-    match operation.name:
-        case "tt.int_to_ptr" | "tt.load":
-            yield operation.result, None
-        case "scf.for":
-            carried = blocks[0].arguments[1:]
-            for argument, init, following, result in zip(
-                carried, operation.operands[3:], ends[0], operation.results, strict=True
-            ):
-                yield argument, (init, following)
-                yield result, (init, following)
-        case "scf.while":
-            for argument, init, following in zip(blocks[0].arguments, operation.operands, ends[1], strict=True):
-                yield argument, (init, following)
-            for argument, result, value in zip(blocks[1].arguments, operation.results, ends[0][1:], strict=True):
-                yield argument, (value,)
-                yield result, (value,)
-        case "scf.if":
-            if operation.results:
-                for result, *pair in zip(operation.results, *ends, strict=True):
-                    yield result, pair
-        case _:
-            for result in operation.results:
-                yield result, [operand for operand in operation.operands if _is_pointer(operand)]
+def _pointers_from(operation: Operation) -> Iterator[tuple[Value, Sequence[Value] | None]]:
+    """Pairs of a pointer and the pointers that it may be, or None if it is an address."""
+    pairs: Iterable[tuple[Value, Sequence[Value] | None]] = flow(operation)
+    if operation.name in ("tt.int_to_ptr", "tt.load"):
+        pairs = [(operation.result, None)]
+    elif not operation.regions:
+        sources = [operand for operand in operation.operands if _is_pointer(operand)]
+        pairs = [(result, sources) for result in operation.results]
+    return (pair for pair in pairs if _is_pointer(pair[0]))
 
 
 # --- loops that wait for another program
+
 
 def waits(function: Operation, leads: Origins) -> bool:
     """Whether a program may wait for another: whether the condition of a `while` depends on memory that others write.
@@ -103,22 +86,20 @@ def may_change(operations: Iterable[Operation], leads: Origins, written: Collect
 
 def needed(loop: Operation) -> set[Operation]:
     """The operations in a `while` that its condition depends on, in the same round or a later one. (Given.)"""
-    before, after = (region.block for region in loop.regions)
-    assert before.terminator is not None and after.terminator is not None
-    condition, *forwarded = before.terminator.operands
-    sources: dict[Value, Value] = dict(zip(after.arguments, forwarded, strict=True))
-    sources |= dict(zip(before.arguments, after.terminator.operands, strict=True))
+    end = loop.regions[0].block.terminator
+    assert end is not None
+    sources = dict(flow(loop))
     found: set[Operation] = set()
     seen: set[Value] = set()
     inside = set(loop.walk()) - {loop}
-    left = [condition]
+    left = [end.operands[0]]
     while left:
         value = left.pop()
         if value in seen:
             continue
         seen.add(value)
         if value in sources:
-            left.append(sources[value])
+            left.extend(sources[value])
         elif isinstance(value, OpResult) and value.owner in inside:
             for operation in value.owner.walk():
                 found.add(operation)

@@ -6,65 +6,7 @@ What wraps around, divides by zero or is no number makes NumPy warn. The caller 
 kernel: `np.errstate(all="ignore")`.
 """
 
-from mini_triton.exact.casts import (
-    fp_to_fp,
-    fptosi,
-    fptoui,
-    rounded,
-    saturated,
-    sitofp,
-    to_odd,
-    toward_zero,
-    truncf,
-    uitofp,
-)
-from mini_triton.exact.floats import clampf, erf, exp2, fma, maximumf, maxnumf, minimumf, minnumf
-from mini_triton.exact.integers import (
-    ceildivsi,
-    divsi,
-    divui,
-    maxui,
-    minui,
-    mulhiui,
-    remsi,
-    remui,
-    shli,
-    shrsi,
-    shrui,
-    unsigned,
-)
-from mini_triton.exact.libdevice import extern
-
-__all__ = [
-    "ceildivsi",
-    "clampf",
-    "divsi",
-    "divui",
-    "erf",
-    "exp2",
-    "extern",
-    "fma",
-    "fp_to_fp",
-    "fptosi",
-    "fptoui",
-    "maximumf",
-    "maxnumf",
-    "maxui",
-    "minimumf",
-    "minnumf",
-    "minui",
-    "mulhiui",
-    "remsi",
-    "remui",
-    "rounded",
-    "saturated",
-    "shli",
-    "shrsi",
-    "shrui",
-    "sitofp",
-    "to_odd",
-    "toward_zero",
-    "truncf",
-    "uitofp",
-    "unsigned",
-]
+from mini_triton.exact.casts import *  # noqa: F403
+from mini_triton.exact.floats import *  # noqa: F403
+from mini_triton.exact.integers import *  # noqa: F403
+from mini_triton.exact.libdevice import extern as extern

@@ -113,8 +113,7 @@ def _words(parts: tuple[Directive, ...], form: str, operation: Operation, printe
             case "type":
                 words.append(", ".join(str(value.type) for value in operands_named(operation, part.text)))
             case "functional-type":
-                operands = tuple(value.type for value in operation.operands)
-                words.append(str(FunctionType(operands, tuple(result.type for result in operation.results))))
+                words.append(str(operation.signature))
             case "attribute":
                 words.append(_attribute_word(operation, declared, part.text, printer))
             case "flag":
@@ -210,8 +209,7 @@ def _if(operation: Operation, printer: Printer, indent: str) -> str:
 def _while(operation: Operation, printer: Printer, indent: str) -> str:
     before, after = operation.regions
     text = f"{printer.results(operation)}scf.while" + _carried("", before.block.arguments, operation.operands, printer)
-    operands = tuple(operand.type for operand in operation.operands)
-    text += f" : {FunctionType(operands, tuple(result.type for result in operation.results))}"
+    text += f" : {operation.signature}"
     text += f" {_region_without_label(before, printer, indent)} do {printer.region(after, indent)}"
     attributes = _attributes_after_region(operation, printer)
     return f"{text} attributes{attributes}" if attributes else text

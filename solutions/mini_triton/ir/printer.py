@@ -20,7 +20,7 @@ from mini_triton.ir import assembly
 from mini_triton.ir.attributes import Keyword
 from mini_triton.ir.core import Attribute, Block, BlockArgument, Operation, OpResult, Region, Value
 from mini_triton.ir.ops.definition import definition
-from mini_triton.ir.types import I1, FloatType, FunctionType, TensorType, Type, element_type
+from mini_triton.ir.types import I1, FloatType, TensorType, Type, element_type
 
 INDENT = "  "
 
@@ -189,7 +189,7 @@ class Printer:
             text += f" ({', '.join(self.region(region, indent) for region in operation.regions)})"
         if attributes:
             text += f" {self.attribute_dict(attributes)}"
-        return f"{text} : {signature(operation)}"
+        return f"{text} : {operation.signature}"
         # [end]
 
     def region(self, region: Region, indent: str) -> str:
@@ -232,9 +232,3 @@ class Printer:
             dicts = [{name: self.attribute(value) for name, value in a.attributes.items()} for a in arguments]
             texts["arg_attrs"] = f"[{', '.join(map(self.attribute_dict, dicts))}]"
         return texts
-
-
-def signature(operation: Operation) -> str:
-    """The operation's type as a function: `(f32, f32) -> f32`."""
-    operands = tuple(operand.type for operand in operation.operands)
-    return str(FunctionType(operands, tuple(result.type for result in operation.results)))

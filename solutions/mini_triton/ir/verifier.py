@@ -124,8 +124,7 @@ def check_symbols(module: Operation) -> None:
     for call in module.walk():
         if call.name == "tt.call":
             callee = str(call.attributes["callee"])
-            type = FunctionType(tuple(o.type for o in call.operands), tuple(r.type for r in call.results))
             if callee not in functions:
                 raise fail(call, f"there is no function {callee}")
-            if functions[callee] != type:
-                raise fail(call, f"{callee} has type {functions[callee]}, but is called as {type}")
+            if functions[callee] != call.signature:
+                raise fail(call, f"{callee} has type {functions[callee]}, but is called as {call.signature}")

@@ -10,7 +10,8 @@ from typing import Any
 from mini_triton.language.context import builtin, current
 from mini_triton.language.dtypes import dtype
 from mini_triton.language.math import without_bfloat16
-from mini_triton.language.reduction import Combine, as_sources, combine_region, of_numbers, sum_dtype, wrap_axis
+from mini_triton.language.reduction import Combine, as_sources, combine_region, of_numbers, sum_dtype
+from mini_triton.language.shape import wrap_axis
 from mini_triton.language.tensor import add, convert, member, mul, tensor
 
 __all__ = ["associative_scan", "cumsum", "cumprod"]

@@ -29,24 +29,6 @@ def loop_bounds(out, start, stop, step, wide, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def nested_loops(out, x, rows, columns, BLOCK: tl.constexpr):
-    at = tl.arange(0, BLOCK)
-    grand = tl.zeros([BLOCK], tl.float32)
-    rounds = 0
-    for i in range(rows):
-        best = tl.full([BLOCK], -1e30, tl.float32)
-        for j in range(i, columns):
-            values = tl.load(x + (i * columns + j) * BLOCK + at)
-            best = tl.maximum(best, values)
-            for k in tl.static_range(2):
-                grand += values * k
-            rounds += 1
-        grand += best
-        tl.store(out + (1 + i) * BLOCK + at, best)
-    tl.store(out + at, grand + rounds)
-
-
-@triton.jit
 def carried_kinds(out, x, n, BLOCK: tl.constexpr):
     """Scalars of several dtypes, blocks, pointers, tuples: all carried. Some names swap in each round."""
     at = tl.arange(0, BLOCK)

@@ -5,6 +5,74 @@ import triton.language as tl
 
 
 @triton.jit
+def layer_norm_forward(out, x, weight, bias, mean_out, rstd_out, stride, columns, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    x += row * stride
+    out += row * stride
+    sums = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        sums += tl.load(x + at, mask=at < columns, other=0.0).to(tl.float32)
+    mean = tl.sum(sums, axis=0) / columns
+    squares = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        values = tl.load(x + at, mask=at < columns, other=0.0).to(tl.float32)
+        centred = tl.where(at < columns, values - mean, 0.0)
+        squares += centred * centred
+    rstd = 1 / tl.sqrt(tl.sum(squares, axis=0) / columns + eps)
+    tl.store(mean_out + row, mean)
+    tl.store(rstd_out + row, rstd)
+    for start in range(0, columns, BLOCK):
+        at = start + tl.arange(0, BLOCK)
+        scale = tl.load(weight + at, mask=at < columns)
+        shift = tl.load(bias + at, mask=at < columns)
+        values = tl.load(x + at, mask=at < columns, other=0.0).to(tl.float32)
+        tl.store(out + at, (values - mean) * rstd * scale + shift, mask=at < columns)
+
+
+@triton.jit
+def layer_norm_gradient(dy, x, weight, mean, rstd, row, stride, columns, at, inside):
+    """The gradients of one row: of x, and the row's share of those of weight and bias."""
+    values = tl.load(x + row * stride + at, mask=inside, other=0.0).to(tl.float32)
+    upstream = tl.load(dy + row * stride + at, mask=inside, other=0.0).to(tl.float32)
+    scale = tl.load(weight + at, mask=inside).to(tl.float32)
+    spread = tl.load(rstd + row)
+    normal = tl.where(inside, (values - tl.load(mean + row)) * spread, 0.0)
+    scaled = tl.where(inside, scale * upstream, 0.0)
+    along = tl.sum(normal * scaled, axis=0) / columns
+    level = tl.sum(scaled, axis=0) / columns
+    return (scaled - (normal * along + level)) * spread, upstream * normal, upstream
+
+
+@triton.jit
+def layer_norm_backward_lock(
+    dx, dy, dw, db, x, weight, mean, rstd, locks, stride, columns, GROUP: tl.constexpr, BLOCK: tl.constexpr
+):
+    row = tl.program_id(0)
+    at = tl.arange(0, BLOCK)
+    inside = at < columns
+    d_x, d_w, d_b = layer_norm_gradient(dy, x, weight, mean, rstd, row, stride, columns, at, inside)
+    tl.store(dx + row * stride + at, d_x, mask=inside)
+
+    slot = row % GROUP
+    lock = locks + slot
+    used = lock + GROUP
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    count = tl.load(used)
+    if count == 0:
+        tl.atomic_xchg(used, 1)
+    else:
+        d_w += tl.load(dw + slot * columns + at, mask=inside)
+        d_b += tl.load(db + slot * columns + at, mask=inside)
+    tl.store(dw + slot * columns + at, d_w, mask=inside)
+    tl.store(db + slot * columns + at, d_b, mask=inside)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock, 0)
+
+
+@triton.jit
 def rms_norm(out, x, weight, stride, columns, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, BLOCK)

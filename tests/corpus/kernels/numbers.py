@@ -67,19 +67,6 @@ def eight_bit_floats(out, x, codes, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def quantise(out, scales, x, columns, BLOCK: tl.constexpr):
-    """Rows of floats as int8 with a scale each."""
-    row = tl.program_id(0)
-    at = tl.arange(0, BLOCK)
-    values = tl.load(x + row * columns + at, mask=at < columns, other=0.0)
-    largest = tl.max(tl.abs(values))
-    scale = tl.where(largest > 0, largest / 127.0, 1.0)
-    rounded = tl.floor(values / scale + 0.5)
-    tl.store(out + row * columns + at, tl.clamp(rounded, -127.0, 127.0).to(tl.int8), mask=at < columns)
-    tl.store(scales + row, scale)
-
-
-@triton.jit
 def unpack_four_bits(out, words, scale, zero, n, BLOCK: tl.constexpr):
     """Two 4-bit numbers in a byte."""
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -89,21 +76,6 @@ def unpack_four_bits(out, words, scale, zero, n, BLOCK: tl.constexpr):
     both = tl.interleave((low - zero) * scale, (high - zero) * scale)
     place = tl.program_id(0) * 2 * BLOCK + tl.arange(0, 2 * BLOCK)
     tl.store(out + place, both, mask=place < 2 * n)
-
-
-@triton.jit
-def bit_tricks(out, x, BLOCK: tl.constexpr):
-    """The logarithm's integer part from the bits of a float; a hash; a popcount."""
-    at = tl.arange(0, BLOCK)
-    values = tl.load(x + at)
-    bits = values.to(tl.int32, bitcast=True)
-    exponent = ((bits >> 23) & 0xFF) - 127
-    hashed = at.to(tl.uint32) * 2654435769
-    hashed ^= hashed >> 16
-    count = hashed - ((hashed >> 1) & 0x55555555)
-    count = (count & 0x33333333) + ((count >> 2) & 0x33333333)
-    count = ((count + (count >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24
-    tl.store(out + at, exponent + count.to(tl.int32))
 
 
 @triton.jit

@@ -1,4 +1,4 @@
-"""Matrix products of many kinds."""
+"""Matrix products of many kinds, and a convolution."""
 
 import triton
 import triton.language as tl
@@ -15,11 +15,6 @@ def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
 @triton.jit
 def relu(x):
     return tl.maximum(x, 0.0)
-
-
-@triton.jit
-def squared(x):
-    return x * x
 
 
 @triton.jit
@@ -54,68 +49,6 @@ def matmul_grouped(
 
 
 @triton.jit
-def grouped_products(
-    a_addresses, b_addresses, c_addresses, sizes, strides, count,
-    PROGRAMS: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-):  # fmt: skip
-    """Several products of different sizes; the matrices' addresses are data."""
-    tile = tl.program_id(0)
-    done = 0
-    for group in range(count):
-        M = tl.load(sizes + group * 3)
-        N = tl.load(sizes + group * 3 + 1)
-        K = tl.load(sizes + group * 3 + 2)
-        tiles_m = tl.cdiv(M, BLOCK_M)
-        tiles_n = tl.cdiv(N, BLOCK_N)
-        tiles = tiles_m * tiles_n
-        while tile >= done and tile < done + tiles:
-            stride_a = tl.load(strides + group * 3)
-            stride_b = tl.load(strides + group * 3 + 1)
-            stride_c = tl.load(strides + group * 3 + 2)
-            a = tl.load(a_addresses + group).to(tl.pointer_type(tl.float16))
-            b = tl.load(b_addresses + group).to(tl.pointer_type(tl.float16))
-            c = tl.load(c_addresses + group).to(tl.pointer_type(tl.float16))
-            rows = (tile - done) // tiles_n * BLOCK_M + tl.arange(0, BLOCK_M)
-            columns = (tile - done) % tiles_n * BLOCK_N + tl.arange(0, BLOCK_N)
-            inner = tl.arange(0, BLOCK_K)
-            a_tile = a + rows[:, None] * stride_a + inner[None, :]
-            b_tile = b + inner[:, None] * stride_b + columns[None, :]
-            total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-            for _ in range(0, tl.cdiv(K, BLOCK_K)):
-                tl.multiple_of(a_tile, [16, 16])
-                tl.multiple_of(b_tile, [16, 16])
-                total += tl.dot(tl.load(a_tile), tl.load(b_tile))
-                a_tile += BLOCK_K
-                b_tile += BLOCK_K * stride_b
-            tl.store(c + rows[:, None] * stride_c + columns[None, :], total.to(tl.float16))
-            tile += PROGRAMS
-        done = done + tiles
-
-
-@triton.jit
-def split_k(
-    a, b, c, M, N, K, stride_a, stride_b, stride_c,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, PARTS: tl.constexpr,
-):  # fmt: skip
-    """c += a @ b, each of its tiles the sum of what several programs make."""
-    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
-    columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
-    inner = tl.program_id(2) * BLOCK_K + tl.arange(0, BLOCK_K)
-    a_tile = a + rows[:, None] * stride_a + inner[None, :]
-    b_tile = b + inner[:, None] * stride_b + columns[None, :]
-    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K * PARTS)):
-        left = K - k * (BLOCK_K * PARTS)
-        x = tl.load(a_tile, mask=(rows[:, None] < M) & (inner[None, :] < left), other=0.0)
-        y = tl.load(b_tile, mask=(inner[:, None] < left) & (columns[None, :] < N), other=0.0)
-        total = tl.dot(x, y, total)
-        a_tile += BLOCK_K * PARTS
-        b_tile += BLOCK_K * PARTS * stride_b
-    inside = (rows[:, None] < M) & (columns[None, :] < N)
-    tl.atomic_add(c + rows[:, None] * stride_c + columns[None, :], total, mask=inside, sem="relaxed")
-
-
-@triton.jit
 def batched_dot(out, a, b, B: tl.constexpr, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
     i = tl.arange(0, B)[:, None, None]
     m = tl.arange(0, M)[None, :, None]
@@ -142,20 +75,19 @@ def dot_dtypes(out, a, b, A: tl.constexpr, K: tl.constexpr):
 
 
 @triton.jit
-def dequantised_matmul(
-    c, a, b, scales, K, N,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-):  # fmt: skip
-    """The right matrix has eight 4-bit numbers in a word along K, with a scale for each column."""
-    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
-    columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
-    inner = tl.arange(0, BLOCK_K)
-    scale = tl.load(scales + columns)
-    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-    for start in range(0, K, BLOCK_K):
-        x = tl.load(a + rows[:, None] * K + (start + inner)[None, :])
-        words = tl.load(b + ((start + inner) // 8)[:, None] * N + columns[None, :])
-        shifts = (inner % 8 * 4)[:, None]
-        numbers = ((words >> shifts) & 0xF).to(tl.int8) - 8
-        total = tl.dot(x, (numbers * scale[None, :]).to(tl.float16), total)
-    tl.store(c + rows[:, None] * N + columns[None, :], total.to(tl.float16))
+def conv2d_direct(out, x, w, C, H, W, K, P, Q, stride, padding, R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr):
+    image = tl.program_id(0) // K
+    channel = tl.program_id(0) % K
+    at = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    p = at // Q
+    q = at % Q
+    total = tl.zeros([BLOCK], tl.float32)
+    for c in range(C):
+        for r in tl.static_range(R):
+            for s in tl.static_range(S):
+                h = p * stride - padding + r
+                v = q * stride - padding + s
+                inside = (at < P * Q) & (h >= 0) & (h < H) & (v >= 0) & (v < W)
+                values = tl.load(x + ((image * C + c) * H + h) * W + v, mask=inside, other=0.0)
+                total += values * tl.load(w + ((channel * C + c) * R + r) * S + s)
+    tl.store(out + (image * K + channel) * P * Q + at, total, mask=at < P * Q)

@@ -53,23 +53,6 @@ def recurrence_chunked(out, a, b, length, BLOCK: tl.constexpr, CHANNELS: tl.cons
 
 
 @triton.jit
-def highest(a, b):
-    return tl.maximum(a, b)
-
-
-@triton.jit
-def running_maximum(out, x, n, BLOCK: tl.constexpr):
-    """From the end of a row to its begin, in chunks."""
-    best = tl.full((), -float("inf"), tl.float32)
-    for chunk in range(tl.cdiv(n, BLOCK) - 1, -1, -1):
-        at = chunk * BLOCK + tl.arange(0, BLOCK)
-        values = tl.load(x + at, mask=at < n, other=-float("inf"))
-        running = tl.associative_scan(values, 0, highest, reverse=True)
-        tl.store(out + at, tl.maximum(running, best), mask=at < n)
-        best = max(best, tl.max(values, 0))
-
-
-@triton.jit
 def compact(out, count, x, n, BLOCK: tl.constexpr):
     """The positive numbers, side by side."""
     at = tl.arange(0, BLOCK)

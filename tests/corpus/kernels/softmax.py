@@ -1,38 +1,16 @@
-"""Softmax of rows by persistent programs, and what goes with it."""
+"""Softmax of rows, and the loss that goes with it."""
 
 import triton
 import triton.language as tl
 
 
 @triton.jit
-def softmax_persistent(out, x, x_stride, out_stride, rows, columns, BLOCK: tl.constexpr, STAGES: tl.constexpr):
-    first = tl.program_id(0)
-    step = tl.num_programs(0)
-    for row in tl.range(first, rows, step, num_stages=STAGES):
-        at = tl.arange(0, BLOCK)
-        inside = at < columns
-        values = tl.load(x + row * x_stride + at, mask=inside, other=-float("inf"))
-        shifted = values - tl.max(values, axis=0)
-        powers = tl.exp(shifted)
-        tl.store(out + row * out_stride + at, powers / tl.sum(powers, axis=0), mask=inside)
-
-
-@triton.jit
-def softmax_two_pass(out, x, columns, BLOCK: tl.constexpr):
-    """Maximum and sum of a row in one pass; then the row again, from its end."""
+def softmax_row(out, x, stride, columns, BLOCK: tl.constexpr):
     row = tl.program_id(0)
-    highest = -float("inf")
-    total = 0.0
-    for start in range(0, columns, BLOCK):
-        at = start + tl.arange(0, BLOCK)
-        values = tl.load(x + row * columns + at, mask=at < columns, other=-float("inf"))
-        higher = max(highest, tl.max(values))
-        total = total * tl.exp(highest - higher) + tl.sum(tl.exp(values - higher))
-        highest = higher
-    for start in range(columns - columns % BLOCK, -1, -BLOCK):
-        at = start + tl.arange(0, BLOCK)
-        values = tl.load(x + row * columns + at, mask=at < columns, other=-float("inf"))
-        tl.store(out + row * columns + at, tl.exp(values - highest) / total, mask=at < columns)
+    at = tl.arange(0, BLOCK)
+    values = tl.load(x + row * stride + at, mask=at < columns, other=-float("inf"))
+    powers = tl.exp(values - tl.max(values, axis=0))
+    tl.store(out + row * stride + at, powers / tl.sum(powers, axis=0), mask=at < columns)
 
 
 @triton.jit

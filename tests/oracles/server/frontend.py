@@ -1,16 +1,110 @@
-"""Real Triton's front end on a CPU: a `@triton.jit` function becomes raw TTIR. Imports Triton."""
+"""Modules as real Triton parses, prints, counts and compiles them, and its own front end's. Imports Triton."""
 
 from __future__ import annotations
 
+import functools
+import itertools
+import os
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+import triton
 from triton._C.libtriton import ir
+from triton._C.libtriton import passes as known
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
+from triton.tools.disasm import get_sass
 
+Answer = dict[str, Any]
 DIVISIBLE_BY_16 = [["tt.divisibility", 16]]
+RENEW_CONTEXT_AFTER = 2000  # modules: types and attributes live as long as their context
+
+_modules = itertools.count()
+
+
+def version() -> Answer:
+    """Triton's version."""
+    return {"version": triton.__version__}
+
+
+def parse(text: str, locations: bool = False) -> Answer:
+    """Parse and verify; the module as Triton prints it."""
+    module = after(text, ())
+    return {"text": str(module) if locations else module.str_nodebug()}
+
+
+def canonical(text: str, passes: Iterable[str]) -> Answer:
+    """The module after passes of these names."""
+    return {"text": after(text, passes).str_nodebug()}
+
+
+def ops(text: str, passes: Iterable[str]) -> Answer:
+    """How often each op occurs, after passes of these names."""
+    return {"ops": counted(after(text, passes))}
+
+
+def compile(text: str, capability: int, options: dict[str, Any]) -> Answer:
+    """Compile TTIR down to a cubin for a GPU that need not be there."""
+    return lowered(file_of(text), capability, options)
+
+
+def disassemble(cubin: str) -> Answer:
+    """What NVIDIA's disassembler says of a cubin, given as hexadecimal digits."""
+    return {"sass": get_sass(bytes.fromhex(cubin))}
+
+
+def file_of(text: str) -> str:
+    """The path of a file with this text, which the next one replaces."""
+    file = os.path.join(os.environ["TRITON_CACHE_DIR"], "module.ttir")
+    with open(file, "w") as opened:
+        opened.write(text)
+    return file
+
+
+def after(text: str, passes: Iterable[str]) -> Any:
+    """The module after passes of these names."""
+    within = context()
+    module = ir.parse_mlir_module(file_of(text), within)
+    module.context = within
+    run(module, passes)
+    return module
+
+
+def run(module: Any, passes: Iterable[str]) -> None:
+    """Run passes of these names on a module."""
+    manager = ir.pass_manager(module.context)
+    manager.enable_debug()
+    for name in passes:
+        group = known.common if hasattr(known.common, f"add_{name}") else known.ttir
+        getattr(group, f"add_{name}")(manager)
+    manager.run(module, "oracle")
+
+
+def counted(module: Any) -> dict[str, int]:
+    """How often each op occurs."""
+    counts: Counter[str] = Counter()
+    module.walk(lambda op: counts.update([op.get_name()]))
+    return dict(sorted(counts.items()))
+
+
+def lowered(source: Any, capability: int, options: dict[str, Any]) -> Answer:
+    """A kernel, in a file or as the front end's source, down to its machine code."""
+    kernel = triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
+    cubin = kernel.asm["cubin"]
+    stages = {stage: kernel.asm[stage] for stage in ("ttgir", "ptx")}
+    return stages | {"cubin_size": len(cubin), "cubin": cubin.hex(), "shared": kernel.metadata.shared}
+
+
+def context() -> Any:
+    """An MLIR context for one more module: to make one takes as long as to compile a tiny kernel."""
+    return _context(next(_modules) // RENEW_CONTEXT_AFTER)
+
+
+@functools.lru_cache(maxsize=1)
+def _context(generation: int) -> Any:
+    return new_context()
 
 
 def new_context(capability: int = 90) -> Any:
@@ -32,15 +126,13 @@ def source(
     return ASTSource(kernel, signature=signature, constexprs=constexprs or {}, attrs=attributes)
 
 
-def raw_module(
-    source: ASTSource, capability: int = 90, context: Any = None, options: dict[str, Any] | None = None
-) -> Any:
+def raw_module(source: ASTSource, capability: int = 90, options: dict[str, Any] | None = None) -> Any:
     """The module that the front end builds, before any pass."""
     target = GPUTarget("cuda", capability, 32)
     backend = make_backend(target)
-    context = context or new_context(capability)
+    within = context()
     parsed = backend.parse_options({"sanitize_overflow": False, **(options or {})})
     implementation = backend.get_codegen_implementation(parsed)
-    module = source.make_ir(target, parsed, implementation, backend.get_module_map(), context)
-    module.context = context
+    module = source.make_ir(target, parsed, implementation, backend.get_module_map(), within)
+    module.context = within
     return module

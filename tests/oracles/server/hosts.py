@@ -8,15 +8,24 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import spec_from_file_location
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import torch
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.runtime import driver
+
+SPECS: dict[str, Any] = {}  # of the modules of `kernels`
+FINDER: Any = SimpleNamespace(find_spec=lambda name, path=None, target=None: SPECS.get(name))
+NO_GPU = SimpleNamespace(  # what Triton asks of a driver before it compiles
+    get_current_target=lambda: GPUTarget("cuda", 90, 32),
+    get_current_device=lambda: 0,
+    get_current_stream=lambda device: 0,
+)
+sys.meta_path.insert(0, FINDER)
 
 
 def call(files: dict[str, str], module: str, function: str, values: str, device: str) -> None:
@@ -30,7 +39,10 @@ def call(files: dict[str, str], module: str, function: str, values: str, device:
     arguments, options = moved(arguments, place), moved(options, place)
     called = getattr(imported(tuple(files.items()), module), function)
     if device == "none":
-        with compiling_only():
+        run = triton.JITFunction.run
+        driver.set_active(NO_GPU)
+        warm = lambda self, *given, **keywords: run(self, *given, **keywords | {"warmup": True})  # noqa: E731
+        with mock.patch.object(triton.JITFunction, "run", warm):
             called(*arguments, **options)
         return
     result = called(*arguments, **options)
@@ -45,21 +57,8 @@ def imported(files: tuple[tuple[str, str], ...], module: str) -> Any:
     for name, file in sorted(files):  # packages come before what is in them
         spec = spec_from_file_location(name, file)
         assert spec and spec.loader
-        Finder.specs[name] = spec
+        SPECS[name] = spec
     return importlib.import_module(module)
-
-
-class Finder:
-    """Finds the modules of `kernels` by their files."""
-
-    specs: dict[str, Any] = {}
-
-    @classmethod
-    def find_spec(cls, name: str, path: Any = None, target: Any = None) -> Any:
-        return cls.specs.get(name)
-
-
-sys.meta_path.insert(0, Finder)
 
 
 def moved(value: Any, device: str) -> Any:
@@ -71,31 +70,3 @@ def moved(value: Any, device: str) -> Any:
     if isinstance(value, dict):
         return {name: moved(item, device) for name, item in value.items()}
     return value
-
-
-@contextmanager
-def compiling_only() -> Iterator[None]:
-    """Launches of kernels only compile them, down to a cubin for an H100."""
-    run = triton.JITFunction.run
-    active = driver.active if torch.cuda.is_available() else None
-    driver.set_active(NoGPU())
-    triton.JITFunction.run = lambda self, *arguments, **options: run(self, *arguments, **options | {"warmup": True})
-    try:
-        yield
-    finally:
-        triton.JITFunction.run = run
-        if active:
-            driver.set_active(active)
-
-
-class NoGPU:
-    """What Triton asks of a driver before it compiles."""
-
-    def get_current_target(self) -> GPUTarget:
-        return GPUTarget("cuda", 90, 32)
-
-    def get_current_device(self) -> int:
-        return 0
-
-    def get_current_stream(self, device: int) -> int:
-        return 0

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,9 @@ import triton.language as tl
 from triton.runtime.interpreter import TensorHandle
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from tests.oracles.server import written
+from tests.oracles.server import frontend, written
 
+TTIR_PASSES = ("inliner", *written.AFTER_CSE)
 NUMPY = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64, "i1": np.bool_, "u1": np.bool_} | {
     f"{letter}{width}": np.dtype(f"{name}{width}")
     for letter, name in (("i", "int"), ("u", "uint"))
@@ -26,7 +26,28 @@ NUMPY = {"fp16": np.float16, "fp32": np.float32, "fp64": np.float64, "i1": np.bo
 }
 
 
-def run(kernel: Any, arguments: str, grid: Sequence[int], parameters: Sequence[int | None]) -> None:
+def launch(text: str, options: dict[str, Any], signature: Sequence[str], **launched: Any) -> None:
+    """Run a module on this machine's GPU. The signature says how numbers are passed.
+
+    Without it, Triton takes that from the types in the file, and refuses f64.
+    """
+    module = frontend.after(text, TTIR_PASSES)  # which a file is taken to be beyond
+    kernel = triton.compile(frontend.file_of(str(module)), options=options)
+    if signature:
+        kernel.src.signature = dict(enumerate(signature))
+    _run(kernel, **launched)
+
+
+def launch_written(
+    text: str, arguments: str, grid: Sequence[int], parameters: Sequence[int | None], **question: Any
+) -> None:
+    """Run a kernel in a Python text, as Triton itself compiles it."""
+    with written.loaded(text) as module:
+        source, _, options = written.source(module, **question)
+        _run(triton.compile(source, options=options), arguments, grid, parameters)
+
+
+def _run(kernel: Any, arguments: str, grid: Sequence[int], parameters: Sequence[int | None]) -> None:
     """Launch a compiled kernel on values in a file, and write them back as they are then.
 
     Values are tensors, numbers, and `{"addresses": [0, 3]}` for the addresses of others. `parameters` says which of
@@ -43,19 +64,8 @@ def run(kernel: Any, arguments: str, grid: Sequence[int], parameters: Sequence[i
     torch.save(after, arguments)
 
 
-def compiled(source: Any, options: dict[str, Any], signature: Sequence[str] = ()) -> Any:
-    """A kernel for this machine's GPU, from a file's path or from an `ASTSource`.
-
-    The signature says how numbers are passed. For a file, Triton takes it from the types in there, and refuses f64.
-    """
-    kernel = triton.compile(source, options=options)
-    if signature:
-        kernel.src.signature = dict(enumerate(signature))
-    return kernel
-
-
 def interpret(
-    module: ModuleType,
+    text: str,
     arguments: str,
     grid: Sequence[int],
     parameters: Sequence[int | None],
@@ -64,16 +74,17 @@ def interpret(
     constexprs: dict[str, Any],
     **_: Any,
 ) -> None:
-    """Launch a kernel on values in a file, and write them back as they are then: as `run` does on a GPU."""
+    """Launch a kernel on values in a file, and write them back as they are then: as `_run` does on a GPU."""
     values = torch.load(arguments, weights_only=True)
     for value in values:
         if isinstance(value, dict):
             raise NotImplementedError("addresses")
-    given = {name: written.constant(value, module) for name, value in constexprs.items()}
-    for (name, kind), place in zip(signature.items(), parameters, strict=True):
-        if place is not None:
-            given[name] = _argument(values[place], kind)
-    getattr(module, kernel)[tuple(grid)](**given)
+    with written.loaded(text) as module:
+        given = {name: written.constant(value, module) for name, value in constexprs.items()}
+        for (name, kind), place in zip(signature.items(), parameters, strict=True):
+            if place is not None:
+                given[name] = _argument(values[place], kind)
+        getattr(module, kernel)[tuple(grid)](**given)
     torch.save(values, arguments)
 
 

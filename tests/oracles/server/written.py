@@ -10,6 +10,7 @@ import contextlib
 import importlib.util
 import itertools
 import linecache
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,17 +21,44 @@ from typing import Any
 import triton
 from triton.compiler import CompilationError
 
-from tests.oracles.server import frontend
+from tests.oracles.server import frontend, said
 
 NAME = "written"  # of every such module
+AFTER_CSE = ("canonicalizer", "combine", "reorder_broadcast", "cse", "symbol_dce", "loop_unroll")
 
 _numbers = itertools.count()
 
 
+def make(text: str, steps: bool, lower: bool, **question: Any) -> frontend.Answer:
+    """What Triton's own front end makes of a kernel in a Python text, step by step and down to a cubin on demand.
+
+    Why Triton refuses it is part of the answer, as data.
+    """
+    try:
+        with loaded(text) as module:
+            return _made(*source(module, **question), steps, lower)
+    except Exception as error:
+        refused = refusal(error, text)
+        return {"ok": False, **refused, "diagnostic": _anonymous(said()) or refused["diagnostic"]}
+
+
+def _made(source: Any, capability: int, options: dict[str, Any], steps: bool, lower: bool) -> frontend.Answer:
+    module = frontend.raw_module(source, capability, options)
+    stages = {"raw": module.str_nodebug()}
+    frontend.run(module, ("inliner",))
+    stages |= {"inlined": module.str_nodebug(), "located": _anonymous(str(module))}
+    frontend.run(module, ("canonicalizer", "cse"))
+    answer = {"canonical": module.str_nodebug(), "ops": frontend.counted(module)}
+    if steps:
+        frontend.run(module, AFTER_CSE)
+        answer |= stages | {"optimised": module.str_nodebug()}
+    return answer | (frontend.lowered(source, capability, options) if lower else {})
+
+
 @contextlib.contextmanager
-def loaded(text: str, folder: str) -> Iterator[ModuleType]:
+def loaded(text: str, folder: str = "") -> Iterator[ModuleType]:
     """The text as a module, for as long as it takes to ask about it."""
-    file = Path(folder, f"{NAME}_{next(_numbers)}.py")
+    file = Path(folder or os.environ["TRITON_CACHE_DIR"], f"{NAME}_{next(_numbers)}.py")
     file.write_text(text, encoding="utf-8")
     specification = importlib.util.spec_from_file_location(NAME, file)
     assert specification and specification.loader
@@ -63,7 +91,7 @@ def source(
     return frontend.source(function, signature, constants, divisible), capability, options
 
 
-def anonymous(diagnostic: str) -> str:
+def _anonymous(diagnostic: str) -> str:
     """What C++ said, without the name of the file that it said it about."""
     return re.sub(rf"[^\s\"]*{NAME}_\d+\.py", "kernel.py", diagnostic)
 

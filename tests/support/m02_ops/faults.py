@@ -1,209 +1,114 @@
-"""Everything that can be wrong with a program, each by its name.
+"""What can be wrong with a program besides what the tests of the type rules have, each fault by its name.
 
-A fault is a few operations that can end any block. One of them breaks a rule: the one that defines `wrong`, or else
-the last one. They use the values of `programs.PARAMETERS`.
+A fault is a few lines that can end any block. The one that defines `%wrong` breaks a rule, or else the last one. They
+use the values of `PARAMETERS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from tests.support.m02_ops import descriptions as ir
-from tests.support.m02_ops.descriptions import Attribute, Block, Op, array, integer, segments, word
-from tests.support.m02_ops.programs import PARAMETERS, Body, Region, Step, around
+from tests.support.m02_ops.generic_form import PARAMETERS
+from tests.support.m02_ops.programs import Body, Step, around
 
 PLACES = ("for", "if", "else", "before", "after")
-SLT = word("slt", 2, width=64)
+YIELD = '"scf.yield"() : () -> ()'
+ONE = '%one = "arith.constant"() {value = 1 : i32} : () -> i32'
+USE = '%wrong = "arith.addi"(%n, %one) : (i32, i32) -> i32'
+YIELD_Y = '"scf.yield"(%y) : (f32) -> ()'
+CONDITION = '"scf.condition"(%c) : (i1) -> ()'
 
 
-def op(name: str, operands: str = "", results: Mapping[str, str] = {}, *regions: Region, **attributes: Attribute) -> Op:
-    """An operation: its operands' names in one string, its results' types by name."""
-    return Op(name, tuple(operands.split()), tuple(results.items()), attributes, regions)
+def loop(*body: str, result: str = "wrong") -> str:
+    """A loop that carries a float, called `%y`; its induction variable is `%j`."""
+    inside, type = "\n".join(body), "(i32, i32, i32, f32) -> f32"
+    return f'%{result} = "scf.for"(%n, %n, %n, %x) ({{\n^bb0(%j: i32, %y: f32):\n{inside}\n}}) : {type}'
 
 
-def region(*operations: Op, **arguments: str) -> Region:
-    """A region of one block; its arguments' types by name."""
-    return (Block(tuple(arguments.items()), operations),)
+def branch(then: str, other: str, type: str = "(i1) -> ()") -> str:
+    """The right side of an `scf.if`."""
+    return f'"scf.if"(%c) ({{\n{then}\n}}, {{\n{other}\n}}) : {type}'
 
 
-def present(count: int) -> Attribute:
-    """Which of a load's three operands are there."""
-    return segments(*(i < count for i in range(3)))
+def spin(before: str, after: str, type: str = "() -> ()", inits: str = "") -> str:
+    """The right side of an `scf.while`."""
+    return f'"scf.while"({inits}) ({{\n{before}\n}}, {{\n{after}\n}}) : {type}'
 
 
-def reduction(body: Region, *, source: str = "t", result: str = "f32", axis: int = 0) -> Op:
-    return op("tt.reduce", source, {"wrong": result}, body, axis=integer(axis))
-
-
-YIELD = op("scf.yield")
-ONE = ir.constant("one", "i32")
-LEFT = region(op("tt.reduce.return", "l"), l="f32", r="f32")
-EIGHT, WIDE = "tensor<8xf32>", "tensor<2x4xf32>"
-
-TYPES: dict[str, list[Op]] = {
-    "two types added": [op("arith.addi", "n x", {"wrong": "i32"})],
-    "floats added as integers": [op("arith.addi", "x x", {"wrong": "f32"})],
-    "a sum of another type": [op("arith.addi", "n n", {"wrong": "i64"})],
-    "a comparison that gives integers": [op("arith.cmpi", "i i", {"wrong": "tensor<8xi32>"}, predicate=SLT)],
-    "a comparison without a predicate": [op("arith.cmpi", "i i", {"wrong": "tensor<8xi1>"})],
-    "an operand too few": [op("arith.addi", "n", {"wrong": "i32"})],
-    "an operation that does not exist": [op("arith.addo", "n n", {"wrong": "i32"})],
-    "a cast to the same width": [op("arith.extf", "x", {"wrong": "f32"})],
-    "a mask of another shape": [
-        ir.constant("four", "tensor<4xi1>"),
-        op("tt.load", "a four", {"wrong": EIGHT}, operandSegmentSizes=present(2)),
-    ],
-    "a mask of integers": [op("tt.store", "a t i")],
-    "a scalar instead of a mask": [op("tt.store", "a t c")],
-    "another value of another type": [op("tt.load", "a m i", {"wrong": EIGHT}, operandSegmentSizes=present(3))],
-    "a load of another type": [op("tt.load", "a", {"wrong": "tensor<8xf16>"}, operandSegmentSizes=present(1))],
-    "a load without a pointer": [op("tt.load", "i", {"wrong": EIGHT}, operandSegmentSizes=present(1))],
-    "a stored value of another type": [op("tt.store", "a i")],
-    "an offset of another shape": [op("tt.addptr", "a n", {"wrong": "tensor<8x!tt.ptr<f32>>"})],
-    "a range of another length": [
-        op("tt.make_range", "", {"wrong": "tensor<16xi32>"}, start=integer(0), end=integer(8))
-    ],
-    "an empty range": [op("tt.make_range", "", {"wrong": "tensor<8xi32>"}, start=integer(8), end=integer(8))],
-    "a broadcast to another rank": [op("tt.broadcast", "t", {"wrong": "tensor<8x8xf32>"})],
-    "a reshape to another size": [op("tt.reshape", "t", {"wrong": "tensor<4x4xf32>"})],
-    "a transpose that forgets a dimension": [op("tt.trans", "w", {"wrong": "tensor<2x2xf32>"}, order=array((0, 0)))],
-    "matrices that do not fit": [op("tt.dot", "w w w", {"wrong": WIDE})],
-    "a reduction over the other axis": [reduction(LEFT, source="w", result="tensor<4xf32>", axis=1)],
-    "a reduction that takes one element": [reduction(region(op("tt.reduce.return", "l"), l="f32"))],
-    "a reduction that returns another type": [reduction(region(op("tt.reduce.return", "n"), l="f32", r="f32"))],
-    "a loop that yields another type": [
-        op("scf.for", "n n n x", {"wrong": "f32"}, region(op("scf.yield", "j"), j="i32", y="f32"))
-    ],
-    "a loop that yields too little": [op("scf.for", "n n n x", {"wrong": "f32"}, region(YIELD, j="i32", y="f32"))],
-    "a loop with a result of another type": [
-        op("scf.for", "n n n x", {"wrong": "i32"}, region(op("scf.yield", "y"), j="i32", y="f32"))
-    ],
-    "a loop with its results in another order": [
-        op(
-            "scf.for",
-            "n n n x n",
-            {"wrong": "i32", "other": "f32"},
-            region(op("scf.yield", "y z"), j="i32", y="f32", z="i32"),
-        )
-    ],
-    "a loop with bounds of two types": [
-        ir.constant("true", "i1"),
-        op("scf.for", "n true n", {}, region(YIELD, j="i32")),
-    ],
-    "branches of two types": [
-        op("scf.if", "c", {"wrong": "i32"}, region(op("scf.yield", "n")), region(op("scf.yield", "x")))
-    ],
-    "a result without an else": [op("scf.if", "c", {"wrong": "i32"}, region(op("scf.yield", "n")), ())],
-    "a tensor as condition": [op("scf.if", "m", {}, region(YIELD), region(YIELD))],
-    "a while that forwards another type": [
-        op("scf.while", "", {"wrong": "f32"}, region(op("scf.condition", "c x")), region(YIELD, j="i32"))
-    ],
-    "a while that yields another type": [
-        op(
-            "scf.while",
-            "n",
-            {"wrong": "f32"},
-            region(op("scf.condition", "c x"), j="i32"),
-            region(op("scf.yield", "y"), y="f32"),
-        )
-    ],
+TYPES = {
+    "two types added": '%wrong = "arith.addi"(%n, %x) : (i32, f32) -> i32',
+    "a sum of another type": '%wrong = "arith.addi"(%n, %n) : (i32, i32) -> i64',
+    "a result too many": '%wrong, %second = "arith.addi"(%n, %n) : (i32, i32) -> (i32, i32)',
+    "no result": '"arith.addi"(%n, %n) : (i32, i32) -> ()',
+    "a comparison without a predicate": '%wrong = "arith.cmpi"(%n, %n) : (i32, i32) -> i1',
+    "an operand too few": '%wrong = "arith.addi"(%n) : (i32) -> i32',
+    "an operation that does not exist": '%wrong = "arith.addo"(%n, %n) : (i32, i32) -> i32',
+    "a stored value of another type": '"tt.store"(%a, %i) : (tensor<8x!tt.ptr<f32>>, tensor<8xi32>) -> ()',
+    "a loop that yields another type": loop('"scf.yield"(%j) : (i32) -> ()'),
+    "a loop that yields too little": loop(YIELD),
+    "branches of two types": "%wrong = "
+    + branch('"scf.yield"(%n) : (i32) -> ()', '"scf.yield"(%x) : (f32) -> ()', "(i1) -> i32"),
+    "a result without an else": '%wrong = "scf.if"(%c) ({"scf.yield"(%n) : (i32) -> ()}, {}) : (i1) -> i32',
+    "a tensor as condition": f'"scf.if"(%m) ({{{YIELD}}}, {{{YIELD}}}) : (tensor<8xi1>) -> ()',
+    "a while that yields another type": "%wrong = "
+    + spin(
+        '^bb0(%j: i32):\n"scf.condition"(%c, %x) : (i1, f32) -> ()', f"^bb0(%y: f32):\n{YIELD_Y}", "(i32) -> f32", "%n"
+    ),
 }
-UNCHECKED: dict[str, list[Op]] = {  # not in every version of real Triton
-    "an axis out of range": [reduction(LEFT, axis=1)],
-    "a negative axis": [reduction(LEFT, axis=-1)],
-    "a new dimension out of range": [op("tt.expand_dims", "t", {"wrong": "tensor<8x1xf32>"}, axis=integer(2))],
+ORDER = {
+    "a value before it is defined": (
+        '%wrong = "arith.addi"(%n, %later) : (i32, i32) -> i32\n%later = "arith.subi"(%n, %n) : (i32, i32) -> i32'
+    ),
+    "a value of itself": '%wrong = "arith.addi"(%wrong, %wrong) : (i32, i32) -> i32',
+    "a value from inside a branch": f'"scf.if"(%c) ({{{ONE} {YIELD}}}, {{}}) : (i1) -> ()\n{USE}',
+    "a value from the other branch": branch(f"{ONE}\n{YIELD}", f"{USE}\n{YIELD}"),
+    "an induction variable after its loop": (
+        loop(YIELD_Y, result="last") + '\n%wrong = "arith.addi"(%j, %n) : (i32, i32) -> i32'
+    ),
+    "a carried value outside of its loop": (
+        loop(YIELD_Y, result="last") + '\n%wrong = "arith.addf"(%y, %x) : (f32, f32) -> f32'
+    ),
+    "a result inside its own loop": loop('%wrong = "arith.negf"(%last) : (f32) -> f32', YIELD_Y, result="last"),
+    "what the first region takes in the second": spin(
+        f"^bb0(%one: i32):\n{CONDITION}", f'{USE}\n"scf.yield"(%n) : (i32) -> ()', "(i32) -> ()", "%n"
+    ),
+    "what the first region computes in the second": spin(f"{ONE}\n{CONDITION}", f"{USE}\n{YIELD}"),
+    "a value of another function": '%wrong = "arith.addf"(%h, %h) : (f32, f32) -> f32',
 }
-ORDER: dict[str, list[Op]] = {
-    "a value before it is defined": [
-        op("arith.addi", "n later", {"wrong": "i32"}),
-        op("arith.subi", "n n", {"later": "i32"}),
-    ],
-    "a value of itself": [op("arith.addi", "wrong wrong", {"wrong": "i32"})],
-    "a value from inside a branch": [
-        op("scf.if", "c", {}, region(ONE, YIELD), ()),
-        op("arith.addi", "n one", {"wrong": "i32"}),
-    ],
-    "a value from the other branch": [
-        op("scf.if", "c", {}, region(ONE, YIELD), region(op("arith.addi", "one one", {"wrong": "i32"}), YIELD))
-    ],
-    "an induction variable after its loop": [
-        op("scf.for", "n n n", {}, region(YIELD, j="i32")),
-        op("arith.addi", "j n", {"wrong": "i32"}),
-    ],
-    "a carried value outside of its loop": [
-        op("scf.for", "n n n x", {"last": "f32"}, region(op("scf.yield", "y"), j="i32", y="f32")),
-        op("arith.addf", "y x", {"wrong": "f32"}),
-    ],
-    "a result inside its own loop": [
-        op(
-            "scf.for",
-            "n n n x",
-            {"last": "f32"},
-            region(op("arith.negf", "last", {"wrong": "f32"}), op("scf.yield", "y"), j="i32", y="f32"),
-        )
-    ],
-    "what the first region takes in the second": [
-        op(
-            "scf.while",
-            "n",
-            {},
-            region(op("scf.condition", "c"), taken="i32"),
-            region(op("arith.addi", "taken n", {"wrong": "i32"}), op("scf.yield", "n")),
-        )
-    ],
-    "what the first region computes in the second": [
-        op(
-            "scf.while",
-            "",
-            {},
-            region(ONE, op("scf.condition", "c")),
-            region(op("arith.addi", "n one", {"wrong": "i32"}), YIELD),
-        )
-    ],
-    "a value of another function": [op("arith.addf", "h h", {"wrong": "f32"})],
-}
-TERMINATORS: dict[str, list[Op]] = {
-    "a return in the middle": [op("tt.return")],
-    "a yield in the middle": [YIELD],
-    "a branch without a yield": [op("scf.if", "c", {}, region(ONE), ())],
-    "an empty branch": [op("scf.if", "c", {}, region(YIELD), region())],
-    "a loop that ends in a return": [op("scf.for", "n n n", {}, region(op("tt.return"), j="i32"))],
-    "a reduction without a return": [reduction(region(l="f32", r="f32"))],
-    "a reduction that ends in a yield": [reduction(region(op("scf.yield", "l"), l="f32", r="f32"))],
-    "a condition at the end of the second region": [
-        op("scf.while", "", {}, region(op("scf.condition", "c")), region(op("scf.condition", "c")))
-    ],
+TERMINATORS = {
+    "a return in the middle": '"tt.return"() : () -> ()',
+    "a yield in the middle": YIELD,
+    "a branch without a yield": f'"scf.if"(%c) ({{{ONE}}}, {{}}) : (i1) -> ()',
+    "an empty branch": branch(YIELD, "^bb0:"),
+    "a loop that ends in a return": loop('"tt.return"() : () -> ()'),
+    "a reduction that ends in a yield": (
+        '%wrong = "tt.reduce"(%t) ({\n^bb0(%l: f32, %r: f32):\n"scf.yield"(%l) : (f32) -> ()\n}) {axis = 0 : i32}'
+        " : (tensor<8xf32>) -> f32"
+    ),
+    "a condition at the end of the second region": spin(CONDITION, CONDITION),
 }
 FAULTS = {**TYPES, **ORDER, **TERMINATORS}
 
 
-def spoiled(steps: Sequence[Step], fault: Sequence[Op], inside: Sequence[str] = ()) -> tuple[Op, Op]:
-    """The module that a recipe stands for with a fault at its end, and the operation at fault.
+def spoiled(steps: Sequence[Step], fault: str, inside: Sequence[str] = ()) -> str:
+    """The module that a recipe stands for with a fault at its end.
 
     `inside` names the blocks around the fault, from the outside in: "for", "if", "else", "before" or "after".
     """
-    body = Body(PARAMETERS)
-    body.follow(steps)
-    body.operations += _nested(fault, inside)
-    named = (inner for outer in fault for inner in outer.walk() if "wrong" in dict(inner.results))
-    return around(body), next(named, fault[-1])
-
-
-def _nested(operations: Sequence[Op], inside: Sequence[str]) -> Sequence[Op]:
     for depth, where in enumerate(reversed(inside)):
-        end = op("scf.condition", "c") if where == "before" else YIELD
-        body = region(*operations, end, **({f"inner{depth}": "i32"} if where == "for" else {}))
-        wrapped = {
-            "for": op("scf.for", "n n n", {}, body),
-            "if": op("scf.if", "c", {}, body, region(YIELD)),
-            "else": op("scf.if", "c", {}, region(YIELD), body),
-            "before": op("scf.while", "", {}, body, region(YIELD)),
-            "after": op("scf.while", "", {}, region(op("scf.condition", "c")), body),
-        }
-        operations = [wrapped[where]]
-    return operations
+        body = f"{fault}\n{CONDITION if where == 'before' else YIELD}"
+        fault = {
+            "for": f'"scf.for"(%n, %n, %n) ({{\n^bb0(%inner{depth}: i32):\n{body}\n}}) : (i32, i32, i32) -> ()',
+            "if": branch(body, YIELD),
+            "else": branch(YIELD, body),
+            "before": spin(body, YIELD),
+            "after": spin(CONDITION, body),
+        }[where]
+    return around([*Body(PARAMETERS.items()).follow(steps), fault])
 
 
-def line_of(wrong: Op, module: Op) -> int:
-    """The line that `ir.build` says an operation comes from."""
-    return next(line for line, op in enumerate(module.walk(), 1) if op is wrong)
+def line_at_fault(fault: str, module: str) -> tuple[str, int]:
+    """The name of the operation at fault, and its line in a module."""
+    lines = fault.splitlines()
+    wrong = next((line for line in lines if line.startswith("%wrong")), lines[-1])
+    return wrong.split('"')[1], module.splitlines().index(wrong) + 1

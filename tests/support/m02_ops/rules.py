@@ -9,17 +9,16 @@ it accepts; if it accepts none, the rule must refuse.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from mini_triton.ir.core import Operation, Region
+from mini_triton.ir.core import Operation
 from mini_triton.ir.types import Type
 
 from tests.checks import NO_ANSWER, calling
 from tests.oracles import triton
-from tests.support.m02_ops import descriptions as ir
-from tests.support.m02_ops.descriptions import Attribute, Block, Op
-from tests.support.m02_ops.diagnostics import reason
+from tests.support.m02_ops import generic_form as ir
+from tests.support.m02_ops.generic_form import attributes_of, reason, type_of
 
 Results = tuple[str, ...]
 REFUSED = None
@@ -27,39 +26,35 @@ REFUSED = None
 
 @dataclass(frozen=True)
 class Call:
-    """A call of `rule` with operand types (None for an operand that is not there) and attributes."""
+    """A call of `rule` with operand types (None for an operand that is not there), attributes and regions as text."""
 
     rule: Callable[..., Any]
     name: str
     operands: Sequence[str | None]
     offers: Sequence[Results]  # the result types to ask real Triton about
-    attributes: Mapping[str, Attribute] = field(default_factory=dict)
+    attributes: str = ""
     given: str = ""  # the result type, for a rule that is told it
-    regions: tuple[tuple[Block, ...], ...] = ()
-    outside: Sequence[ir.Typed] = ()  # values that the regions use besides the operands
+    regions: Sequence[str] = ()
+    outside: Mapping[str, str] | None = None  # values that the regions use besides the operands
     stricter: str = ""  # why we refuse what real Triton's parser may accept
     because: str = ""  # why real Triton refuses, where its own words mislead
     refusals: tuple[type[Exception], ...] = (TypeError,)
 
     def __str__(self) -> str:
-        words = [str(operand) for operand in self.operands]
-        words += [f"{name}={a.value!r}" for name, a in self.attributes.items() if a.value is not None]
+        words = [*map(str, self.operands)]
+        words += [f"{name}={value!r}" for name, value in attributes_of(self.name, self.attributes).items()]
         words += [f"result={self.given}"] if self.given else []
-        words += ["regions=[...]"] if self.regions else []
-        return f"{self.rule.__name__}({', '.join(words)})"
-
-    @property
-    def distinct_offers(self) -> list[Results]:
-        return list(dict.fromkeys(self.offers))
+        return f"{self.rule.__name__}({', '.join(words + ['regions=[...]'] * bool(self.regions))})"
 
     def outcome(self) -> Results | Exception:
         """What the rule under test says: the result types, or the error with which it refuses."""
-        options = {name: a.value for name, a in self.attributes.items() if a.value is not None}
+        options = attributes_of(self.name, self.attributes)
         if self.given:
-            options["result"] = ir.type_of(self.given)
+            options["result"] = type_of(self.given)
         if self.regions:
-            options["regions"] = self._built_regions()
-        operands = [ir.type_of(operand) if operand else None for operand in self.operands]
+            (function,) = ir.build(self.text(())).regions[0].block.operations
+            options["regions"] = function.regions[0].block.operations[0].regions
+        operands = [type_of(operand) if operand else None for operand in self.operands]
         try:
             types = self.rule(*operands, **options)
         except NO_ANSWER:
@@ -68,46 +63,24 @@ class Call:
             return error
         return () if types is None else tuple(map(str, types)) if isinstance(types, tuple) else (str(types),)
 
-    def op(self, results: Results) -> Op:
-        """The operation with results of these types."""
-        operands = tuple(name for name, _ in self._parameters())
-        named = tuple((f"r{i}", type) for i, type in enumerate(results))
-        return Op(self.name, operands, named, self.attributes, self.regions)
-
     def text(self, results: Results) -> str:
-        """A module around that operation."""
-        parameters = [*self._parameters(), *self.outside]
-        return ir.text(ir.module(ir.function(parameters, [self.op(results), ir.RETURN])))
-
-    def _parameters(self) -> list[ir.Typed]:
-        return [(f"v{i}", type) for i, type in enumerate(self.operands) if type]
-
-    def _built_regions(self) -> list[Any]:
-        parameters = [*self._parameters(), *self.outside]
-        builder = ir.Builder(dict(parameters))
-        builder.region([Block(tuple(parameters))])
-        return [builder.region(region) for region in self.regions]
+        """A module around the operation, with results of these types."""
+        parameters = {f"v{i}": type for i, type in enumerate(self.operands) if type}
+        named = [(f"r{i}", type) for i, type in enumerate(results)]
+        line = ir.op(self.name, parameters.items(), named, self.attributes, self.regions)
+        return ir.module(ir.function(parameters | dict(self.outside or {}), line, ir.RETURN))
 
 
 class applying(calling):
-    """A call of a type rule or of what it is made of, shown with types and regions as MLIR writes them."""
+    """A call of a type rule or of what it is made of, shown with types as MLIR writes them."""
 
     def shown(self, value: Any) -> str:
         try:
-            return _spelled(value)
+            return (
+                str(value) if isinstance(value, Type) else value.name if isinstance(value, Operation) else repr(value)
+            )
         except Exception:  # a type that cannot spell itself
             return repr(value)
-
-
-def _spelled(value: Any) -> str:
-    if isinstance(value, Type):
-        return str(value)
-    if isinstance(value, Operation):
-        return value.name
-    if isinstance(value, Region):
-        blocks = (f"^bb{i}: {' '.join(op.name for op in block.operations)}" for i, block in enumerate(value.blocks))
-        return f"{{{' '.join(blocks)}}}"
-    return repr(value)
 
 
 def judge(calls: Iterable[Call]) -> None:
@@ -115,14 +88,14 @@ def judge(calls: Iterable[Call]) -> None:
     __tracebackhide__ = True
     calls = list(calls)
     outcomes = [call.outcome() for call in calls]
-    texts = [call.text(offer) for call in calls if not call.stricter for offer in call.distinct_offers]
+    texts = [call.text(offer) for call in calls if not call.stricter for offer in dict.fromkeys(call.offers)]
     answers = iter(triton.accepts_many(texts) if texts else ())
     wrong = []
     for call, outcome in zip(calls, outcomes, strict=True):
         if call.stricter:
             expected, because = REFUSED, call.stricter
         else:
-            expected, because = _verdict(call, outcome, {offer: next(answers) for offer in call.distinct_offers})
+            expected, because = _verdict(call, outcome, {offer: next(answers) for offer in dict.fromkeys(call.offers)})
         if not _agrees(call, outcome, expected):
             wrong.append((call, outcome, expected, because))
     if wrong:
@@ -148,16 +121,13 @@ def _agrees(call: Call, outcome: Results | Exception, expected: Results | None) 
     return isinstance(outcome, (*call.refusals, *unpacking))
 
 
-def _fail(
-    call: Call, outcome: Results | Exception, expected: Results | None, because: str, others: int
-) -> NoReturn:
+def _fail(call: Call, outcome: Results | Exception, expected: Results | None, because: str, others: int) -> NoReturn:
     __tracebackhide__ = True
     wanted = "a TypeError" if expected is REFUSED else _shown(expected)
     got = f"{type(outcome).__name__}: {outcome}" if isinstance(outcome, Exception) else _shown(outcome)
     lines = [str(call), f"  expected  {wanted}", f"  got       {got}", f"  because   {because}"]
     if call.regions:
-        *inside, end = call.text(expected or ()).splitlines()[4:-3]
-        lines += ["  in", *inside, end if expected else end.rpartition(" -> ")[0]]
+        lines += ["  in", *call.text(expected or ()).splitlines()[4:-4]]
     if others:
         lines.append(f"  ({others} more {'call is' if others == 1 else 'calls are'} wrong)")
     failure = AssertionError("\n".join(lines))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from mini_triton.ir.builder import Builder
-from mini_triton.ir.core import Block, BlockArgument, OpResult, Value
+from mini_triton.ir.core import Block, BlockArgument, Module, OpResult, Region, Value
+from mini_triton.ir.ops.definition import create
 from mini_triton.ir.printer import print_module
-from mini_triton.ir.types import element_type, shape_of
+from mini_triton.ir.types import FunctionType, element_type, shape_of
 
 from tests.checks import calling, described
-from tests.support.m03_builder.modules import module_around
 from tests.support.type_names import of_shape
 
 Shape = tuple[int, ...]
@@ -64,6 +64,14 @@ class Bench:
         copy = Block()
         copy.arguments, copy.operations = self.block.arguments, list(self.block.operations)
         return print_module(module_around(copy))
+
+
+def module_around(block: Block, *returned: Value, name: str = "helper") -> Module:
+    """A module with one private function, whose body is `block` and a return of these values."""
+    block.append(create("tt.return", *returned))
+    type = FunctionType(tuple(a.type for a in block.arguments), tuple(value.type for value in returned))
+    function = create("tt.func", sym_name=name, sym_visibility="private", function_type=type, regions=[Region([block])])
+    return Module([function])
 
 
 def term(value: Value) -> Term:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from ctypes import c_float
@@ -60,6 +61,15 @@ def alike_promoted(a: str, b: str, operator: str) -> bool:
     answer = records.promotion(name_of(a), name_of(b), _rule(operator))
     casts = [records.cast_ops(name_of(source), answer.value) for source in (a, b) if answer.ok]
     return answer.common and all(cast.common for cast in casts)
+
+
+def pairs(operator: str, turn: int) -> list[tuple[str, str]]:
+    """Every dtype with itself and with some others, in turns, where all versions of Triton treat them alike."""
+    return [
+        (a, b)
+        for (i, a), (j, b) in itertools.product(enumerate(DTYPES), repeat=2)
+        if (i == j or (i + j + turn) % 5 == 0) and alike_promoted(a, b, operator)
+    ]
 
 
 def alike_with_number(a: str, value: bool | int | float, operator: str) -> bool:

@@ -19,7 +19,6 @@ import math
 import re
 from ast import literal_eval
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import mini_triton.language as tl
@@ -46,19 +45,13 @@ PRINTED = re.compile(r'tt\.print " shown (\d+): " \{hex = false, isSigned = arra
 Arguments = Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Typed:
-    """What an expression is: the spelling of its element in the IR, whether it counts as signed, and its shape."""
+NO_RESULT = "no result"
 
-    element: str = ""
-    signed: bool = False
-    shape: tuple[int, ...] = ()
 
-    def __str__(self) -> str:
-        if not self.element:
-            return "no result"
-        unsigned = re.fullmatch(r"i(\d+)", self.element) and self.element != "i1" and not self.signed
-        return f"{'u' if unsigned else ''}{self.element}{list(self.shape) if self.shape else ''}"
+def spelled(element: str, signed: bool, shape: tuple[int, ...]) -> str:
+    """The type of an expression: its element in the IR, with a `u` if it does not count as signed, and its shape."""
+    unsigned = re.fullmatch(r"i(\d+)", element) and element != "i1" and not signed
+    return f"{'u' if unsigned else ''}{element}{list(shape) if shape else ''}"
 
 
 def judge(arguments: Arguments, expressions: Sequence[str], helpers: str = "") -> None:
@@ -69,7 +62,7 @@ def judge(arguments: Arguments, expressions: Sequence[str], helpers: str = "") -
     scene = Scene(arguments, helpers)
     outcomes, ours = scene.outcomes(expressions)
     found = list(zip(expressions, outcomes, strict=True))
-    accepted = [expression for expression, outcome in found if isinstance(outcome, Typed)]
+    accepted = [expression for expression, outcome in found if isinstance(outcome, str)]
     refused = [(expression, outcome) for expression, outcome in found if isinstance(outcome, Exception)]
     together, *alone = triton.frontends([scene.source(accepted), *(scene.source([one]) for one, _ in refused)])
     for (expression, outcome), answer in zip(refused, alone, strict=True):
@@ -84,7 +77,7 @@ def judge(arguments: Arguments, expressions: Sequence[str], helpers: str = "") -
             if not answer:
                 scene.fail(expression, "a TypeError or a ValueError", dict(found)[expression], _words(answer))
         raise AssertionError(f"the test is wrong, real Triton refuses {accepted}: {together.diagnostic}")
-    types = (outcome for outcome in outcomes if isinstance(outcome, Typed))
+    types = (outcome for outcome in outcomes if isinstance(outcome, str))
     for expression, got, expected in zip(accepted, types, _types(together, accepted), strict=True):
         if got != expected:
             scene.fail(expression, expected, got, "that is its type in real Triton")
@@ -103,12 +96,12 @@ class Scene:
         self.types = {name: _parsed(text) for name, text in arguments.items() if name not in self.constants}
         self.signature = {name: _spelled(*type) for name, type in self.types.items()}
 
-    def outcomes(self, expressions: Sequence[str]) -> tuple[list[Typed | Exception], str]:
+    def outcomes(self, expressions: Sequence[str]) -> tuple[list[str | Exception], str]:
         """The type that our language gives each expression, or the error with which it refuses; and the module.
 
         What a refused one has left in the module is not used: real Triton's canonicalizer removes it.
         """
-        outcomes: list[Typed | Exception] = []
+        outcomes: list[str | Exception] = []
 
         def body(names: dict[str, Any]) -> None:
             accepted = itertools.count()
@@ -121,7 +114,7 @@ class Scene:
                     outcomes.append(error)
                 else:
                     number = next(accepted)
-                    outcomes.append(_shown(number, value) if _has_result(expression) else Typed())
+                    outcomes.append(_shown(number, value) if _has_result(expression) else NO_RESULT)
 
         text = self._traced(body)
         return outcomes, text
@@ -136,6 +129,13 @@ class Scene:
             return values[0]
 
         described(self._told(expression), value).raises(error, *names)
+
+    def builds_alike(self, expression: str, other: str) -> None:
+        """Our language makes the same module of both."""
+        got, expected = (self.outcomes([text])[1] for text in (expression, other))
+        assert got == expected, (
+            f"{self._told(expression)}\n  should build what {other} builds\n{expected}\n  got\n{got}"
+        )
 
     def _traced(self, body: Callable[[dict[str, Any]], Any]) -> str:
         """The module of a kernel in which `body` is called with all names."""
@@ -250,7 +250,7 @@ def _has_result(expression: str) -> bool:
     return not WITHOUT_RESULT.match(expression)
 
 
-def _shown(i: int, value: Any) -> Typed:
+def _shown(i: int, value: Any) -> str:
     """What the value is; it is also printed by the kernel, so that nothing of it is removed as unused."""
     builder = current()
     if isinstance(value, bool | int | float):
@@ -258,22 +258,22 @@ def _shown(i: int, value: Any) -> Typed:
     element = value.dtype
     signed = isinstance(element, dtype) and element.is_int() and element.signed
     builder.operation("tt.print", value.handle, prefix=f" shown {i}: ", hex=False, isSigned=(int(signed),))
-    return Typed(str(element.ir_type), signed, value.shape)
+    return spelled(str(element.ir_type), signed, value.shape)
 
 
 # --- real Triton's answers
 
 
-def _types(answer: Made, expressions: Sequence[str]) -> Iterator[Typed]:
+def _types(answer: Made, expressions: Sequence[str]) -> Iterator[str]:
     """The type of each expression."""
     found = {int(number): (signed, type) for number, signed, type in PRINTED.findall(answer.canonical)}
     for i, _ in enumerate(expressions):
         if i not in found:
-            yield Typed()
+            yield NO_RESULT
             continue
         signed, type = found[i]
         *dims, element = type.removeprefix("tensor<").removesuffix(">" * type.startswith("tensor<")).split("x")
-        yield Typed(element, signed == "1", tuple(map(int, dims)))
+        yield spelled(element, signed == "1", tuple(map(int, dims)))
 
 
 def _words(answer: Made) -> str:

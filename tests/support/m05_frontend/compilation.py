@@ -14,11 +14,12 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 from unittest import mock
 
+from hypothesis import strategies as st
 from mini_triton.errors import CompilationError
 from mini_triton.ir.printer import print_module
 
 from tests.checks import NO_ANSWER
-from tests.oracles import triton
+from tests.oracles import records, triton
 from tests.oracles.triton import Code, Made, Source
 from tests.support.m05_frontend.difference import difference
 from tests.support.m05_frontend.early_returns import structured
@@ -92,6 +93,33 @@ def printing(text: str) -> str:
     return f'tl.device_print("shown", {text})'
 
 
+def programs(simple: Sequence[str], heads: Sequence[str], most: int) -> st.SearchStrategy[str]:
+    """Lines one below the other, made from templates: `{0}`, `{1}`, `{2}` are names, `{n}` is a number below 5.
+
+    What follows a head, as "if {0}:", is in its block or left of it; "else:" is left out where there is no `if`.
+    """
+    names = st.lists(st.sampled_from("abc"), min_size=3, max_size=3)
+    line = st.tuples(st.integers(0, 3), st.sampled_from((*simple, *heads)), names, st.integers(0, 4))
+
+    def program(lines: list[tuple[int, str, list[str], int]]) -> str:
+        written: list[str] = []
+        deepest, branches = 0, set[int]()
+        for depth, template, names, number in lines:
+            if depth < deepest and written[-1].endswith(":"):
+                written.append("    " * deepest + "pass")
+            depth = min(depth, deepest)
+            if template.startswith("el") and depth not in branches:
+                continue
+            branches = {other for other in branches if other < depth}
+            if template.startswith(("if", "elif")) and template in heads:
+                branches.add(depth)
+            written += ["    " * depth + text for text in template.format(*names, n=number).splitlines()]
+            deepest = depth + (template in heads)
+        return "\n".join([*written, "    " * deepest + "pass"])
+
+    return st.lists(line, min_size=1, max_size=most).map(program)
+
+
 def judge_expressions(*expressions: str) -> None:
     """What they are, or that they are refused. Each is printed by a statement of its own."""
     __tracebackhide__ = True
@@ -143,6 +171,21 @@ def judge(sources: Sequence[Source]) -> None:
     outcomes = [outcome(source) for source in sources]
     for source, ours, theirs in zip(sources, outcomes, triton.frontends(sources), strict=True):
         _compare(source, ours, theirs)
+
+
+def judge_valid(source: Source) -> None:
+    """Fail unless both make the same of a kernel that nothing is wrong with.
+
+    With another version of Triton than the pinned one, some of whose operations are others, it has to accept ours.
+    """
+    __tracebackhide__ = True
+    ours = outcome(source)
+    if isinstance(ours, Exception):
+        fail(source, "a module", ours, "real Triton accepts this")
+    if triton.version() == records.LEADING:
+        _compare(source, ours, *triton.frontends([source]))
+    elif not (accepted := triton.accepts(ours)):
+        fail(source, "IR that real Triton accepts", ours, accepted.diagnostic)
 
 
 def refuses(source: Source, *words: str, line: str = "", error: type[CompilationError] = CompilationError) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 import re
 from collections import Counter
@@ -34,10 +33,10 @@ def difference(ours: str, theirs: str, names: Sequence[str] = ()) -> str:
 
 
 def _first(mine: Node, other: Node, path: list[str]) -> str:
-    """The place on the way down to the smallest difference where the two part."""
+    """The first place on the way down where the two part."""
     if not _alike(mine, other):
         return _told(_path(path), _said(mine), _said(other)) + _advice(mine, other)
-    role, a, b = min(_differing(mine, other), key=lambda found: _apart(*found[1:]))
+    role, a, b = _differing(mine, other)
     return _first(a, b, [*path, role])
 
 
@@ -46,40 +45,19 @@ def _alike(mine: Node, other: Node) -> bool:
     return mine.label == other.label and len(mine.operands) == len(other.operands)
 
 
-def _differing(mine: Node, other: Node) -> list[tuple[str, Node, Node]]:
-    """What two nodes that are alike are computed from, side by side, where it differs; and what it is to them."""
+def _differing(mine: Node, other: Node) -> tuple[str, Node, Node]:
+    """What two nodes that are alike are computed from, the first where it differs; and what it is to them."""
     if mine.ordered:
         pairs = enumerate(zip(mine.operands, other.operands, strict=True))
-        return [(_role(mine, i), a, b) for i, (a, b) in pairs if a.key != b.key]
-    left, right = _without(mine.operands, other.operands), _without(other.operands, mine.operands)
-    found = []
-    for a, b in sorted(itertools.product(left, right), key=lambda pair: _apart(*pair)):  # those that agree most first
-        if a in left and b in right:
-            left.remove(a)
-            right.remove(b)
-            found.append((_role(mine, 0), a, b))
-    return found
+        return next((_role(mine, i), a, b) for i, (a, b) in pairs if a.key != b.key)
+    pairs_in_any_order = itertools.product(_without(mine.operands, other), _without(other.operands, mine))
+    return _role(mine, 0), *min(pairs_in_any_order, key=lambda pair: not _alike(*pair))
 
 
-@functools.cache
-def _apart(mine: Node, other: Node) -> int:
-    """How much of two nodes differs: all that is below where they are different operations."""
-    if mine.key == other.key:
-        return 0
-    if not _alike(mine, other):
-        return max(_size(mine), _size(other))
-    return sum(_apart(a, b) for _, a, b in _differing(mine, other))
-
-
-@functools.cache
-def _size(node: Node) -> int:
-    return 1 + sum(map(_size, node.operands))
-
-
-def _without(nodes: Sequence[Node], others: Sequence[Node]) -> list[Node]:
-    """The nodes that the others do not have."""
-    left = Counter(node.key for node in nodes) - Counter(node.key for node in others)
-    return [node for node in {node.key: node for node in nodes}.values() if left[node.key]]
+def _without(nodes: Sequence[Node], other: Node) -> list[Node]:
+    """The nodes that the other one is not computed from, or not so often."""
+    left = Counter(node.key for node in nodes) - Counter(node.key for node in other.operands)
+    return [node for node in nodes if left[node.key]]
 
 
 def _role(node: Node, operand: int) -> str:

@@ -50,10 +50,6 @@ class Region:
     lines: list[Line] = field(default_factory=list)
 
 
-class Jumps(ValueError):
-    """The text has several blocks in one region."""
-
-
 def parse(text: str) -> tuple[str, tuple[Line, ...]]:
     """The header of the module's function and its lines. What versions write differently is written in one way."""
     text = _HINTS.sub("", text.replace("ttg.barrier all", "gpu.barrier"))
@@ -79,8 +75,7 @@ def _region(
         if text.startswith("}"):
             return region, text
         if text.startswith("^"):
-            if region.lines:
-                raise Jumps(text)
+            assert not region.lines, f"several blocks in one region: {text}"
             region.arguments += _defined(VALUE.findall(text), names, fresh)
         else:
             region.lines.append(_line(text, lines, names, fresh))

@@ -1,1 +1,1 @@
-"""Kernels as TTIR text, run over a grid and compared with an interpreter."""
+"""Kernels run over a grid, and what the reference's interpreter makes of them."""

@@ -122,24 +122,39 @@ class Access:
     def shape(self) -> tuple[int, ...]:
         return tuple(axis.size for axis in self.axes)
 
+    def along(self, number: int, values: Any) -> np.ndarray:
+        """Values along one of the axes."""
+        return np.reshape(values, [-1 if axis == number else 1 for axis in range(len(self.axes))])
+
+    @property
+    def offsets(self) -> np.ndarray:
+        """The elements of `affine`."""
+        result = np.full(self.shape, self.start)
+        for number, axis in enumerate(self.axes):
+            if not axis.repeated:
+                own = np.arange(axis.size) * axis.stride if axis.starts is None else np.array(axis.starts, int)
+                result += self.along(number, own)
+        return result
+
+    @property
+    def used(self) -> np.ndarray:
+        """The elements of `mask`."""
+        result = np.ones(self.shape, bool)
+        for number, axis in enumerate(self.axes):
+            if self.masked and axis.bounds is not None and not axis.masked_alike:
+                places = np.arange(axis.size)
+                result &= self.along(number, (axis.bounds[0] <= places) & (places < axis.bounds[1]))
+        return result if self.rows is None else result & self.along(0, np.array(self.rows, bool))
+
     def affine(self) -> Affine:
         start: Any = self.start
         for number, axis in enumerate(self.axes):
             if axis.starts is not None and not axis.repeated:
-                place = [1] * len(self.axes)
-                place[number] = axis.size
-                start = np.reshape(start, np.shape(start) or (1,) * len(self.axes)) + np.reshape(axis.starts, place)
+                start = np.reshape(start, np.shape(start) or (1,) * len(self.axes)) + self.along(number, axis.starts)
         own = [axis.starts is not None or axis.repeated for axis in self.axes]
         strides = tuple(0 if fixed else axis.stride for fixed, axis in zip(own, self.axes, strict=True))
         shape = tuple(1 if axis.repeated else axis.size for axis in self.axes)
         return Affine(start, strides, shape, np.int64)
-
-    def offset(self, lane: tuple[int, ...]) -> int:
-        """The meaning of `affine` for one lane of the access."""
-        return self.start + sum(
-            0 if axis.repeated else axis.starts[i] if axis.starts is not None else axis.stride * i
-            for axis, i in zip(self.axes, lane, strict=True)
-        )
 
     def mask(self) -> Any:
         """A `Box`; an array if only rows are given; or None."""
@@ -154,19 +169,6 @@ class Access:
         rows = None if self.rows is None else np.array(self.rows)
         shape = tuple(1 if axis.masked_alike else axis.size for axis in self.axes)
         return Box(ranges, shape, rows)
-
-    def takes_part(self, lane: tuple[int, ...]) -> bool:
-        """The meaning of `mask` for one lane."""
-        if self.rows is not None and not self.rows[lane[0]]:
-            return False
-        if not self.masked:
-            return True
-        bounds = (axis.bounds for axis in self.axes)
-        alike = (axis.masked_alike for axis in self.axes)
-        return all(b is None or a or b[0] <= i < b[1] for b, a, i in zip(bounds, alike, lane, strict=True))
-
-    def lanes(self) -> list[tuple[int, ...]]:
-        return list(np.ndindex(self.shape))
 
 
 @st.composite
@@ -196,3 +198,20 @@ def accesses(draw: Any, spread: int = 6) -> Access:
 def elements(shape: tuple[int, ...], first: int = 1) -> np.ndarray:
     """Numbers one after the other."""
     return np.arange(first, first + math.prod(shape), dtype=np.float64).reshape(shape)
+
+
+SHIFTED = Axis(4, 1, None, (1, 3)), Axis(6, 8, None, (2, 6))
+WINDOWS = {
+    "all": Access((Axis(4, 10), Axis(6)), masked=False),
+    "a box": Access(SHIFTED, 4),
+    "backwards": Access((Axis(4, -12, None, (0, 3)), Axis(6, -1)), 50),
+    "starts": Access((Axis(4, 0, (3, 33, 13, 23), (1, 4)), Axis(6, 1, None, (0, 4)))),
+    "starts along both": Access((Axis(4, 0, (0, 1, 2, 30)), Axis(6, 0, (0, 5, 10, 15, 20, 25), (1, 6)))),
+    "rows": Access((Axis(4, 10), Axis(6, 1, None, (0, 5))), rows=(True, False, False, True)),
+    "rows only": Access((Axis(4, 10), Axis(6)), masked=False, rows=(False, True, True, False)),
+    "rows with starts": Access((Axis(4, 0, (3, 999, 13, 999)), Axis(6)), rows=(True, False, True, False)),
+    "nothing": Access((Axis(4, 999, None, (0, 0)), Axis(6))),
+    "no rows": Access((Axis(4, 999), Axis(6)), rows=(False,) * 4),
+    "masked off": Access((Axis(4, -10, None, (0, 2)), Axis(6, 1, None, (0, 6))), 12),
+    "repeated": Access((Axis(4, repeated=True), Axis(6, 2)), 3, masked=False),
+}

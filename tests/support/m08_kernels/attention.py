@@ -1,4 +1,6 @@
-"""Attention and its gradients as PyTorch computes them in fp64, and how far a kernel may be off.
+"""Attention and its gradients as PyTorch computes them in fp64, how far a kernel may be off, and shared tests.
+
+The fixture `causal` says what tasks 8.10 and 8.11 test, the fixture `gradients` what 8.12 and 8.13 do.
 
 A kernel adds up and computes in fp32, and rounds what goes into a second product to the dtype of the other operand. An
 error of `e` in a score (as a power of 2) changes a weight by `e * log(2)` of it. Sums may go in any order: a term takes
@@ -8,13 +10,16 @@ part in no more additions than there are terms.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.checks import one_in
 from tests.oracles import pytorch as torch
-from tests.support.m08_kernels.host_calls import as_numpy, host_call, is_array, kernel_call, results_of
-from tests.support.m08_kernels.tensors import SMALLEST, UNIT, U, dtype_of, guarded, normal, rounding
+from tests.support.m08_kernels.host_calls import as_numpy, host_call, is_array, kernel_call, results_of, triton_call
+from tests.support.m08_kernels.tensors import FLOATS, SEEDS, SMALLEST, UNIT, U, dtype_of, guarded, normal, rounding
 
 LOG2E = math.log2(math.e)
 POWER = 4 * U  # how near tl.exp2, tl.log2 and a division are
@@ -23,6 +28,9 @@ HEADS = st.sampled_from([(1, 1), (2, 1), (1, 3), (2, 2)])  # batch, heads
 LENGTHS = st.one_of(st.sampled_from([1, 2, 16, 17, 64, 65, 130]), st.integers(1, 140))
 SIZES = st.sampled_from([16, 32, 64])
 TILES = st.sampled_from([{"BLOCK_M": m, "BLOCK_N": n} for m, n in ((16, 16), (16, 64), (64, 16), (32, 64), (64, 32))])
+CAUSAL = st.booleans()
+NARROW = st.sampled_from(["float32", "float16"])
+SCALES = st.sampled_from([None, 1.0, 0.01, 3.0])
 
 
 def arguments(shape: tuple[int, ...], seed: int, dtype: str = "float32", count: int = 3) -> Any:
@@ -112,8 +120,10 @@ class Attention:
         return {name: limits[name] + rounding(right, self.dtype) for name, right in self.gradients(dout).items()}
 
 
-def check_attention(attention: Any, arrays: Any, because: str = "", exact: bool = False, **options: Any) -> None:
+def check_attention(arrays: Any, because: str = "", exact: bool = False, **options: Any) -> None:
     """Both results of the forward pass are right."""
+    from kernels.flash_attention import attention
+
     right = Attention(arrays, options.get("causal", False), options.get("scale"), exact)
     compare_attention(host_call(attention, *arrays, **options), right, because)
 
@@ -142,14 +152,57 @@ def one_head(got: Any, expected: Any, limit: Any) -> str:
     return "only head [0, 0] is right" if first.all() and wrong and sum(wrong) > len(wrong) / 2 else ""
 
 
-def check_gradients(
-    function: Any, names: tuple[str, ...], arrays: Any, because: str = "", exact: bool = False, **options: Any
+@given(HEADS, LENGTHS, SIZES, SEEDS, st.sampled_from(FLOATS))
+@example((1, 1), 1, 16, 0, "float32")
+@example((1, 1), 16, 16, 0, "float32")
+@example((2, 2), 65, 16, 0, "float32")
+@example((2, 2), 130, 64, 0, "float16")
+@example((1, 2), 40, 128, 0, "float32")
+@example((1, 2), 40, 256, 0, "float16")
+def test_attention(causal: bool, heads: tuple[int, int], length: int, size: int, seed: int, dtype: str) -> None:
+    because = "keys beyond the length have no share" if length % 64 else ""
+    check_attention(arguments((*heads, length, size), seed, dtype), because, causal=causal)
+
+
+@one_in(3)
+@given(LENGTHS, SEEDS, TILES, NARROW, SCALES)
+@example(17, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, "float32", 1.0)
+@example(65, 0, {"BLOCK_M": 16, "BLOCK_N": 64}, "float32", None)
+@example(65, 0, {"BLOCK_M": 64, "BLOCK_N": 16}, "float32", None)
+@example(128, 0, {"BLOCK_M": 32, "BLOCK_N": 64}, "float32", None)
+def test_tiles_and_scales(
+    causal: bool, length: int, seed: int, tiles: dict[str, int], dtype: str, scale: float | None
 ) -> None:
-    """The gradients of these names are right. Arrays are q, k, v and dout; PyTorch gives logsumexp and delta."""
-    *inputs, dout = arrays
-    right = Attention(inputs, options.get("causal", False), options.get("scale"), exact)
-    call = host_call(function, *arrays, right.kept()[1], right.delta(dout)[0].float(), **options)
-    compare_gradients(call, dict(zip(names, results_of(call()), strict=True)), right, dout, because)
+    check_attention(arguments((1, 2, length, 16), seed, dtype), causal=causal, scale=scale, tiles=tiles)
+
+
+def test_attention_under_real_triton(causal: bool, device: str) -> None:
+    from kernels.flash_attention import attention
+
+    cases = [("float32", 37, {"BLOCK_M": 16, "BLOCK_N": 32}), ("float16", 65, {"BLOCK_M": 32, "BLOCK_N": 16})]
+    if device == "cuda":  # its interpreter rounds no bf16
+        cases += [("bfloat16", 130, {}), ("float16", 1000, {})]
+    for dtype, length, tiles in cases:
+        arrays = arguments((1, 2, length, 16), 0, dtype)
+        compare_attention(
+            triton_call(device, attention, *arrays, causal=causal, tiles=tiles), Attention(arrays, causal)
+        )
+
+
+class Gradients(NamedTuple):
+    """The gradients that a task is about."""
+
+    function: Any  # the host function
+    kernel: Any
+    block: str  # of what a program of the kernel has
+    names: tuple[str, ...]
+
+    def check(self, arrays: Any, because: str = "", exact: bool = False, **options: Any) -> None:
+        """They are right. Arrays are q, k, v and dout; PyTorch gives logsumexp and delta."""
+        *inputs, dout = arrays
+        right = Attention(inputs, options.get("causal", False), options.get("scale"), exact)
+        call = host_call(self.function, *arrays, right.kept()[1], right.delta(dout)[0].float(), **options)
+        compare_gradients(call, dict(zip(self.names, results_of(call()), strict=True)), right, dout, because)
 
 
 def compare_gradients(call: host_call, results: dict[str, Any], right: Attention, dout: Any, because: str = "") -> None:
@@ -158,30 +211,76 @@ def compare_gradients(call: host_call, results: dict[str, Any], right: Attention
         call.compare(name, got, expected[name], limits[name], call.arguments[0].dtype, because)
 
 
-def check_memory_of_gradients(
-    kernel: Any, block: str, names: tuple[str, ...], length: int, causal: bool, seed: int, tiles: dict[str, int]
+@one_in(2)
+@given(HEADS, LENGTHS, SIZES, CAUSAL, SEEDS, st.sampled_from(FLOATS))
+@example((1, 1), 16, 16, False, 0, "float32")
+@example((2, 2), 65, 16, False, 0, "float32")
+@example((2, 2), 130, 64, True, 0, "float16")
+@example((1, 2), 40, 256, True, 0, "float16")
+def test_gradients(
+    gradients: Gradients, heads: tuple[int, int], length: int, size: int, causal: bool, seed: int, dtype: str
 ) -> None:
-    """A kernel writes these gradients, and touches nothing around its arrays."""
+    gradients.check(arguments((*heads, length, size), seed, dtype, 4), causal=causal)
+
+
+@one_in(3)
+@given(LENGTHS, CAUSAL, SEEDS, TILES, NARROW, SCALES)
+@example(17, False, 0, {"BLOCK_M": 16, "BLOCK_N": 16}, "float32", 1.0)
+@example(65, True, 0, {"BLOCK_M": 16, "BLOCK_N": 64}, "float32", None)
+@example(65, True, 0, {"BLOCK_M": 64, "BLOCK_N": 16}, "float32", None)
+@example(128, True, 0, {"BLOCK_M": 64, "BLOCK_N": 32}, "float32", None)
+def test_gradients_for_tiles_and_scales(
+    gradients: Gradients, length: int, causal: bool, seed: int, tiles: dict[str, int], dtype: str, scale: float | None
+) -> None:
+    arrays = arguments((1, 2, length, 16), seed, dtype, 4)
+    gradients.check(arrays, "dq and dk are scaled, once, dv is not", causal=causal, scale=scale, tiles=tiles)
+
+
+@one_in(3)
+@given(LENGTHS, CAUSAL, SEEDS, st.sampled_from([1, 64, 4096]))
+def test_gradients_of_scores_far_apart(gradients: Gradients, length: int, causal: bool, seed: int, factor: int) -> None:
+    q, k, v, dout = arguments((1, 2, length, 16), seed, count=4)
+    because = f"scores are multiples of {factor}: probabilities are from 0 to 1, and nothing overflows"
+    gradients.check((torch.sign(q) * factor, torch.sign(k), v, dout), because, True, causal=causal, scale=1.0)
+
+
+@pytest.mark.parametrize("peaked", [False, True])
+def test_sums_are_kept_in_fp32(gradients: Gradients, peaked: bool) -> None:
+    ones = torch.ones(1, 1, 64, 16).half()
+    signs = ones.clone()
+    signs[:, :, 32:] = -1.0
+    k = torch.zeros_like(ones)
+    k[:, :, 0] = 64.0
+    if peaked:  # every query looks at the first key: dv adds up all of dout
+        arrays, scale = (ones, k, torch.zeros_like(ones), 3e4 * signs), 1.0
+    else:  # all weights are equal: dq adds up ds * k, dk adds up ds * q
+        arrays, scale = (128 * signs, 128 * ones, signs, 256 * ones), 2.0**-20
+    because = "half way a sum is larger than any fp16, the other half is the same with another sign"
+    gradients.check(arrays, because, True, scale=scale, tiles={"BLOCK_M": 16, "BLOCK_N": 16})
+
+
+@one_in(2)
+@given(st.integers(1, 80), CAUSAL, SEEDS, TILES)
+@example(17, False, 0, {"BLOCK_M": 16, "BLOCK_N": 64})
+@example(33, True, 0, {"BLOCK_M": 64, "BLOCK_N": 16})
+def test_the_kernel_touches_nothing_else(
+    gradients: Gradients, length: int, causal: bool, seed: int, tiles: dict[str, int]
+) -> None:
     *inputs, dout = arguments((1, 3, length, 16), seed, count=4)
     right = Attention(inputs, causal)
     expected, limits = right.gradients(dout), right.gradient_limits(dout)
     kept = (*inputs, dout, right.kept()[1], right.delta(dout)[0].float())
-    results = {name: guarded(torch.zeros(1, 3, length, 16), -7) for name in names}
+    results = {name: guarded(torch.zeros(1, 3, length, 16), -7) for name in gradients.names}
     arrays = [guarded(x, math.nan)[0] for x in kept] + [inner for inner, _ in results.values()]
-    grid = (-(-length // tiles[block]), 3)
-    call = kernel_call(kernel, grid, *arrays, 0.25, length, CAUSAL=causal, D=16, **tiles)
+    grid = (-(-length // tiles[gradients.block]), 3)
+    call = kernel_call(gradients.kernel, grid, *arrays, 0.25, length, CAUSAL=causal, D=16, **tiles)
     call()
     for name, result in results.items():
         call.compare_guarded(name, result, expected[name], limits[name], "NaN is around all that is given")
 
 
-def with_sums_beyond_fp16(peaked: bool) -> tuple[Any, float]:
-    """q, k, v and dout of fp16, and a scale: half way through a sum it is larger than any fp16."""
-    ones = torch.ones(1, 1, 64, 16).half()
-    signs = ones.clone()
-    signs[:, :, 32:] = -1.0
-    if not peaked:  # all weights are equal: dq adds up ds * k, dk adds up ds * q
-        return (128 * signs, 128 * ones, signs, 256 * ones), 2.0**-20
-    k = torch.zeros_like(ones)
-    k[:, :, 0] = 64.0  # every query looks at the first key: dv adds up all of dout
-    return (ones, k, torch.zeros_like(ones), 3e4 * signs), 1.0
+def test_fp32_is_not_cut_to_tf32(gradients: Gradients) -> None:
+    results = [torch.zeros(1, 1, 16, 16) for _ in gradients.names]
+    arrays = (*arguments((1, 1, 16, 16), 0, count=4), *[torch.zeros(1, 1, 16)] * 2, *results)
+    options = {"CAUSAL": False, "BLOCK_M": 16, "BLOCK_N": 16, "D": 16}
+    kernel_call(gradients.kernel, (1, 1), *arrays, 0.25, 16, **options).insist_on_fp32()

@@ -1,23 +1,24 @@
-"""Convolutions by PyTorch in fp64, how far a kernel may be off, and what is asked of both kernels.
+"""Convolutions by PyTorch in fp64, how far a kernel may be off, and the tests that tasks 8.14 and 8.15 share.
 
-`direct` says which: `direct_kernel`, or `implicit_gemm_kernel`.
+The fixture `direct` says which kernel is tested: `direct_kernel`, or `implicit_gemm_kernel`.
 """
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.checks import one_in
 from tests.oracles import pytorch as torch
-from tests.support.m08_kernels.host_calls import host_call, kernel_call
-from tests.support.m08_kernels.tensors import SEEDS, U, dtype_of, guarded, normal, rounding
+from tests.support.m08_kernels.host_calls import host_call, kernel_call, triton_call
+from tests.support.m08_kernels.tensors import FLOATS, SEEDS, U, dtype_of, guarded, normal, rounding
 
 SOME = one_in(4)  # many need a kernel that was not compiled yet
-FEW = one_in(10)
 TILES = {True: {"BLOCK": 16}, False: {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 16}}
 OTHER_TILES = {True: {"BLOCK": 64}, False: {"BLOCK_M": 32, "BLOCK_N": 64, "BLOCK_K": 32}}
 
@@ -94,7 +95,24 @@ def check(
     call.gives(expected, allowed(x, w, options, expected), x.dtype, because)
 
 
-def check_fp32_sums(direct: bool, dtype: str) -> None:
+@some_cases
+def test_every_window(direct: bool, case: Case) -> None:
+    check(direct, case.operands(), tiles=TILES[direct])
+
+
+@one_in(10)
+@given(st.sampled_from(FLOATS), SEEDS)
+@example("float16", 0)
+@example("bfloat16", 0)
+def test_tiles_do_not_change_the_answer(direct: bool, dtype: str, seed: int) -> None:
+    """Sums of products of small whole numbers are exact."""
+    x, w, options = Case((3, 5, 19, 8, 11), (3, 2), (1, 1, 1), 2, seed, dtype).operands()
+    for tiles in (None, TILES[direct], OTHER_TILES[direct]):
+        check(direct, (torch.round(x), torch.round(w), options), "tiles only share out the work", tiles)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_sums_are_fp32(direct: bool, dtype: str) -> None:
     x, w, options = Case((1, 30, 4, 3, 2), (3, 3), dtype=dtype).operands()
     x, w = torch.cat([x * 300, x * -300], 1), torch.cat([w * 100, w * 100], 1)
     x[:, -1] += 1
@@ -102,16 +120,9 @@ def check_fp32_sums(direct: bool, dtype: str) -> None:
     check(direct, (x, w, options), because)
 
 
-def check_tiles(direct: bool, seed: int, dtype: str) -> None:
-    """Sums of products of small whole numbers are exact."""
-    x, w, options = Case((3, 5, 19, 8, 11), (3, 2), (1, 1, 1), 2, seed, dtype).operands()
-    because = "tiles only share out the work"
-    for tiles in (None, TILES[direct], OTHER_TILES[direct]):
-        check(direct, (torch.round(x), torch.round(w), options), because, tiles)
-
-
-def check_nan(direct: bool, case: Case, value: float) -> None:
-    """A pixel that is no number is in the windows that see it; a filter with one spoils its channel; no others."""
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+@some_cases
+def test_a_nan_is_where_it_is_seen(direct: bool, value: float, case: Case) -> None:
     x, w, options = case.operands()
     x.view(-1)[case.seed % x.numel()] = value
     check(direct, (x, w, options), f"one pixel is {value}, and no other window may notice", TILES[direct])
@@ -121,7 +132,9 @@ def check_nan(direct: bool, case: Case, value: float) -> None:
     check(direct, (x, w, options), because, TILES[direct])
 
 
-def check_memory(direct: bool, case: Case, share: float) -> None:
+@pytest.mark.parametrize("share", [0.5, 1.0])
+@some_cases
+def test_programs_write_their_own_channels_only(direct: bool, share: float, case: Case) -> None:
     """The programs of the first channels (or groups) write these, and touch nothing else."""
     x, w, options = case.operands()
     expected = expected_of(x, w, options)
@@ -138,6 +151,11 @@ def check_memory(direct: bool, case: Case, share: float) -> None:
     call()
     because = f"NaN is around x and w; the first {programs} {'channels' if direct else 'groups'} have programs"
     call.compare_guarded("out", out, torch.where(some, expected, -7.0), limit * some, because)
+
+
+@pytest.mark.parametrize("case", REAL)
+def test_under_real_triton(direct: bool, device: str, case: Case) -> None:
+    check(direct, case.operands(), tiles=TILES[direct], ask=partial(triton_call, device))
 
 
 def launch(out: Any, x: Any, w: Any, options: dict[str, Any], direct: bool, programs: int | None = None) -> kernel_call:

@@ -137,6 +137,15 @@ class kernel_call(host_call):
         self.compare(name, inner, expected, allowed, because=because)
         self.compare(f"what is around {name}", whole, guarded(inner, -7)[1], because="it is not the result's")
 
+    def insist_on_fp32(self) -> None:
+        """Fail if a product of fp32 matrices is cut to TF32. On a CPU that makes no difference: values do not tell."""
+        __tracebackhide__ = True
+        self()
+        text = self.function(*self.arguments, **self.options).asm["ttir"]
+        if cut := re.search(r"tt\.dot .*inputPrecision = tf32\b", text):
+            because = "TF32, the default, has 11 bits of the 24 of fp32: on a GPU that makes a difference"
+            self.fail('products with input_precision="ieee"', Words(cut[0]), because)
+
     def __call__(self) -> None:
         __tracebackhide__ = True
         with watched() as (launched, _):
@@ -163,13 +172,16 @@ class triton_call(host_call):
     def __call__(self) -> Any:
         __tracebackhide__ = True
         super().__call__()
-        call = hosts.Call(self.function, self.arguments, self.options)
-        (called,) = hosts.call_many([call], self.device)
-        if called.diagnostic:
-            self.fail("kernels that real Triton runs", Words(called.diagnostic))
-        if self.device == "cpu" and (diagnostic := hosts.compile_many([call])[0].diagnostic):
-            self.fail("kernels that real Triton compiles for a GPU", Words(diagnostic))
-        return called.result
+        call = self.function, self.arguments, self.options
+        wanted = "kernels that real Triton runs"
+        try:
+            result = hosts.call(self.device, *call)
+            if self.device == "cpu":
+                wanted = "kernels that real Triton compiles for a GPU"
+                hosts.call("none", *call)
+        except hosts.Refused as refusal:
+            self.fail(wanted, Words(refusal))
+        return result
 
     def __repr__(self) -> str:
         return f"with KERNELS_COMPILER=triton: {super().__repr__()}"

@@ -1,13 +1,20 @@
-"""Softmax by PyTorch in fp64, how far a kernel may be off, and what is asked of both kernels."""
+"""Softmax by PyTorch in fp64, how far a kernel may be off, and the tests that tasks 8.2 and 8.3 share.
+
+The fixture `kernel` is the one that is tested, the fixture `block` how long its blocks are.
+"""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.checks import one_in
 from tests.oracles import pytorch as torch
-from tests.support.m08_kernels.host_calls import host_call, is_array, kernel_call
-from tests.support.m08_kernels.tensors import ADDITIONS, U, dtype_of, guarded, normal, padded, rounding
+from tests.support.m08_kernels.host_calls import host_call, is_array, kernel_call, triton_call
+from tests.support.m08_kernels.tensors import ADDITIONS, SEEDS, U, dtype_of, guarded, normal, padded, rounding
 
 INF = math.inf
 SCALES = (1.0, 30.0, 1e4)  # differences of 1e4 are far out of the range of exp
@@ -33,8 +40,10 @@ def allowed(x: Any, expected: Any, block: int = 4096) -> Any:
     return torch.nan_to_num(expected) * relative + rounding(torch.nan_to_num(expected), dtype)
 
 
-def check(softmax: Any, x: Any, block: int = 4096, because: str = "") -> None:
+def check(x: Any, block: int = 4096, because: str = "") -> None:
     """The host function gives what PyTorch does."""
+    from kernels.softmax import softmax
+
     expected = expected_of(x)
     call = host_call(softmax, x, block=block)
     result = call()
@@ -42,8 +51,18 @@ def check(softmax: Any, x: Any, block: int = 4096, because: str = "") -> None:
     call.compare("the result", result, expected, allowed(x, expected, block), x.dtype, because)
 
 
-def check_memory(kernel: Any, columns: int, seed: int, gap: int, block: int) -> None:
-    """A kernel takes rows with gaps, and touches neither the gaps nor a row of which no program is."""
+@given(st.lists(st.sampled_from([-INF, -3.0, 0.0, 2.5, INF, math.nan]), min_size=1, max_size=56))
+@example([-INF] * 20 + [1.0])
+@example([1.0] + [-INF] * 20)
+@example([-INF] * 40)
+def test_infinities_and_nan(block: int, row: list[float]) -> None:
+    because = "-inf has no share, a row of nothing but -inf is NaN, and so is one with NaN or inf"
+    check(torch.tensor([row, [1.0] * len(row)]), block, because)
+
+
+@given(st.integers(1, 40), SEEDS, st.integers(1, 9))
+def test_the_kernel_touches_nothing_else(kernel: Any, block: int, columns: int, seed: int, gap: int) -> None:
+    """It takes rows with gaps, and touches neither the gaps nor a row of which no program is."""
     x = normal((3, columns), seed)
     out, whole = guarded(torch.full((3, columns + gap + 1), -7.0), -7.0)
     arguments = (out, padded(x, gap, math.nan), columns + gap + 1, columns + gap, columns)
@@ -55,6 +74,18 @@ def check_memory(kernel: Any, columns: int, seed: int, gap: int, block: int) -> 
     expected[:2, :columns], limit[:2, :columns] = right, allowed(x[:2], right, block)
     because = "out had -7 in it: 2 programs have 2 rows, and between rows there is a gap"
     call.compare_guarded("out", (out, whole), expected, limit, because)
+
+
+@one_in(25)
+@given(SEEDS)
+def test_under_real_triton(device: str, block: int, seed: int) -> None:
+    from kernels.softmax import softmax
+
+    for columns, dtype in ((37, "float32"), (130, "float16")):
+        x = normal((2, columns), seed, dtype, 5.0)
+        x[1, :34] = -INF
+        expected = expected_of(x)
+        triton_call(device, softmax, x, block=block).gives(expected, allowed(x, expected, block), x.dtype)
 
 
 def wrong_sum(result: Any, expected: Any) -> str:

@@ -36,10 +36,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
-@op(
-    "tt.load",
-    assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)",
-)
+@op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Read through every pointer whose mask is true; the other elements are `other`, or undefined without it."""
     # Task 2.3: The result is the pointee in the pointer's shape, and `other` is of exactly that type.

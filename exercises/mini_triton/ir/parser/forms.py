@@ -147,7 +147,6 @@ def _func(parser: Parser, start: Token) -> Operation:
     declared = parser.declared("tt.func", start)
     visibility = parser.advance().text if parser.token.kind == "word" else ""
     name = parser.symbol()
-    parser.expect("(")
     arguments = parser.arguments()
     results = parser.result_types() if parser.accept("->") else ()
     dictionary = parser.attribute_dict() if parser.accept("attributes") else {}
@@ -209,16 +208,14 @@ def _barrier(parser: Parser, start: Token) -> Operation:
 
 def _carried(parser: Parser) -> tuple[list[Token], list[Operand]]:
     """`(%x = %init, %y = %other)`: the names of carried values in the loop, and what they start as."""
-    parser.expect("(")
-    names: list[Token] = []
-    inits: list[Operand] = []
-    while not parser.accept(")"):
-        if names:
-            parser.expect(",")
-        names.append(parser.expect_kind("value", "a carried value such as %x"))
+
+    def pair() -> tuple[Token, Operand]:
+        name = parser.expect_kind("value", "a carried value such as %x")
         parser.expect("=")
-        inits.append(parser.operand())
-    return names, inits
+        return name, parser.operand()
+
+    pairs = parser.separated(pair, "(", ")")
+    return [name for name, _ in pairs], [init for _, init in pairs]
 
 
 def _arguments(names: Sequence[Token], types: Sequence[Type]) -> list[Argument]:

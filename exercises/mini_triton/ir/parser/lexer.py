@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import linecache
 import re
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 from mini_triton.errors import CompilationError, Loc
+
+T = TypeVar("T")
 
 _INSIDE = r'[\w!?.,#*" ]*'
 _ANGLES = f"<{_INSIDE}(?:<{_INSIDE}(?:<{_INSIDE}>{_INSIDE})*>{_INSIDE})*>"
@@ -85,6 +88,16 @@ class Cursor:
         if self.token.kind != kind:
             raise self.unexpected(what)
         return self.advance()
+
+    def separated(self, read: Callable[[], T], begin: str, end: str) -> list[T]:
+        """What stands between `begin` and `end`, separated by commas, each piece taken by `read`."""
+        self.expect(begin)
+        found: list[T] = []
+        while not self.accept(end):
+            if found:
+                self.expect(",")
+            found.append(read())
+        return found
 
     def loc(self, token: Token) -> Loc:
         """Where a token is in the text."""

@@ -9,15 +9,7 @@ import functools
 import re
 
 from mini_triton.formats import FLOATS, INTEGERS
-from mini_triton.ir.types import (
-    I1,
-    FloatType,
-    IntegerType,
-    PointerType,
-    Scalar,
-    TensorType,
-    Type,
-)
+from mini_triton.ir.types import I1, FloatType, IntegerType, PointerType, Scalar, TensorType, Type
 
 _SCALARS: dict[str, Scalar] = {name: IntegerType(row.width) for name, row in INTEGERS.items()}
 _SCALARS |= {name: FloatType(name) for name in FLOATS}

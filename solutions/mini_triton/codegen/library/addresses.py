@@ -5,6 +5,7 @@ An address may lead into any memory that the launch knows, and nowhere else.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -42,32 +43,26 @@ def rmw(
     name: str, buffers: Sequence[Buffer], address: Array, value: Array, shape: Any, mask: Array | None = None
 ) -> Array:
     """See `atomics.rmw`."""
-
-    def one(buffer: Buffer, offset: Array, inside: Array) -> Array:
-        return atomics.rmw(name, buffer, offset, value, shape, inside)
-
-    return _each(buffers, address, shape, mask, one)
+    return _each(functools.partial(atomics.rmw, name), buffers, address, (value,), shape, mask)
 
 
 def cas(
     buffers: Sequence[Buffer], address: Array, expected: Array, value: Array, shape: Any, mask: Array | None = None
 ) -> Array:
     """See `atomics.cas`."""
-
-    def one(buffer: Buffer, offset: Array, inside: Array) -> Array:
-        return atomics.cas(buffer, offset, expected, value, shape, inside)
-
-    return _each(buffers, address, shape, mask, one)
+    return _each(atomics.cas, buffers, address, (expected, value), shape, mask)
 
 
 def _each(
+    access: Callable[..., Any],
     buffers: Sequence[Buffer],
     address: Array,
+    values: Sequence[Array],
     shape: Any,
     mask: Array | None,
-    call: Callable[[Buffer, Array, Array], Array],
 ) -> Array:
+    """The results of an atomic access in each buffer that it reaches."""
     result = np.zeros(shape, buffers[0].data.dtype)
     for buffer, offset, inside in parts(buffers, address, mask, shape):
-        result = np.where(inside, call(buffer, offset, inside), result)
+        result = np.where(inside, access(buffer, offset, *values, shape, inside), result)
     return result

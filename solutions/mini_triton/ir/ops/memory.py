@@ -46,10 +46,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
     # [end]
 
 
-@op(
-    "tt.load",
-    assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)",
-)
+@op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Read through every pointer whose mask is true; the other elements are `other`, or undefined without it."""
     # [task 2.3] The result is the pointee in the pointer's shape, and `other` is of exactly that type.

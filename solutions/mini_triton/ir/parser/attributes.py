@@ -64,11 +64,7 @@ class AttributeParser(Cursor):
 
     def result_types(self) -> tuple[Type, ...]:
         """What is right of an arrow: `f32`, `(f32, i32)` or `()`."""
-        if not self.accept("("):
-            return (self.type(),)
-        types = () if self.at(")") else self.types()
-        self.expect(")")
-        return types
+        return tuple(self.separated(self.type, "(", ")")) if self.at("(") else (self.type(),)
 
     def function_type(self) -> FunctionType:
         """`(f32, i32) -> f32`."""
@@ -79,16 +75,15 @@ class AttributeParser(Cursor):
         return FunctionType(inputs, self.result_types())
 
     def arguments(self) -> list[Argument]:
-        """`%x: f32, %p: !tt.ptr<f32> {tt.divisibility = 16 : i32})`, after the `(`. Their locations are dropped."""
-        found: list[Argument] = []
-        while not self.accept(")"):
-            if found:
-                self.expect(",")
-            token = self.expect_kind("value", "an argument such as %x")
-            found.append(Argument(token, self._type_after_colon(), self.optional_dict()))
-            if self.at("loc"):
-                self.location()
-        return found
+        """`(%x: f32, %p: !tt.ptr<f32> {tt.divisibility = 16 : i32})`. Their locations are dropped."""
+        return self.separated(self._argument, "(", ")")
+
+    def _argument(self) -> Argument:
+        token = self.expect_kind("value", "an argument such as %x")
+        argument = Argument(token, self._type_after_colon(), self.optional_dict())
+        if self.at("loc"):
+            self.location()
+        return argument
 
     # --- numbers
 
@@ -142,33 +137,27 @@ class AttributeParser(Cursor):
         return literals
 
     def _literals(self) -> list[Literal]:
-        if not self.accept("["):
+        if not self.at("["):
             return [self.literal()]
-        found = [] if self.at("]") else self._literals()
-        while self.accept(","):
-            found += self._literals()
-        self.expect("]")
-        return found
+        return [literal for literals in self.separated(self._literals, "[", "]") for literal in literals]
 
     # --- attributes
 
     def attribute_dict(self, constant: bool = False) -> dict[str, Parsed]:
         """`{axis = 0 : i32, tt.flatten}`; with `constant`, the `value` in it is read as a `Constant`."""
-        self.expect("{")
         found: dict[str, Parsed] = {}
-        while not self.accept("}"):
-            if found:
-                self.expect(",")
+
+        def entry() -> None:
             if self.token.kind not in ("word", "string"):
                 raise self.unexpected("an attribute's name")
             token = self.advance()
             name = unquoted(token.text) if token.kind == "string" else token.text
             if name in found:
                 raise self.error(f"attribute {name} is there twice", token)
-            if not self.accept("="):
-                found[name] = True
-            else:
-                found[name] = self.constant() if constant and name == "value" else self.attribute()
+            read = self.constant if constant and name == "value" else self.attribute
+            found[name] = read() if self.accept("=") else True
+
+        self.separated(entry, "{", "}")
         return found
 
     def optional_dict(self) -> dict[str, Parsed]:
@@ -180,8 +169,23 @@ class AttributeParser(Cursor):
         token = self.token
         if token.kind == "number" or token.text in ("-", "true", "false"):
             return self._number_attribute()
-        if token.text in _STARTS:
-            return _STARTS[token.text](self)
+        match token.text:
+            case "unit":
+                self.advance()
+                return True
+            case "dense":
+                return self._dense_attribute()
+            case "array":
+                return self._array_attribute()
+            case "[":
+                return self.separated(self.attribute, "[", "]")
+            case "{":
+                return self.attribute_dict()
+            case "(":
+                return self.function_type()
+            case "loc":
+                self.location()
+                return None
         match token.kind:
             case "string":
                 return unquoted(self.advance().text)
@@ -235,15 +239,6 @@ class AttributeParser(Cursor):
         self.expect(">")
         return tuple(self.number_in(literal, element) for literal in literals)
 
-    def _list_attribute(self) -> list[Parsed]:
-        self.expect("[")
-        found: list[Parsed] = []
-        while not self.accept("]"):
-            if found:
-                self.expect(",")
-            found.append(self.attribute())
-        return found
-
     def skip_angles(self) -> None:
         """Pass over `<...>`, if it comes next."""
         depth = int(self.accept("<"))
@@ -281,12 +276,7 @@ class AttributeParser(Cursor):
         if not self.accept("fused"):
             raise self.unexpected("a location")
         self.skip_angles()
-        self.expect("[")
-        found = self._place()
-        while self.accept(","):
-            found += self._place()
-        self.expect("]")
-        return found
+        return tuple(place for places in self.separated(self._place, "[", "]") for place in places)
 
     def _named_place(self, name: str) -> Location:
         """`"file":1:2`, also with an end, ` to 3:4` or ` to :4`; a value's `"name"`, of something at a place."""
@@ -305,24 +295,3 @@ class AttributeParser(Cursor):
             self.expect(":")
             self.integer()
         return (Loc(name, line, column),)
-
-
-def _unit(parser: AttributeParser) -> bool:
-    parser.advance()
-    return True
-
-
-def _location_attribute(parser: AttributeParser) -> None:
-    parser.location()
-
-
-_STARTS = {
-    "unit": _unit,
-    "dense": AttributeParser._dense_attribute,
-    "array": AttributeParser._array_attribute,
-    "[": AttributeParser._list_attribute,
-    "{": AttributeParser.attribute_dict,
-    "(": AttributeParser.function_type,
-    "loc": _location_attribute,
-}
-"""Attributes that are recognized by how they begin."""

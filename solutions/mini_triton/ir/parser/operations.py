@@ -86,21 +86,18 @@ class Parser(AttributeParser):
 
     def _set_locations(self) -> None:
         """Now that all aliases are known, also those from the end of the text."""
-        known: dict[str, Loc | None] = {}
-
-        def innermost(location: Location) -> Loc | None:
-            return next(filter(None, map(place, location)), None)
-
-        def place(name: Loc | str) -> Loc | None:
-            if isinstance(name, Loc):
-                return name
-            if name not in known:
-                known[name] = None  # also the answer for an alias that leads back to itself
-                known[name] = innermost(self._aliases.get(name, ()))
-            return known[name]
-
         for operation, location in self._locations:
-            operation.loc = innermost(location)
+            operation.loc = self._innermost(location)
+
+    def _innermost(self, location: Location, inside: Location = ()) -> Loc | None:
+        """The first place in a location, which may be in one of its aliases; `inside` are those that led here."""
+        for place in location:
+            found = place if isinstance(place, Loc) else None
+            if isinstance(place, str) and place not in inside:
+                found = self._innermost(self._aliases.get(place, ()), (*inside, place))
+            if found:
+                return found
+        return None
 
     # --- values
 
@@ -201,7 +198,7 @@ class Parser(AttributeParser):
     def _labelled_block(self) -> Block:
         """`^bb0(%x: f32, %y: f32):`, without its operations."""
         self.advance()
-        arguments = self.arguments() if self.accept("(") else []
+        arguments = self.arguments() if self.at("(") else []
         self.expect(":")
         return self._block(arguments)
 
@@ -219,9 +216,7 @@ class Parser(AttributeParser):
         """`"name"(%operands) <{attributes}> ({ regions }) {attributes} : (types) -> types`."""
         start = self.advance()
         declared = self.declared(unquoted(start.text), start)
-        self.expect("(")
-        operands = self.operands()
-        self.expect(")")
+        operands = self.separated(self.operand, "(", ")")
         constant = declared.name == "arith.constant"
         parsed: dict[str, Parsed] = {}
         if self.accept("<"):
@@ -249,11 +244,7 @@ class Parser(AttributeParser):
         return operation
 
     def _generic_regions(self, declared: OpDefinition, start: Token) -> list[Region]:
-        self.expect("(")
-        regions = [self.region(function=declared.name == "tt.func")]
-        while self.accept(","):
-            regions.append(self.region())
-        self.expect(")")
+        regions = self.separated(lambda: self.region(function=declared.name == "tt.func"), "(", ")")
         if not declared.schema.takes_regions:
             raise self.error(f"{declared.name} has no regions", start)
         return regions

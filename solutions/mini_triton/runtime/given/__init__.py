@@ -2,5 +2,6 @@
 
 warm.py     quick launches on a GPU, once a kernel has run there
 reach.py    memory that kernels reach by addresses alone
+tuples.py   tuples as arguments of a launch
 bounds.py   what becomes of accesses out of bounds: an error, a list, or what a GPU does
 """

@@ -2,7 +2,7 @@
 
     @given(kernel=kernels())
     def test(kernel: Kernel) -> None:
-        judge([kernel])  # of `judging`: our front end makes the same of it as real Triton's
+        judge(kernel)  # our front end makes the same of it as real Triton's
 
 Each is well-typed: while it is written, the dtype and the shape of every name is known. Real Triton from 3.6 to 3.9
 accepts all of them and gives all the same meaning: what means something else in one of them is left out, such as `-x`
@@ -17,9 +17,6 @@ Run on its `arguments`, a kernel gives what its source says, and nothing that is
   from a float that is out of an integer's range. Integers wrap;
 * floats may become infinite or NaN, but no result depends on the order in which NaNs are met, or on their bits.
 
-For that, floats in its buffers must be finite and within ±8; integers may be anything, but those passed as arguments
-have to be the `Scalar`s' values.
-
 With `exact` there is no operation that machines round differently (`/` and `%` of floats, `tl.exp`, sums of floats), so
 that results are equal bit for bit, where `x * y + z` is rounded twice and the sign of a zero does not count.
 """
@@ -27,51 +24,53 @@ that results are equal bit for bit, where `x * y + z` is rounded twice and the s
 from __future__ import annotations
 
 import random
+from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 
+from tests.corpus.inputs import DTYPES, random_bits, random_numbers
+from tests.oracles.launching import Launch
+from tests.oracles.triton import Source
+from tests.support.m05_frontend.compilation import judge_valid
 from tests.support.m05_frontend.random_kernels import expressions as e
 from tests.support.m05_frontend.random_kernels import statements as s
-from tests.support.m05_frontend.random_kernels.writing import Buffer, Function, Grammar, Kernel, Program, Scalar
+from tests.support.m05_frontend.random_kernels.writing import (
+    INTEGERS,
+    Buffer,
+    Function,
+    Grammar,
+    Kernel,
+    Program,
+    in_signature,
+)
 
-__all__ = ["CONTROL_FLOW", "EVERYTHING", "LOOPS", "Buffer", "Kernel", "Scalar", "kernels", "write"]
+__all__ = ["EVERYTHING", "LOOPS", "Buffer", "Kernel", "judge", "kernels", "launch", "write"]
 
 EVERYTHING = Grammar(
     expressions=(
         *(e.load,) * 8,
         *(form for form in e.FORMS for _ in range(form.weight)),
         *(e.cast,) * 4,
-        *(e.argument, e.bitcast, e.new_block) * 2,
+        *(e.new_block,) * 2,
     ),
     statements=(
         *(s.assign,) * 16,
         *(s.change,) * 4,
         *(s.swap, s.store) * 2,
         *(s.pointer, s.call) * 3,
-        *(s.unpacking,) * 6,
-        *(s.for_loop, s.branch) * 4,
-        *(s.while_loop,) * 2,
-        *(s.atomic, s.early_return),
+        *(s.for_loop, s.branch) * 5,
+        *(s.while_loop, s.early_return) * 2,
+        s.atomic,
     ),
 )
 """What a kernel may consist of, and how often. The first of each is the simplest."""
 
 LOOPS = Grammar(
-    expressions=(*(e.load, e.ARITHMETIC) * 3, e.argument, e.COLUMN, e.new_block),
+    expressions=(*(e.load, e.ARITHMETIC) * 3, e.COLUMN, e.new_block),
     statements=(*(s.assign, s.change) * 2, s.swap, s.store, s.pointer, *(s.for_loop,) * 5),
 )
 """Loops in loops, over every kind of range, that carry scalars, blocks, pointers, tuples."""
-
-CONTROL_FLOW = Grammar(
-    expressions=(*(e.load, e.ARITHMETIC, e.CHOICE) * 3, e.argument, e.COMPARISON, e.WHERE),
-    statements=(
-        *(s.assign, s.change) * 2,
-        *(s.swap, s.store, s.pointer),
-        *(s.call, s.for_loop, s.while_loop) * 2,
-        *(s.branch, s.early_return) * 4,
-    ),
-)
-"""Branches and loops in one another, functions, and early returns from both."""
 
 
 def kernels(exact: bool = False, grammar: Grammar = EVERYTHING) -> st.SearchStrategy[Kernel]:
@@ -81,11 +80,42 @@ def kernels(exact: bool = False, grammar: Grammar = EVERYTHING) -> st.SearchStra
 
 def write(source: random.Random, exact: bool = False, grammar: Grammar = EVERYTHING) -> Kernel:
     """The kernel that these choices stand for."""
-    program = Program(source, grammar, exact)
-    program.helpers.update(e.COMBINES)
+    program = Program(source, grammar, exact, e.HELPERS)
     k = Function(program)
     if value := e.load(k):
         k.define(value)
     s.statements(k, 24)
     s.finish(k)
-    return program.kernel(k.written())
+    return program.kernel(k.lines)
+
+
+def judge(kernel: Kernel) -> None:
+    """Fail where our front end makes something else of the kernel than real Triton's."""
+    __tracebackhide__ = True
+    judge_valid(to_source(kernel))
+
+
+def to_source(kernel: Kernel, **more: Any) -> Source:
+    """The kernel as a question to real Triton."""
+    return Source(kernel.source, "kernel", kernel.signature, kernel.constexprs, **more)
+
+
+OPTIONS = {"enable_fp_fusion": False}
+"""`x * y + z` is rounded twice."""
+
+
+def launch(kernel: Kernel, seed: int, times: int = 1) -> Launch:
+    """A launch of the kernel as real Triton compiles it, of so many times the programs of its grid."""
+    generator = np.random.PCG64(seed)
+    arguments: list[Any] = [
+        _random(argument, generator, times) if isinstance(argument, Buffer) else argument
+        for argument in kernel.arguments.values()
+    ]
+    x, *others = kernel.grid
+    return Launch(to_source(kernel, options=OPTIONS), (x * times, *others), arguments)
+
+
+def _random(buffer: Buffer, generator: np.random.PCG64, times: int) -> np.ndarray:
+    """Floats within ±8; integers are small ones or any. Each program has a part of its own: more programs need more."""
+    fill = random_bits if buffer.dtype in INTEGERS and generator.random_raw() % 2 else random_numbers
+    return fill(buffer.length * times, DTYPES[in_signature(buffer.dtype)], generator)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,7 @@ import numpy as np
 from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, stored, with_ones
 from mini_triton.codegen.library.lazy.box import Box
 
-COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
-    np.less: operator.lt,
-    np.less_equal: operator.le,
-    np.greater: operator.gt,
-    np.greater_equal: operator.ge,
-}
+COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal)
 LIMIT = 2**61  # sums of two numbers below this one fit in int64
 
 
@@ -30,9 +24,6 @@ class Affine(Lazy):
     def __init__(self, start: Any, strides: Shape, shape: Shape, dtype: Any) -> None:
         self.start, self.strides, self.shape, self.dtype = start, strides, shape, np.dtype(dtype)
         self.known_bounds: tuple[int, int] | None = None
-
-    def __repr__(self) -> str:
-        return f"Affine(start={self.start}, strides={self.strides}, shape={self.shape}, dtype={self.dtype})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         result = np.asarray(self.start, np.int64)
@@ -87,7 +78,7 @@ class Affine(Lazy):
         if a is None or b is None:
             return None
         if ufunc in COMPARISONS:
-            return compared(COMPARISONS[ufunc], a, b)
+            return compared(ufunc, a, b)
         result = None
         if ufunc is np.add:
             result = a.plus(b)
@@ -163,7 +154,7 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
     return result if -LIMIT < low and high < LIMIT else None
 
 
-def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
+def compared(compare: np.ufunc, a: Affine, b: Affine) -> Box | None:
     """Where `compare(a, b)` is true, or None if that is no box."""
     difference = a.minus(b)
     if difference is None:

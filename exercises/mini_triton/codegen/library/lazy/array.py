@@ -24,6 +24,10 @@ class Lazy(NDArrayOperatorsMixin):
     shape: Shape
     dtype: np.dtype
 
+    def __repr__(self) -> str:
+        fields = (f"{name}={value}" for name, value in vars(self).items() if name != "known_bounds")
+        return f"{type(self).__name__}({', '.join(fields)})"
+
     @property
     def ndim(self) -> int:
         return len(self.shape)

@@ -21,9 +21,6 @@ class Box(Lazy):
     def __init__(self, ranges: tuple[tuple[int, int], ...], shape: Shape, rows: np.ndarray | None = None) -> None:
         self.ranges, self.shape, self.rows = ranges, shape, rows
 
-    def __repr__(self) -> str:
-        return f"Box(ranges={self.ranges}, shape={self.shape}, rows={self.rows})"
-
     @staticmethod
     def full(shape: Shape, rows: np.ndarray | None = None) -> Box:
         """A mask that is true everywhere, or in these rows."""

@@ -1,31 +1,3 @@
-def direct_kernel(
-    out, x, w, channels, height, width, filters, p_size, q_size, stride, padding, dilation, groups,
-    R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
-    pid = tl.program_id(0)
-    offsets = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
-    left = offsets % q_size * stride - padding
-    top = offsets // q_size * stride - padding
-    depth = channels // groups
-    filter = pid % filters
-    x_ptr = x + (pid // filters * channels + filter * groups // filters * depth) * height * width
-    accumulator = tl.zeros((BLOCK,), tl.float32)
-    # Taps outside: which pixels are inside of the image is the same for all channels.
-    for tap in tl.static_range(R * S):
-        h = top + tap // S * dilation
-        v = left + tap % S * dilation
-        mask = (offsets < p_size * q_size) & (0 <= h) & (h < height) & (0 <= v) & (v < width)
-        x_ptrs = x_ptr + h * width + v
-        w_ptr = w + filter * depth * R * S + tap
-        for _ in range(depth):
-            weight = tl.load(w_ptr).to(tl.float32)
-            accumulator = tl.fma(tl.load(x_ptrs, mask=mask, other=0.0).to(tl.float32), weight, accumulator)
-            x_ptrs += height * width
-            w_ptr += R * S
-    out_ptrs = out + pid * p_size * q_size + offsets
-    tl.store(out_ptrs, accumulator.to(out.dtype.element_ty), mask=offsets < p_size * q_size)
-
-
 def implicit_gemm_kernel(
     out, x, w, images, channels, height, width, filters, p_size, q_size, stride, padding, dilation, groups,
     R: tl.constexpr, S: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,

@@ -7,16 +7,6 @@ def power(x, maximum):
     return tl.exp2((x - tl.where(maximum == -float("inf"), 0.0, maximum)) * LOG2E)
 
 
-def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    offsets = tl.arange(0, BLOCK)
-    mask = offsets < columns
-    block = tl.load(x + row * x_stride + offsets, mask=mask, other=-float("inf")).to(tl.float32) * LOG2E
-    numerator = tl.exp2(block - tl.max(block, axis=0))
-    denominator = tl.sum(numerator, axis=0)
-    tl.store(out + row * out_stride + offsets, (numerator / denominator).to(out.dtype.element_ty), mask=mask)
-
-
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     x_pointers = x + row * x_stride + tl.arange(0, BLOCK)

@@ -1,9 +1,6 @@
 """The types of the IR, by matching and folding."""
 
-import dataclasses
-import functools
 import itertools
-import operator
 from collections import deque
 
 
@@ -28,19 +25,6 @@ def settle(i: int, left: int, right: int) -> int:
     raise ValueError(f"Cannot make_shape_compatible: incompatible dimensions at index {i}: {left} and {right}")
 
 
-class FloatType:
-    def width(self) -> int:
-        match self.name:
-            case "f64":
-                return 64
-            case "f32":
-                return 32
-            case "f16" | "bf16":
-                return 16
-            case _:
-                return 8
-
-
 class TensorType:
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))
@@ -54,36 +38,6 @@ class TensorType:
         deque(map(check_dimension, itertools.count(), self.shape), maxlen=0)
         if self.numel.bit_length() > MAX_NUMEL.bit_length():
             raise ValueError(f"numel ({self.numel}) exceeds triton maximum tensor numel ({MAX_NUMEL})")
-
-    def numel(self) -> int:
-        return functools.reduce(operator.mul, self.shape)
-
-    def __str__(self) -> str:
-        return f"tensor<{functools.reduce(lambda text, dim: f'{text}{dim}x', self.shape, '')}{self.element}>"
-
-
-def element_type(type: Type) -> Scalar:
-    match type:
-        case TensorType(_, element):
-            return element
-        case scalar:
-            return scalar
-
-
-def shape_of(type: Type) -> tuple[int, ...]:
-    match type:
-        case TensorType(shape, _):
-            return shape
-        case _:
-            return ()
-
-
-def with_element(type: Type, element: Scalar) -> Type:
-    match type:
-        case TensorType():
-            return dataclasses.replace(type, element=element)
-        case _:
-            return element
 
 
 def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:

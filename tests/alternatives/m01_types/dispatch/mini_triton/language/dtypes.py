@@ -31,15 +31,6 @@ def _(value: int) -> dtype:
     raise ValueError(f"no integer dtype holds {value}")
 
 
-def check_range(result: dtype, value: bool | int | float) -> None:
-    """Refuse an integer that its dtype does not hold."""
-    match result.int_range():
-        case (0, _) if value < 0:
-            raise ValueError("Cannot perform a binary operation between an unsigned tensor and a negative scalar")
-        case (low, high) if not low <= value <= high:
-            raise ValueError(f"Scalar {value} is out of range for type {result}")
-
-
 def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
     match sorted((lhs, rhs), key=precedence):
         case [dtype(name="fp64" | "fp32") as strongest, _]:
@@ -62,17 +53,6 @@ def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
 
 def literal_dtype(value: bool | int | float) -> dtype:
     return dtype_of(value)
-
-
-def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool = False) -> dtype:
-    match literal_dtype(value):
-        case dtype(kind=kind) as literal if kind > tensor.kind:
-            result = promote(tensor, literal, div_or_mod)
-        case _:
-            result = promote(tensor, tensor, div_or_mod)
-    if result.is_int():
-        check_range(result, value)
-    return result
 
 
 def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[CastStep]:

@@ -1,23 +1,7 @@
-"""The printer, by tables and joins."""
+"""The printer, by generators and joins."""
 
 import itertools
-from collections.abc import Callable, Iterator
-
-
-def format_number(value: bool | int | float, type: Type) -> str:
-    words = {True: "true", False: "false"}
-    if not isinstance(value, float):
-        return words[value] if isinstance(value, bool) else str(value)
-    scalar = element_type(type)
-    assert isinstance(scalar, FloatType)
-    infinity, nan = scalar.format.infinity, scalar.format.nan
-    special = {"inf": infinity, "nan": nan}.get(str(abs(value)))
-    if special is not None:
-        top = math.copysign(1, value) < 0
-        return f"0x{special + top * 2 ** (scalar.width - 1):0{scalar.width // 4}X}"
-    if math.isinf(value):
-        raise ValueError(f"{scalar} has no infinity")
-    return re.sub(r"^(-?\d+)(?=e)", r"\1.0", repr(value))
+from collections.abc import Iterator
 
 
 class Printer:
@@ -33,48 +17,6 @@ class Printer:
             self._taken |= {name}
             self._names[value] = f"%{name}"
         return self._names[value]
-
-    def results(self, operation: Operation) -> str:
-        count = len(operation.results)
-        suffix = {0: "", 1: ""}.get(count, f":{count}")
-        return "".join(f"{self._name(first)}{suffix} = " for first in operation.results[:1])
-
-    def attribute(self, value: Attribute, hint: Any = None) -> str:
-        extra = get_args(hint)[1] if len(get_args(hint)) > 1 else None
-        if isinstance(extra, Keyword):
-            return f"{extra.numbers[str(value)]} : i{extra.width}"
-        if extra == "symbol":
-            plain = str(value).isidentifier() and str(value).isascii()
-            return f"@{value}" if plain else f"@{quoted(str(value))}"
-        if value == ():
-            return "array<i32>"
-        forms: dict[type, Callable[[Any], str]] = {
-            bool: lambda flag: ("false", "true")[flag],
-            int: "{} : i32".format,
-            str: quoted,
-            tuple: lambda items: self._integers(", ".join(map(str, items)), len(items), hint),
-        }
-        return forms.get(type(value), str)(value)
-
-    def _integers(self, items: str, count: int, hint: Any) -> str:
-        """Integers as an array where a rule says what they are, else as a tensor."""
-        return f"array<i32: {items}>" if hint else f"dense<[{items}]> : tensor<{count}xi32>"
-
-    def constant(self, operation: Operation) -> str:
-        value, type = operation.attributes["value"], operation.result.type
-        assert isinstance(value, bool | int | float)
-        form = {True: "dense<{0}> : {1}", False: "{0}" if type == I1 else "{0} : {1}"}[isinstance(type, TensorType)]
-        return form.format(format_number(value, type), type)
-
-    def generic_form(self, operation: Operation, indent: str) -> str:
-        attributes = self._generic_attributes(operation)
-        parts = {
-            f'{self.results(operation)}"{operation.name}"({", ".join(map(self.name, operation.operands))})': True,
-            f"({', '.join(self.region(region, indent) for region in operation.regions)})": operation.regions,
-            self.attribute_dict(attributes): attributes,
-            f": {signature(operation)}": True,
-        }
-        return " ".join(text for text, is_there in parts.items() if is_there)
 
     def region(self, region: Region, indent: str) -> str:
         inner = indent + INDENT

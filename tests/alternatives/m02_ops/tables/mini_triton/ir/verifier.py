@@ -1,22 +1,6 @@
 """The verifier, by comprehensions."""
 
 
-def check_types(operation: Operation) -> None:
-    declared = definition(operation.name)
-    if declared is None:
-        raise fail(operation, "there is no such operation")
-    types = [tuple(value.type for value in values) for values in (operation.operands, operation.results)]
-    try:
-        derived = declared.result_types(types[0], operation.attributes, types[1], operation.regions)
-        pairs = enumerate(zip(derived, types[1], strict=False))
-        differs = [f"result {i} is {b}, not {a}" for i, (a, b) in pairs if a != b]
-        faults = differs or [f"{len(types[1])} results"] * (len(derived) != len(types[1]))
-    except TypeError as error:
-        faults = [str(error)]
-    if faults:
-        raise fail(operation, faults[0])
-
-
 def check_terminators(operation: Operation) -> None:
     blocks = [block.operations for region in operation.regions for block in region.blocks]
     flags = [[_terminates(inner) for inner in block] for block in blocks]

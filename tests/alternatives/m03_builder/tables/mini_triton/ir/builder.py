@@ -1,4 +1,4 @@
-from functools import partial, reduce
+from functools import reduce
 
 
 def _wrapped(value: bool | int, width: int) -> int:
@@ -46,68 +46,12 @@ class Builder:
         with self._with(loc=loc):
             yield
 
-    def insert(self, operation: Operation) -> Operation:
-        if self.block is None:
-            raise ValueError("nowhere to insert")
-        operations = self.block.operations
-        return self.block.insert(operations.index(self.anchor) if self.anchor else len(operations), operation)
-
-    def operation(
-        self,
-        name: str,
-        *operands: Value,
-        result: Type | tuple[Type, ...] = (),
-        regions: Iterable[Region] = (),
-        **attributes: Any,
-    ) -> Operation:
-        keywords = dict(result=result, regions=regions, loc=self.loc) | attributes
-        return self.insert(create(name, *operands, **keywords))
-
     def constant(self, value: bool | int | float, type: Type) -> OpResult:
         element = element_type(type)
         store = _STORE.get((element.__class__, element == I1))
         if store is None or isinstance(value, float) and not isinstance(element, FloatType):
             raise TypeError(f"no constant of type {type} is {value!r}")
         return self.create("arith.constant", value=store(value, element.width), result=type)
-
-    def expand_dims(self, value: Value, axis: int) -> OpResult:
-        rank = len(shape_of(value.type))
-        return self.create("tt.expand_dims", value, axis=axis + (rank + 1) * (axis < 0))
-
-    def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
-        shape, old = tuple(shape), shape_of(value.type)
-        if broadcast_shapes(old, shape) != shape:
-            raise ValueError(f"shape {old} does not grow to {shape}")
-        if old and old != shape:
-            value = reduce(self.expand_dims, [0] * (len(shape) - len(old)), value)
-        grow = {(): "tt.splat", shape: None}.get(shape_of(value.type), "tt.broadcast")
-        if shape == old or grow is None:
-            return value
-        return self.create(grow, value, result=TensorType(shape, element_type(value.type)))
-
-    def broadcast(self, *values: Value) -> list[Value]:
-        shape = reduce(broadcast_shapes, (shape_of(value.type) for value in values))
-        return list(map(partial(self.broadcast_to, shape=shape), values))
-
-    def elementwise(self, name: str, *operands: Value, **attributes: Any) -> OpResult:
-        return self.operation(name, *self.broadcast(*operands), **attributes).result
-
-    def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
-        return self.elementwise(f"arith.{name}" + "if"[is_float(lhs.type)], lhs, rhs)
-
-    def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
-        return self.elementwise("arith.cmp" + "if"[is_float(lhs.type)], lhs, rhs, predicate=predicate)
-
-    def load(self, ptr: Value, mask: Value | None = None, other: Value | None = None) -> OpResult:
-        if mask is None and other is not None:
-            raise ValueError("`other` is for what a mask leaves out")
-        ptr, *mask_ = self.broadcast(ptr, *filter(None, [mask]))
-        others = [self.broadcast_to(value, shape_of(ptr.type)) for value in (other,) if value is not None]
-        return self.create("tt.load", ptr, *mask_, *others)
-
-    def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
-        given = [operand for operand in (value, mask) if operand is not None]
-        self.operation("tt.store", ptr, *(self.broadcast_to(operand, shape_of(ptr.type)) for operand in given))
 
     def cast(self, value: Value, steps: Iterable[tuple[str, HasIRType]]) -> Value:
         special = {

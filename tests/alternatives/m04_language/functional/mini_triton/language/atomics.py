@@ -12,11 +12,6 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
     return (pointer, *fitted)
 
 
-def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    operands = _operands("atomic_add", pointer, val, mask)
-    return _rmw("f" * operands[1].dtype.is_floating() + "add", *operands, _order(sem, scope))
-
-
 def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     operands = _operands("atomic_max", pointer, val, mask)
     dtype, order = operands[1].dtype, _order(sem, scope)
@@ -42,14 +37,3 @@ def _by_bits(
     parts = ((operation, ~sign), (mirrored, sign))
     plus, minus = (_rmw(name, where, content, mask & part, order) for name, part in parts)
     return reinterpret(build("arith.select", ~sign, plus, minus, dtype=bits), value.dtype)
-
-
-def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: str | None = None) -> tensor:
-    _check_is_pointer(pointer, "atomic_cas")
-    element = pointer.dtype.element_ty
-    if element.width < 16:
-        raise ValueError(f"atomic_cas only supports elements with width 16, 32, 64: not {element}")
-    pair = [*map(to_tensor, (cmp, val))]
-    if any(x.handle.type != with_element(pointer.handle.type, element.ir_type) for x in pair):
-        raise TypeError(f"atomic_cas with {element}: {pair}")
-    return build("tt.atomic_cas", pointer, *pair, dtype=pair[1].dtype, **_order(sem, scope))

@@ -1,9 +1,3 @@
-def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
-    if x.dtype != dtype:
-        return tensor(current().cast(x.handle, iter(cast_steps(x.dtype, dtype))), dtype)
-    return x
-
-
 def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
     x, y = unwrap(x), unwrap(y)
 
@@ -51,61 +45,5 @@ def add(x: Any, y: Any) -> tensor:
     return build("tt.addptr", first, convert(second, int64) if low == 0 and second.dtype.width < 64 else second)
 
 
-def sub(x: Any, y: Any) -> tensor:
-    match [dtype_of(value).is_ptr() for value in (x, y)]:
-        case [True, False]:
-            pointer, offset = unify(x, y, pointers=True)
-            return add(pointer, neg(offset))
-    return made(lambda dtype: choose(dtype, "arith.subf", "arith.subi"))(x, y)
-
-
 def mul(x: Any, y: Any) -> tensor:
     return made(lambda dtype: choose(dtype, "arith.mulf", "arith.muli"))(x, y)
-
-
-def truediv(x: Any, y: Any) -> tensor:
-    pair = unify(x, y, div_or_mod=True)
-    return build("arith.divf", *(convert(operand, float32) if operand.dtype.is_int() else operand for operand in pair))
-
-
-def floordiv(x: Any, y: Any) -> tensor:
-    def name(dtype: Any) -> str:
-        if dtype.is_floating():
-            refuse(f"unexpected type {dtype}")
-        return choose(dtype, "", "arith.divsi", "arith.divui")
-
-    return made(name, div_or_mod=True)(x, y)
-
-
-def mod(x: Any, y: Any) -> tensor:
-    return made(lambda dtype: choose(dtype, "arith.remf", "arith.remsi", "arith.remui"), div_or_mod=True)(x, y)
-
-
-def bitwise(name: str, x: Any, y: Any) -> tensor:
-    def checked(dtype: Any) -> str:
-        return name if dtype.is_int() else refuse(f"invalid operands of type {dtype} and {dtype}")
-
-    return made(checked)(x, y)
-
-
-def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
-    signed = isinstance(shifted.dtype, pointer_type) or shifted.dtype.signed
-    return bitwise("arith.shrsi" if signed else "arith.shrui", x, y)
-
-
-def neg(x: tensor) -> tensor:
-    zero = refuse(f"wrong type argument to unary minus: {x.dtype}") if x.dtype.is_ptr() else -0.0
-    return sub(make_scalar(zero if x.dtype.is_floating() else int(zero), x.dtype), x)
-
-
-def invert(x: tensor) -> tensor:
-    flips = not x.dtype.is_ptr() and x.dtype.is_int()
-    high = x.dtype.int_range()[1] if flips else refuse(f"wrong type argument to unary invert: {x.dtype}")
-    return bitwise("arith.xori", make_scalar(-1 if x.dtype.signed else high, x.dtype), x)
-
-
-def compare(name: str, x: Any, y: Any) -> tensor:
-    pair = unify(*map(to_tensor, (x, y)))
-    integer = pair[0].dtype.is_int()
-    letter = "" if integer and name in ("eq", "ne") else choose(pair[0].dtype, "u" if name == "ne" else "o", "s", "u")
-    return build("arith.cmpi" if integer else "arith.cmpf", *pair, predicate=f"{letter}{name}", dtype=int1)

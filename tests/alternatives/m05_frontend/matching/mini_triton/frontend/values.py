@@ -1,13 +1,3 @@
-def to_run_time(value: Any) -> Any:
-    match value:
-        case constexpr(value=int() | float()):
-            return to_tensor(value)
-        case tuple():
-            return tuple(to_run_time(element) for element in value)
-        case _:
-            return value
-
-
 def flatten(value: Any) -> list[tensor]:
     match value:
         case tensor():
@@ -32,13 +22,3 @@ def rebuild(value: Any, handles: Iterable[Value]) -> Any:
             return type(value)(*[rebuild(field, handles) for field in _fields(value).values()])
         case _:
             return value
-
-
-def describe(value: Any) -> str:
-    match value:
-        case tuple():
-            return "(" + ", ".join(describe(element) for element in value) + ")"
-        case RunTimeValue() if not isinstance(value, tensor):
-            return type(value).__name__ + describe(tuple(_fields(value).values()))
-        case _:
-            return repr(value)

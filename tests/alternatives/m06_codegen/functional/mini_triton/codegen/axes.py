@@ -1,4 +1,3 @@
-import itertools
 from collections.abc import Callable
 
 
@@ -30,13 +29,3 @@ class Varying:
             rank = len(shape_of(operation.results[0].type))
             return frozenset(range(-1 if PROGRAM in axes else 0, rank))
         return axes
-
-    def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
-        lower, upper, step, *inits = operation.operands
-        block = operation.regions[0].block
-        variable, *carried = block.arguments
-        assert block.terminator is not None
-        trips = self.of(lower, upper, step)
-        found = [trips | self.of(*pair) for pair in zip(inits, block.terminator.operands, strict=True)]
-        carries = (zip(values, found, strict=True) for values in (carried, operation.results))
-        yield from itertools.chain([(variable, self.of(step, lower))], *carries)

@@ -1,16 +1,4 @@
 import collections
-import functools
-
-
-def uniform_for(emit: Emitter, operation: Operation) -> None:
-    block = operation.regions[0].block
-    variable, *carried = block.arguments
-    bounds = [emit.text(bound) for bound in operation.operands[:3]]
-    number = emit.fresh(f"{emit.name(variable)}_number")
-    with emit.indented(f"for {number} in range({', '.join(bounds)}):"):
-        emit.write(f"{emit.name(variable)} = np.asarray({number}).astype({dtype_text(variable.type)})[()]")
-        emit.block(block)
-        pass_on(emit, carried, end_of(block))
 
 
 def divergent_for(emit: Emitter, operation: Operation) -> None:
@@ -28,24 +16,6 @@ def divergent_for(emit: Emitter, operation: Operation) -> None:
             emit.write("break")
         emit.block(block)
         pass_on(emit, carried, end_of(block), only=running)
-    emit.active = outer
-
-
-def divergent_while(emit: Emitter, before: Block, after: Block) -> None:
-    condition, *forwarded = end_of(before)
-    outer, emit.active = emit.active, emit.fresh("running")
-    begin_with_zeros(emit, after.arguments)
-    emit.write(f"{emit.active} = {outer or 'np.ones(P, bool)'}")
-    running = emit.active
-    carry = functools.partial(pass_on, emit, only=running)
-    with emit.indented("while True:"):
-        emit.block(before)
-        carry(after.arguments, forwarded)
-        emit.write(f"{running} = np.logical_and({emit.text(condition)}, {running})")
-        with emit.indented(f"if not {running}.any():"):
-            emit.write("break")
-        emit.block(after)
-        carry(before.arguments, end_of(after))
     emit.active = outer
 
 

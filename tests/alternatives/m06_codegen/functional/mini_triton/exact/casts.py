@@ -4,26 +4,6 @@ def toward_zero(x: Array, dtype: Any) -> Array:
     return np.subtract(unsigned(near), np.abs(back) > np.abs(x), dtype=unsigned(near).dtype).view(dtype)
 
 
-def to_odd(x: Array) -> Array:
-    cut = toward_zero(x, np.float32)
-    return np.bitwise_or(unsigned(cut), (cut.astype(x.dtype) != x).astype(np.uint32)).view(np.float32)
-
-
-def rounded(x: Array, dtype: Any) -> Array:
-    exactly = np.dtype(dtype) in map(np.dtype, NUMPY_FLOATS) or x.dtype == np.float32 or x.dtype.itemsize < 3
-    return (x if exactly else to_odd(widened(x))).astype(dtype)
-
-
-def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
-    dtype = np.dtype(dtype)
-    saturates = dtype.itemsize == 1 and (dtype == ml_dtypes.float8_e4m3fn or rounding != "rtz")
-    shorter = dtype.itemsize < x.dtype.itemsize
-    wide = x.astype(np.promote_types(np.float32, x.dtype if x.dtype == np.float64 else np.float32)) if saturates else x
-    limit = float(ml_dtypes.finfo(dtype).max)
-    clipped = wide.clip(-limit, limit) if saturates else wide
-    return (toward_zero if rounding == "rtz" and shorter else rounded)(clipped, dtype)
-
-
 def saturated(x: Array, dtype: Any) -> Array:
     info, kind = np.iinfo(dtype), np.dtype(dtype).type
     x = np.asarray(x) if x.dtype in NUMPY_FLOATS else np.asarray(x, np.float32)

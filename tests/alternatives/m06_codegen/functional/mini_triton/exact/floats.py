@@ -6,14 +6,6 @@ def maxnumf(x: Array, y: Array) -> Array:
     return with_zero(np.where(np.isnan(y) | (x > y), x, y), x, y, 0.0)
 
 
-def minimumf(x: Array, y: Array) -> Array:
-    return with_zero(np.where(np.isnan(x) | np.isnan(y), x + y, np.fmin(x, y)), x, y, -0.0)
-
-
-def minnumf(x: Array, y: Array) -> Array:
-    return with_zero(np.where(np.isnan(y) | (x < y), x, y), x, y, -0.0)
-
-
 def with_zero(result: Array, x: Array, y: Array, zero: float) -> Array:
     zeros = np.logical_and(np.equal(x, 0), np.equal(y, 0)) & (np.signbit(x) ^ np.signbit(y))
     return np.where(zeros, np.full((), zero, np.asarray(result).dtype), result)

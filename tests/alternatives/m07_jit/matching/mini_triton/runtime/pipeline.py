@@ -1,8 +1,3 @@
-def build_module(_: str, compilation: Compilation) -> Module:
-    multiples = {name for name, (_, divisible, _) in compilation.arguments.items() if divisible}
-    return ast_to_ttir(compilation.kernel, compilation.signature, compilation.constants, divisible=multiples)
-
-
 def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any = None) -> tuple[Any, dict[str, Text]]:
     match stages:
         case []:

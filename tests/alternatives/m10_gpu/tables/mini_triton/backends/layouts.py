@@ -8,11 +8,3 @@ class Blocked:
         for axis, (step, base) in reversed(list(zip(places, table, strict=True))):
             number = number * base + index[axis] // step % base
         return number
-
-
-def layouts(ttgir: str) -> dict[str, Blocked]:
-    found = {}
-    for match in _BLOCKED.finditer(ttgir):
-        name, *texts = match.groups()
-        found[name] = Blocked(*[tuple(int(size) for size in re.split(r",\s*", text)) for text in texts])
-    return found

@@ -25,16 +25,3 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
     require(len(present) == 2 or yields == [()], "there is no else for the results")
     require(len(set(yields)) == 1, f"the branches yield {' and '.join(map(spell, yields))}")
     return yields[0]
-
-
-def while_(*inits: Type, regions: list[Region]) -> Types:
-    require(len(regions) == 2, f"there are {len(regions)} regions")
-    ends = [end_of(region, name) for region, name in zip(regions, ("scf.condition", "scf.yield"), strict=True)]
-    forwards, yields = operand_types(ends[0])[1:], operand_types(ends[1])
-    takes, receives = (argument_types(region.block) for region in regions)
-    require((takes, receives, yields) == (inits, forwards, inits), "what goes around the loop does not fit")
-    return forwards
-
-
-def condition(condition: Type, *values: Type) -> None:
-    require({condition} == {I1}, f"{condition} is no scalar boolean")

@@ -1,15 +1,5 @@
 """Elementwise operations; every rule is a table of conditions."""
 
-from collections.abc import Callable
-
-
-def same_integers(lhs: Type, rhs: Type) -> Type:
-    return _check(lhs, {f"{lhs} is not of integers": not is_integer(lhs), f"{lhs} is not {rhs}": lhs != rhs})
-
-
-def same_floats(lhs: Type, rhs: Type) -> Type:
-    return _check(lhs, {f"{lhs} is not of floats": not is_float(lhs), f"{lhs} is not {rhs}": lhs != rhs})
-
 
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
     conditions = {I1, with_element(true_value, I1)}
@@ -20,14 +10,6 @@ def select(condition: Type, true_value: Type, false_value: Type) -> Type:
             f"{condition} is none of {', '.join(map(str, conditions))}": condition not in conditions,
         },
     )
-
-
-def wider_float(input: Type, *, result: Type) -> Type:
-    return _wider(input, result, (16, 32, 64), is_float)
-
-
-def wider_integer(input: Type, *, result: Type) -> Type:
-    return _wider(input, result, (1, 8, 16, 32, 64), is_integer)
 
 
 def bitcast(input: Type, *, result: Type) -> Type:
@@ -47,16 +29,3 @@ def _check(type: Type, faults: dict[str, bool]) -> Type:
     for message in (message for message, is_there in faults.items() if is_there):
         raise TypeError(message)
     return type
-
-
-def _wider(input: Type, result: Type, widths: tuple[int, ...], fits: Callable[[Type], bool]) -> Type:
-    """A cast from one of the widths to a later one."""
-    return _check(
-        result,
-        {
-            "the shapes differ": shape_of(input) != shape_of(result),
-            f"{input} or {result} has the wrong kind": not (fits(input) and fits(result)),
-            f"{input} has a width of {width(input)}": width(input) not in widths,
-            f"{result} is no wider": width(result) <= width(input),
-        },
-    )

@@ -26,16 +26,3 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
     wanted = [*map(element_type, sources)]
     for values, count in ((blocks[0].arguments, 2), (ends[0].operands, 1)):
         require([value.type for value in values] == wanted * count, f"{spell(wanted * count)} is wanted")
-
-
-def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
-    combine_types(sources, axis, regions, "tt.reduce.return")
-    sizes = dict(enumerate(shape_of(sources[0])))
-    rest = tuple(size for i, size in sizes.items() if i != axis)
-    types = {True: lambda element: TensorType(rest, element), False: lambda element: element}
-    return tuple(map(types[bool(rest)], map(element_type, sources)))
-
-
-def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
-    combine_types(sources, axis, regions, "tt.scan.return")
-    return sources

@@ -3,17 +3,6 @@
 import itertools
 
 
-def make_range(*, start: int, end: int) -> Type:
-    numbers = range(start, end)
-    require(bool(numbers), f"{numbers} is empty")
-    return TensorType((len(numbers),), I32)
-
-
-def splat(src: Type, *, result: Type) -> Type:
-    require(result != src and element_type(result) == src, f"a splat of {src} is no {result}")
-    return tensor(result)
-
-
 def expand_dims(src: Type, *, axis: int) -> Type:
     sizes = dict(enumerate(tensor(src).shape))
     require(axis in {*sizes, len(sizes)}, f"there is no axis {axis} to put into {src}")
@@ -29,25 +18,8 @@ def broadcast(src: Type, *, result: Type) -> Type:
     return result
 
 
-def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
-    old, new = ((type.element, type.numel) for type in map(tensor, (src, result)))
-    require(old == new, f"{src} has not the elements of {result}")
-    return result
-
-
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
     places = {axis: i for i, axis in enumerate(order)}
     shape = tensor(src).shape
     require(len(order) == len(shape) and {*places} == {*range(len(shape))}, f"{order} does not order {src}")
     return TensorType(tuple(map(dict(enumerate(shape)).get, order)), element_type(src))
-
-
-def join(lhs: Type, rhs: Type) -> Type:
-    require({tensor(lhs)} == {tensor(rhs)}, f"{lhs} is not {rhs}")
-    return TensorType((*lhs.shape, len((lhs, rhs))), lhs.element)
-
-
-def split(src: Type) -> tuple[Type, Type]:
-    *rest, last = tensor(src).shape
-    require(bool(rest) and last == 2, f"{src} has no two halves")
-    return tuple(TensorType(tuple(rest), element_type(src)) for _ in range(last))

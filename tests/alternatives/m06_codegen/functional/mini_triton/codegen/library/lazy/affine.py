@@ -1,28 +1,6 @@
 import bisect
 
 
-class Affine:
-    def corners(self) -> tuple[int, int]:
-        ends = [sorted((0, stride * (size - 1))) for stride, size in zip(self.strides, self.shape, strict=True)]
-        first = [int(extreme(self.start)) for extreme in (np.min, np.max)]
-        return tuple(map(sum, zip(first, *ends, strict=True)))
-
-    def plus(self, other: Affine) -> Affine | None:
-        if not other.shape:
-            result = Affine(self.start + other.start, self.strides, self.shape, max(self.dtype, other.dtype))
-            if self.known_bounds:
-                low, high = self.known_bounds
-                result.known_bounds = low + other.start, high + other.start
-            return result
-        shape = common(self.shape, other.shape)
-        a, b = self.broadcast_to(shape), other.broadcast_to(shape)
-        start, strides = a.start + b.start, tuple(map(operator.add, a.strides, b.strides))
-        long = map((1).__lt__, np.shape(start))
-        if any(map(operator.and_, long, map(bool, strides))):
-            return None
-        return Affine(start, strides, shape, max(a.dtype, b.dtype))
-
-
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
     difference = a.minus(b)
     if difference is None:

@@ -1,61 +1,39 @@
-"""A very small course in a folder of its own: two milestones, a reference, its stubs and its tests."""
+"""A very small course in a folder of its own, with its stubs and tests, and reports made by hand."""
 
 from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grader import stubs
 from grader.curriculum import Curriculum, load
 from grader.grading import Grading, Settings
-from grader.verdicts import TestResult, Verdict
+from grader.verdicts import MilestoneResult, ModuleOrigin, Report, TaskResult, TestResult, Verdict
 
 MEMORY = 400 << 20
 
+
+def _declaration(milestone: str, *tasks: str) -> str:
+    lines = [milestone, 'title = "Title"', 'summary = "A summary."', "timeout = 2"]
+    for task in tasks:
+        lines += ["[[task]]", task, "minutes = 10", 'hints = ["Ask.", "Tell.", "Show."]']
+    return "\n".join([*lines, ""])
+
+
 FILES = {
     "pyproject.toml": "[tool.pytest.ini_options]\ntestpaths = ['tests']\n",
-    "grader/curriculum/m01_numbers.toml": """
-        number = 1
-        key = "numbers"
-        title = "Numbers"
-        summary = "Small functions."
-        modules = ["tiny", "tiny.number", "tiny.text"]
-        timeout = 2
-        [[task]]
-        id = "1.1"
-        title = "Add"
-        points = 2
-        minutes = 10
-        hints = ["a", "b", "c"]
-        [[task]]
-        id = "1.2"
-        title = "Double"
-        points = 1
-        minutes = 10
-        hints = ["a", "b", "c"]
-        [[task]]
-        id = "1.3"
-        title = "Shout"
-        points = 1
-        minutes = 10
-        hints = ["a", "b", "c"]
-        """,
-    "grader/curriculum/m02_chains.toml": """
-        number = 2
-        key = "chains"
-        title = "Chains"
-        summary = "Built on numbers."
-        modules = ["tiny.chain"]
-        timeout = 2
-        [[task]]
-        id = "2.1"
-        title = "Sum"
-        points = 3
-        minutes = 10
-        requires = ["1.1"]
-        hints = ["a", "b", "c"]
-        """,
+    "grader/curriculum/m01_numbers.toml": _declaration(
+        'number = 1\nkey = "numbers"\nmodules = ["tiny", "tiny.number", "tiny.text"]',
+        'id = "1.1"\ntitle = "Add"\npoints = 2',
+        'id = "1.2"\ntitle = "Double"\npoints = 1',
+        'id = "1.3"\ntitle = "Shout"\npoints = 1',
+    ),
+    "grader/curriculum/m02_chains.toml": _declaration(
+        'number = 2\nkey = "chains"\nmodules = ["tiny.chain"]',
+        'id = "2.1"\ntitle = "Sum"\npoints = 3\nrequires = ["1.1"]',
+    ),
     "solutions/tiny/__init__.py": '"""A tiny package."""\n',
     "solutions/tiny/number.py": '''
         """Numbers."""
@@ -206,3 +184,28 @@ def make(root: Path) -> Course:
 def verdicts(results: dict[str, TestResult]) -> dict[str, Verdict]:
     """Only the verdicts."""
     return {name: result.verdict for name, result in results.items()}
+
+
+def result(task: str, verdict: Verdict, message: str = "", name: str = "works", **facts: Any) -> TestResult:
+    """One test's outcome."""
+    file = f"tests/m01_numbers/test_{task.replace('.', '_')}_case.py"
+    return TestResult(f"{file}::test_{name}", verdict, message, seconds=0.25, **facts)
+
+
+TASKS = {"1.1": ("Add", 2), "1.2": ("Double", 1), "1.3": ("Shout", 1), "2.1": ("Sum", 3)}
+
+
+def report(*tasks: tuple[str, list[TestResult]], impl: str = "learner") -> Report:
+    """A report on the first milestone."""
+    results = [TaskResult(id, *TASKS[id], tests) for id, tests in tasks]
+    return Report(
+        target=["milestone1"],
+        impl=impl,
+        fill="reference",
+        device="cpu",
+        seed=0,
+        oracles={"triton": "records 3.7.1"},
+        milestones=[MilestoneResult("milestone1", "numbers", results)],
+        modules=[ModuleOrigin("tiny.number", "learner", "exercises/tiny/number.py", "ab" * 32)],
+        seconds=1.5,
+    )

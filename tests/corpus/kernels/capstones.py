@@ -1,9 +1,4 @@
-"""The capstone kernels of milestone 3 for real Triton: what a module built by hand is compared with.
-
-Imports Triton. From a test, ask `tests.oracles.capstones`.
-"""
-
-from __future__ import annotations
+"""The capstone kernels of milestone 3: what a module built by hand is compared with."""
 
 import triton
 import triton.language as tl

@@ -1,0 +1,271 @@
+"""Demos: `python -m kernels.softmax` compares a kernel with PyTorch, and shows which program touches what. (Given.)
+
+Pictures are measured, not drawn. Who writes an element? The kernel is launched with 1, 2, 3, ... programs, on memory
+full of NaN. Who reads an element? It is made NaN, and what becomes NaN has read it. `bench/` measures times.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from kernels.compiler import tl, triton
+
+SYMBOLS = {-2: "~", -1: "·"} | dict(enumerate("0123456789abcdefghijklmnopqrstuvwxyz"))
+BLOCKS = "·░█"  # of numbers from 0 to 2
+NEAR = 1e-5  # in fp32, how far off a result may be, relative to the largest element
+OF_KERNELS = {"AccessError", "CompilationError"}  # errors that say all that is to say; real Triton's has the same name
+
+
+def run(name: str) -> None:
+    """The demo of a module; or a few words, if its task is not written yet, or its kernel is refused."""
+    demo = Demo()
+    try:
+        globals()[name](demo)
+    except Exception as error:
+        if task := unwritten(error):
+            print(f"{task}: not written yet.")
+        elif OF_KERNELS & {kind.__name__ for kind in type(error).__mro__}:
+            print(f"{type(error).__name__}: {error}")
+        else:
+            raise
+        raise SystemExit(1) from None
+    if not demo.right:
+        raise SystemExit(1)
+
+
+def unwritten(error: BaseException | None) -> str:
+    """`Task 8.2: Softmax`, if an error came of a stub: either raised by it, or by a compiler that met its `raise`."""
+    while error:
+        if found := re.search(r"Task \d+\.\d+: [^\"'\n]+", str(error)):
+            return found.group()
+        error = error.__cause__ or error.__context__
+    return ""
+
+
+class Demo:
+    """What the demos share: arrays, and what is printed."""
+
+    def __init__(self) -> None:
+        real = triton.__name__ == "triton"
+        self.device = "cuda" if real and torch.cuda.is_available() else "cpu"
+        self.random = torch.Generator().manual_seed(0)
+        self.right = True
+        if real and self.device == "cpu" and not triton.knobs.runtime.interpret:
+            raise SystemExit("Real Triton needs a GPU here, or TRITON_INTERPRET=1.")
+        print(f"compiler: {'real Triton' if real else 'mini_triton'}, on {self.device}")
+
+    def normal(self, *shape: int) -> Any:
+        """Random numbers, the same in each run."""
+        return torch.randn(shape, generator=self.random).to(self.device)
+
+    def check(self, what: str, got: Any, expected: Any) -> None:
+        """Say how far a result is from what PyTorch makes of the same."""
+        off = float((got.double() - expected.double()).abs().max() / expected.double().abs().max())
+        print(f"{what}: {'✓' if off <= NEAR else '✗ not'} as PyTorch (off by {off:.0e})")
+        self.right &= off <= NEAR
+
+
+def picture(title: str, *panels: tuple[str, list[str]]) -> None:
+    """Print panels of equally many lines side by side, each with a caption."""
+    print(f"\n{title}")
+    columns = [[caption, *lines] for caption, lines in panels]
+    widths = [max(map(len, column)) for column in columns]
+    for parts in zip(*columns, strict=True):
+        if any(parts):
+            print(f"  {'    '.join(map(str.ljust, parts, widths))}".rstrip())
+
+
+def lines(numbers: Any, symbol: Callable[[int], str] = SYMBOLS.__getitem__) -> list[str]:
+    """A matrix of small numbers, such as those of programs, a symbol each."""
+    return ["".join(map(symbol, row)) for row in numbers.tolist()]
+
+
+def writers(launch: Callable[[int, Any], Any], programs: int, out: Any) -> Any:
+    """For each element of `out`, the number of the program that writes it; -1 if none does.
+
+    `launch(n, out)` launches the first n programs.
+    """
+    numbers = out.new_full(out.shape, -1).long()
+    for program in range(programs):
+        out.fill_(float("nan"))
+        launch(program + 1, out)
+        numbers[(numbers < 0) & ~out.isnan()] = program
+    return numbers
+
+
+def reached(function: Callable[[], Any], x: Any, place: Sequence[int]) -> Any:
+    """For each element of a function's result, whether it depends on the element of `x` at `place`."""
+    before = x[tuple(place)].clone()
+    x[tuple(place)] = float("nan")
+    result = function().isnan()
+    x[tuple(place)] = before
+    return result
+
+
+def vector_add(demo: Demo) -> None:
+    """Blocks, and the tail that is masked off."""
+    from kernels import vector_add as ours
+
+    x, y = demo.normal(3000), demo.normal(3000)  # of several programs
+    demo.check("add(x, y)", ours.add(x, y), x + y)
+
+    def blocks(n: int) -> Any:
+        return writers(lambda programs, out: ours.add_kernel[(programs,)](x, y, out, n, BLOCK=8), 3, demo.normal(32))
+
+    numbers, unmasked = blocks(20), blocks(24)
+    numbers[(numbers < 0) & (unmasked >= 0)] = -2
+    title = "Which program writes which of 20 elements, in blocks of 8, in memory for 32?"
+    picture(title, ("", lines(numbers[None])))
+    print("  ~ in the last block, but masked off    · in no block")
+
+
+def softmax(demo: Demo) -> None:
+    """The sum of powers as it grows."""
+    from kernels import softmax as ours
+
+    x = demo.normal(300, 500)
+    expected = torch.softmax(x.double(), 1)
+    demo.check("softmax(x), a row in one block", ours.softmax(x), expected)
+    demo.check("softmax(x, block=64), online", ours.softmax(x, block=64), expected)
+
+    print("\nOnline: a row, had it ended after the first, the second or the third block of 16")
+    x = demo.normal(1, 40).sort().values
+    for columns in (16, 32, 40):
+        out = x.clone()
+        ours.online_softmax_kernel[(1,)](out, x, 40, 40, columns, BLOCK=16)
+        highest, total = float(x[0, :columns].max()), 1 / float(out[0, :columns].max())
+        print(f"  {columns} elements: highest {highest:6.3f}, sum of powers {total:6.3f}")
+
+
+def matmul(demo: Demo) -> None:
+    """The order of programs, and what the first of them load."""
+    from kernels import matmul as ours
+
+    a, b = demo.normal(100, 70), demo.normal(70, 90)
+    exact = a.double() @ b.double()
+    demo.check("matmul(a, b)", ours.matmul(a, b), exact)
+    demo.check('matmul(a, b, "relu")', ours.matmul(a, b, "relu"), exact.relu())
+
+    a, b, programs = demo.normal(70, 16), demo.normal(16, 64), 5 * 4  # the last row of tiles is cut off
+
+    def launch(programs: int, out: Any, group: int) -> Any:
+        ours.matmul_kernel[(programs,)](
+            a, b, out, 70, 64, 16, 16, 1, 64, 1, 64, 1,
+            BLOCK_M=16, BLOCK_N=16, BLOCK_K=16, GROUP=group, ACTIVATION="", TOTAL=tl.float32,
+        )  # fmt: skip
+        return out
+
+    def strips(group: int, x: Any, axis: int) -> int:
+        """How many strips of 16 along an axis of x the first four programs load."""
+        corners = [(i, 0) if axis == 0 else (0, i) for i in range(0, x.shape[axis], 16)]
+        return sum(bool(reached(lambda: launch(4, (a @ b).fill_(0), group), x, corner).any()) for corner in corners)
+
+    panels = []
+    for group in (1, 2, 3):
+        owners = writers(partial(launch, group=group), programs, a @ b)
+        panels.append((f"GROUP={group}", lines(owners[::16, ::16], lambda n: f"{n if n >= 0 else SYMBOLS[n]:>3}")))
+    picture("Which program has which tile of c?", *panels)
+    print("  · no program's")
+    for group in (1, 2, 3):
+        loaded = f"strips of a: {strips(group, a, 0)}, of b: {strips(group, b, 1)}"
+        print(f"  GROUP={group}: the first 4 programs load {loaded}")
+
+
+def layer_norm(demo: Demo) -> None:
+    """Which program of the backward pass adds up which rows."""
+    from kernels import layer_norm as ours
+
+    x, weight, bias = demo.normal(300, 200), demo.normal(200), demo.normal(200)
+    expected = functional.layer_norm(x, (200,), weight, bias)
+    demo.check("layer_norm(x, weight, bias)", ours.layer_norm(x, weight, bias)[0], expected)
+
+    rows, programs = 20, 6
+    x, dy, w = demo.normal(rows, 16), demo.normal(rows, 16), demo.normal(16)
+    _, mean, rstd = ours.layer_norm(x, w, w)
+
+    def parts() -> Any:
+        dx, dweight, dbias = x.clone(), demo.normal(programs, 16), demo.normal(programs, 16)
+        arguments = (dx, dweight, dbias, dy, x, w, mean, rstd, rows, 16)
+        ours.backward_kernel[(programs,)](*arguments, BLOCK=16)
+        return dweight[:, 0]
+
+    shared = torch.stack([reached(parts, dy, (row, 0)) for row in range(rows)], 1).long() * 2
+    title = f"dweight: which of {rows} rows (across) are in the sum of which of {programs} programs (down)?"
+    picture(title, ("", lines(shared, BLOCKS.__getitem__)))
+
+
+def flash_attention(demo: Demo) -> None:
+    """Which blocks of scores are computed, and which scores count."""
+    from kernels import flash_attention as ours
+
+    q, k, v = (demo.normal(1, 2, 100, 32) for _ in range(3))
+    for causal in (False, True):
+        exact = functional.scaled_dot_product_attention(q.double(), k.double(), v.double(), is_causal=causal)
+        demo.check(f"attention(q, k, v, causal={causal})", ours.attention(q, k, v, causal)[0], exact)
+
+    length, step, tiles = 64, 4, {"BLOCK_M": 32, "BLOCK_N": 16}
+    q, k, v = (demo.normal(1, 1, length, 16) for _ in range(3))
+    panels = []
+    for causal in (False, True):
+
+        def result(causal: bool = causal) -> Any:
+            return ours.attention(q, k, v, causal, tiles=tiles)[0][0, 0, ::step, 0]
+
+        # A score that is masked off has the weight 0: a NaN in its key is gone, but 0 times a NaN in its value is not.
+        places = [(0, 0, key, 0) for key in range(0, length, step)]
+        seen, visited = (torch.stack([reached(result, x, place) for place in places], 1).long() for x in (k, v))
+        panels.append((f"causal={causal}", lines(seen + visited, BLOCKS.__getitem__)))
+    out = writers(
+        lambda count, out: ours.forward_kernel[(count, 1)](
+            q, k, v, out, q.new_empty(length), 0.25, length, CAUSAL=True, D=16, **tiles
+        ),
+        length // tiles["BLOCK_M"],
+        q.clone(),
+    )
+    title = f"Queries (down) and keys (across), every {step}th of {length}, in blocks of 32 by 16"
+    picture(title, ("by", lines(out[0, 0, ::step, :1])), *panels)
+    print("  by: the program    █ the score counts    ░ computed, and masked off    · never computed")
+
+
+def conv2d(demo: Demo) -> None:
+    """Which program has which output pixels, and how often it loads each input pixel."""
+    from kernels import conv2d as ours
+
+    x, w = demo.normal(2, 3, 17, 13), demo.normal(5, 3, 3, 2)
+    sizes: Any = {"stride": 2, "padding": 1, "dilation": 2}
+    expected = functional.conv2d(x.double(), w.double(), **sizes)
+    demo.check("conv2d(x, w, direct=True)", ours.conv2d(x, w, **sizes, direct=True), expected)
+    demo.check("conv2d(x, w)", ours.conv2d(x, w, **sizes), expected)
+
+    x, w, size, chosen, pixels = demo.normal(1, 1, 10, 10), demo.normal(1, 1, 3, 3), 10, 3, 16
+
+    def launch(programs: int, out: Any, dilation: int) -> Any:
+        geometry = (1, 1, size, size, 1, size, size, 1, dilation, dilation, 1)  # the padding that keeps the size
+        tiles = {"BLOCK_M": pixels, "BLOCK_N": 16, "BLOCK_K": 16}
+        ours.implicit_gemm_kernel[(programs, 1, 1)](out, x, w, *geometry, R=3, S=3, **tiles)
+        return out
+
+    programs = -(-size * size // pixels)
+    owners = writers(partial(launch, dilation=1), programs, x.clone())[0, 0]
+
+    def needed(dilation: int) -> Any:
+        """For how many output pixels of the chosen program each input pixel is needed."""
+        counts = torch.zeros(size, size, dtype=torch.int64)
+        for h, v in itertools.product(range(size), repeat=2):
+            results = reached(lambda: launch(programs, x.clone(), dilation), x, (0, 0, h, v))[0, 0]
+            counts[h, v] = results[owners == chosen].sum()
+        return counts
+
+    counts = {dilation: needed(dilation) for dilation in (1, 2)}
+    panels = [(f"dilation {dilation}", lines(n, lambda n: str(n) if n else "·")) for dilation, n in counts.items()]
+    uses = f"for how many of program {chosen} each input pixel is needed (3 by 3)"
+    picture(f"Output pixels, {pixels} a program, and {uses}", ("who writes what", lines(owners)), *panels)
+    for dilation, n in counts.items():
+        print(f"  dilation {dilation}: {int(n.sum())} elements of patches, {int((n > 0).sum())} pixels")
