@@ -34,6 +34,7 @@ from mini_triton.exact.integers import (
     unsigned,
 )
 from mini_triton.exact.libdevice import extern
+from mini_triton.exact.scaled import scaled
 
 __all__ = [
     "ceildivsi",
@@ -58,6 +59,7 @@ __all__ = [
     "remui",
     "rounded",
     "saturated",
+    "scaled",
     "shli",
     "shrsi",
     "shrui",
