@@ -25,7 +25,7 @@ NONE: Axes = frozenset()
 ALL_PROGRAMS: Axes = frozenset({PROGRAM})
 
 CONSTANT_STAYS = ("tt.reshape", "tt.split")
-MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt.dot")
+MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt.dot", "tt.dot_scaled")
 """Operations whose elements move: the result varies along all of its dimensions, but a constant stays one in some."""
 
 

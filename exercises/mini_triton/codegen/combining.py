@@ -5,6 +5,7 @@ from __future__ import annotations
 from mini_triton.codegen.axes import axis_of
 from mini_triton.codegen.emitter import Emitter
 from mini_triton.ir.core import Operation
+from mini_triton.ir.ops.given.scaled import sides
 from mini_triton.ir.types import shape_of
 
 UFUNCS = {
@@ -29,6 +30,14 @@ def dot(emit: Emitter, operation: Operation) -> None:
     """`combine.dot(a, b, c)`, with all the elements of `a` and `b`. (Given.)"""
     a, b, c = operation.operands
     emit.assign(operation.result, f"combine.dot({emit.full(a)}, {emit.full(b)}, {emit.text(c)})")
+
+
+def dot_scaled(emit: Emitter, operation: Operation) -> None:
+    """The same, of matrices whose numbers are decoded and scaled first."""
+    matrices = []
+    for matrix, scales, *how in sides(operation, operation.operands):
+        matrices.append(f"exact.scaled({emit.full(matrix)}, {scales and emit.full(scales)}, {str(how)[1:-1]})")
+    emit.assign(operation.result, f"combine.dot({', '.join(matrices)}, {emit.text(operation.operands[2])})")
 
 
 def histogram(emit: Emitter, operation: Operation) -> None:

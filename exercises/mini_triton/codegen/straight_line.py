@@ -133,3 +133,10 @@ def assert_true(emit: Emitter, operation: Operation) -> None:
 
 def leave_out(emit: Emitter, operation: Operation) -> None:
     """Promises compute nothing, and each line is finished before the next one begins."""
+
+
+def refuse(emit: Emitter, operation: Operation) -> None:
+    """An error when a CPU gets here; the module may still be handed to a GPU, which never sees this code."""
+    loc = operation.loc
+    place = (loc.file, loc.line, loc.column) if loc else ()
+    emit.write(f"programs.refuse('inline PTX runs on GPUs only', {place})")

@@ -10,3 +10,4 @@ from mini_triton.exact.casts import *  # noqa: F403
 from mini_triton.exact.floats import *  # noqa: F403
 from mini_triton.exact.integers import *  # noqa: F403
 from mini_triton.exact.libdevice import extern as extern
+from mini_triton.exact.scaled import scaled as scaled

@@ -16,8 +16,12 @@ MISSING = {
         **dict.fromkeys(
             ("atomic_load", "atomic_store", "atomic_poll", "expect_zero"), "it exists in Triton from 3.9 on"
         ),
-        "dot_scaled": "products of the mx formats",
-        "inline_asm_elementwise": "it is PTX, which only GPUs run",
+    },
+    "tl.extra.cuda": {
+        **dict.fromkeys(("num_threads", "num_warps"), "a kernel does not know how many threads run it"),
+        **dict.fromkeys(
+            ("convert_custom_float8_sm70", "convert_custom_float8_sm80"), "there is no fp8e4b15, which they are for"
+        ),
     },
 }
 

@@ -25,6 +25,7 @@ from mini_triton.ir.core import Block, Module, Operation, Value
 from mini_triton.ir.given.device_assert import DeviceAssertionError, check
 from mini_triton.ir.given.device_print import show
 from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.ir.ops.given.scaled import sides
 from mini_triton.ir.storage import ATOMICS, Buffer, OutOfBounds, dtype_text, numpy_dtype, pointee, reach, swap
 from mini_triton.ir.types import shape_of
 
@@ -80,6 +81,7 @@ PURE: dict[str, Callable[..., Sequence[Array]]] = {
     "tt.addptr": lambda o, p, n: [p + n.astype(np.int64) * numpy_dtype(pointee(o.result.type)).itemsize],
     **dict.fromkeys(("tt.int_to_ptr", "tt.ptr_to_int"), lambda o, x: [x]),
     "tt.dot": lambda o, a, b, c: [multiply(a, b, c)],
+    "tt.dot_scaled": lambda o, *xs: [multiply(*(*(exact.scaled(*side) for side in sides(o, xs)), xs[2]))],
     "tt.histogram": lambda o, *operands: [count(*shape_of(o.result.type), *operands)],
 }
 

@@ -18,7 +18,7 @@ Yours, in reading order, with their tasks (`dtypes.py` belongs to milestone 1):
 
 Given and worth reading: `context.py` (the current builder, `@builtin`), `tracing.py` (running a kernel once),
 `signature.py` (how a launch spells types). To skip: `given/` (block pointers, tensor descriptors, hints, ranges,
-sorting, softmax) and `extra/` (libdevice).
+sorting, softmax, microscaling, inline machine code) and `extra/` (libdevice).
 
 Names are loaded when they are first used: the dtypes of milestone 1 need none of the later modules.
 """
@@ -46,6 +46,8 @@ MODULES = (
     "given.tensor_descriptor",
     "math",
     "dot",
+    "given.scaled",
+    "given.inline_asm",
     "reduction",
     "scan",
     "given.standard",

@@ -55,6 +55,8 @@ HANDLERS: dict[str, Handler] = {
     "tt.atomic_rmw": accesses.atomic_rmw,
     "tt.atomic_cas": accesses.atomic_cas,
     "tt.dot": combining.dot,
+    "tt.elementwise_inline_asm": straight_line.refuse,
+    "tt.dot_scaled": combining.dot_scaled,
     "tt.histogram": combining.histogram,
     "tt.reduce": combining.reduce,
     "tt.scan": combining.scan,

@@ -3,7 +3,7 @@
 A format is a sequence of these, separated by spaces:
 
     $x               operand `x` (all of them, for a variadic one)
-    type($x)         its type; `type(result)` the type of the results
+    type($x)         its type; `type(result)` the type that all results have, `type(results)` that of each
     functional-type  `(operand types) -> result types`
     #a               the value of attribute `a` alone: a word, a symbol, a string
     flag(a)          the word `a`, if that unit attribute is there
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 from mini_triton.ir.attributes import Keyword
 from mini_triton.ir.core import Operation, Region, Value
 from mini_triton.ir.ops.definition import OpDefinition, definition
+from mini_triton.ir.ops.given.scaled import sides
 from mini_triton.ir.types import FunctionType, TensorType
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ def _words(parts: tuple[Directive, ...], form: str, operation: Operation, printe
                 words.append(", ".join(map(printer.name, operands_named(operation, part.text))))
             case "type" if part.text == "result":
                 words.append(str(operation.results[0].type))
+            case "type" if part.text == "results":
+                words.append(", ".join(str(value.type) for value in operation.results))
             case "type":
                 words.append(", ".join(str(value.type) for value in operands_named(operation, part.text)))
             case "functional-type":
@@ -215,6 +218,18 @@ def _while(operation: Operation, printer: Printer, indent: str) -> str:
     return f"{text} attributes{attributes}" if attributes else text
 
 
+def _dot_scaled(operation: Operation, printer: Printer, indent: str) -> str:
+    """`tt.dot_scaled %a scale %s, %b, %c lhs = e2m1 rhs = bf16 {...} : type, type * type -> type`."""
+    matrices = sides(operation, operation.operands)
+    values = [f"{printer.name(x)} scale {printer.name(s)}" if s else printer.name(x) for x, s, *_ in matrices]
+    types = [f"{x.type}, {s.type}" if s else str(x.type) for x, s, *_ in matrices]
+    lhs, rhs = operation.attributes["a_elem_type"], operation.attributes["b_elem_type"]
+    texts = printer.attributes(operation, leave_out=("a_elem_type", "b_elem_type", "operandSegmentSizes"))
+    text = f"{printer.results(operation)}tt.dot_scaled {', '.join(values)}, {printer.name(operation.operands[2])}"
+    text += f" lhs = {lhs} rhs = {rhs} {printer.attribute_dict(texts)}"
+    return f"{text} : {' * '.join(types)} -> {operation.result.type}"
+
+
 def _carried(word: str, arguments: list, inits: tuple[Value, ...] | list[Value], printer: Printer) -> str:
     """`iter_args(%acc = %zero)`: the block arguments of carried values, and what they start as."""
     pairs = [f"{printer.name(a)} = {printer.name(init)}" for a, init in zip(arguments, inits, strict=True)]
@@ -236,6 +251,7 @@ _CUSTOM: dict[str, Callable[[Operation, Printer, str], str]] = {
     "arith.constant": _constant,
     "arith.select": _select,
     "builtin.module": _module,
+    "tt.dot_scaled": _dot_scaled,
     "tt.func": _func,
     "scf.for": _for,
     "scf.if": _if,

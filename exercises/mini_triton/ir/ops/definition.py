@@ -28,7 +28,7 @@ from mini_triton.ir.types import Type
 Rule = Callable[..., Any]
 R = TypeVar("R", bound=Rule)
 
-FAMILIES = ("elementwise", "memory", "shape", "reduction", "control_flow", "function")
+FAMILIES = ("elementwise", "memory", "shape", "reduction", "control_flow", "function", "given.scaled")
 SPECIAL = ("result", "regions")
 """Keyword-only parameters of a type rule that are no attributes."""
 

@@ -30,6 +30,7 @@ class Fields:
     operands: dict[str, list[Operand]] = field(default_factory=dict)
     types: dict[str, tuple[Type, ...]] = field(default_factory=dict)  # of the operands
     result: Type | None = None  # of every result
+    results: tuple[Type, ...] = ()  # of each result
     signature: FunctionType | None = None
     words: dict[str, Attribute] = field(default_factory=dict)
     dictionary: dict[str, Parsed] = field(default_factory=dict)
@@ -57,7 +58,7 @@ def read(parser: Parser, start: Token) -> Operation:
         operation = parser.create(start, declared, operands, attributes, (fields.result,))
         parser.check_results(operation, (fields.result,) * len(operation.results), start)
     else:
-        operation = parser.create(start, declared, operands, attributes)
+        operation = parser.create(start, declared, operands, attributes, fields.results)
     return operation
 
 
@@ -72,6 +73,8 @@ def _read(parser: Parser, parts: Sequence[Directive], declared: OpDefinition, fi
                 fields.operands[name] = parser.operands() if name == declared.schema.variadic else [parser.operand()]
             case "type" if name == "result":
                 fields.result = parser.type()
+            case "type" if name == "results":
+                fields.results = tuple(parser.types())
             case "type":
                 fields.types[name] = parser.types() if name == declared.schema.variadic else (parser.type(),)
             case "functional-type":
@@ -206,6 +209,36 @@ def _barrier(parser: Parser, start: Token) -> Operation:
     return parser.create(start, parser.declared("gpu.barrier", start))
 
 
+def _dot_scaled(parser: Parser, start: Token) -> Operation:
+    """`tt.dot_scaled %a scale %s, %b, %c lhs = e2m1 rhs = bf16 {...} : type, type * type -> type`."""
+    declared = parser.declared(start.text, start)
+    matrices: list[Operand] = []
+    scales: list[Operand | None] = []
+    for _ in range(2):
+        matrices.append(parser.operand())
+        scales.append(parser.operand() if parser.accept("scale") else None)
+        parser.expect(",")
+    matrices.append(parser.operand())
+    words = {}
+    for side, name in (("lhs", "a_elem_type"), ("rhs", "b_elem_type")):
+        parser.expect(side)
+        parser.expect("=")
+        words[name] = _word(parser, declared, name)
+    attributes = parser.checked(declared, parser.optional_dict(), start)
+    for matrix, scale, before in zip(matrices, scales, (":", "*"), strict=False):
+        parser.expect(before)
+        parser.check_types([matrix], (parser.type(),), start)
+        if scale:
+            parser.expect(",")
+            parser.check_types([scale], (parser.type(),), start)
+    parser.expect("->")
+    result = parser.type()
+    parser.check_types(matrices[2:], (result,), start)
+    segments = (1, 1, 1, *(int(scale is not None) for scale in scales))
+    operands = [*matrices, *filter(None, scales)]
+    return parser.create(start, declared, operands, attributes | words | {"operandSegmentSizes": segments})
+
+
 def _carried(parser: Parser) -> tuple[list[Token], list[Operand]]:
     """`(%x = %init, %y = %other)`: the names of carried values in the loop, and what they start as."""
 
@@ -247,6 +280,7 @@ _CUSTOM: dict[str, Callable[[Parser, Token], Operation]] = {
     "arith.select": _select,
     "module": _module,
     "builtin.module": _module,
+    "tt.dot_scaled": _dot_scaled,
     "tt.func": _func,
     "scf.for": _for,
     "scf.if": _if,

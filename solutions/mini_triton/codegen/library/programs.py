@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mini_triton.codegen.library.lazy import Affine, Array, stored
+from mini_triton.errors import CompilationError, Loc
 from mini_triton.ir.given import device_assert
 from mini_triton.ir.given.device_print import show
 from mini_triton.ir.storage import Buffer
@@ -39,6 +40,10 @@ class Programs:
     def count(self, axis: int) -> np.int32:
         """`tl.num_programs(axis)`."""
         return np.int32(self.grid[axis])
+
+    def refuse(self, message: str, place: tuple[Any, ...]) -> None:
+        """Raise a `CompilationError` about a place in the kernel: its file, line and column, or ()."""
+        raise CompilationError(message, Loc(*place) if place else None)
 
     def memory(self, dtype: Any) -> list[Buffer]:
         """All memory, as elements of this dtype."""

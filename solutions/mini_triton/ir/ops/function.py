@@ -9,7 +9,7 @@ from mini_triton.ir.attributes import Symbol
 from mini_triton.ir.core import Region
 from mini_triton.ir.ops.control_flow import argument_types, end_of, operand_types
 from mini_triton.ir.ops.definition import op, require, spell
-from mini_triton.ir.types import FunctionType, Type, element_type
+from mini_triton.ir.types import FunctionType, Type, element_type, shape_of
 
 Types = tuple[Type, ...]
 
@@ -48,6 +48,20 @@ def return_(*values: Type) -> None:
 @op("tt.call", assembly="#callee ( $args ) attr-dict : functional-type")
 def call(*args: Type, callee: Symbol, result: Type | Types = ()) -> Type | Types:
     """Call a function of the same module. The verifier compares the types with the callee's."""
+    return result
+
+
+@op(
+    "tt.elementwise_inline_asm",
+    assembly="#asm_string attr-dict ($args : type($args))? -> type(results)",
+)
+def inline_asm(
+    *args: Type, asm_string: str, constraints: str, packed_element: int, pure: bool, result: Type | Types = ()
+) -> Type | Types:
+    """Machine code, for `packed_element` elements at a time. Nothing here knows what it does."""
+    results = result if isinstance(result, tuple) else (result,)
+    require(bool(results), "it needs a result")
+    require(len({shape_of(type) for type in (*args, *results)}) == 1, "operands and results must have one shape")
     return result
 
 

@@ -230,7 +230,8 @@ class Parser(AttributeParser):
         self.check_types(operands, signature.inputs, start)
         if declared.name == "builtin.module":
             return self.module_around(regions[0] if regions else Region(), start)
-        self._check_segments(parsed, operands, start)
+        if "operandSegmentSizes" not in declared.schema.attributes:
+            self._check_segments(parsed, operands, start)
         value = parsed.pop("value", None) if constant else None
         attributes = self.checked(declared, parsed, start)
         if isinstance(value, Constant):

@@ -1,0 +1,42 @@
+"""Numbers in the microscaling formats: small floats, and powers of two that whole groups of them share. (Given.)
+
+Source: the OCP specification "Microscaling Formats (MX)", version 1.0, 5.3 (elements) and 5.4 (scales).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = Any
+"""A NumPy array."""
+
+SIZES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
+E2M1 = np.concatenate((SIZES, -SIZES))
+"""The number that each four bits are: a sign, two bits of exponent, one of mantissa."""
+E8M0 = np.append(np.exp2(np.arange(-127.0, 128)), np.nan).astype(np.float32)
+"""The power of two that each byte is."""
+
+
+def scaled(x: Array, scales: Array | None, format: str, along: int, packed: int) -> Array:
+    """A matrix, or a stack of them, as `float32`, each group of numbers times its scale.
+
+    Axes count from the end: numbers along the axis `along` share a scale, numbers along `packed` a byte. The groups of
+    `scales` lie along its last axis, whatever `along` is.
+    """
+    if format == "e2m1":
+        pairs = np.stack((x & 0xF, x >> 4 & 0xF), axis=-1)
+        x = E2M1[np.moveaxis(pairs, -1, packed).reshape(_doubled(x.shape, packed))]
+    x = x.astype(np.float32)
+    if scales is None:
+        return x
+    powers = E8M0[scales.view(np.uint8)] if scales.dtype == np.int8 else scales.astype(np.float32)
+    powers = np.repeat(powers, x.shape[along] // scales.shape[-1], axis=-1)
+    return x * (powers if along == -1 else np.swapaxes(powers, -1, -2))
+
+
+def _doubled(shape: tuple[int, ...], axis: int) -> list[int]:
+    sizes = list(shape)
+    sizes[axis] *= 2
+    return sizes

@@ -1,0 +1,1 @@
+"""Operations that no task needs. (Given; to skip.)"""
