@@ -91,6 +91,16 @@ def listed(launches: str) -> tuple[Case, ...]:
     return tuple(_case(line) for line in re.sub(r"\n +", " ", launches).splitlines() if line)
 
 
+def make_case(
+    file: str, kernel: str, arguments: str, constants: Mapping[str, Any], grid: Sequence[int] = (1,), suffix: str = ""
+) -> Case:
+    """One launch, whose name ends in a suffix."""
+    name = f"{kernel}{suffix}".replace("-", "minus_")
+    values = ", ".join(f"{constant}={value!r}" for constant, value in constants.items())
+    (found,) = listed(f"{name} = {file}.{kernel}[{', '.join(map(str, grid))}]({arguments}; {values})")
+    return found
+
+
 def _case(line: str) -> Case:
     match = _LAUNCH.fullmatch(line)
     assert match, f"this is no launch: {line}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from tests.corpus.cases import Case
+from tests.corpus.cases import Case, make_case
 
 FORMATS = {"e2m1": "u8", "e4m3": "fp8e4nv", "e5m2": "fp8e5", "bf16": "bf16", "fp16": "fp16"}
 """The formats, and how signatures spell the elements that hold them."""
@@ -31,7 +31,7 @@ def case(x: str, y: str, suffix: str = "", scales: str = SCALES, types: Any = FO
         f"x_scale: *{width}[{PROGRAMS * M * groups}]{how}, y_scale: *{width}[{N * groups}]{how}"
     )
     constants = {"M": M, "N": N, "K": K, "GROUPS": groups, "X": x, "Y": y, **FLAGS, **flags}
-    return Case("scaled", "scaled_product", text, constants, (PROGRAMS,), f"_{x}_{y}{suffix}")
+    return make_case("scaled", "scaled_product", text, constants, (PROGRAMS,), f"_{x}_{y}{suffix}")
 
 
 def filling(format: str, types: Any) -> str:
@@ -59,7 +59,7 @@ def cases() -> Iterator[Case]:
     yield case("e2m1", "e2m1", "_e4m3_scales", e4m3_scales=True)
 
 
-STACKS = Case(
+STACKS = make_case(
     "scaled",
     "scaled_stacks",
     f"out: *fp32[{4 * M * N}], x: *fp8e5[{4 * M * K}], y: *u8[{4 * K * N // 2}] = bits, "
@@ -67,4 +67,4 @@ STACKS = Case(
     {"B": 4, "M": M, "N": N, "K": K},
 )
 CASES = (*cases(), STACKS)
-MACHINE_CODE = Case("scaled", "machine_code", "out: *i32[64], x: *i32[64]", {"BLOCK": 64})
+MACHINE_CODE = make_case("scaled", "machine_code", "out: *i32[64], x: *i32[64]", {"BLOCK": 64})

@@ -5,10 +5,9 @@ Unlike `CASES` of the corpus these launches are not recorded: real Triton's inte
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator
 
-from tests.corpus.cases import Case, listed
+from tests.corpus.cases import Case, make_case
 
 DTYPES = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 2, "fp8e5": 1, "fp8e4nv": 1} | {
     f"{letter}{8 * size}": size for letter in "iu" for size in (1, 2, 4, 8)
@@ -16,16 +15,6 @@ DTYPES = {"fp64": 8, "fp32": 4, "fp16": 2, "bf16": 2, "fp8e5": 1, "fp8e4nv": 1} 
 """Elements of descriptors, and their sizes in bytes."""
 
 WITH_NAN = ("fp64", "fp32", "fp16")  # the interpreter pads others with the integer that has their size
-
-
-def case(
-    file: str, kernel: str, arguments: str, constants: Mapping[str, Any], grid: Sequence[int] = (1,), suffix: str = ""
-) -> Case:
-    """One launch, whose name ends in a suffix."""
-    name = f"{kernel}{suffix}".replace("-", "minus_")
-    values = ", ".join(f"{constant}={value!r}" for constant, value in constants.items())
-    (found,) = listed(f"{name} = {file}.{kernel}[{', '.join(map(str, grid))}]({arguments}; {values})")
-    return found
 
 
 def padded(length: int, dtype: str) -> int:
@@ -46,7 +35,7 @@ def copies() -> Iterator[Case]:
                 f"M: i32 = {height}, N: i32 = {width}, stride: i32 = {stride}"
             )
             tile = {"BLOCK_M": 4, "BLOCK_N": block, "PADDING": padding}
-            yield case("descriptors", "descriptor_copy_2d", text, tile, (5, 6), f"_{dtype}_{padding}")
+            yield make_case("descriptors", "descriptor_copy_2d", text, tile, (5, 6), f"_{dtype}_{padding}")
 
 
 def gathers() -> Iterator[Case]:
@@ -61,9 +50,9 @@ def gathers() -> Iterator[Case]:
             text = f"out: *{dtype}[{16 * block}], x: *{dtype}[{33 * stride}], rows: *i32[16] = below 50, {sizes}"
             padding = {"PADDING": "nan" if dtype in WITH_NAN and column else "zero"}
             suffix = f"_{dtype}_{column}"
-            yield case("descriptors", "descriptor_gather", text, tile | padding, (2,), suffix)
+            yield make_case("descriptors", "descriptor_gather", text, tile | padding, (2,), suffix)
             text = f"out: *{dtype}[{33 * stride}], x: *{dtype}[{16 * block}], {sizes}"
-            yield case("descriptors", "descriptor_scatter", text, tile, (2,), suffix)
+            yield make_case("descriptors", "descriptor_scatter", text, tile, (2,), suffix)
 
 
 def reductions() -> Iterator[Case]:
@@ -81,12 +70,12 @@ def reductions() -> Iterator[Case]:
                 f"M: i32 = 10, N: i32 = {3 * block - 3}, stride: i32 = {stride}"
             )
             tile = {"KIND": kind, "DESCRIPTOR": True, "BLOCK_M": 4, "BLOCK_N": block}
-            yield case("descriptors", "descriptor_atomics", text, tile, (4, 7), f"_{kind}_{dtype}")
+            yield make_case("descriptors", "descriptor_atomics", text, tile, (4, 7), f"_{kind}_{dtype}")
 
 
 DESCRIPTORS = (
     *(
-        case(
+        make_case(
             "descriptors",
             "descriptor_copy_1d",
             f"out: *fp32[320], x: *fp32[{n}], n: i32 = {n}, first: i32 = {first}",
@@ -97,7 +86,7 @@ DESCRIPTORS = (
         for n, first, padding in ((1, 0, "nan"), (250, -64, "nan"), (250, 68, "zero"), (1000, 0, "zero"))
     ),
     *copies(),
-    case(
+    make_case(
         "descriptors",
         "descriptor_clipped_store",
         "out: *fp16[13 * 48] = zeros, x: *fp16[128], M: i32 = 13, N: i32 = 41, stride: i32 = 48",
@@ -105,7 +94,7 @@ DESCRIPTORS = (
         (3, 5),
     ),
     *(
-        case(
+        make_case(
             "descriptors",
             "descriptor_copy_3d",
             "out: *fp32[128 * 3], x: *fp32[5 * 60], K: i32 = 5, M: i32 = 4, N: i32 = 11, sk: i32 = 60, sm: i32 = 12",
@@ -115,7 +104,7 @@ DESCRIPTORS = (
         )
         for padding in ("zero", "nan")
     ),
-    case(
+    make_case(
         "descriptors",
         "descriptor_copy_4d",
         "out: *i16[6 * 128], x: *i16[3 * 120], L: i32 = 3, K: i32 = 3, M: i32 = 5, N: i32 = 7, sl: i32 = 120, "
@@ -123,7 +112,7 @@ DESCRIPTORS = (
         {"A": 2, "B": 4, "C": 2, "D": 8},
         (2, 3),
     ),
-    case(
+    make_case(
         "descriptors",
         "descriptor_copy_5d",
         "out: *fp32[64], x: *fp32[2 * 96], J: i32 = 2, L: i32 = 2, K: i32 = 2, M: i32 = 3, N: i32 = 5, sj: i32 = 96, "
@@ -132,20 +121,20 @@ DESCRIPTORS = (
     ),
     *gathers(),
     *reductions(),
-    case(
+    make_case(
         "descriptors",
         "descriptor_matmul",
         "a: *fp16[50 * 40], b: *fp16[24 * 40], c: *fp32[50 * 24], M: i32 = 50, N: i32 = 24, K: i32 = 40",
         {"BLOCK_M": 16, "BLOCK_N": 16, "BLOCK_K": 32},
         (4, 2),
     ),
-    case(
+    make_case(
         "descriptors",
         "descriptor_helpers",
         "out: *fp32[37], x: *fp32[37 * 28], M: i32 = 37, N: i32 = 28",
         {"BLOCK": 16},
     ),
-    case(
+    make_case(
         "descriptors",
         "descriptor_choice",
         "out: *fp32[70], x: *fp32[70], y: *fp32[65], n: i32 = 70, which: i32 = 32",
@@ -155,7 +144,7 @@ DESCRIPTORS = (
 
 BLOCKS = (
     *(
-        case(
+        make_case(
             "blocks",
             "block_scaled",
             f"out: *{dtype}[11 * 37], x: *{source}[11 * 37], M: i32 = 11, N: i32 = 37, scale: fp32 = 3.0",
@@ -171,7 +160,7 @@ BLOCKS = (
         )
     ),
     *(
-        case(
+        make_case(
             "blocks",
             "block_helpers",
             f"out: *fp32[32], x: *fp32[75], n: i32 = 75, first: i32 = {first}",
@@ -181,7 +170,7 @@ BLOCKS = (
         for first in (-1, 7, 40)
     ),
     *(
-        case(
+        make_case(
             "blocks",
             "block_cube",
             "out: *fp32[256], x: *fp32[3 * 15], K: i32 = 3, M: i32 = 3, N: i32 = 5",
@@ -193,3 +182,9 @@ BLOCKS = (
 )
 
 CASES = (*DESCRIPTORS, *BLOCKS)
+
+
+def exists(case: Case, version: str) -> bool:
+    """Whether this version of Triton ("3.7.1") has what the kernel uses: block pointers went after 3.7."""
+    major, minor = map(int, version.split(".")[:2])
+    return case not in BLOCKS or (major, minor) <= (3, 7)
