@@ -11,7 +11,7 @@ from typing import Any
 from mini_triton.given import aliases
 from mini_triton.given.missing import explain_missing
 
-MODULES = ("compiler", "knobs", "language", "runtime", "testing", "tools")
+MODULES = ("compiler", "knobs", "language", "runtime", "sanitizer", "testing", "tools")
 
 __version__ = "3.7.0"
 """The version of Triton whose language this is: libraries ask."""

@@ -24,6 +24,8 @@ from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
 from mini_triton.runtime.specialization import Specialized
+from mini_triton.sanitizer.launch import sanitize
+from mini_triton.sanitizer.reports import wanted
 
 if TYPE_CHECKING:
     from mini_triton.backends.handoff import Lowered
@@ -116,7 +118,10 @@ class CompiledKernel:
             bounds.launch(self, grid, values, way)
         else:
             try:
-                self.launch_on_cpu(grid, values, memory)
+                if kinds := wanted():
+                    sanitize(self, grid, values, memory, kinds)
+                else:
+                    self.launch_on_cpu(grid, values, memory)
             except AccessError as error:
                 raise bounds.complete(error, memory) from None
 

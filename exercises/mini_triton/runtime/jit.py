@@ -23,6 +23,7 @@ from mini_triton.runtime.grids import grid_of
 from mini_triton.runtime.keys import Reference, compute_key, functions_in, references, resolve
 from mini_triton.runtime.options import DEFAULTS, Options
 from mini_triton.runtime.specialization import Specialized, specialize
+from mini_triton.sanitizer.reports import SanitizerError
 
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
@@ -109,7 +110,7 @@ class JITFunction(KernelSource, KernelInterface):
                 self.remember(kernel, arguments, keywords)
         except CompilationError as error:
             raise without_internals(error) from error.__cause__
-        except (AccessError, DeviceAssertionError) as error:
+        except (AccessError, DeviceAssertionError, SanitizerError) as error:
             raise error.with_traceback(None) from None
         return kernel
 

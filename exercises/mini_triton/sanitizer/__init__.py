@@ -1,0 +1,29 @@
+"""A sanitizer: kernels run on the CPU, slowly, and what a GPU would do without a word is reported. (Given.)
+
+    MINI_TRITON_SANITIZE=1                      look for everything
+    MINI_TRITON_SANITIZE=races,division         look for these
+    x = sanitizer.uninitialized(torch.empty(n)) memory that nobody has written yet
+
+In reading order: `reports.py` (what is found), `plan.py` (a kernel, prepared), `shadows.py` (which values must not
+matter), `memory.py` (who wrote what), `program.py` (one program, run), `launch.py`.
+
+Sources: MemorySanitizer (Stepanov and Serebryany, 2015) for values that must not matter; compute-sanitizer's initcheck
+and racecheck, and Triton-Viz's sanitizer, for what is looked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+EXPORTS = {
+    **dict.fromkeys(("KINDS", "Report", "SanitizerError", "collect"), "reports"),
+    **dict.fromkeys(("initialized", "uninitialized"), "memory"),
+}
+"""What programs take from here, and where it is. It is loaded when it is first used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in EXPORTS:
+        raise AttributeError(f"mini_triton.sanitizer has no {name}")
+    return getattr(importlib.import_module(f"{__name__}.{EXPORTS[name]}"), name)

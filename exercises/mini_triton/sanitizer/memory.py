@@ -1,0 +1,216 @@
+"""What is known of memory beside its content: what was never written, and who wrote what. (Given.)"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mini_triton.ir.storage import Buffer, as_numpy
+from mini_triton.sanitizer.plan import Step
+
+RUBBISH = 0xCB
+"""Each byte of memory that was never written. A byte that differs was written by somebody: the host, say."""
+
+
+# --- memory that was never written
+
+
+@dataclass
+class Span:
+    """A piece of memory: which of its bytes nobody has written yet."""
+
+    start: int
+    unwritten: np.ndarray
+    rubbish: int
+
+    def overlaps(self, buffer: Buffer) -> bool:
+        return buffer.start < self.start + self.unwritten.size and self.start < buffer.end
+
+
+_spans: dict[int, Span] = {}
+
+
+def uninitialized(memory: Any) -> Any:
+    """The array or tensor itself, filled with rubbish: to read an element before it is written is a defect.
+
+        out = sanitizer.uninitialized(torch.empty(n))
+
+    What a kernel or the host writes to is no longer uninitialized.
+    """
+    array = as_numpy(memory)
+    rubbish = 1 if array.dtype == bool else RUBBISH
+    array[...] = np.frombuffer(bytes([rubbish]) * array.itemsize, array.dtype)[0]
+    buffer = Buffer.of("", memory)
+    own = np.ones(buffer.data.size, bool) if buffer.gaps is None else ~buffer.gaps
+    span = Span(buffer.start, np.repeat(own, array.itemsize), rubbish)
+    _spans[id(span)] = span
+    weakref.finalize(memory, _spans.pop, id(span), None)
+    return memory
+
+
+def initialized(memory: Any) -> Any:
+    """The array or tensor itself: from now on all of it counts as written."""
+    buffer = Buffer.of("", memory)
+    for span in _spans.values():
+        if span.overlaps(buffer):
+            span.unwritten[max(buffer.start - span.start, 0) : max(buffer.end - span.start, 0)] = False
+    return memory
+
+
+# --- who wrote what
+
+
+class Conflict(NamedTuple):
+    """A write to what another program has written, or another lane of the same access."""
+
+    at: int  # the index of the element in the buffer
+    old: Any
+    new: Any
+    step: Step  # of the write before
+    program: int  # that wrote before
+    lanes: int  # how many
+
+
+@dataclass
+class Region:
+    """A piece of memory that some arguments share: the last write to each unit of bytes."""
+
+    start: int
+    end: int
+    unit: int
+    program: np.ndarray = field(init=False)  # -1 for none
+    epoch: np.ndarray = field(init=False)  # how often that program had synchronized by then
+    step: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        count = -(-(self.end - self.start) // self.unit)
+        self.program = np.full(count, -1, np.int32)
+        self.epoch, self.step = np.zeros(count, np.int32), np.zeros(count, np.int32)
+
+
+@dataclass
+class Clock:
+    """What a program knows: up to which epoch it has seen the writes of other programs.
+
+    Programs synchronize by atomics on scalars: whoever comes later sees what was written before, as by a lock.
+
+    Source: vector clocks (Lamport, 1978; Mattern, 1989), as in ThreadSanitizer.
+    """
+
+    program: int
+    epoch: int = 0
+    seen: dict[int, int] = field(default_factory=dict)
+
+
+class Memory:
+    """The memory of a launch, of which it is noted who writes to it."""
+
+    def __init__(self, buffers: Sequence[Buffer], kinds: frozenset[str]) -> None:
+        self.spans: list[Span] = []
+        if "uninitialized" in kinds:
+            self.spans = [span for span in _spans.values() if any(span.overlaps(buffer) for buffer in buffers)]
+        self.regions = regions_of(buffers) if "races" in kinds else []
+        self.clocks: dict[int, dict[int, int]] = {}  # by addresses
+        self.steps: list[Step] = []
+        self.numbers: dict[Step, int] = {}
+
+    def unwritten(self, buffer: Buffer, index: np.ndarray) -> np.ndarray | None:
+        """Which of these elements were never written; None if all were."""
+        found = None
+        for span in self.spans:
+            if span.overlaps(buffer):
+                byte = buffer.start + index * buffer.data.itemsize - span.start
+                inside = (byte >= 0) & (byte < span.unwritten.size)
+                rubbish = buffer.data.view(np.uint8).reshape(-1, buffer.data.itemsize)[index] == span.rubbish
+                never = inside & span.unwritten[np.where(inside, byte, 0)] & rubbish.all(-1)
+                found = never if found is None else found | never
+        return found if found is not None and found.any() else None
+
+    def note_written(self, buffer: Buffer, index: np.ndarray) -> None:
+        """From now on these elements count as written."""
+        for span in self.spans:
+            if span.overlaps(buffer):
+                first = buffer.start + index * buffer.data.itemsize - span.start
+                for byte in (first + i for i in range(buffer.data.itemsize)):
+                    span.unwritten[byte[(byte >= 0) & (byte < span.unwritten.size)]] = False
+
+    def store(self, buffer: Buffer, index: np.ndarray, values: np.ndarray, step: Step, clock: Clock) -> Conflict | None:
+        """Write these values to elements of the buffer, both flat. Returns the first conflict with another write."""
+        conflict = self.conflict(buffer, index, values, clock) if self.regions else None
+        buffer.data[index] = values
+        if self.regions:
+            if conflict is None:
+                lost = bits(buffer.data[index]) != bits(values)
+                if lost.any():
+                    at = int(np.argmax(lost))
+                    written = buffer.data[index[at]]
+                    count = int(np.count_nonzero(lost))
+                    conflict = Conflict(int(index[at]), values[at], written, step, clock.program, count)
+            region, at_ = self.place(buffer, index)
+            region.program[at_], region.epoch[at_] = clock.program, clock.epoch
+            region.step[at_] = self.number(step)
+        if self.spans:
+            self.note_written(buffer, index)
+        return conflict
+
+    def conflict(self, buffer: Buffer, index: np.ndarray, values: np.ndarray, clock: Clock) -> Conflict | None:
+        """The first element that another program has written another value to, and this one has not seen that."""
+        region, at = self.place(buffer, index)
+        before = region.program[at]
+        suspect = (before >= 0) & (before != clock.program)
+        if not suspect.any():
+            return None
+        suspect &= bits(buffer.data[index]) != bits(values)
+        for program in np.unique(before[suspect]):
+            if (seen := clock.seen.get(int(program))) is not None:
+                suspect &= (before != program) | (region.epoch[at] >= seen)
+        if not suspect.any():
+            return None
+        first = int(np.argmax(suspect))
+        number, step = int(before[first]), self.steps[region.step[at][first]]
+        old, count = buffer.data[index[first]], int(np.count_nonzero(suspect))
+        return Conflict(int(index[first]), old, values[first], step, number, count)
+
+    def synchronize(self, address: int, clock: Clock) -> None:
+        """An atomic at an address: the program sees what was published there, and publishes what it has written."""
+        if not self.regions:
+            return
+        published = self.clocks.setdefault(address, {})
+        for program, epoch in published.items():
+            clock.seen[program] = max(epoch, clock.seen.get(program, 0))
+        clock.epoch += 1
+        published.update(clock.seen)
+        published[clock.program] = clock.epoch
+
+    def place(self, buffer: Buffer, index: np.ndarray) -> tuple[Region, np.ndarray]:
+        """Where elements of a buffer are noted."""
+        region = next(region for region in self.regions if region.start <= buffer.start < region.end)
+        return region, (buffer.start - region.start + index * buffer.data.itemsize) // region.unit
+
+    def number(self, step: Step) -> int:
+        """A small number for a step."""
+        if step not in self.numbers:
+            self.numbers[step] = len(self.steps)
+            self.steps.append(step)
+        return self.numbers[step]
+
+
+def bits(values: np.ndarray) -> np.ndarray:
+    """The bits of numbers: -0.0 is not 0.0, and a NaN is itself."""
+    return np.ascontiguousarray(values).view(f"i{values.itemsize}")
+
+
+def regions_of(buffers: Sequence[Buffer]) -> list[Region]:
+    """Pieces of memory, of which no two overlap, for all buffers."""
+    found: list[tuple[int, int, int]] = []
+    for buffer in sorted((b for b in buffers if b.data.size), key=lambda b: b.start):
+        start, end, unit = buffer.start, buffer.end, buffer.data.itemsize
+        if found and start < found[-1][1]:
+            before = found.pop()
+            start, end, unit = before[0], max(before[1], end), min(before[2], unit)
+        found.append((start, end, unit))
+    return [Region(*piece) for piece in found]

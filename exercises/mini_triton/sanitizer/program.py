@@ -1,0 +1,417 @@
+"""One program of a launch grid, run operation by operation with shadows beside its values. (Given.)
+
+It computes what `ir/interpreter.py` does. What it finds goes to `Findings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mini_triton.codegen.library import atomics, combine
+from mini_triton.ir.core import Block, Value
+from mini_triton.ir.given.device_assert import DeviceAssertionError, check
+from mini_triton.ir.given.device_print import show
+from mini_triton.ir.ops.given.scaled import sides as sides_of
+from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, pointee, reach
+from mini_triton.ir.types import shape_of
+from mini_triton.sanitizer.memory import Clock, Memory
+from mini_triton.sanitizer.plan import Plan, Step
+from mini_triton.sanitizer.reports import Ids, Report
+from mini_triton.sanitizer.shadows import Origin, Origins, Shadow, Traced, both, combined, in_lanes, merged, propagate
+
+WIDE = {"arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.shli": np.left_shift}
+"""What may wrap around, in more bits."""
+
+
+@dataclass
+class Launch:
+    """What the programs of a launch share: the kernel, its memory, and what was found."""
+
+    plan: Plan
+    grid: Ids
+    buffers: dict[Value, Buffer]  # by parameters
+    everything: Sequence[Buffer]
+    memory: Memory
+    kinds: frozenset[str]
+    found: dict[tuple[Any, ...], Report] = field(default_factory=dict)
+    views: dict[tuple[int, Any], Buffer] = field(default_factory=dict)
+
+    def add(self, key: tuple[Any, ...], report: Report) -> None:
+        """Note a report. One that is like an earlier one only counts."""
+        if key in self.found:
+            self.found[key].count += report.count
+        else:
+            self.found[key] = report
+
+    def view(self, buffer: Buffer, dtype: Any) -> Buffer:
+        """A buffer read as elements of this dtype."""
+        if buffer.data.dtype == dtype:
+            return buffer
+        key = id(buffer), dtype
+        if key not in self.views:
+            self.views[key] = buffer.read_as(dtype)
+        return self.views[key]
+
+    def ids(self, number: int) -> Ids:
+        """The ids of the program with this number."""
+        x, y, _ = self.grid
+        return number % x, number // x % y, number // (x * y)
+
+
+class Program:
+    """One program: its values so far, and the garbage among them."""
+
+    def __init__(self, launch: Launch, number: int) -> None:
+        self.launch = launch
+        self.ids = launch.ids(number)
+        self.clock = Clock(number)
+        self.origins = Origins()
+        self.values: dict[Value, Traced] = {}
+
+    def run(self, block: Block, *arguments: Traced) -> list[Traced]:
+        """Run a block with these arguments; give the operands of its terminator."""
+        values = self.values
+        values.update(zip(block.arguments, arguments, strict=True))
+        for step in self.launch.plan.steps[block]:
+            operands = [values[operand] for operand in step.operands]
+            if step.name in EFFECTS:
+                results = EFFECTS[step.name](self, step, *operands)
+            elif operands:
+                results = self.compute(step, operands)
+            else:
+                results = [Traced(step.constant)]
+            values.update(zip(step.results, results, strict=True))
+        return [values[value] for value in block.terminator.operands] if block.terminator else []
+
+    def compute(self, step: Step, operands: Sequence[Traced]) -> Sequence[Traced]:
+        """The results of an operation without effects."""
+        if step.function is None:
+            raise NotImplementedError(f"the sanitizer does not know {step.name}")
+        results = [Traced(value) for value in step.function(*[operand.value for operand in operands])]
+        if any(operand.taint is not None or operand.wrap is not None for operand in operands):
+            shadows = propagate(step, operands)
+            results = [Traced(result.value, *pair) for result, pair in zip(results, shadows, strict=True)]
+        if step.divides and "division" in self.launch.kinds:
+            zero = np.asarray(operands[1].value == 0)
+            if zero.any():
+                taint = self.origins.mark(zero, Origin("division", step, "an integer is divided by zero", "", None))
+                results = [Traced(result.value, both(result.taint, taint), result.wrap) for result in results]
+        if step.name in WIDE and step.results[0] in self.launch.plan.narrow and "overflow" in self.launch.kinds:
+            exact = WIDE[step.name](*(np.asarray(operand.value, np.int64) for operand in operands))
+            wrapped = np.asarray(exact != results[0].value)
+            if wrapped.any():
+                what = f"the offset {{}} does not fit int{8 * results[0].value.itemsize}"
+                shadow = self.origins.mark(wrapped, Origin("overflow", step, what, "", exact))
+                results = [Traced(results[0].value, results[0].taint, both(results[0].wrap, shadow))]
+        return results
+
+    # --- reports
+
+    def use(self, step: Step, shadow: Shadow, how: str, argument: str = "", elements: Any = None) -> None:
+        """Garbage matters: report each origin of it once. `elements` are those that it is used for."""
+        if shadow is None:
+            return
+        numbers = shadow[shadow > 0]
+        used = np.asarray(-1 if elements is None else elements)
+        used = np.broadcast_to(used, shadow.shape)[shadow > 0]
+        seen: dict[int, tuple[Origin, int, int, int]] = {}
+        for number, at in zip(numbers.ravel().tolist(), used.ravel().tolist(), strict=True):
+            origin, lane = self.origins.find(number)
+            first = seen.get(id(origin), (origin, lane, at, 0))
+            seen[id(origin)] = (*first[:3], first[3] + 1)
+        for origin, lane, at, count in seen.values():
+            element = None if origin.elements is None else int(origin.elements.ravel()[lane])
+            report = Report(
+                kind=origin.kind,
+                kernel=self.launch.plan.name,
+                what=origin.what.format(element),
+                place=origin.step.place,
+                program=self.ids,
+                use=how.format(at),
+                used_at=step.place,
+                argument=origin.argument or argument,
+                element=element if origin.argument else at if argument else None,
+                count=count,
+            )
+            self.launch.add((origin.kind, origin.step, step, how, report.argument), report)
+
+    # --- memory
+
+    def name_of(self, pointer: Value) -> str:
+        """The argument that a pointer leads into."""
+        origin = self.launch.plan.leads[pointer]
+        return "memory" if origin is None else origin.name
+
+    def elements(self, step: Step, address: Any) -> np.ndarray:
+        """Addresses as elements of the argument that they lead into; as they are if it is not known."""
+        origin = self.launch.plan.leads[step.operands[0]]
+        if origin is None:
+            return np.asarray(address)
+        buffer = self.launch.view(self.launch.buffers[origin], numpy_dtype(pointee(step.operands[0].type)))
+        return np.asarray((address - buffer.start) // buffer.data.itemsize - buffer.origin)
+
+    def lanes(self, step: Step, pointer: Traced, mask: Traced | None) -> np.ndarray:
+        """The lanes that access memory. Those whose addresses are garbage are reported, and do not."""
+        active = np.broadcast_to(True if mask is None else mask.value, np.shape(pointer.value))
+        if mask is not None:
+            self.use(step, mask.taint, "what is accessed depends on it")
+        for shadow in (pointer.taint, pointer.wrap):
+            bad = in_lanes(shadow, active)
+            if bad is not None:
+                name = self.name_of(step.operands[0])
+                elements = self.elements(step, pointer.value)
+                self.use(step, bad, f"an address depends on it: that of {name}[{{}}]", name, elements)
+                active = active & (bad == 0)
+        return active
+
+    def reach(self, step: Step, address: Any, active: np.ndarray) -> list[tuple[Buffer, np.ndarray, np.ndarray]]:
+        """Each buffer that is accessed, an index for every lane, and the lanes that access it."""
+        dtype = numpy_dtype(pointee(step.operands[0].type))
+        origin = self.launch.plan.leads[step.operands[0]]
+        try:
+            if origin is None:
+                buffers = [self.launch.view(buffer, dtype) for buffer in self.launch.everything]
+                return list(reach(buffers, address, active))
+            buffer = self.launch.view(self.launch.buffers[origin], dtype)
+            index = np.where(active, (address - buffer.start) // buffer.data.itemsize, 0)
+            bad = active & ((index < 0) | (index >= buffer.data.size))
+            if buffer.gaps is not None and not bad.any() and active.any():
+                bad = active & buffer.gaps[index]
+            if bad.any():
+                lane = np.unravel_index(np.argmax(bad), bad.shape)
+                raise OutOfBounds(buffer, int(index[lane]) - buffer.origin, tuple(map(int, lane)))
+        except OutOfBounds as error:
+            error.program, error.place = self.ids, step.place
+            raise
+        return [(buffer, index, active)] if active.any() else []
+
+    def load(self, step: Step, pointer: Traced, mask: Traced | None = None, other: Traced | None = None) -> Any:
+        active = self.lanes(step, pointer, mask)
+        result = np.full(active.shape, 0 if other is None else other.value, numpy_dtype(step.results[0].type))
+        taint = None if other is None else in_lanes(other.taint, ~active)
+        for buffer, index, lanes in self.reach(step, pointer.value, active):
+            result[lanes] = buffer.data[index[lanes]]
+            never = self.launch.memory.unwritten(buffer, index) if self.launch.memory.spans else None
+            if never is not None and (never & lanes).any():
+                what = f"{buffer.name}[{{}}] is read, but was never written"
+                origin = Origin("uninitialized", step, what, buffer.name, index - buffer.origin)
+                taint = both(taint, self.origins.mark(never & lanes, origin))
+        if mask is not None and other is None and "masked" in self.launch.kinds:
+            out = ~np.asarray(mask.value)
+            if out.any():
+                name = self.name_of(step.operands[0])
+                what = f"{name}[{{}}] is masked off, and without `other` its value is undefined"
+                origin = Origin("masked", step, what, name, self.elements(step, pointer.value))
+                taint = both(taint, self.origins.mark(out, origin))
+        return [Traced(result[()], taint)]
+
+    def store(self, step: Step, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
+        active = self.lanes(step, pointer, mask)
+        self.use_stored(step, pointer, value, active)
+        values = np.broadcast_to(value.value, active.shape)
+        for buffer, index, lanes in self.reach(step, pointer.value, active):
+            conflict = self.launch.memory.store(buffer, index[lanes], values[lanes], step, self.clock)
+            if conflict is None:
+                continue
+            element, other = conflict.at - buffer.origin, self.launch.ids(conflict.program)
+            by = f"by program {other}" if other != self.ids else "by the same program, in another lane"
+            report = Report(
+                kind="races",
+                kernel=self.launch.plan.name,
+                what=f"{buffer.name}[{element}] is written twice without synchronization, {conflict.old} and then "
+                f"{conflict.new}",
+                place=step.place,
+                program=self.ids,
+                use=f"before, it was written {by}",
+                used_at=conflict.step.place,
+                argument=buffer.name,
+                element=element,
+                other=other,
+                count=conflict.lanes,
+            )
+            self.launch.add(("races", step, conflict.step, buffer.name), report)
+        return []
+
+    def use_stored(self, step: Step, pointer: Traced, value: Traced, active: np.ndarray) -> None:
+        """Garbage that is written to memory matters."""
+        bad = in_lanes(value.taint, active)
+        if bad is not None:
+            name = self.name_of(step.operands[0])
+            self.use(step, bad, f"it is stored to {name}[{{}}]", name, self.elements(step, pointer.value))
+
+    def atomic(self, step: Step, mask: Traced | None, do: Callable[..., Any], pointer: Traced, *values: Traced) -> Any:
+        """An atomic operation: `do(buffer, offset, *values, shape, mask)` does it."""
+        active = self.lanes(step, pointer, mask)
+        for value in values:
+            self.use_stored(step, pointer, value, active)
+        result = np.zeros(active.shape, numpy_dtype(step.results[0].type))
+        memory = self.launch.memory
+        for buffer, index, lanes in self.reach(step, pointer.value, active):
+            never = memory.unwritten(buffer, index) if memory.spans else None
+            if never is not None and (never & lanes).any():
+                what = f"{buffer.name}[{{}}] is read, but was never written"
+                origin = Origin("uninitialized", step, what, buffer.name, index - buffer.origin)
+                self.use(step, self.origins.mark(never & lanes, origin), "an atomic operation reads it")
+            arrays = [np.broadcast_to(value.value, active.shape) for value in values]
+            old = do(buffer, index - buffer.origin, *arrays, active.shape, lanes)
+            result[lanes] = old[lanes]
+            if memory.spans:
+                memory.note_written(buffer, index[lanes])
+            if not active.shape:
+                memory.synchronize(int(pointer.value), self.clock)
+        return [Traced(result[()])]
+
+    def atomic_rmw(self, step: Step, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
+        name: Any = step.operation.attributes["atomic_rmw_op"]
+        return self.atomic(step, mask, lambda *rest: atomics.rmw(name, *rest), pointer, value)
+
+    def atomic_cas(self, step: Step, pointer: Traced, expected: Traced, value: Traced) -> Any:
+        return self.atomic(step, None, atomics.cas, pointer, expected, value)
+
+    # --- elements that are combined
+
+    def combination(self, step: Step) -> Any:
+        """What combines two elements: a ufunc, or a function made of the region."""
+        block = step.operation.regions[0].block
+        return step.combination or (lambda *xs: tuple(x.value for x in self.run(block, *map(Traced, xs))))
+
+    def axis(self, step: Step) -> int:
+        axis: Any = step.operation.attributes["axis"]
+        return axis - len(shape_of(step.operands[0].type))
+
+    def reduce(self, step: Step, *sources: Traced) -> Any:
+        axis, taint = self.axis(step), None
+        values = combine.reduce(self.combination(step), tuple(source.value for source in sources), axis)
+        shadows = [source.taint for source in sources]
+        if any(shadow is not None for shadow in shadows):
+            taint, mixed = combined(shadows, axis)
+            self.use(step, mixed, "a reduction combines it with good elements")
+        return [Traced(value, taint) for value in values]
+
+    def scan(self, step: Step, *sources: Traced) -> Any:
+        axis, backwards = self.axis(step), bool(step.operation.attributes["reverse"])
+        values = combine.scan(self.combination(step), tuple(source.value for source in sources), axis, backwards)
+        taint = merged([source.taint for source in sources], np.shape(sources[0].value))
+        if taint is not None:
+            turned = np.flip(taint, axis) if backwards else taint
+            taint = np.maximum.accumulate(turned, axis)
+            taint = np.flip(taint, axis) if backwards else taint
+        return [Traced(value, taint) for value in values]
+
+    def dot(self, step: Step, a: Traced, b: Traced, c: Traced, *scales: Traced) -> Any:
+        """A product of matrices, which scales may belong to. A row that is all garbage may be one that is not used."""
+        assert step.function is not None
+        (value,) = step.function(*(operand.value for operand in (a, b, c, *scales)))
+        sides = [(a, -1, -1), (b, -2, -2)]  # with the axis that is summed over, and the one that the result has instead
+        if scales:
+            (_, left, *_), (_, right, *_) = sides_of(step.operation, (a, b, c, *scales))
+            sides += [(scale, -1, axis) for scale, axis in ((left, -1), (right, -2)) if scale is not None]
+        taint = c.taint
+        for operand, summed, axis in sides:
+            if operand.taint is not None:
+                whole, mixed = combined([operand.taint], summed)
+                self.use(step, mixed, "a product of matrices adds it to good elements")
+                if whole is not None:
+                    size = np.shape(value)[-3 - axis]
+                    lines = np.repeat(whole, size // whole.shape[-1], -1)  # where numbers are packed it has fewer
+                    taint = both(taint, np.broadcast_to(np.expand_dims(lines, axis), np.shape(value)))
+        return [Traced(value, taint)]
+
+    def histogram(self, step: Step, values: Traced, mask: Traced | None = None) -> Any:
+        assert step.function is not None
+        self.use(step, in_lanes(values.taint, None if mask is None else mask.value), "a histogram counts it")
+        operands = (values,) if mask is None else (values, mask)
+        return [Traced(value) for value in step.function(*(operand.value for operand in operands))]
+
+    # --- control flow
+
+    def decide(self, step: Step, *conditions: Traced) -> None:
+        """Garbage that decides where a program goes matters."""
+        for condition in conditions:
+            self.use(step, condition.taint, "a branch or a loop depends on it")
+
+    def for_(self, step: Step, lower: Traced, upper: Traced, one: Traced, *inits: Traced) -> Any:
+        self.decide(step, lower, upper, one)
+        carried: Sequence[Traced] = inits
+        dtype = np.asarray(lower.value).dtype.type
+        for i in range(int(lower.value), int(upper.value), int(one.value)):
+            carried = self.run(step.operation.regions[0].block, Traced(dtype(i)), *carried)
+        return carried
+
+    def while_(self, step: Step, *inits: Traced) -> Any:
+        carried: Sequence[Traced] = inits
+        before, after = (region.block for region in step.operation.regions)
+        while True:
+            condition, *forwarded = self.run(before, *carried)
+            self.decide(step, condition)
+            if not condition.value:
+                return forwarded
+            carried = self.run(after, *forwarded)
+
+    def if_(self, step: Step, condition: Traced) -> Any:
+        self.decide(step, condition)
+        region = step.operation.regions[0 if condition.value else 1]
+        return self.run(region.block) if region.blocks else ()
+
+    # --- the rest
+
+    def poison(self, step: Step) -> Any:
+        if "uninitialized" not in self.launch.kinds:
+            return [Traced(step.constant)]
+        what = "a variable has no value where the program went"
+        lanes = np.ones(np.shape(step.constant), bool)
+        return [Traced(step.constant, self.origins.mark(lanes, Origin("uninitialized", step, what, "", None)))]
+
+    def assert_true(self, step: Step, condition: Traced) -> Any:
+        try:
+            check(condition.value, str(step.operation.attributes["message"]), np.ndim(condition.value))
+        except DeviceAssertionError as error:
+            error.kernel, error.program, error.place = self.launch.plan.name, self.ids, step.place
+            raise
+        return []
+
+    def show(self, step: Step, *values: Traced) -> Any:
+        show(self.ids, step.operation.attributes, [value.value for value in values])
+        return []
+
+    def program_id(self, step: Step) -> Any:
+        return [Traced(np.int32(self.ids["xyz".index(str(step.operation.attributes["axis"]))]))]
+
+    def num_programs(self, step: Step) -> Any:
+        return [Traced(np.int32(self.launch.grid["xyz".index(str(step.operation.attributes["axis"]))]))]
+
+    def nothing(self, step: Step, *_: Traced) -> Any:
+        return []
+
+
+EFFECTS: dict[str, Callable[..., Any]] = {
+    "tt.load": Program.load,
+    "tt.store": Program.store,
+    "tt.atomic_rmw": Program.atomic_rmw,
+    "tt.atomic_cas": Program.atomic_cas,
+    "tt.reduce": Program.reduce,
+    "tt.scan": Program.scan,
+    "tt.dot": Program.dot,
+    "tt.dot_scaled": Program.dot,
+    "tt.histogram": Program.histogram,
+    "scf.for": Program.for_,
+    "scf.while": Program.while_,
+    "scf.if": Program.if_,
+    "ub.poison": Program.poison,
+    "tt.assert": Program.assert_true,
+    "tt.print": Program.show,
+    "tt.get_program_id": Program.program_id,
+    "tt.get_num_programs": Program.num_programs,
+    "llvm.intr.assume": Program.nothing,
+    "gpu.barrier": Program.nothing,
+}
+
+
+def programs(launch: Launch) -> Iterator[Program]:
+    """The programs of a launch, in order."""
+    x, y, z = launch.grid
+    return (Program(launch, number) for number in range(x * y * z))

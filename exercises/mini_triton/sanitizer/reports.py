@@ -1,0 +1,102 @@
+"""What the sanitizer has found, and what becomes of it: an error after the launch, or a list. (Given.)"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from mini_triton.errors import TritonError
+
+SANITIZE = "MINI_TRITON_SANITIZE"
+KINDS = ("uninitialized", "races", "masked", "overflow", "division")
+"""What can be looked for: `MINI_TRITON_SANITIZE=races,masked`."""
+
+Ids = tuple[int, int, int]
+
+
+@dataclass
+class Report:
+    """One defect: what is wrong in which line, and where it matters."""
+
+    kind: str
+    kernel: str
+    what: str  # "x[5] is read, but was never written"
+    place: str  # of what is wrong: "file:line"
+    program: Ids
+    use: str = ""  # what the value is used for: "it is stored to out[5]"
+    used_at: str = ""
+    argument: str = ""
+    element: int | None = None
+    other: Ids | None = None  # of a race: the program that wrote before
+    count: int = 1  # elements for which it is so, over all programs
+
+    @property
+    def line(self) -> int:
+        """The line of the kernel."""
+        return int(self.place.rpartition(":")[2] or 0)
+
+    def __str__(self) -> str:
+        more = f", and {self.count - 1} more like it" if self.count > 1 else ""
+        lines = [f"{self.kernel}: {self.kind}: {self.what}{more}", *excerpt("at", self.place, self.program)]
+        if self.use:
+            lines += [f"  {self.use}", *(excerpt("at", self.used_at) if self.used_at != self.place else [])]
+        return "\n".join(lines)
+
+
+def excerpt(word: str, place: str, program: Ids | None = None) -> list[str]:
+    """The place, and below it the source line."""
+    file, _, line = place.rpartition(":")
+    source = linecache.getline(file, int(line or 0)).strip()
+    return [f"  {word} {place}" + (f" by program {program}" if program else ""), f"      {source}"]
+
+
+class SanitizerError(TritonError):
+    """A kernel ran, and the sanitizer found defects in it: `reports`."""
+
+    def __init__(self, reports: list[Report]) -> None:
+        super().__init__("\n".join(["", *map(str, reports)]))
+        self.reports = reports
+
+    def __reduce__(self) -> tuple[type[SanitizerError], tuple[list[Report]]]:
+        return type(self), (self.reports,)
+
+
+_collected: ContextVar[list[Report] | None] = ContextVar("collected", default=None)
+
+
+@contextmanager
+def collect() -> Iterator[list[Report]]:
+    """Inside the `with`, what is found raises no errors; it is in this list."""
+    reports: list[Report] = []
+    token = _collected.set(reports)
+    try:
+        yield reports
+    finally:
+        _collected.reset(token)
+
+
+def publish(reports: list[Report]) -> None:
+    """Add reports to the list of `collect`; without one, raise `SanitizerError` if there are any."""
+    collected = _collected.get()
+    if collected is not None:
+        collected += reports
+    elif reports:
+        raise SanitizerError(reports)
+
+
+def wanted() -> frozenset[str]:
+    """What `MINI_TRITON_SANITIZE` asks for. Raises `ValueError` for a word that it does not know."""
+    text = os.environ.get(SANITIZE)
+    if not text or text.lower() in ("0", "false", "no", "off"):
+        return frozenset()
+    if text.lower() in ("1", "true", "yes", "on", "all"):
+        return frozenset(KINDS)
+    words = {word.strip() for word in text.split(",")} - {""}
+    if unknown := words.difference(KINDS):
+        known = ", ".join(KINDS)
+        raise ValueError(f"{SANITIZE} has {', '.join(sorted(unknown))}; it can be 1, all, or some of {known}")
+    return frozenset(words)
