@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 from collections.abc import Sequence
 from typing import Any
@@ -23,7 +22,6 @@ from mini_triton.sanitizer.reports import KINDS, SANITIZE
 from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import buffers, inputs
-from tests.mini_triton.explained_values import CORPUS
 from tests.oracles import values
 from tests.support import sources
 from tests.support.m06_codegen import closeness
@@ -91,15 +89,9 @@ def test_the_corpus(case: Case) -> None:
     assert not found, str(found[0])
     assert bool(kernel.reports) == (str(case) in FOUND)
     expected, after = values.corpus(case), dict(buffers(case, got))
+    rounding = closeness.rounding(module)
     for name in expected:
-        explained = CORPUS.get(f"{case}/{name}")
-        rounding = explained.rounding if explained else rounding_of(case)
         closeness.check(f"{name} of {case}", after[name], expected[name], rounding)
-
-
-@functools.cache
-def rounding_of(case: Case) -> Any:
-    return closeness.rounding(sources.compiled(case.source(), str(case.path)))
 
 
 def run(
