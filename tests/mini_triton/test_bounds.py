@@ -56,7 +56,7 @@ def listed(name: str, grid: int, *arguments: Any, **constants: Any) -> str:
     "argument, facts",
     [
         (np.broadcast_to(x[:1], (32,)), ["x[1]", "storage of x has 1 element:", "shape is (32,)", "strides are (0,)"]),
-        (matrix[:, :3], ["x[3] is in a gap of the slice x", "has 59 elements", "shape is (8, 3)", "strides are (8, 1)"]),
+        (matrix[:, :3], ["x[3] is in a gap of the slice", "has 59 elements", "shape is (8, 3)", "strides are (8, 1)"]),
         (matrix[:2].T, ["x[16]", "has 16 elements", "shape is (8, 2)", "strides are (1, 8)"]),
         (x[::-1], ["x[1]", "has 8 elements", "strides are (-1,)"]),
     ],
