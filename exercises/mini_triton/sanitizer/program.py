@@ -23,9 +23,6 @@ from mini_triton.sanitizer.plan import Plan, Step
 from mini_triton.sanitizer.reports import Ids, Report
 from mini_triton.sanitizer.shadows import Origin, Origins, Shadow, Traced, both, combined, in_lanes, merged, propagate
 
-WIDE = {"arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.shli": np.left_shift}
-"""What may wrap around, in more bits."""
-
 
 @dataclass
 class Launch:
@@ -78,13 +75,12 @@ class Program:
         values.update(zip(block.arguments, arguments, strict=True))
         for step in self.launch.plan.steps[block]:
             operands = [values[operand] for operand in step.operands]
-            if step.name in EFFECTS:
-                results = EFFECTS[step.name](self, step, *operands)
-            elif operands:
-                results = self.compute(step, operands)
+            if (effect := EFFECTS.get(step.name)) is not None:
+                values.update(zip(step.results, effect(self, step, *operands), strict=True))
+            elif not operands:
+                values[step.results[0]] = Traced(step.constant)
             else:
-                results = [Traced(step.constant)]
-            values.update(zip(step.results, results, strict=True))
+                values.update(zip(step.results, self.compute(step, operands), strict=True))
         return [values[value] for value in block.terminator.operands] if block.terminator else []
 
     def compute(self, step: Step, operands: Sequence[Traced]) -> Sequence[Traced]:
@@ -92,21 +88,24 @@ class Program:
         if step.function is None:
             raise NotImplementedError(f"the sanitizer does not know {step.name}")
         results = [Traced(value) for value in step.function(*[operand.value for operand in operands])]
-        if any(operand.taint is not None or operand.wrap is not None for operand in operands):
-            shadows = propagate(step, operands)
-            results = [Traced(result.value, *pair) for result, pair in zip(results, shadows, strict=True)]
+        for operand in operands:
+            if operand.taint is not None or operand.wrap is not None:
+                shadows = propagate(step, operands)
+                results = [Traced(result.value, *pair) for result, pair in zip(results, shadows, strict=True)]
+                break
         if step.divides and "division" in self.launch.kinds:
             zero = np.asarray(operands[1].value == 0)
             if zero.any():
                 taint = self.origins.mark(zero, Origin("division", step, "an integer is divided by zero", "", None))
                 results = [Traced(result.value, both(result.taint, taint), result.wrap) for result in results]
-        if step.name in WIDE and step.results[0] in self.launch.plan.narrow and "overflow" in self.launch.kinds:
-            exact = WIDE[step.name](*(np.asarray(operand.value, np.int64) for operand in operands))
-            wrapped = np.asarray(exact != results[0].value)
+        if step.wide is not None and "overflow" in self.launch.kinds:
+            (result,) = results
+            exact = step.wide(operands[0].value, operands[1].value, dtype=np.int64)
+            wrapped = exact != result.value
             if wrapped.any():
-                what = f"the offset {{}} does not fit int{8 * results[0].value.itemsize}"
-                shadow = self.origins.mark(wrapped, Origin("overflow", step, what, "", exact))
-                results = [Traced(results[0].value, results[0].taint, both(results[0].wrap, shadow))]
+                what = f"the offset {{}} does not fit int{8 * result.value.itemsize}"
+                origin = Origin("overflow", step, what, "", np.asarray(exact))
+                results = [result._replace(wrap=both(result.wrap, self.origins.mark(np.asarray(wrapped), origin)))]
         return results
 
     # --- reports
