@@ -9,7 +9,7 @@ Source: Triton's `third_party/nvidia/language/cuda/libdevice.py`; NVIDIA's libde
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mini_triton.ir.types import TensorType
@@ -135,8 +135,8 @@ def call(name: str, *xs: Any) -> tensor:
     tensors = broadcast_together(*map(to_tensor, xs))
     dtypes = tuple(x.dtype for x in tensors)
     if dtypes not in TABLE[name]:
-        known = ", ".join(map(str, TABLE[name]))
-        raise ValueError(f"libdevice.{name} does not take {dtypes}, only {known}")
+        known = ", ".join(map(spelled, TABLE[name]))
+        raise ValueError(f"libdevice.{name} does not take {spelled(dtypes)}, only {known}")
     symbol, dtype = TABLE[name][dtypes]
     shape = tensors[0].shape
     result = TensorType(shape, dtype.ir_type) if shape else dtype.ir_type
@@ -160,3 +160,8 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"libdevice has no {name}")
     globals()[name] = _function(name)
     return globals()[name]
+
+
+def spelled(dtypes: Iterable[Any]) -> str:
+    """Dtypes as a message has them: `(fp32, fp32)`."""
+    return f"({', '.join(map(str, dtypes))})"
