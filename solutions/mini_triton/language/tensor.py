@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from mini_triton import language
+from mini_triton.given.missing import explain_missing
 from mini_triton.ir import types as ir
 from mini_triton.ir.core import Value
 from mini_triton.language.constexpr import RunTimeValue, unwrap
@@ -363,7 +364,7 @@ class tensor(RunTimeValue):
             dir(language)  # imports them all
             if hasattr(tensor, name):
                 return getattr(self, name)
-        raise AttributeError(f"a tensor has no {name}")
+        raise AttributeError(explain_missing("tensor", name))
 
     def __getitem__(self, slices: Any) -> tensor:
         from mini_triton.language.shape import index  # which needs this module first
