@@ -10,6 +10,7 @@ Source: Triton's `python/triton/language/semantic.py` and the class `tensor` in 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -55,8 +56,19 @@ class block_type:
     def scalar(self) -> dtype | pointer_type:
         return self.element_ty
 
+    @property
+    def numel(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def primitive_bitwidth(self) -> int:
+        return self.element_ty.primitive_bitwidth
+
     def is_block(self) -> bool:
         return True
+
+    def is_ptr(self) -> bool:
+        return False
 
     def __repr__(self) -> str:
         return f"<{list(self.shape)}, {self.element_ty}>"
@@ -71,7 +83,7 @@ def dtype_of(value: Any) -> Any:
         return value.dtype
     if is_number(value):
         return literal_dtype(value)
-    raise TypeError(f"cannot convert {value!r} of type {type(value).__name__} to a tensor")
+    raise TypeError(f"cannot convert {value} of type {type(value)} to tensor")
 
 
 def make_scalar(value: Number, dtype: dtype) -> tensor:
