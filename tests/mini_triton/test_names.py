@@ -14,6 +14,7 @@ import pytest
 from mini_triton.codegen import compile_module
 from mini_triton.errors import CompilationError
 from mini_triton.given.missing import INSIDE
+from mini_triton.ir.interpreter import run as interpret
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.storage import Buffer
 
@@ -91,11 +92,11 @@ def test_compiles_for_a_gpu() -> None:
 
 
 @pytest.mark.parametrize(("place", "name"), ON_GPUS)
-def test_is_refused_on_cpus(place: str, name: str) -> None:
-    program = compile_module(compiled(place, name))
+@pytest.mark.parametrize("run", [interpret, lambda module, grid, given: compile_module(module)(grid, given)])
+def test_is_refused_on_cpus(place: str, name: str, run: Any) -> None:
     buffers = [Buffer.of(name, array) for name, array in zip(("out", "xs", "ns"), arguments(), strict=True)]
     with pytest.raises(CompilationError, match="on GPUs only"):
-        program((1,), buffers)
+        run(compiled(place, name), (1,), buffers)
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from mini_triton.codegen.library import atomics, combine
 from mini_triton.ir.core import Block, Value
 from mini_triton.ir.given.device_assert import DeviceAssertionError, check
 from mini_triton.ir.given.device_print import show
+from mini_triton.ir.interpreter import refuse
 from mini_triton.ir.ops.given.scaled import sides as sides_of
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, pointee, reach
 from mini_triton.ir.types import shape_of
@@ -383,6 +384,9 @@ class Program:
     def num_programs(self, step: Step) -> Any:
         return [Traced(np.int32(self.launch.grid["xyz".index(str(step.operation.attributes["axis"]))]))]
 
+    def refuse(self, step: Step, *_: Traced) -> Any:
+        return refuse(self, step.operation)
+
     def nothing(self, step: Step, *_: Traced) -> Any:
         return []
 
@@ -403,6 +407,7 @@ EFFECTS: dict[str, Callable[..., Any]] = {
     "ub.poison": Program.poison,
     "tt.assert": Program.assert_true,
     "tt.print": Program.show,
+    "tt.elementwise_inline_asm": Program.refuse,
     "tt.get_program_id": Program.program_id,
     "tt.get_num_programs": Program.num_programs,
     "llvm.intr.assume": Program.nothing,
