@@ -49,7 +49,7 @@ FUNCTIONS = {
     "TRITON_MAX_TENSOR_NUMEL": "tl.TRITON_MAX_TENSOR_NUMEL",
     "add": "tl.add(x, y)",
     "bitonic_merge": "tl.bitonic_merge(x)",
-    "block_type": "isinstance(x.type, tl.block_type)",
+    "block_type": "t = x.type\nt.is_block() + 2 * t.is_ptr() + 4 * t.is_int() + t.get_block_shapes()[0] + t.nbytes",
     "broadcast": "a, b = tl.broadcast(x, y)\na + b",
     "condition": "i = 0\nwhile tl.condition(i < 3):\n    i += 1\ni",
     "const": "first(xs)",

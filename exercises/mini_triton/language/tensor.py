@@ -67,8 +67,22 @@ class block_type:
     def is_block(self) -> bool:
         return True
 
-    def is_ptr(self) -> bool:
-        return False
+    @property
+    def nbytes(self) -> int:
+        return self.numel * self.primitive_bitwidth // 8
+
+    def get_block_shapes(self) -> tuple[int, ...]:
+        return self.shape
+
+    def with_element_ty(self, element_ty: dtype | pointer_type) -> block_type:
+        """A type of the same shape, with other elements."""
+        return block_type(element_ty, self.shape)
+
+    def __getattr__(self, name: str) -> Callable[[], bool]:
+        """A block is no float, no integer and no pointer: its elements are, `scalar`."""
+        if name.startswith("is_") and hasattr(float32, name):
+            return lambda: False
+        raise AttributeError(explain_missing("block_type", name))
 
     def __repr__(self) -> str:
         return f"<{list(self.shape)}, {self.element_ty}>"
