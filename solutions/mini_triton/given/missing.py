@@ -10,8 +10,8 @@ MISSING = {
     "triton": {
         **dict.fromkeys(("autotune", "Config", "heuristics"), TUNING),
         **dict.fromkeys(("AsyncCompileMode", "FutureKernel"), "kernels are compiled one after the other"),
-        **dict.fromkeys(("InterpreterError", "must_use_result"), INSIDE),
-        **dict.fromkeys(("backends", "profiler", "instrumentation"), "it belongs to real Triton's back ends"),
+        **dict.fromkeys(("InterpreterError", "backends", "must_use_result"), INSIDE),
+        **dict.fromkeys(("profiler", "instrumentation"), "it belongs to real Triton's back ends"),
         "aggregate": NEWER,
     },
     "tl": {
