@@ -25,9 +25,10 @@ from textwrap import fill
 from typing import Any
 
 from mini_triton.backends.handoff import Lowered
+from mini_triton.frontend.function import KernelSource
+from mini_triton.frontend.given.adopted import adopt
 from mini_triton.given import driver
 from mini_triton.given.compiler import ASTSource, compile
-from mini_triton.runtime.jit import JITFunction
 from mini_triton.tools.given.templates import HEADER, SOURCE
 from mini_triton.tools.variant import Variant, declare, prototype, read_entry
 
@@ -61,17 +62,17 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 
-def load_kernel(path: Path, name: str) -> JITFunction:
-    """The kernel of this name in a Python file, which is executed. (Given.)"""
+def load_kernel(path: Path, name: str) -> KernelSource:
+    """The kernel of this name in a Python file, which is executed: ours, or one of real Triton's. (Given.)"""
     sys.path.insert(0, str(path.parent))  # it may import its neighbours
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    kernel = getattr(module, name, None)
-    if not isinstance(kernel, JITFunction):
-        raise ValueError(f"{path} has no kernel {name}, decorated with mini_triton.jit")
+    kernel = adopt(getattr(module, name, None))
+    if not isinstance(kernel, KernelSource):
+        raise ValueError(f"{path} has no kernel {name}: no function of this name is decorated with @triton.jit")
     return kernel
 
 
@@ -88,7 +89,7 @@ def capability_of_target(target: str | None) -> int:
     return int(match[1])
 
 
-def variant_of(kernel: JITFunction, args: CompileArgs) -> Variant:
+def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
     """The variant of the kernel that the command line asks for. (Given.)"""
     names = list(kernel.signature.parameters)
     texts = [text.strip() for text in args.signature.split(",")]
@@ -100,7 +101,7 @@ def variant_of(kernel: JITFunction, args: CompileArgs) -> Variant:
     return Variant(args.out_name or args.kernel_name, texts, entries, args.num_warps, args.num_stages)
 
 
-def lower(kernel: JITFunction, variant: Variant, capability: int) -> Lowered:
+def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
     """The kernel's machine code. Raises `RuntimeError` for a kernel that needs memory beside its arguments."""
     # Task 10.4: `ASTSource` wants types by parameter ("constexpr" for what is known), the known values, and for
     # multiples of 16 the attributes `[["tt.divisibility", 16]]`. `compile` makes a compiled kernel of it, whose `lower`
