@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from typing import Any
 
@@ -13,7 +14,7 @@ from mini_triton.tools.variant import Entry, c_type, read_entry
 
 from tests.checks import calling, described, one_in
 from tests.oracles import ahead, triton
-from tests.support.m10_gpu.c_programs import Folder, made_up_code
+from tests.support.m10_gpu.c_programs import C_TYPES, Folder, made_up_code
 
 INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 POINTERS = ("*fp32", "*fp16", "*bf16", "*i8", "*u64", "*fp8e5", "*kfp32")
@@ -80,6 +81,22 @@ def test_types_that_are_none(text: str) -> None:
 )  # fmt: skip
 def test_types_of_c(type: str, expected: str) -> None:
     calling(c_type, type).returns(expected, because="C and the GPU read the same bytes")
+
+
+def test_types_of_c_have_the_sizes_of_ptx() -> None:
+    types = [*INTEGERS, "i1", "u1", "fp16", "bf16", "fp32", "fp64", "fp8e5", "*fp32", "*i8"]
+    signature = {f"p{i}": type for i, type in enumerate(types)}
+    text = "import triton, triton.language as tl\n\n\n" + kernel_of(types)
+    (made,) = triton.frontends([triton.Source(text, "kernel", signature)], lower=True)
+    parameters = re.findall(
+        r"\.param (?:\.align \d+ )?\.[a-z](\d+) (?:\.ptr.*? )?kernel_param_\d+(?:\[(\d+)\])?", made.compiled.ptx
+    )
+    assert len(parameters) == len(types) + 2, "a parameter each, and Triton's own two"
+    for type, (bits, many) in zip(types, parameters, strict=False):
+        call = calling(c_type, type)
+        size = ctypes.sizeof(C_TYPES.get(call()) or getattr(ctypes, f"c_{call().removesuffix('_t')}"))
+        if size != int(bits) // 8 * int(many or 1):
+            call.fail(f"a type of {int(bits) // 8 * int(many or 1)} bytes, as in PTX", call())
 
 
 @pytest.mark.parametrize(

@@ -62,22 +62,20 @@ def arguments(draw: st.DrawFn) -> tuple[str, Any]:
     return draw(st.sampled_from(hints)), value
 
 
-def launched(
-    signature: str, values: list[Any], grid: str = "1, 1, 1", text: str = "", expected: int = 0, **options: Any
-) -> list[Launched]:
+def launched(signature: str, values: list[Any], num_warps: int) -> Launched:
     """What the C function of a kernel launches when it is called with the arguments of these values."""
     types = [entry.strip().partition(":") for entry in signature.split(",")]
     names = [f"p{i}" for i in range(len(types))]
-    text = text or f"@triton.jit\ndef kernel({', '.join(names)}):\n    pass\n"
     passed = [(type, value) for (type, _, hint), value in zip(types, values, strict=True) if hint != "1"]
     with Folder() as folder, made_up_code() as codes:
-        name, files = folder.compile(text, "kernel", signature, grid, **options)
+        text = f"@triton.jit\ndef kernel({', '.join(names)}):\n    pass\n"
+        name, files = folder.compile(text, "kernel", signature, num_warps=num_warps)
         driver = StandIn(folder.build(files), codes)
         words = f"{name}(stream, {', '.join(str(value) for _, value in passed)}), of signature {signature!r}"
         types_of_c = ["CUstream", *(c_type(type) for type, _ in passed)]
-        call = described(words, driver.call, name, types_of_c, 77, *(value for _, value in passed))
-        call.returns(expected)
-        return driver.launches
+        described(words, driver.call, name, types_of_c, 77, *(value for _, value in passed)).returns(0)
+        (launch,) = driver.launches
+        return launch
 
 
 @one_in(5)
@@ -86,10 +84,9 @@ def launched(
 @example([("i32:1", 1)], 1)
 def test_arguments_as_a_gpu_takes_them(entries: list[tuple[str, Any]], num_warps: int) -> None:
     signature, values = ", ".join(entry for entry, _ in entries), [value for _, value in entries]
-    (launch,) = launched(signature, values, num_warps=num_warps)
-    expected = [packed(entry.partition(":")[0], value) for entry, value in entries if not entry.endswith(":1")] + [
-        bytes(8)
-    ] * len(TRITONS_OWN)
+    launch = launched(signature, values, num_warps)
+    passed = [(entry.partition(":")[0], value) for entry, value in entries if not entry.endswith(":1")]
+    expected = [packed(type, value) for type, value in passed] + [bytes(8)] * len(TRITONS_OWN)
     assert launch.arguments == expected, (
         f"a launch with signature {signature!r} and values {values} gives the GPU other bytes\n"
         f"  expected  {[data.hex() for data in expected]}\n  got       {[data.hex() for data in launch.arguments]}"
@@ -106,7 +103,7 @@ def test_arguments_as_a_gpu_takes_them(entries: list[tuple[str, Any]], num_warps
         ("a, b, 3", (4, 5), (4, 5, 3)),
         ("1, a * b, b", (4, 5), (1, 20, 5)),
         ("(a + BLOCK - 1) / BLOCK, b, BLOCK_2", (100, 7), (2, 7, 3)),
-        ("65536, 65536, 1", (1, 1), (65536, 65536, 1)),  # the product is 2^32: no unsigned has that many bits
+        ("65536, 32768, 2", (1, 1), (65536, 32768, 2)),  # the product is 2^32: no unsigned has that many bits
         ("a, 2, a", (2**31 - 1, 1), (2**31 - 1, 2, 2**31 - 1)),
     ],
 )
@@ -165,6 +162,29 @@ def test_warps_that_triton_adds() -> None:
     assert threads == (384, 1, 1), (
         f"the kernel has 12 warps, since Triton gave some other jobs: 384 threads, not {threads}"
     )
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ({}, (1, 3)),
+        ({"num_warps": 8}, (8, 3)),
+        ({"num_stages": 5}, (1, 5)),
+        ({"num_warps": 2, "num_stages": 1}, (2, 1)),
+    ],
+)
+def test_options_and_target(options: dict[str, Any], expected: tuple[int, int]) -> None:
+    for target in ("cuda:80", "cuda:90:32", "cuda:120"):
+        with Folder() as folder, made_up_code() as codes:
+            call = described(f"compile_kernel(…, {target=}, {options})", folder.compile, FILL, "fill", "*i32, i32, i32")
+            call.options = {"target": target, **options}
+            name, _ = call.succeeds()
+            ((code, kernel),) = codes.items()
+        got = kernel.options["num_warps"], kernel.options["num_stages"]
+        if got != expected:
+            call.fail(f"num_warps and num_stages {expected} for the compiler", got, because="1 and 3 are the defaults")
+        if not code.endswith(target.split(":")[1].encode()):
+            call.fail(f"machine code for {target}", code)
 
 
 @pytest.mark.parametrize("what, error", [("load", 200), ("function", 500), ("attribute", 1), ("launch", 1)])

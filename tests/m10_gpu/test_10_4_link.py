@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from pathlib import Path
 from typing import Any
 
@@ -75,26 +74,28 @@ def values_for(types: list[str], data: Any) -> list[tuple[int, ...]]:
     return [data.draw(st.tuples(*some), label="values") for _ in range(12)]
 
 
-def holds(hint: str, value: int) -> bool:
-    return {"": True, ":1": value == 1, ":16": value % 16 == 0}[hint]
+def holds(hint: str | int | None, value: int) -> bool:
+    """Whether a hint, of a signature or of the linker, holds for a value."""
+    return not hint or (value == 1 if hint in (1, ":1") else value % 16 == 0)
 
 
-@given(
-    st.lists(st.sampled_from([None, 1, 16]), min_size=2, max_size=2), st.sampled_from(VALUES), st.sampled_from(VALUES)
-)
-@example([None, None], 3, 3)
-@example([16, 1], 32, 1)
-@example([16, 1], 32, 2)
-def test_conditions(hints: list[int | None], x: int, n: int) -> None:
-    variant = Compiled("add_1a_0d", "64_warps1xstages3", {"x": "CUdeviceptr", "n": "int32_t"}, hints)
-    call = described(f"condition(<with hints {hints} for x and n>)", condition, variant)
-    text = call.succeeds()
-    right = all(
-        hint is None or (value == 1 if hint == 1 else value % 16 == 0)
-        for hint, value in zip(hints, (x, n), strict=True)
-    )
-    if bool(eval(re.sub(r"\(\w+\)(?=\w)", "", text).replace("&&", "and"), {"x": x, "n": n})) != right:
-        call.fail(f"C that is {'true' if right else 'false'} for x = {x} and n = {n}", text)
+def test_conditions() -> None:
+    """All of two arguments, as functions of C."""
+    chosen = [list(hints) for hints in itertools.product((None, 1, 16), repeat=2)]
+    calls, lines = [], ["#include <cuda.h>", "#include <stdint.h>"]
+    for number, hints in enumerate(chosen):
+        variant = Compiled("add_1a_0d", "64_warps1xstages3", {"x": "CUdeviceptr", "n": "int32_t"}, hints)
+        calls.append(described(f"condition(<with hints {hints} for x and n>)", condition, variant))
+        head = f"int right{number}(CUdeviceptr x, int32_t n)"
+        lines += [f"{head};", f"{head} {{ (void)x; (void)n; return ({calls[-1].succeeds()}) != 0; }}"]
+    with Folder() as folder:
+        source = folder.path / "conditions.c"
+        source.write_text("\n".join([*lines, ""]))
+        program = folder.build([source])
+        for (number, hints), x, n in itertools.product(enumerate(chosen), VALUES, VALUES):
+            right = all(map(holds, hints, (x, n)))
+            if program.call(f"right{number}", ["CUdeviceptr", "int32_t"], x, n) != right:
+                calls[number].fail(f"C that is {'true' if right else 'false'} for x = {x} and n = {n}", calls[number]())
 
 
 def test_algorithms_differ_in_constants_and_options() -> None:

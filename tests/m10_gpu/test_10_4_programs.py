@@ -167,7 +167,15 @@ def test_a_program_in_c(device: str) -> None:
         if codes is None:
             program = folder.path / "add"
             paths = [str(path) for path in [MAIN, *sources]]
-            run_compiler(f"-I{nvidias_headers()}", f"-I{folder.path}", *paths, real_driver(), "-o", str(program))
+            run_compiler(
+                f"-I{nvidias_headers()}",
+                f"-I{folder.path}",
+                *paths,
+                real_driver(),
+                "-Wl,--allow-shlib-undefined",
+                "-o",
+                str(program),
+            )
             done = subprocess.run([program], capture_output=True, text=True, timeout=100)
             assert not done.returncode, f"the program ends with {done.returncode}: {done.stdout}{done.stderr}"
             assert done.stdout == "all 100003 sums are right\n", done.stdout
