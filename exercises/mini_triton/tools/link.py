@@ -95,9 +95,9 @@ def link_headers(headers: Sequence[Path], out: Path) -> list[Path]:
     """Write the C files that link the variants in these headers, and return their paths. (Given.)"""
     variants = [variant for header in headers for variant in read_header(header.read_text())]
     algorithms = group(variants)
-    any = variants[0]
-    names = {f"{any.kernel}_{algorithm}": chosen for algorithm, chosen in algorithms.items()}
-    whole = {"name": any.kernel, "prototype": prototype(*any.declared)}
+    first = variants[0]
+    names = {f"{first.kernel}_{algorithm}": chosen for algorithm, chosen in algorithms.items()}
+    whole = {"name": first.kernel, "prototype": prototype(*first.declared)}
     header, source = out.with_suffix(".h"), out.with_suffix(".c")
     declared = (ALGORITHM.substitute(name=name, prototype=whole["prototype"]) for name in names)
     header.write_text(LINKED_HEADER.substitute(whole, algorithms="\n\n".join(declared)))
@@ -108,7 +108,7 @@ def link_headers(headers: Sequence[Path], out: Path) -> list[Path]:
             kernels="\n\n".join(map(declare_variant, variants)),
             algorithms="\n\n".join(write_algorithm(name, chosen) for name, chosen in names.items()),
             names=", ".join(names),
-            passed=", ".join(["stream", *any.arguments]),
+            passed=", ".join(["stream", *first.arguments]),
             load="\n".join(f"    load_{name}();" for name in names),
             unload="\n".join(f"    unload_{name}();" for name in names),
         )
