@@ -6,7 +6,7 @@ Source: `compile` and `CompiledKernel` in Triton's `python/triton/compiler/compi
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -97,6 +97,9 @@ class CompiledKernel:
         self.pointers = [name for name, type in compilation.inputs.items() if type.startswith("*")]
         self.lowered: dict[int, tuple[Lowered, dict[str, Text]]] = {}  # by compute capabilities, with texts
         self.launchers: dict[int, Launcher] = {}  # by the numbers of GPUs
+        self.run: Callable[..., None] = program
+        if compilation.options.backend == "numba":
+            self.run = self.compile_loops()
 
     def __repr__(self) -> str:
         return f"<compiled kernel {self.name}({', '.join(f'{name}: {type}' for name, type in self.signature.items())})>"
@@ -132,9 +135,22 @@ class CompiledKernel:
         `memory` has the arguments that are arrays or tensors, `values` has all. Of these, `self.parameters` go to the
         program, in this order: a `Buffer.of(name, array)` for memory, a Python number for the others.
         """
-        # Task 7.9: First check devices and writability. `self.program(grid, arguments, known())` runs the grid. An
+        # Task 7.9: First check devices and writability. `self.run(grid, arguments, known())` runs the grid. An
         # `OutOfBounds` is explained by `explain_access` if its buffer is an argument, otherwise by `explain_address`.
         raise NotImplementedError("Task 7.9: The launch")
+
+    def compile_loops(self) -> Callable[..., None]:
+        """What runs the grid with Numba; it is NumPy where Numba cannot. (Given.)"""
+        if "numba" not in self.texts:
+            _, texts = run_stages(stages_for("numba"), self.compilation, self.texts[pipeline.last_module().name])
+            self.texts |= texts
+            self.asm.add(texts)
+        source = str(self.texts["numba"])
+        if source.startswith("#"):
+            return self.program
+        from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # not earlier: kernels run without it
+
+        return NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash)
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
         """Run the machine code that real Triton makes of the TTIR. (Given.)"""

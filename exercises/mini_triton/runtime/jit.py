@@ -35,6 +35,8 @@ COMPILE_ONLY = object()
 """Instead of a grid."""
 DEBUG = "MINI_TRITON_DEBUG"
 """The environment variable that has every kernel compiled with `debug=True`."""
+BACKEND = "MINI_TRITON_BACKEND"
+"""The environment variable that says what runs kernels on a CPU, where the launch does not: "numpy" or "numba"."""
 
 
 class KernelInterface:
@@ -97,6 +99,8 @@ class JITFunction(KernelSource, KernelInterface):
             hook(*arguments, **keywords)
         if DEBUG in os.environ or self.debug:
             keywords = self.with_debug(keywords)
+        if BACKEND in os.environ and "backend" not in self.signature.parameters:
+            keywords = {"backend": os.environ[BACKEND] or DEFAULTS.backend, **keywords}
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
                 if kernel := self.warm.repeat(grid, arguments, keywords):

@@ -11,6 +11,8 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+BACKENDS = ("numpy", "numba")
+
 
 @dataclass(frozen=True)
 class Options:
@@ -25,10 +27,13 @@ class Options:
     launch_pdl: bool = False
     debug: bool = False  # device assertions are checked
     sanitize_overflow: bool = True  # so is overflow of integers, then
+    backend: str = "numpy"  # what runs a kernel on a CPU: "numpy" or "numba"
 
     def __post_init__(self) -> None:
         if not isinstance(self.num_warps, int) or self.num_warps < 1 or self.num_warps & (self.num_warps - 1):
             raise AssertionError(f"num_warps must be a power of 2, not {self.num_warps!r}")
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend is {self.backend!r}; it can be {', '.join(BACKENDS)}")
 
 
 OPTIONS = tuple(field.name for field in dataclasses.fields(Options))

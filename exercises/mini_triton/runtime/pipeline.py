@@ -1,6 +1,7 @@
 """From a kernel's source to code that runs: the list of stages, and how they run one after the other.
 
     source ──► ttir ──► passes ──► numpy                                        a CPU runs this
+                             ├───► numba                                        or this, compiled
                              └───► ttgir ──► llir ──► ptx ──► cubin ──► sass    a GPU runs the cubin
 
 The stages are listed here and nowhere else: in `STAGES`. Compilation, the hand-off to a GPU, printing, dumps,
@@ -129,6 +130,18 @@ def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
     return compile_module(module)
 
 
+def generate_numba(ttir: str, _: Compilation) -> str:
+    """Run the back end for Numba on the module's text: milestone 10. A comment says why, if it cannot. (Given.)"""
+    from mini_triton.codegen.numba_gen.plan import Unsupported
+    from mini_triton.codegen.numba_gen.program import generate  # not earlier: kernels run without it
+    from mini_triton.ir.parser import parse_module
+
+    try:
+        return generate(parse_module(ttir))
+    except Unsupported as reason:
+        return f"# NumPy runs this kernel: {reason}\n"
+
+
 def hand_off(ttir: str, compilation: Compilation) -> Lowered:
     """Have real Triton make machine code of the module's text: milestone 10. (Given.)"""
     from mini_triton.backends.handoff import lower  # not earlier: kernels run without it
@@ -172,6 +185,7 @@ TTIR = Form(
     without_locations,
 )
 NUMPY = Form("py", "lines", r"^ *[^\s#]", lambda program, _: program.source)
+LOOPS = Form("py", "lines", r"^ *[^\s#]")
 TTGIR = Form("ttgir", "operations", r"^ +(?:%\S+ = )?(?:tt|arith|math|scf|gpu|ttn?g)\.", asm_of)
 LLIR = Form("llir", "instructions", r"^  (?!\])\S", asm_of)
 PTX = Form("ptx", "instructions", r"^\t(?:@!?%p\d+ )?[a-z].*;", asm_of)
@@ -183,6 +197,7 @@ STAGES = [
     Stage("ttir", build_module, TTIR, "tensors, and what is done with all of one"),
     # passes stand here
     Stage("numpy", generate_numpy, NUMPY, "Python: many programs at once", device="cpu"),
+    Stage("numba", generate_numba, LOOPS, "loops: one program, element by element", device="numba"),
     Stage("ttgir", hand_off, TTGIR, "which thread has which element; pipelines", device="gpu"),
     Stage("llir", keep, LLIR, "what one thread does with its elements, one by one", device="gpu"),
     Stage("ptx", keep, PTX, "NVIDIA's instructions, for registers without end", device="gpu"),
@@ -192,8 +207,8 @@ STAGES = [
 
 
 def stages_for(device: str) -> list[Stage]:
-    """The stages from source to the code of the CPU; or for the GPU those that follow the module's text. (Given.)"""
-    wanted = ("", "cpu") if device == "cpu" else ("gpu",)
+    """The stages from source to the code of the CPU; or for others those that follow the module's text. (Given.)"""
+    wanted = ("", "cpu") if device == "cpu" else (device,)
     return [stage for stage in STAGES if stage.device in wanted]
 
 

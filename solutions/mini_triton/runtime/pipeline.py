@@ -134,8 +134,8 @@ def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
 
 def generate_numba(ttir: str, _: Compilation) -> str:
     """Run the back end for Numba on the module's text: milestone 10. A comment says why, if it cannot. (Given.)"""
-    from mini_triton.codegen.numba_gen.kernel import generate  # not earlier: kernels run without it
     from mini_triton.codegen.numba_gen.plan import Unsupported
+    from mini_triton.codegen.numba_gen.program import generate  # not earlier: kernels run without it
     from mini_triton.ir.parser import parse_module
 
     try:

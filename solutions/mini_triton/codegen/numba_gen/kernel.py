@@ -17,21 +17,12 @@ import numpy as np
 from mini_triton.codegen.kernel import NumpyKernel, argument
 from mini_triton.codegen.library.programs import LazyPrograms
 from mini_triton.codegen.numba_gen import blas
-from mini_triton.codegen.numba_gen.program import ProgramEmitter, dtype_of
-from mini_triton.codegen.pointers import origins
-from mini_triton.ir.core import Module
+from mini_triton.codegen.numba_gen.program import dtype_of
 from mini_triton.ir.given.device_assert import DeviceAssertionError
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
 TASKS = 8
 """Parts of a grid for each thread: programs may take different times."""
-
-
-def generate(module: Module) -> str:
-    """The source for a module whose calls are inlined. Raises `Unsupported` for what only the NumPy back end runs."""
-    (function,) = module.body.operations
-    leads = origins(function)
-    return ProgramEmitter(function, leads).source()
 
 
 class NumbaKernel:

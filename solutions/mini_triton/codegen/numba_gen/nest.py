@@ -33,18 +33,22 @@ class Affine:
     sides: list[tuple[Affine, int]] = field(default_factory=list)
 
     def ends(self, ranges: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-        """The least and the greatest value, where each loop variable is in its range: first, end."""
+        """The least and the greatest value, as text, where each loop variable is in its range: `(first, end)`.
+
+        `Affine("5", {"i0": "2"})` with i0 in `("0", "8")` lies between 5 and 19. No range is empty.
+        """
+        # [task 10.5] A step may be negative: "-3", or "stride", of which nobody knows before the kernel runs; `min` and
+        # `max` may be called in the text. The end is not in the range. `times` multiplies two texts, `add` adds any
+        # number of them.
         low, high = [self.base], [self.base]
         for variable, step in self.steps.items():
             first, end = ranges[variable]
-            last = add(end, "-1")
-            if re.fullmatch(r"\d+", step):
-                low.append(times(step, first))
-                high.append(times(step, last))
-            else:
-                low.append(f"min({times(step, first)}, {times(step, last)})")
-                high.append(f"max({times(step, first)}, {times(step, last)})")
+            corners = times(step, first), times(step, add(end, "-1"))
+            known = step.isdigit()
+            low.append(corners[0] if known else f"min({', '.join(corners)})")
+            high.append(corners[1] if known else f"max({', '.join(corners)})")
         return add(*low), add(*high)
+        # [end]
 
 
 def within(low: str, high: str, width: int) -> list[str]:
@@ -311,7 +315,8 @@ class Point:
             return
         self.guarded.add(key)
         assumed, self.assumed = self.assumed, {}
-        memo, self.memo = self.memo, {k: v for k, v in self.memo.items() if v[1] == 0}
+        memo = self.memo
+        self.memo = {k: v for k, v in memo.items() if v[1] == 0 and k[0] not in self.dependent}
         memory = self.program.memory(pointer)
         sizes = {v: str(n) for v, n in zip(self.index, self.shape, strict=True) if v != "0"}
         ranges = {v: ["0", n] for v, n in sizes.items()}
@@ -395,13 +400,24 @@ class Point:
         """The nest: what stands in front, and the loops."""
         return [*self.levels[0], *self.loops(1)]
 
-    def loops(self, level: int, first: str = "0", end: str = "") -> list[str]:
-        if level > len(self.variables) or not any(self.levels[level:]):
+    def loops(self, level: int) -> list[str]:
+        """The loops from this level on: level 1 is the outermost loop. Empty if nothing stands in them.
+
+        With the lines "a" in level 1 and "b" in level 2 `["for i0 in range(4):", "    a", "    for i1 in range(8):",
+        "        b"]`.
+        """
+        # [task 10.5] `self.levels[level]` are the lines that stand in this loop and in none further inside;
+        # `self.variables[level - 1]` is its variable, and `self.size(variable)` its number of rounds.
+        if not any(self.levels[level:]):
             return []
         variable = self.variables[level - 1]
-        size = str(self.shape[self.index.index(variable)])
         inside = [*self.levels[level], *self.loops(level + 1)]
-        return [f"for {variable} in range({end or size}):", *("    " + line for line in inside)]
+        return [f"for {variable} in range({self.size(variable)}):", *("    " + line for line in inside)]
+        # [end]
+
+    def size(self, variable: str) -> int:
+        """The number of elements along the axis of a loop variable."""
+        return self.shape[self.index.index(variable)]
 
 
 class NestPoint(Point):

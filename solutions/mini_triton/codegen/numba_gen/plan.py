@@ -76,19 +76,10 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
     """Which elements of its operands an element of a pure operation's result is computed from."""
     operands = operation.operands
     match operation.name:
-        case "tt.splat":
-            yield operands[0], ()
+        case "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "tt.trans":
+            yield operands[0], source_index(operation, index)
         case "tt.unsplat":
             yield operands[0], ("0",) * len(shape_of(operands[0].type))
-        case "tt.broadcast":
-            sizes = shape_of(operands[0].type)
-            yield operands[0], tuple("0" if n == 1 else i for n, i in zip(sizes, index, strict=True))
-        case "tt.expand_dims":
-            at = axis_of(operation)
-            yield operands[0], index[:at] + index[at + 1 :]
-        case "tt.trans":
-            moved = dict(zip(order_of(operation), index, strict=True))
-            yield operands[0], tuple(moved[axis] for axis in range(len(index)))
         case "tt.reshape":
             yield operands[0], reshaped(shape_of(result.type), shape_of(operands[0].type), index)
         case "tt.join":
@@ -106,6 +97,27 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
         case _:
             for operand in operands:
                 yield operand, index if is_tensor(operand) else ()
+
+
+def source_index(operation: Operation, index: Index) -> Index:
+    """The index in the operand of the number that the result has at `index`. Nothing is copied for these operations.
+
+    A `tt.trans` with the order (1, 0) has at `("i0", "i1")` what its operand has at `("i1", "i0")`.
+    """
+    # [task 10.5] For `tt.splat`, `tt.broadcast`, `tt.expand_dims` and `tt.trans`. The operand of a splat is a scalar,
+    # with the index (). An axis of one element has the index "0". `shape_of`, `axis_of`, `order_of` know the rest.
+    sizes = shape_of(operation.operands[0].type)
+    match operation.name:
+        case "tt.broadcast":
+            return tuple("0" if size == 1 else i for size, i in zip(sizes, index, strict=True))
+        case "tt.expand_dims":
+            at = axis_of(operation)
+            return index[:at] + index[at + 1 :]
+        case "tt.trans":
+            moved = dict(zip(order_of(operation), index, strict=True))
+            return tuple(moved[axis] for axis in range(len(index)))
+    return ()
+    # [end]
 
 
 def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index:

@@ -16,9 +16,9 @@ from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.nest import NestPoint
 from mini_triton.codegen.numba_gen.plan import Nest, Plan, Unsupported, Write, is_tensor
 from mini_triton.codegen.numba_gen.scalars import elementwise, kind, memory_dtype
-from mini_triton.codegen.pointers import Origins
+from mini_triton.codegen.pointers import Origins, origins, waits
 from mini_triton.codegen.writer import Writer
-from mini_triton.ir.core import Block, Operation, OpResult, Value
+from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.storage import pointee
 from mini_triton.ir.types import PointerType, Type, shape_of
 
@@ -131,7 +131,8 @@ class ProgramEmitter(Writer):
 
     def is_sequential(self) -> bool:
         """Whether the programs of a grid run one after the other."""
-        return any(write.name.startswith("tt.atomic") for write in self.plan.writes)
+        atomics = any(write.name.startswith("tt.atomic") for write in self.plan.writes)
+        return atomics or waits(self.function, self.leads)
 
     def emit(self, lines: Sequence[str]) -> None:
         """Lines of a nest, as they stand."""
@@ -314,6 +315,12 @@ def tidy(line: str) -> str:
         return line
     block = line.endswith(":")
     return ast.unparse(ast.parse(f"{line} pass" if block else line)).partition("\n")[0]
+
+
+def generate(module: Module) -> str:
+    """The source for a module whose calls are inlined. Raises `Unsupported` for what only the NumPy back end runs."""
+    (function,) = module.body.operations
+    return ProgramEmitter(function, origins(function)).source()
 
 
 def dtype_of(type: Type) -> str:

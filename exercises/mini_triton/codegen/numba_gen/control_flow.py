@@ -1,0 +1,110 @@
+"""Loops and branches: those of Python. A value that a loop carries is a variable, or an array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mini_triton.codegen.numba_gen.plan import is_tensor
+from mini_triton.codegen.numba_gen.scalars import kind
+from mini_triton.ir.core import Block, Operation, OpResult, Value
+
+if TYPE_CHECKING:
+    from mini_triton.codegen.numba_gen.program import ProgramEmitter
+
+
+def pairs_of(emit: ProgramEmitter, targets: Sequence[Value], sources: Sequence[Value]) -> None:
+    """`a, b = c, d` of the scalars."""
+    scalars = [(emit.name(t), emit.text(s)) for t, s in zip(targets, sources, strict=True) if not is_tensor(t)]
+    scalars = [(t, f"int64({s})" if s == "0" else s) for t, s in scalars if t != s]
+    if scalars:
+        emit.line(f"{', '.join(t for t, _ in scalars)} = {', '.join(s for _, s in scalars)}")
+
+
+def swap(emit: ProgramEmitter, targets: Sequence[Value]) -> None:
+    """Let the arrays that were written be the carried ones."""
+    for target in targets:
+        name = emit.arrays.get(f"next:{id(target)}")
+        if name and name != emit.array(target):
+            emit.line(f"{emit.array(target)}, {name} = {name}, {emit.array(target)}")
+
+
+def end_of(block: Block) -> Sequence[Value]:
+    assert block.terminator
+    return block.terminator.operands
+
+
+def if_(emit: ProgramEmitter, operation: Operation) -> None:
+    blocks = [region.block for region in operation.regions if region.blocks]
+    for result in operation.results:
+        if not is_tensor(result):
+            emit.name(result)
+    for header, block in zip((f"if {emit.text(operation.operands[0])}:", "else:"), blocks, strict=False):
+        with emit.indented(header):
+            emit.block(block)
+            pairs_of(emit, operation.results, end_of(block))
+    emit.ready.update(v for v in operation.results if is_tensor(v))
+
+
+def for_(emit: ProgramEmitter, operation: Operation) -> None:
+    lower, upper, step, *inits = operation.operands
+    block = operation.regions[0].block
+    variable, *carried = block.arguments
+    for value, result in zip(carried, operation.results, strict=True):
+        if value in emit.plan.growing:
+            name = emit.fresh(f"{value.name or 't'}_step")
+            emit.steps[value] = emit.steps[result] = name
+            emit.line(f"{name} = {kind(value.type)}(0)")
+        elif is_tensor(value):
+            emit.ready.update((value,))
+        else:
+            emit.names[value] = emit.fresh(value.name or "t")
+            emit.names[result] = emit.names[value]
+    pairs_of(emit, carried, inits)
+    counter = emit.fresh("count")
+    bounds = [emit.text(bound) for bound in (lower, upper, step)]
+    emit.name(variable)
+    with emit.indented(f"for {counter} in range({', '.join(bounds)}):"):
+        emit.line(f"{emit.name(variable)} = {kind(variable.type)}({counter})")
+        emit.block(block)
+        following = end_of(block)
+        grown = [v for v in carried if v in emit.plan.growing]
+        for value in grown:
+            steps = " + ".join([emit.steps[value], *(step_text(emit, s) for s in emit.plan.growing[value][1])])
+            emit.line(f"{emit.steps[value]} = {kind(value.type)}({steps})")
+        kept = [(v, f) for v, f in zip(carried, following, strict=True) if v not in emit.plan.growing]
+        pairs_of(emit, [v for v, _ in kept], [f for _, f in kept])
+        swap(emit, [v for v, _ in kept if is_tensor(v)])
+    emit.ready.update(v for v in operation.results if v in emit.plan.arrays)
+
+
+def step_text(emit: ProgramEmitter, value: Value) -> str:
+    if is_tensor(value):
+        assert isinstance(value, OpResult)
+        return emit.constant(value.owner)
+    return emit.text(value)
+
+
+def while_(emit: ProgramEmitter, operation: Operation) -> None:
+    before, after = (region.block for region in operation.regions)
+    for value in (*before.arguments, *after.arguments):
+        if not is_tensor(value):
+            emit.names[value] = emit.fresh(value.name or "t")
+    for value, result in zip(after.arguments, operation.results, strict=True):
+        if not is_tensor(value):
+            emit.names[result] = emit.names[value]
+    pairs_of(emit, before.arguments, operation.operands)
+    emit.ready.update(v for v in (*before.arguments, *after.arguments) if is_tensor(v))
+    with emit.indented("while True:"):
+        emit.block(before)
+        condition, *forwarded = end_of(before)
+        going = emit.fresh("going")
+        emit.line(f"{going} = {emit.text(condition)}")
+        pairs_of(emit, after.arguments, forwarded)
+        swap(emit, [v for v in after.arguments if is_tensor(v)])
+        with emit.indented(f"if not {going}:"):
+            emit.write("break")
+        emit.block(after)
+        pairs_of(emit, before.arguments, end_of(after))
+        swap(emit, [v for v in before.arguments if is_tensor(v)])
+    emit.ready.update(v for v in operation.results if is_tensor(v))

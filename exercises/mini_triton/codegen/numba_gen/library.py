@@ -1,0 +1,582 @@
+"""What generated code calls: arithmetic of single numbers that Numba has not, narrow floats, sums, BLAS. (Given.)
+
+Generated code names the functions of `mini_triton.exact`, as that of the NumPy back end does. Here Numba is told what
+they are for single numbers; so the same source also runs without Numba (`NUMBA_DISABLE_JIT=1`), slowly.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from mini_triton import exact
+
+UNSIGNED = {types.int8: np.uint8, types.int16: np.uint16, types.int32: np.uint32, types.int64: np.uint64}
+SIGNED = {types.int8: np.int8, types.int16: np.int16, types.int32: np.int32, types.int64: np.int64}
+quick = njit(cache=False, error_model="numpy", inline="never")
+
+
+def _bits(x):
+    """The NumPy types of the integers that `x`, a type of Numba, may be read as: unsigned, signed."""
+    return UNSIGNED[x], SIGNED[x]
+
+
+# --- the bits of a float
+
+
+@intrinsic
+def bits_of(typing, x):
+    """The bits of a float, as an integer of its size."""
+    result = {types.float32: types.int32, types.float64: types.int64}.get(x)
+    if result is None:
+        return None
+
+    def build(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
+
+    return result(x), build
+
+
+@intrinsic
+def float_of(typing, bits):
+    """The float with these bits."""
+    result = {types.int32: types.float32, types.int64: types.float64}.get(bits)
+    if result is None:
+        return None
+
+    def build(context, builder, signature, arguments):
+        return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
+
+    return result(bits), build
+
+
+# --- integers
+
+
+@overload(exact.unsigned)
+def _unsigned(x):
+    if x == types.boolean:
+        return lambda x: np.uint8(x)
+    wide = UNSIGNED[x]
+    return lambda x: wide(x)
+
+
+@overload(exact.divsi)
+def _divsi(x, y):
+    _, signed = _bits(x)
+
+    def divide(x, y):
+        if y == 0:
+            return signed(x < 0)
+        if y == -1:
+            return signed(-x)
+        quotient = x // y
+        return signed(quotient + (quotient * y != x and (x < 0) != (y < 0)))
+
+    return divide
+
+
+@overload(exact.remsi)
+def _remsi(x, y):
+    _, signed = _bits(x)
+
+    def remain(x, y):
+        if y == 0 or y == -1:
+            return signed(0)
+        rest = x % y
+        return signed(rest - y if rest != 0 and (x < 0) != (y < 0) else rest)
+
+    return remain
+
+
+@overload(exact.divui)
+def _divui(x, y):
+    wide, signed = _bits(x)
+    return lambda x, y: signed(0) if y == 0 else signed(wide(x) // wide(y))
+
+
+@overload(exact.remui)
+def _remui(x, y):
+    wide, signed = _bits(x)
+    return lambda x, y: signed(0) if y == 0 else signed(wide(x) % wide(y))
+
+
+def floordivsi(x, y):
+    """`x // y`, rounded down."""
+    return x // y
+
+
+@overload(floordivsi)
+def _floordivsi(x, y):
+    _, signed = _bits(x)
+    return lambda x, y: signed(0) if y == 0 else signed(-x) if y == -1 else signed(x // y)
+
+
+@overload(exact.ceildivsi)
+def _ceildivsi(x, y):
+    _, signed = _bits(x)
+    return lambda x, y: signed(0) if y == 0 else signed(-x) if y == -1 else signed(x // y + (x % y != 0))
+
+
+@overload(exact.shli)
+def _shli(x, y):
+    wide, signed = _bits(x)
+    width = x.bitwidth
+    return lambda x, y: signed(wide(x) << wide(y)) if wide(y) < width else signed(0)
+
+
+@overload(exact.shrui)
+def _shrui(x, y):
+    wide, signed = _bits(x)
+    width = x.bitwidth
+    return lambda x, y: signed(wide(x) >> wide(y)) if wide(y) < width else signed(0)
+
+
+@overload(exact.shrsi)
+def _shrsi(x, y):
+    wide, signed = _bits(x)
+    last = x.bitwidth - 1
+    return lambda x, y: signed(x >> min(wide(y), wide(last)))
+
+
+@overload(exact.maxui)
+def _maxui(x, y):
+    wide, _ = _bits(x)
+    return lambda x, y: x if wide(x) > wide(y) else y
+
+
+@overload(exact.minui)
+def _minui(x, y):
+    wide, _ = _bits(x)
+    return lambda x, y: x if wide(x) < wide(y) else y
+
+
+@overload(exact.mulhiui)
+def _mulhiui(x, y):
+    if x == types.int32:
+        return lambda x, y: np.int32((np.uint64(np.uint32(x)) * np.uint64(np.uint32(y))) >> np.uint64(32))
+
+    def on_paper(x, y):
+        half, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+        a, b = np.uint64(x), np.uint64(y)
+        x_high, x_low, y_high, y_low = a >> half, a & mask, b >> half, b & mask
+        middle = x_high * y_low + (x_low * y_low >> half)
+        carry = x_low * y_high + (middle & mask)
+        return np.int64(x_high * y_high + (middle >> half) + (carry >> half))
+
+    return on_paper
+
+
+# --- floats: the larger and the smaller
+
+
+@quick
+def _larger(x, y):
+    """The larger number; `y` if one is NaN; of two zeros the positive one."""
+    return float_of(bits_of(x) & bits_of(y)) if x == y else x if x > y else y
+
+
+@quick
+def _smaller(x, y):
+    """The smaller number; `y` if one is NaN; of two zeros the negative one."""
+    return float_of(bits_of(x) | bits_of(y)) if x == y else x if x < y else y
+
+
+@overload(exact.maximumf)
+def _maximumf(x, y):
+    return lambda x, y: x if x != x else _larger(x, y)
+
+
+@overload(exact.minimumf)
+def _minimumf(x, y):
+    return lambda x, y: x if x != x else _smaller(x, y)
+
+
+@overload(exact.maxnumf)
+def _maxnumf(x, y):
+    return lambda x, y: x if y != y else _larger(x, y)
+
+
+@overload(exact.minnumf)
+def _minnumf(x, y):
+    return lambda x, y: x if y != y else _smaller(x, y)
+
+
+@intrinsic
+def fma(typing, x, y, z):
+    """`x * y + z`, rounded once."""
+
+    def build(context, builder, signature, arguments):
+        return builder.fma(*arguments)
+
+    return x(x, x, x), build
+
+
+@overload(exact.fma)
+def _exact_fma(x, y, z):
+    return lambda x, y, z: fma(x, y, z)
+
+
+# --- floats to integers
+
+
+@overload(exact.fptosi)
+def _fptosi(x, dtype):
+    target = dtype.dtype
+    return _saturated(x, types.int16 if target == types.int8 else target, target)
+
+
+@overload(exact.fptoui)
+def _fptoui(x, dtype):
+    target = dtype.dtype
+    wide = {types.int8: types.uint16, types.int16: types.uint16, types.int32: types.uint32, types.int64: types.uint64}
+    return _saturated(x, wide[target], target)
+
+
+def _saturated(x, within, target):
+    """`exact.saturated` for one number; `within` is the integer whose range counts."""
+    lowest, highest = int(within.minval), int(within.maxval)
+    make = getattr(np, str(within))
+    result = getattr(np, str(target))
+    least, most = float(lowest - 1), float(highest + 1)
+    low, high = make(lowest), make(highest)
+    wide = within.bitwidth == 64 or x == types.float64
+    nan = make((lowest or highest // 2 + 1) if wide else 0)
+
+    def cut(x, dtype):
+        if x > least and x < most:
+            return result(make(x))
+        return result(high) if x > 0 else result(low) if x < 0 else result(nan)
+
+    return cut
+
+
+# --- narrow floats: held as float32, stored in 16 bits
+
+
+@intrinsic
+def half_of(typing, x):
+    """The bits of the nearest fp16."""
+
+    def build(context, builder, signature, arguments):
+        return builder.bitcast(builder.fptrunc(arguments[0], ir.HalfType()), ir.IntType(16))
+
+    return types.uint16(x), build
+
+
+@intrinsic
+def from_half(typing, bits):
+    """The fp16 with these bits, as a float32."""
+
+    def build(context, builder, signature, arguments):
+        return builder.fpext(builder.bitcast(arguments[0], ir.HalfType()), ir.FloatType())
+
+    return types.float32(bits), build
+
+
+@quick
+def to_f16(x):
+    return half_of(x)
+
+
+@quick
+def from_f16(bits):
+    return from_half(np.uint16(bits))
+
+
+@quick
+def round_f16(x):
+    """A float32 or float64 rounded to fp16, as a float32."""
+    return from_half(half_of(x))
+
+
+@quick
+def to_bf16(x):
+    """The bits of the nearest bf16."""
+    bits = np.uint32(bits_of(np.float32(x)))
+    near = np.uint32(bits + np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))
+    return np.uint16((bits | np.uint32(0x400000)) >> np.uint32(16)) if x != x else np.uint16(near >> np.uint32(16))
+
+
+@quick
+def from_bf16(bits):
+    return float_of(np.int32(np.uint32(np.uint16(bits)) << np.uint32(16)))
+
+
+@quick
+def round_bf16(x):
+    return from_bf16(to_bf16(x))
+
+
+@quick
+def odd32(x):
+    """A float64 as a float32, rounded to odd: see `exact.to_odd`."""
+    near = np.float32(x)
+    if np.float64(near) == x or x != x:
+        return near
+    bits = np.uint32(bits_of(near))
+    if abs(np.float64(near)) > abs(x):
+        bits -= np.uint32(1)
+    return float_of(np.int32(bits | np.uint32(1)))
+
+
+# --- functions with a stated error: float32, without a branch, so that LLVM makes vectors of them
+
+
+@quick
+def _two_to(n):
+    """2 to the power of a whole number from -126 to 127."""
+    return float_of(np.int32((n + np.int32(127)) << np.int32(23)))
+
+
+@quick
+def _scaled(p, n):
+    """`p` times 2 to the power of `n`, in two steps: the result may be a subnormal number."""
+    half = np.int32(n >> np.int32(1))
+    return p * _two_to(half) * _two_to(np.int32(n - half))
+
+
+@quick
+def exp2_f32(x):
+    """2 to the power of `x`, to within 1 ulp."""
+    x = np.float32(-160) if np.float32(-160) > x else x
+    x = np.float32(160) if np.float32(160) < x else x
+    whole = np.rint(x)
+    r = x - whole
+    p = np.float32(1.5461447765e-4)
+    p = fma(p, r, np.float32(1.3390866807e-3))
+    p = fma(p, r, np.float32(9.6180569381e-3))
+    p = fma(p, r, np.float32(5.5503569543e-2))
+    p = fma(p, r, np.float32(2.4022650719e-1))
+    p = fma(p, r, np.float32(6.9314718246e-1))
+    return _scaled(fma(p, r, np.float32(1)), np.int32(whole))
+
+
+@quick
+def exp_f32(x):
+    """e to the power of `x`, to within 1 ulp."""
+    x = np.float32(-110) if np.float32(-110) > x else x
+    x = np.float32(110) if np.float32(110) < x else x
+    whole = np.rint(x * np.float32(1.44269504088896341))
+    r = fma(whole, np.float32(2.12194440e-4), fma(whole, np.float32(-0.693359375), x))
+    p = np.float32(1.9875691500e-4)
+    p = fma(p, r, np.float32(1.3981999507e-3))
+    p = fma(p, r, np.float32(8.3334519073e-3))
+    p = fma(p, r, np.float32(4.1665795894e-2))
+    p = fma(p, r, np.float32(1.6666665459e-1))
+    p = fma(p, r, np.float32(5.0000001201e-1))
+    p = fma(p, r, np.float32(1))
+    return _scaled(fma(p, r, np.float32(1)), np.int32(whole))
+
+
+@quick
+def _log_parts(x):
+    """`x` as `(1 + f) * 2**e`, with `1 + f` between sqrt(1/2) and sqrt(2); and the logarithm of `1 + f` less `f`."""
+    small = x < np.float32(1.17549435e-38)
+    y = x * np.float32(8388608.0) if small else x
+    bits = bits_of(y)
+    e = np.int32((bits >> np.int32(23)) - np.int32(126))
+    m = float_of(np.int32((bits & np.int32(0x7FFFFF)) | np.int32(0x3F000000)))
+    below = m < np.float32(0.70710678118654752440)
+    e = np.int32(e - np.int32(below) - (np.int32(23) if small else np.int32(0)))
+    f = (m + m if below else m) - np.float32(1)
+    z = f * f
+    p = np.float32(7.0376836292e-2)
+    p = p * f + np.float32(-1.1514610310e-1)
+    p = p * f + np.float32(1.1676998740e-1)
+    p = p * f + np.float32(-1.2420140846e-1)
+    p = p * f + np.float32(1.4249322787e-1)
+    p = p * f + np.float32(-1.6668057665e-1)
+    p = p * f + np.float32(2.0000714765e-1)
+    p = p * f + np.float32(-2.4999993993e-1)
+    p = p * f + np.float32(3.3333331174e-1)
+    return f, np.float32(e), p * f * z - np.float32(0.5) * z
+
+
+@quick
+def _log_special(x, result):
+    if x == np.float32(0):
+        return np.float32(-np.inf)
+    return result if x > np.float32(0) and x < np.float32(np.inf) else x if x > np.float32(0) else np.float32(np.nan)
+
+
+@quick
+def log_f32(x):
+    """The natural logarithm, to within 1 ulp."""
+    f, e, rest = _log_parts(x)
+    result = f + (rest + e * np.float32(-2.12194440e-4)) + e * np.float32(0.693359375)
+    return _log_special(x, result)
+
+
+@quick
+def log2_f32(x):
+    """The logarithm to base 2, to within 2 ulp."""
+    f, e, rest = _log_parts(x)
+    more = np.float32(0.44269504088896340735992)
+    result = ((rest * more + f * more) + rest + f) + e
+    return _log_special(x, result)
+
+
+@quick
+def erf_f32(x):
+    """The error function: the polynomials of `exact.erf`, to within 2 ulp."""
+    t, s = abs(x), x * x
+    p = np.float32(-1.72853470e-5)
+    p = p * t + np.float32(3.83197126e-4)
+    p = p * t + np.float32(-3.88396438e-3)
+    p = p * t + np.float32(2.42546219e-2)
+    p = p * t + np.float32(-1.06777877e-1)
+    p = p * t + np.float32(-6.34846687e-1)
+    p = p * t + np.float32(-1.28717512e-1)
+    far = np.float32(1) - exp_f32(p * t - t)
+    q = np.float32(-5.96761703e-4)
+    q = q * s + np.float32(4.99119423e-3)
+    q = q * s + np.float32(-2.67681349e-2)
+    q = q * s + np.float32(1.12819925e-1)
+    q = q * s + np.float32(-3.76125336e-1)
+    q = q * s + np.float32(1.28379166e-1)
+    return (far if x > 0 else -far) if t > np.float32(0.927734375) else q * x + x
+
+
+@overload(exact.erf)
+def _erf(x):
+    return (lambda x: math.erf(x)) if x == types.float64 else (lambda x: erf_f32(x))
+
+
+def exp(x):
+    return np.exp(x)
+
+
+@overload(exp)
+def _exp(x):
+    return (lambda x: math.exp(x)) if x == types.float64 else (lambda x: exp_f32(x))
+
+
+@overload(exact.exp2)
+def _exp2(x):
+    return (lambda x: np.exp2(x)) if x == types.float64 else (lambda x: exp2_f32(x))
+
+
+def log(x):
+    return np.log(x)
+
+
+@overload(log)
+def _log(x):
+    return (lambda x: np.log(x)) if x == types.float64 else (lambda x: log_f32(x))
+
+
+def log2(x):
+    return np.log2(x)
+
+
+@overload(log2)
+def _log2(x):
+    return (lambda x: np.log2(x)) if x == types.float64 else (lambda x: log2_f32(x))
+
+
+# --- sums in NumPy's order
+
+
+@intrinsic
+def _sum_of_block(typing, x, start, size):
+    """Eight sums side by side, of which the total is taken: `size` elements from `start` on."""
+
+    def build(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        vector = ir.VectorType(context.get_value_type(signature.return_type), 8)
+
+        def eight(offset):
+            place = builder.gep(array.data, [builder.add(arguments[1], offset)])
+            return builder.load(builder.bitcast(place, vector.as_pointer()), align=4)
+
+        index = arguments[1].type
+        total = cgutils.alloca_once_value(builder, eight(ir.Constant(index, 0)))
+        steps = builder.sub(builder.sdiv(arguments[2], ir.Constant(index, 8)), ir.Constant(index, 1))
+        with cgutils.for_range(builder, steps, intp=index) as loop:
+            offset = builder.mul(builder.add(loop.index, ir.Constant(index, 1)), ir.Constant(index, 8))
+            builder.store(builder.fadd(builder.load(total), eight(offset)), total)
+        lanes = [builder.extract_element(builder.load(total), ir.Constant(ir.IntType(32), i)) for i in range(8)]
+        while len(lanes) > 1:
+            lanes = [builder.fadd(*lanes[i : i + 2]) for i in range(0, len(lanes), 2)]
+        return lanes[0]
+
+    return x.dtype(x, types.intp, types.intp), build
+
+
+@quick
+def pairwise_sum(x):
+    """The sum of a row whose length is a power of two, in the order in which NumPy adds: eight sums side by side."""
+    n = len(x)
+    if n < 8:
+        total = x[0]
+        for i in range(1, n):
+            total += x[i]
+        return total
+    if n <= 128:
+        return _sum_of_block(x, 0, n)
+    blocks = n // 128
+    sums = np.empty(blocks, x.dtype)
+    for block in range(blocks):
+        sums[block] = _sum_of_block(x, 128 * block, 128)
+    while blocks > 1:
+        blocks //= 2
+        for i in range(blocks):
+            sums[i] = sums[2 * i] + sums[2 * i + 1]
+    return sums[0]
+
+
+# --- the largest and the smallest of a row
+
+
+@quick
+def _rank32(x, nan):
+    bits = bits_of(x)
+    return np.int32(nan) if x != x else np.int32(bits ^ (np.int32(bits >> np.int32(31)) & np.int32(0x7FFFFFFF)))
+
+
+@quick
+def _rank64(x, nan):
+    bits = bits_of(x)
+    return np.int64(nan) if x != x else bits ^ ((bits >> 63) & 0x7FFFFFFFFFFFFFFF)
+
+
+def _of_row(largest, nan_is_larger):
+    """A function that picks an element of a row; NaN counts as larger, or smaller, than all numbers."""
+
+    def of_row(x):
+        raise NotImplementedError
+
+    @overload(of_row)
+    def _of_row(x):
+        single = x.dtype == types.float32
+        rank, whole = (_rank32, np.int32) if single else (_rank64, np.int64)
+        info = np.iinfo(whole)
+        low, high, sign = info.min, info.max, (31 if single else 63)
+        nan = high if nan_is_larger else low
+        first = low if largest else high
+
+        def pick(x):
+            best = whole(first)
+            for i in range(len(x)):
+                place = rank(x[i], nan)
+                if largest:
+                    best = max(best, place)
+                else:
+                    best = min(best, place)
+            return float_of(whole(best ^ (whole(best >> whole(sign)) & whole(high))))
+
+        return pick
+
+    return of_row
+
+
+row_maximumf = _of_row(True, True)
+row_minimumf = _of_row(False, False)
+row_maxnumf = _of_row(True, False)
+row_minnumf = _of_row(False, True)

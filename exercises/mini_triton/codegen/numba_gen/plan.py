@@ -1,0 +1,473 @@
+"""What is computed where: which values need arrays, and which loop nests a block becomes.
+
+A tensor that is computed purely is not computed where the IR defines it. A *root* asks for its elements: a store, a
+reduction's operand, a value that needs an array. A root opens a loop nest over its shape; roots of the same shape that
+follow each other share a nest, unless a later one reads what the nest has yet to finish.
+
+A value needs an array if it is read at other indices than it is written at, or if computing it again would be dear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mini_triton.codegen.axes import axis_of, order_of
+from mini_triton.codegen.pointers import WRITES, Origins
+from mini_triton.ir.core import Block, Operation, OpResult, Value
+from mini_triton.ir.interpreter import TERMINATORS
+from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.ir.types import TensorType, shape_of
+
+Index = tuple[str, ...]
+"""The element of a tensor that is asked for: an expression of loop variables for each axis."""
+
+DEAR = {"tt.load", "tt.gather", "tt.mulhiui", "tt.precise_divf", "tt.precise_sqrt"}
+DEAR |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordivsi ceildivsi".split()}
+"""Operations that should not be done twice; so are those of the dialect `math`."""
+DIRECT = ("tt.reduce", "tt.scan", "tt.dot", "tt.histogram", "tt.atomic_rmw", "tt.atomic_cas")
+"""Operations that are loops of their own, with arrays for results."""
+NOTHING = ("llvm.intr.assume", "gpu.barrier")
+LONG = 16
+"""Operations that may be computed again rather than kept."""
+
+
+class Unsupported(Exception):
+    """What this back end leaves to the NumPy back end."""
+
+
+def is_tensor(value: Value) -> bool:
+    return isinstance(value.type, TensorType)
+
+
+@dataclass(eq=False)
+class Write:
+    """A root: every element of `value`, put into the array `target`."""
+
+    target: str | Value  # the array of this value, or one with this name
+    value: Value
+    order: int
+
+
+@dataclass(eq=False)
+class Store:
+    """A root: a `tt.store`."""
+
+    operation: Operation
+    order: int
+
+
+Root = Write | Store
+
+
+@dataclass(eq=False)
+class Nest:
+    """Loops over a shape, with everything that is done at each index."""
+
+    shape: tuple[int, ...]
+    roots: list[Root] = field(default_factory=list)
+
+
+Item = Nest | Operation
+"""A step of a block: a nest, or an operation that is emitted by itself."""
+
+
+def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[tuple[Value, Index]]:
+    """Which elements of its operands an element of a pure operation's result is computed from."""
+    operands = operation.operands
+    match operation.name:
+        case "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "tt.trans":
+            yield operands[0], source_index(operation, index)
+        case "tt.unsplat":
+            yield operands[0], ("0",) * len(shape_of(operands[0].type))
+        case "tt.reshape":
+            yield operands[0], reshaped(shape_of(result.type), shape_of(operands[0].type), index)
+        case "tt.join":
+            yield operands[0], index[:-1]
+            yield operands[1], index[:-1]
+        case "tt.split":
+            assert isinstance(result, OpResult)
+            yield operands[0], (*index, str(result.index))
+        case "tt.cat":
+            size = shape_of(operands[0].type)[0]
+            yield operands[0], (f"min({index[0]}, {size - 1})",)
+            yield operands[1], (f"max({index[0]} - {size}, 0)",)
+        case "tt.gather":
+            yield operands[1], index
+        case _:
+            for operand in operands:
+                yield operand, index if is_tensor(operand) else ()
+
+
+def source_index(operation: Operation, index: Index) -> Index:
+    """The index in the operand of the number that the result has at `index`. Nothing is copied for these operations.
+
+    A `tt.trans` with the order (1, 0) has at `("i0", "i1")` what its operand has at `("i1", "i0")`.
+    """
+    # Task 10.5: For `tt.splat`, `tt.broadcast`, `tt.expand_dims` and `tt.trans`. The operand of a splat is a scalar,
+    # with the index (). An axis of one element has the index "0". `shape_of`, `axis_of`, `order_of` know the rest.
+    raise NotImplementedError("Task 10.5: Loops for Numba")
+
+
+def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index:
+    """The index in a tensor of shape `source` of the element at `index` under another shape."""
+    if [n for n in shape if n > 1] == [n for n in source if n > 1]:
+        left = [i for i, n in zip(index, shape, strict=True) if n > 1]
+        return tuple(left.pop(0) if n > 1 else "0" for n in source)
+    flat = ""
+    for i, n in zip(index, shape, strict=True):
+        flat = i if not flat else f"({flat} * {n} + {i})" if n > 1 else flat
+    result, after = [], 1
+    for axis in reversed(range(len(source))):
+        size = source[axis]
+        text = f"({flat}) // {after}" if after > 1 else flat
+        outermost = all(n == 1 for n in source[:axis])
+        result.append("0" if size == 1 else text if outermost else f"({text}) % {size}")
+        after *= size
+    return tuple(reversed(result))
+
+
+class Plan:
+    """The arrays and the nests of a kernel."""
+
+    def __init__(self, function: Operation, leads: Origins) -> None:
+        self.function = function
+        self.leads = leads
+        self.order = {operation: number for number, operation in enumerate(function.walk())}
+        self.writes = [o for o in function.walk() if o.name in WRITES]
+        self.arrays: set[Value] = set()  # values that are kept in arrays
+        self.growing: dict[Value, tuple[Value, list[Value]]] = {}  # carried tensors: the first one, what is added
+        self.keys: dict[Value, int] = {}
+        self.known_keys: dict[object, int] = {}
+        self.items: dict[Block, list[Item]] = {}
+        self.nests: dict[Root, Nest] = {}
+        self.operations = list(function.walk())
+        for operation in function.walk():
+            self.find_arrays(operation)
+        while True:
+            self.items.clear()
+            self.nests.clear()
+            self.schedule(function.regions[0].block)
+            more = self.too_dear()
+            if more is None:
+                break
+            self.arrays.add(more)
+
+    @property
+    def cause(self) -> dict[Root, Operation]:
+        """The operation that each root is for."""
+        return {root: self.operations[root.order] for root in self.nests}
+
+    # --- arrays
+
+    def find_arrays(self, operation: Operation) -> None:
+        """Note which values of an operation need arrays whatever else happens."""
+        if operation.name in ("tt.cat", "tt.gather"):
+            self.arrays.update(operation.operands[: 2 if operation.name == "tt.cat" else 1])
+        if operation.name in DIRECT or operation.name in ("scf.if", "scf.while"):
+            self.arrays.update(filter(is_tensor, operation.results))
+        if operation.name == "scf.while":
+            self.arrays.update(v for r in operation.regions for v in r.block.arguments if is_tensor(v))
+        if operation.name == "scf.for":
+            block = operation.regions[0].block
+            assert block.terminator
+            inits, yielded = operation.operands[3:], block.terminator.operands
+            for carried, result, init, value in zip(
+                block.arguments[1:], operation.results, inits, yielded, strict=True
+            ):
+                if not is_tensor(carried):
+                    continue
+                if (steps := self.steps(carried, value)) is not None:
+                    self.growing[carried] = self.growing[result] = init, steps
+                else:
+                    self.arrays.update((carried, result))
+
+    def steps(self, carried: Value, value: Value) -> list[Value] | None:
+        """The scalars that are added to a carried tensor before it is yielded; None if more happens to it."""
+        found: list[Value] = []
+        while value is not carried:
+            if not isinstance(value, OpResult) or value.owner.name not in ("tt.addptr", "arith.addi"):
+                return None
+            first, second = value.owner.operands
+            if value.owner.name == "arith.addi" and self.scalar_of(first) is not None:
+                first, second = second, first
+            step = self.scalar_of(second)
+            if step is None:
+                return None
+            found.append(step)
+            value = first
+        return found
+
+    def scalar_of(self, value: Value) -> Value | None:
+        """The scalar that is in every element of a tensor, if that is plain to see."""
+        while isinstance(value, OpResult):
+            if value.owner.name == "tt.splat":
+                return value.owner.operands[0]
+            if value.owner.name == "arith.constant":
+                return value
+            if value.owner.name not in ("tt.broadcast", "tt.expand_dims"):
+                return None
+            value = value.owner.operands[0]
+        return None
+
+    def key(self, value: Value) -> int:
+        """A number that two values share if they are computed alike."""
+        if value not in self.keys:
+            form: object = value
+            if isinstance(value, OpResult) and not value.owner.regions and value.owner.name not in (*WRITES, "tt.load"):
+                owner = value.owner
+                attributes = tuple(sorted((name, repr(a)) for name, a in owner.attributes.items()))
+                operands = tuple(self.key(operand) for operand in owner.operands)
+                form = owner.name, attributes, operands, str(value.type), value.index
+            self.keys[value] = self.known_keys.setdefault(form, len(self.known_keys))
+        return self.keys[value]
+
+    # --- what a root asks for
+
+    def pulled(self, root: Root) -> Iterator[tuple[Value, Index]]:
+        """All values that are computed for a root, and read for it, with their indices."""
+        if isinstance(root, Write):
+            start = [root.value]
+        else:
+            start = list(root.operation.operands)
+        seen: set[tuple[Value, Index]] = set()
+        index = self.index(shape_of(start[0].type))
+        for value in start:
+            if isinstance(root, Write) and root.target is value and isinstance(value, OpResult):
+                yield value, index  # which is not read from its array here, but computed
+                for operand, at in operands_at(value.owner, value, index):
+                    yield from self.tree(operand, at, seen)
+            else:
+                yield from self.tree(value, index if is_tensor(value) else (), seen)
+
+    def index(self, shape: Sequence[int]) -> Index:
+        return tuple(f"i{axis}" if n > 1 else "0" for axis, n in enumerate(shape))
+
+    def tree(self, value: Value, index: Index, seen: set[tuple[Value, Index]]) -> Iterator[tuple[Value, Index]]:
+        """A tensor and what it is computed from, up to what is kept."""
+        if not is_tensor(value) or (value, index) in seen:
+            return
+        seen.add((value, index))
+        yield value, index
+        if value in self.arrays:
+            return
+        if value in self.growing:
+            yield from self.tree(self.growing[value][0], index, seen)
+        elif isinstance(value, OpResult):
+            for operand, at in operands_at(value.owner, value, index):
+                yield from self.tree(operand, at, seen)
+
+    def is_dear(self, value: Value) -> bool:
+        """Whether a value should not be computed twice."""
+        if value in self.arrays or not isinstance(value, OpResult):
+            return False
+        name = value.owner.name
+        if name in DEAR or name.startswith("math.") and name not in ("math.absf", "math.absi"):
+            return True
+        return (
+            meaning(value.owner) is not None
+            and sum(1 for _ in self.tree(value, self.index(shape_of(value.type)), set())) > LONG
+        )
+
+    def too_dear(self) -> Value | None:
+        """The last value that is computed in two nests, or again and again in a loop, but should not be."""
+        found: dict[Value, set[Nest]] = {}
+        latest: OpResult | None = None
+        for block, items in self.items.items():
+            for nest in items:
+                if not isinstance(nest, Nest):
+                    continue
+                for root in nest.roots:
+                    for value, _ in self.pulled(root):
+                        if not isinstance(value, OpResult) or value in self.arrays:
+                            continue
+                        nests = found.setdefault(value, set())
+                        nests.add(nest)
+                        again = len(nests) > 1 or value.owner.parent is not block
+                        if (again and self.is_dear(value)) or self.is_overwritten(value, root, nest):
+                            if latest is None or self.order[value.owner] > self.order[latest.owner]:
+                                latest = value
+        return latest
+
+    def is_overwritten(self, value: OpResult, root: Root, nest: Nest) -> bool:
+        """Whether memory may change between a load and the root that asks for it."""
+        if value.owner.name != "tt.load":
+            return False
+        loaded = self.order[value.owner]
+        return any(
+            loaded < self.order[write] < root.order
+            and self.may_meet(value.owner, write)
+            and not any(isinstance(other, Store) and other.operation is write for other in nest.roots)
+            for write in self.writes
+        )
+
+    def may_meet(self, load: Operation, write: Operation) -> bool:
+        """Whether two accesses may be to the same memory; arguments do not overlap."""
+        return self.leads[load.operands[0]] is self.leads[write.operands[0]]
+
+    # --- nests
+
+    def schedule(self, block: Block) -> None:
+        """Turn the operations of a block into items."""
+        items: list[Item] = []
+        self.items[block] = items
+        self.open: Nest | None = None
+        for operation in block.operations:
+            if operation.name in TERMINATORS:
+                self.finish(block, operation, items)
+            elif operation.name in NOTHING:
+                continue
+            elif operation.name == "tt.store":
+                self.add(items, Store(operation, self.order[operation]))
+            elif operation.name in DIRECT or operation.regions:
+                for root in self.operand_roots(operation):
+                    self.add(items, root)
+                self.open = None
+                items.append(operation)
+                if operation.name.startswith("scf."):
+                    for region in operation.regions:
+                        for inner in region.blocks:
+                            self.schedule(inner)
+                self.open = None
+            elif any(map(is_tensor, operation.results)):
+                for result in operation.results:
+                    if result in self.arrays:
+                        self.add(items, Write(result, result, self.order[operation]))
+            else:
+                self.add_scalar(items, operation)
+
+    def add_scalar(self, items: list[Item], operation: Operation) -> None:
+        """A scalar moves in front of the open nest, unless it is loaded from what that writes."""
+        if self.open is not None and operation.name in ("tt.load", "tt.unsplat"):
+            writes = any(isinstance(root, Store) for root in self.open.roots)
+            if writes or operation.name == "tt.unsplat":
+                self.open = None
+        if self.open is None:
+            items.append(operation)
+        else:
+            items.insert(items.index(self.open), operation)
+
+    def operand_roots(self, operation: Operation) -> Iterator[Root]:
+        """The arrays that an operation works on, and what has to be written to them."""
+        order = self.order[operation]
+        if operation.name in ("tt.reduce", "tt.scan"):
+            for number, operand in enumerate(operation.operands):
+                if operation.name == "tt.scan":
+                    yield Write(operation.results[number], operand, order)
+                elif operand not in self.arrays:
+                    yield Write(work(operation, number), operand, order)
+        if operation.name == "tt.dot":
+            for number, operand in enumerate(operation.operands[:2]):
+                if operand not in self.arrays or str(operand.type).endswith("i8>"):
+                    yield Write(work(operation, number), operand, order)
+            if not self.is_zero(operation.operands[2]):
+                yield Write(operation.result, operation.operands[2], order)
+        if operation.name == "scf.for":
+            for carried, init in zip(operation.regions[0].block.arguments[1:], operation.operands[3:], strict=True):
+                if carried in self.arrays:
+                    yield Write(carried, init, order)
+        if operation.name == "scf.while":
+            for carried, init in zip(operation.regions[0].block.arguments, operation.operands, strict=True):
+                if carried in self.arrays:
+                    yield Write(carried, init, order)
+
+    def is_zero(self, value: Value) -> bool:
+        return (
+            isinstance(value, OpResult)
+            and value.owner.name == "arith.constant"
+            and value.owner.attributes["value"] == 0
+        )
+
+    def finish(self, block: Block, terminator: Operation, items: list[Item]) -> None:
+        """The end of a block: what it yields goes to the arrays of those who take it."""
+        parent = block.parent.parent if block.parent else None
+        if parent is None or parent.name not in ("scf.for", "scf.if", "scf.while"):
+            return
+        order = self.order[terminator]
+        for target, value in self.handed_on(parent, block, terminator):
+            if is_tensor(value) and target in self.arrays:
+                wanted = f"next:{id(target)}" if parent.name != "scf.if" else target
+                self.add(items, Write(wanted, value, order))
+        self.open = None
+        items.append(terminator)
+
+    def handed_on(self, parent: Operation, block: Block, terminator: Operation) -> Iterator[tuple[Value, Value]]:
+        """Pairs of a value that takes over what a block yields, and the value yielded."""
+        yielded = terminator.operands
+        if parent.name == "scf.for":
+            yield from zip(block.arguments[1:], yielded, strict=True)
+        elif parent.name == "scf.if":
+            yield from zip(parent.results, yielded, strict=True)
+        elif block is parent.regions[0].block:
+            yield from zip(parent.regions[1].block.arguments, yielded[1:], strict=True)
+        else:
+            yield from zip(parent.regions[0].block.arguments, yielded, strict=True)
+
+    def add(self, items: list[Item], root: Root) -> None:
+        """Put a root into the open nest, or into one of its own."""
+        value = root.value if isinstance(root, Write) else root.operation.operands[0]
+        shape = shape_of(value.type)
+        if self.open is None or self.open.shape != shape or not self.fits(self.open, root):
+            self.open = Nest(shape)
+            items.append(self.open)
+        self.open.roots.append(root)
+        self.nests[root] = self.open
+
+    def fits(self, nest: Nest, root: Root) -> bool:
+        """Whether a root may be computed index by index together with those of the nest."""
+        index = self.index(nest.shape)
+        written = {other.target for other in nest.roots if isinstance(other, Write)}
+        stores = [other.operation for other in nest.roots if isinstance(other, Store)]
+        pulled = list(self.pulled(root))
+        for value, at in pulled:
+            if value in written and at != index:
+                return False
+            if isinstance(value, OpResult) and value.owner.name == "tt.load" and value not in self.arrays:
+                if any(
+                    self.clash(value.owner, store) or at != index and self.may_meet(value.owner, store)
+                    for store in stores
+                ):
+                    return False
+                if written & set(self.behind(value.owner.operands)):
+                    return False
+        if isinstance(root, Store):
+            if any(self.clash(store, root.operation) for store in stores):
+                return False
+            if written & set(self.behind([root.operation.operands[0], *root.operation.operands[2:]])):
+                return False
+            for other in nest.roots:
+                for value, at in self.pulled(other):
+                    if (
+                        isinstance(value, OpResult)
+                        and value.owner.name == "tt.load"
+                        and value not in self.arrays
+                        or (
+                            isinstance(other, Write)
+                            and value is other.value
+                            and isinstance(value, OpResult)
+                            and value.owner.name == "tt.load"
+                        )
+                    ):
+                        if (
+                            self.clash(value.owner, root.operation)
+                            or at != index
+                            and self.may_meet(value.owner, root.operation)
+                        ):
+                            return False
+        return True
+
+    def behind(self, values: Sequence[Value]) -> Iterator[Value]:
+        """What addresses and masks are computed from."""
+        seen: set[tuple[Value, Index]] = set()
+        for value in values:
+            for found, _ in self.tree(value, self.index(shape_of(value.type)), seen):
+                yield found
+
+    def clash(self, one: Operation, other: Operation) -> bool:
+        """Whether two accesses may meet at different indices."""
+        return self.may_meet(one, other) and self.key(one.operands[0]) != self.key(other.operands[0])
+
+
+def work(operation: Operation, number: int) -> str:
+    """The name of an operation's own array."""
+    return f"work:{id(operation)}:{number}"

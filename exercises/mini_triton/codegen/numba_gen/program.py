@@ -1,0 +1,328 @@
+"""From IR to the source of a Python function that runs one program, for Numba to compile.
+
+    def add(pid_x, pid_y, pid_z, grid_x, grid_y, grid_z, x, y, out, n): ...
+
+A pointer argument is the array behind it, and a pointer an offset from its start. The function returns True; or False,
+before an access that would leave an array.
+"""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from collections.abc import Callable, Sequence
+
+from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
+from mini_triton.codegen.numba_gen.nest import NestPoint
+from mini_triton.codegen.numba_gen.plan import Nest, Plan, Unsupported, Write, is_tensor
+from mini_triton.codegen.numba_gen.scalars import elementwise, kind, memory_dtype
+from mini_triton.codegen.pointers import Origins, origins, waits
+from mini_triton.codegen.writer import Writer
+from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
+from mini_triton.ir.storage import pointee
+from mini_triton.ir.types import PointerType, Type, shape_of
+
+NUMBERS = "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
+FUNCTIONS = "bits_of exp float_of floordivsi from_bf16 from_f16 log log2 odd32 pairwise_sum round_bf16 round_f16"
+FUNCTIONS += " row_maximumf row_maxnumf row_minimumf row_minnumf to_bf16 to_f16"
+HEADER = f"""\
+import numpy as np
+from numba import njit, prange
+from numpy import {", ".join(NUMBERS)}
+
+from mini_triton import exact
+from mini_triton.codegen.numba_gen.blas import dgemm, sgemm
+from mini_triton.codegen.numba_gen.library import ({", ".join(FUNCTIONS.split())})
+
+"""
+IDS = [f"{name}_{axis}" for name in ("pid", "grid") for axis in "xyz"]
+RESERVED = {
+    *NUMBERS,
+    *FUNCTIONS.split(),
+    *IDS,
+    "np",
+    "njit",
+    "prange",
+    "exact",
+    "dgemm",
+    "sgemm",
+    "range",
+    "min",
+    "max",
+}
+RESERVED |= {"len", "launch", "failed", "first", "i0", "i1", "i2", "i3", "i4", "i5"}
+Handler = Callable[["ProgramEmitter", Operation], None]
+"""Writes the lines of one operation."""
+HANDLERS: dict[str, Handler] = {
+    "arith.constant": straight_line.constant,
+    "ub.poison": straight_line.constant,
+    "tt.get_program_id": straight_line.program_id,
+    "tt.get_num_programs": straight_line.num_programs,
+    "tt.load": straight_line.load,
+    "tt.unsplat": straight_line.unsplat,
+    "tt.reduce": combining.reduce,
+    "tt.scan": combining.scan,
+    "tt.dot": combining.dot,
+    "tt.histogram": combining.histogram,
+    "tt.atomic_rmw": combining.atomic,
+    "tt.atomic_cas": combining.atomic,
+    "scf.if": control_flow.if_,
+    "scf.for": control_flow.for_,
+    "scf.while": control_flow.while_,
+}
+"""What writes each operation that is no nest. All others become an expression."""
+
+
+class ProgramEmitter(Writer):
+    """Writes the function."""
+
+    def __init__(self, function: Operation, leads: Origins) -> None:
+        super().__init__()
+        self.taken = {*RESERVED, *keyword.kwlist}
+        self.function, self.leads = function, leads
+        self.plan = Plan(function, leads)
+        self.allocated: list[str] = []
+        self.arrays: dict[object, str] = {}
+        self.same: dict[Value, Value] = {}  # values that live in the array of another one
+        self.ready: set[Value] = set()
+        self.steps: dict[Value, str] = {}
+        self.parameters = [self.name(argument) for argument in function.regions[0].block.arguments]
+        if None in leads.values():
+            raise Unsupported("pointers that lead anywhere need the NumPy back end")
+
+    # --- the text
+
+    def source(self) -> str:
+        """The whole module."""
+        name = self.fresh(str(self.function.attributes["sym_name"]))
+        self.find_shared()
+        self.block(self.function.regions[0].block)
+        body = ["    " + line for line in self.allocated] + self.lines + ["    return True"]
+        given = ", ".join(self.parameters)
+        given = given and f", {given}"
+        loop = "range" if self.plan.writes and self.is_sequential() else "prange"
+        parallel = ", parallel=True" if loop == "prange" else ""
+        ids = [
+            "int32(number % grid_x)",
+            "int32(number // grid_x % grid_y)",
+            "int32(number // (grid_x * grid_y))",
+            *(f"int32(grid_{axis})" for axis in "xyz"),
+        ]
+        driver = [
+            f'@njit(cache=True, error_model="numpy", nogil=True{parallel})',
+            f"def launch(first, grid_x, grid_y, grid_z, failed{given}):",
+            f"    for number in {loop}(first, grid_x * grid_y * grid_z):",
+            f"        if not {name}({', '.join(ids)}{given}):",
+            "            failed[number] = True",
+            *(["            return number"] if loop == "range" else []),
+            "    return -1",
+        ]
+        return HEADER + "\n".join(
+            [
+                '\n@njit(cache=True, error_model="numpy", nogil=True, no_cpython_wrapper=True)',
+                f"def {name}({', '.join(IDS)}{given}):",
+                *body,
+                "",
+                "",
+                *driver,
+                "",
+            ]
+        )
+
+    def is_sequential(self) -> bool:
+        """Whether the programs of a grid run one after the other."""
+        atomics = any(write.name.startswith("tt.atomic") for write in self.plan.writes)
+        return atomics or waits(self.function, self.leads)
+
+    def emit(self, lines: Sequence[str]) -> None:
+        """Lines of a nest, as they stand."""
+        for line in lines:
+            bare = line.lstrip()
+            self.lines.append("    " * self.depth + line[: len(line) - len(bare)] + tidy(bare))
+            self.operations.append(self.operation_now)
+
+    # --- arrays
+
+    def find_shared(self) -> None:
+        """Let a value live in another one's array where nobody needs that any longer."""
+        plan = self.plan
+        for operation in self.function.walk():
+            if operation.name == "scf.for":
+                block = operation.regions[0].block
+                assert block.terminator
+                for carried, result, value in zip(
+                    block.arguments[1:], operation.results, block.terminator.operands, strict=True
+                ):
+                    if carried not in plan.arrays:
+                        continue
+                    self.same[result] = carried
+                    if not isinstance(value, OpResult) or value.owner.parent is not block:
+                        continue
+                    if value.owner.name == "tt.dot" and value in plan.arrays and len(carried.uses) == 1:
+                        root = Write(value, value.owner.operands[2], 0)
+                        index = plan.index(shape_of(carried.type))
+                        if (carried, index) in set(plan.pulled(root)) and len(value.uses) == 1:
+                            self.same[value] = carried
+            if operation.name == "scf.while":
+                for result, carried in zip(operation.results, operation.regions[1].block.arguments, strict=True):
+                    self.same[result] = carried
+
+    def home(self, value: Value) -> Value:
+        while value in self.same:
+            value = self.same[value]
+        return value
+
+    def array(self, value: Value) -> str:
+        """The name of the array of a value."""
+        home = self.home(value)
+        if home not in self.arrays:
+            self.arrays[home] = self.allocate(home.name or value.name or "t", shape_of(home.type), kind(home.type))
+        return self.arrays[home]
+
+    def allocate(self, wish: str, shape: Sequence[int], dtype: str) -> str:
+        name = self.fresh(wish)
+        size = str(shape[0]) if len(shape) == 1 else str(tuple(shape))
+        self.allocated.append(f"{name} = np.empty({size}, np.{dtype})")
+        return name
+
+    def is_ready(self, value: Value) -> bool:
+        return value in self.ready
+
+    def target(self, target: str | Value) -> str:
+        if isinstance(target, Value):
+            return self.array(target)
+        return self.arrays[target]
+
+    def grown(self, value: Value) -> str:
+        return self.steps[value]
+
+    def memory(self, pointer: Value) -> str:
+        """The array that a pointer leads into."""
+        origin = self.leads[pointer]
+        assert origin is not None
+        if pointee(origin.type) != pointee(pointer.type):
+            raise Unsupported("memory read as another type needs the NumPy back end")
+        return self.name(origin)
+
+    # --- values
+
+    def text(self, value: Value) -> str:
+        """A scalar."""
+        return "0" if self.leads.get(value) is value else self.name(value)
+
+    def constant(self, operation: Operation) -> str:
+        value, type = operation.attributes.get("value", 0), operation.result.type
+        if kind(type) == "bool_":
+            return str(bool(value))
+        if isinstance(value, float) and (value != value or abs(value) == float("inf")):
+            return f"{kind(type)}({'-' if value < 0 else ''}np.{'nan' if value != value else 'inf'})"
+        return f"{kind(type)}({value})"
+
+    # --- blocks
+
+    def block(self, block: Block) -> None:
+        before = self.operation_now
+        for item in self.plan.items[block]:
+            if isinstance(item, Nest):
+                self.nest(item)
+            elif item.name in ("scf.yield", "scf.condition"):
+                continue
+            else:
+                self.operation_now = item
+                self.comment(item.loc)
+                self.operation(item)
+        self.operation_now = before
+
+    def nest(self, nest: Nest) -> None:
+        roots = []
+        for root in nest.roots:
+            if isinstance(root, Write) and isinstance(root.target, str) and root.target not in self.arrays:
+                self.prepare(root)
+            if isinstance(root, Write) and self.is_in_place(root):
+                continue
+            roots.append(root)
+        nest.roots = roots
+        if not roots:
+            return
+        last = roots[-1]
+        self.operation_now = self.plan.cause[last]
+        self.comment(self.operation_now.loc)
+        self.emit(NestPoint(self, nest).emit())
+        for root in roots:
+            if isinstance(root, Write) and isinstance(root.target, Value):
+                self.ready.add(root.target)
+
+    def is_in_place(self, root: Write) -> bool:
+        """Whether a value is in its target already."""
+        if root.value not in self.plan.arrays or root.value not in self.ready:
+            return False
+        return self.target(root.target) == self.array(root.value)
+
+    def prepare(self, root: Write) -> None:
+        """An array for a root that has none."""
+        assert isinstance(root.target, str)
+        what, *rest = root.target.split(":")
+        if what == "next":
+            target = next(v for v in self.plan.arrays if id(v) == int(rest[0]))
+            in_place = self.home(root.value) is self.home(target) or self.is_elementwise_update(root, target)
+            name = (
+                self.array(target)
+                if in_place
+                else self.allocate(f"next_{self.array(target)}", shape_of(target.type), kind(target.type))
+            )
+            self.arrays[root.target] = name
+            return
+        operation = next(o for o in self.plan.order if id(o) == int(rest[0]))
+        dtype = kind(root.value.type)
+        if operation.name == "tt.dot" and dtype == "int8":
+            dtype = "float64"
+        wish = root.value.name or {"tt.dot": "ab"[int(rest[1])] if int(rest[1]) < 2 else "c"}.get(operation.name, "row")
+        self.arrays[root.target] = self.allocate(wish, shape_of(root.value.type), dtype)
+
+    def is_elementwise_update(self, root: Write, target: Value) -> bool:
+        """Whether the next value of a carried one may overwrite it, element by element."""
+        index = self.plan.index(shape_of(target.type))
+        if any(value is target and at != index for value, at in self.plan.pulled(root)):
+            return False
+        nest = self.plan.nests[root]
+        for other in self.plan.nests:
+            if isinstance(other, Write) and other is not root and other.order == root.order:
+                for value, at in self.plan.pulled(other):
+                    if value is target and (self.plan.nests[other] is not nest or at != index):
+                        return False
+        return True
+
+    def operation(self, operation: Operation) -> None:
+        handler = HANDLERS.get(operation.name)
+        if handler:
+            handler(self, operation)
+            return
+        if operation.regions or len(operation.results) != 1 or is_tensor(operation.result):
+            raise Unsupported(f"{operation.name} needs the NumPy back end")
+        self.assign(operation.result, elementwise(operation, [self.text(o) for o in operation.operands]))
+
+    def assign(self, value: Value, text: str) -> None:
+        """Give a scalar its variable."""
+        self.line(f"{self.name(value)} = {text}")
+
+    def line(self, text: str) -> None:
+        self.emit([text])
+
+
+def tidy(line: str) -> str:
+    """A line with no more parentheses than it needs."""
+    if line.startswith(("#", "else:")):
+        return line
+    block = line.endswith(":")
+    return ast.unparse(ast.parse(f"{line} pass" if block else line)).partition("\n")[0]
+
+
+def generate(module: Module) -> str:
+    """The source for a module whose calls are inlined. Raises `Unsupported` for what only the NumPy back end runs."""
+    (function,) = module.body.operations
+    return ProgramEmitter(function, origins(function)).source()
+
+
+def dtype_of(type: Type) -> str:
+    """What an argument is for the generated function: the dtype of its array, or of the number."""
+    return memory_dtype(type.pointee) if isinstance(type, PointerType) else kind(type)

@@ -1,0 +1,182 @@
+"""Task 10.5: loops for Numba. The judges: NumPy, for indices and ends; the NumPy back end, for whole kernels.
+
+Generated source is Python. Most tests run it as such, on a few elements; one has Numba compile it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.codegen.numba_gen.nest import Affine, Point
+from mini_triton.codegen.numba_gen.plan import source_index
+from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.types import F32, TensorType
+
+from tests import oracles
+from tests.checks import calling
+from tests.support.m10_gpu import loops
+
+VARIABLES = ("i0", "i1", "i2")
+
+
+def shaped(*shape: int) -> Any:
+    return TensorType(shape, F32) if shape else F32
+
+
+def operation(name: str, source: tuple[int, ...], result: tuple[int, ...], **attributes: Any) -> Operation:
+    return Operation(name, [Value(shaped(*source))], [shaped(*result)], attributes)
+
+
+# --- where an element comes from
+
+
+def test_a_splat_has_one_number() -> None:
+    calling(source_index, operation("tt.splat", (), (4,)), ("i0",)).returns((), because="its operand is a scalar")
+
+
+def test_expand_dims_drops_an_index() -> None:
+    calling(source_index, operation("tt.expand_dims", (4,), (4, 1), axis=1), ("i0", "0")).returns(("i0",))
+    calling(source_index, operation("tt.expand_dims", (4,), (1, 4), axis=0), ("0", "i1")).returns(("i1",))
+
+
+def test_broadcast_reads_the_only_element() -> None:
+    calling(source_index, operation("tt.broadcast", (4, 1), (4, 8)), ("i0", "i1")).returns(("i0", "0"))
+    calling(source_index, operation("tt.broadcast", (1, 8), (4, 8)), ("i0", "i1")).returns(("0", "i1"))
+
+
+def test_trans_moves_indices() -> None:
+    calling(source_index, operation("tt.trans", (4, 8), (8, 4), order=(1, 0)), ("i0", "i1")).returns(("i1", "i0"))
+
+
+shapes = st.lists(st.sampled_from([1, 2, 4]), min_size=1, max_size=3).map(tuple)
+
+
+@given(data=st.data(), shape=shapes)
+def test_indices_are_those_of_numpy(data: st.DataObject, shape: tuple[int, ...]) -> None:
+    """Every element of NumPy's result is the element of the operand that the index names."""
+    array = np.arange(np.prod(shape)).reshape(shape)
+    attributes: dict[str, Any]
+    name = data.draw(st.sampled_from(["tt.expand_dims", "tt.broadcast", "tt.trans"]))
+    if name == "tt.expand_dims":
+        axis = data.draw(st.integers(0, len(shape)))
+        result, attributes = np.expand_dims(array, axis), {"axis": axis}
+    elif name == "tt.trans":
+        order = tuple(data.draw(st.permutations(range(len(shape)))))
+        result, attributes = np.transpose(array, order), {"order": order}
+    else:
+        wide = tuple(size if size > 1 else data.draw(st.sampled_from([1, 2, 4])) for size in shape)
+        result, attributes = np.broadcast_to(array, wide), {}
+    index = tuple(f"i{axis}" for axis in range(result.ndim))
+    asked = calling(source_index, operation(name, shape, result.shape, **attributes), index)
+    texts = asked()
+    for place in np.ndindex(result.shape):
+        values = dict(zip(index, place, strict=True))
+        where = tuple(eval(text, {}, dict(values)) for text in texts)
+        got = (
+            array[where] if len(where) == array.ndim and all(w < n for w, n in zip(where, shape, strict=True)) else None
+        )
+        assert got == result[place], (
+            f"{name} {attributes or ''} of {shape} to {result.shape}: at {index} it has element {texts}.\n"
+            f"At {place} that is {where}: {got}; NumPy has {result[place]}, where the operand is\n{array}"
+        )
+
+
+# --- the ends of an affine number
+
+
+def test_ends_of_a_number() -> None:
+    assert ends_of(Affine("7", {}), {}) == (7, 7)
+
+
+def test_ends_of_a_range() -> None:
+    number, ranges = Affine("5", {"i0": "2"}), {"i0": ("0", "8")}
+    assert ends_of(number, ranges) == (5, 19), "5 + 2 * i0, with i0 from 0 to 7, lies between 5 and 19"
+
+
+def ends_of(number: Affine, ranges: dict[str, tuple[str, str]]) -> tuple[int, ...]:
+    return tuple(eval(text) for text in calling(number.ends, ranges)())
+
+
+@st.composite
+def affine(draw: st.DrawFn) -> tuple[Affine, dict[str, tuple[str, str]], dict[str, int]]:
+    """An affine number, ranges of its variables, and values for the names in them."""
+    names = {"start": draw(st.integers(-50, 50)), "stride": draw(st.integers(-9, 9)), "end": draw(st.integers(1, 6))}
+    steps, ranges = {}, {}
+    for variable in VARIABLES[: draw(st.integers(0, 3))]:
+        steps[variable] = draw(st.sampled_from(["1", "0", "3", "-2", "stride", "2 * stride"]))
+        ranges[variable] = draw(st.sampled_from([("0", "4"), ("2", "8"), ("0", "end"), ("end - 1", "7"), ("0", "1")]))
+    return Affine(draw(st.sampled_from(["0", "-4", "start", "start * 2"])), steps), ranges, names
+
+
+@given(drawn=affine())
+def test_ends_are_reached_and_not_left(drawn: tuple[Affine, dict[str, tuple[str, str]], dict[str, int]]) -> None:
+    """Both ends are those of all values, counted one by one."""
+    number, ranges, names = drawn
+    low, high = calling(number.ends, ranges)()
+    every = [range(*(eval(text, {}, dict(names)) for text in ranges[variable])) for variable in number.steps]
+    steps = [eval(step, {}, dict(names)) for step in number.steps.values()]
+    base = eval(number.base, {}, dict(names))
+    values = [base + sum(s * i for s, i in zip(steps, place, strict=True)) for place in itertools.product(*every)]
+    got = eval(low, {}, dict(names)), eval(high, {}, dict(names))
+    assert got == (min(values), max(values)), (
+        f"{number.base} with the steps {number.steps}, in the ranges {ranges}, where {names}:\n"
+        f"the ends are {low!r} and {high!r}, which is {got}; the values lie from {min(values)} to {max(values)}"
+    )
+
+
+# --- loops from lines
+
+
+def nest(shape: tuple[int, ...], levels: list[list[str]]) -> Point:
+    """The inside of a nest with these lines."""
+    point = Point.__new__(Point)
+    point.shape = shape
+    point.index = tuple(f"i{axis}" if size > 1 else "0" for axis, size in enumerate(shape))
+    point.variables = [i for i in point.index if i != "0"]
+    point.levels = levels
+    return point
+
+
+def test_lines_stand_in_their_loops() -> None:
+    calling(nest((4, 8), [["before"], ["a"], ["b"]]).loops, 1).returns(
+        ["for i0 in range(4):", "    a", "    for i1 in range(8):", "        b"]
+    )
+
+
+def test_no_loop_without_lines() -> None:
+    calling(nest((4, 8), [["before"], [], []]).loops, 1).returns([])
+    calling(nest((4, 8), [[], ["a"], []]).loops, 1).returns(["for i0 in range(4):", "    a"])
+    calling(nest((4, 8), [[], [], ["b"]]).loops, 1).returns(
+        ["for i0 in range(4):", "    for i1 in range(8):", "        b"], because="b stands in both loops"
+    )
+
+
+def test_an_axis_of_one_element_has_no_loop() -> None:
+    calling(nest((1, 8), [[], ["b"]]).loops, 1).returns(["for i1 in range(8):", "    b"])
+
+
+# --- whole kernels
+
+
+@pytest.mark.parametrize("kernel", loops.KERNELS)
+def test_kernels_do_what_they_do_with_numpy(kernel: str) -> None:
+    """To the last bit; the generated source runs as plain Python."""
+    loops.check(kernel)
+
+
+@pytest.mark.parametrize("kernel", loops.OUTSIDE)
+def test_accesses_out_of_bounds_are_seen_first(kernel: str) -> None:
+    """A program that would leave an array returns False, and writes nothing there."""
+    loops.check_refused(kernel)
+
+
+def test_numba_compiles_it() -> None:
+    if importlib.util.find_spec("numba") is None:
+        oracles.unavailable("no Numba: pip install numba")
+    loops.check_compiled("add")
