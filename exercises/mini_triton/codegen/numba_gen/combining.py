@@ -112,17 +112,17 @@ def reduce(emit: ProgramEmitter, operation: Operation) -> None:
         k = emit.fresh("k")
         best = emit.fresh(operation.result.name or "t") if last else targets[0]
         lines, texts = combination(emit, operation, [best], [element(rows[0], k)])
-        step = [*lines, f"{best} = {texts[0]}"]
+        once = [*lines, f"{best} = {texts[0]}"]
         if last:
             outer = [
                 f"{best} = {element(rows[0], '0')}",
                 f"for {k} in range(1, {size}):",
-                *("    " + line for line in step),
+                *("    " + line for line in once),
             ]
             emit.emit(around(shape, axis, [*outer, f"{targets[0]} = {best}"], []))
         else:
             emit.emit(around(shape, axis, ["<inner>"], first_of(rows)))
-            emit.emit(around(shape, axis, [f"for {k} in range(1, {size}):", "    <inner>"], step))
+            emit.emit(around(shape, axis, [f"for {k} in range(1, {size}):", "    <inner>"], once))
     else:
         n, k = emit.fresh("n"), emit.fresh("k")
         half = tuple(size // 2 if i == axis else length for i, length in enumerate(shape))

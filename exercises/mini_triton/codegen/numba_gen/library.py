@@ -281,7 +281,7 @@ def from_half(typing, bits):
 
 @quick
 def to_f16(x):
-    return half_of(x)
+    return half_of(np.float32(x))
 
 
 @quick
@@ -291,8 +291,8 @@ def from_f16(bits):
 
 @quick
 def round_f16(x):
-    """A float32 or float64 rounded to fp16, as a float32."""
-    return from_half(half_of(x))
+    """A float32 rounded to fp16, as a float32."""
+    return from_half(half_of(np.float32(x)))
 
 
 @quick

@@ -307,7 +307,8 @@ class Point:
             return
         self.guarded.add(key)
         assumed, self.assumed = self.assumed, {}
-        memo, self.memo = self.memo, {k: v for k, v in self.memo.items() if v[1] == 0}
+        memo = self.memo
+        self.memo = {k: v for k, v in memo.items() if v[1] == 0 and k[0] not in self.dependent}
         memory = self.program.memory(pointer)
         sizes = {v: str(n) for v, n in zip(self.index, self.shape, strict=True) if v != "0"}
         ranges = {v: ["0", n] for v, n in sizes.items()}
