@@ -103,9 +103,9 @@ def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
 
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
     """The kernel's machine code. Raises `RuntimeError` for a kernel that needs memory beside its arguments."""
-    # Task 10.4: `ASTSource` wants types by parameter ("constexpr" for what is known), the known values, and for
-    # multiples of 16 the attributes `[["tt.divisibility", 16]]`. `compile` makes a compiled kernel of it, whose `lower`
-    # makes machine code. `lowered.kernel.scratch` counts bytes.
+    # Task 10.4: `ASTSource` wants types by parameter, the known values, and for multiples of 16 the attributes
+    # `[["tt.divisibility", 16]]`. `compile` makes a compiled kernel of it, whose `lower` makes machine code.
+    # `lowered.kernel.scratch` counts bytes.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 

@@ -106,10 +106,10 @@ def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
 
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
     """The kernel's machine code. Raises `RuntimeError` for a kernel that needs memory beside its arguments."""
-    # [task 10.4] `ASTSource` wants types by parameter ("constexpr" for what is known), the known values, and for
-    # multiples of 16 the attributes `[["tt.divisibility", 16]]`. `compile` makes a compiled kernel of it, whose `lower`
-    # makes machine code. `lowered.kernel.scratch` counts bytes.
-    types = {name: "constexpr" if name in variant.known else entry.type for name, entry in variant.entries.items()}
+    # [task 10.4] `ASTSource` wants types by parameter, the known values, and for multiples of 16 the attributes
+    # `[["tt.divisibility", 16]]`. `compile` makes a compiled kernel of it, whose `lower` makes machine code.
+    # `lowered.kernel.scratch` counts bytes.
+    types = {name: entry.type for name, entry in variant.entries.items()}
     multiples = {name: [["tt.divisibility", 16]] for name, entry in variant.entries.items() if entry.hint == 16}
     source = ASTSource(kernel, types, variant.known, multiples)
     compiled = compile(source, options={"num_warps": variant.num_warps, "num_stages": variant.num_stages})
