@@ -19,8 +19,7 @@ from mini_triton.codegen.numba_gen.scalars import elementwise, kind, memory_dtyp
 from mini_triton.codegen.pointers import Origins, origins, waits
 from mini_triton.codegen.writer import Writer
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
-from mini_triton.ir.storage import pointee
-from mini_triton.ir.types import PointerType, Type, shape_of
+from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
 NUMBERS = "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
 FUNCTIONS = "bits_of exp float_of floordivsi from_bf16 from_f16 log log2 odd32 pairwise_sum round_bf16 round_f16"
@@ -200,9 +199,14 @@ class ProgramEmitter(Writer):
         """The array that a pointer leads into."""
         origin = self.leads[pointer]
         assert origin is not None
-        if pointee(origin.type) != pointee(pointer.type):
-            raise Unsupported("memory read as another type needs the NumPy back end")
-        return self.name(origin)
+        mine, its = dtype_of(pointer.type), dtype_of(origin.type)
+        if mine == its:
+            return self.name(origin)
+        view = f"{origin.name} as {mine}"
+        if view not in self.arrays:
+            self.arrays[view] = self.fresh(view)
+            self.allocated.append(f"{self.arrays[view]} = {self.name(origin)}.view(np.{mine})")
+        return self.arrays[view]
 
     # --- values
 
@@ -325,4 +329,5 @@ def generate(module: Module) -> str:
 
 def dtype_of(type: Type) -> str:
     """What an argument is for the generated function: the dtype of its array, or of the number."""
-    return memory_dtype(type.pointee) if isinstance(type, PointerType) else kind(type)
+    pointer = element_type(type)
+    return memory_dtype(pointer.pointee) if isinstance(pointer, PointerType) else kind(type)

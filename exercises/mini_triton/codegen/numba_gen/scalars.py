@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from mini_triton.codegen.numba_gen.plan import Unsupported
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.ir.storage import numpy_dtype, pointee
 from mini_triton.ir.types import FloatType, IntegerType, PointerType, Type, element_type
 
 NARROW = {"f16": "f16", "bf16": "bf16"}
@@ -163,7 +164,9 @@ def _bitcast(operation: Operation, text: str) -> str:
     source, target = operation.operands[0].type, operation.result.type
     first, last = kind(source), kind(target)
     if isinstance(element_type(source), PointerType):
-        raise Unsupported("pointers of another type need the NumPy back end")
+        if numpy_dtype(pointee(source)).itemsize != numpy_dtype(pointee(target)).itemsize:
+            raise Unsupported("pointers to elements of another size need the NumPy back end")
+        return text
     if narrow(source) and narrow(target):
         return f"from_{narrow(target)}(to_{narrow(source)}({text}))"
     if narrow(source):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
+import importlib
 import math
+import re
 import sys
 import tempfile
 from collections.abc import Collection, Sequence
@@ -37,20 +38,19 @@ class NumbaKernel:
     def load(self) -> Any:
         """The compiled launcher: its module lies in the folder, and Numba's cache beside it."""
         digest = hashlib.sha256(self.source.encode()).hexdigest()[:16]
-        path = self.folder / f"{self.plain.name}_{digest}.py"
+        name = re.sub(r"\W", "_", self.plain.name, flags=re.ASCII)
+        path = self.folder / f"mini_triton_{name}_{digest}.py"
         if not path.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=self.folder, suffix=".tmp", delete=False) as file:
                 file.write(self.source)
             Path(file.name).replace(path)
-        name = f"mini_triton_numba_{path.stem}"
-        if name not in sys.modules:
-            spec = importlib.util.spec_from_file_location(name, path)
-            assert spec and spec.loader
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[name] = module
-            spec.loader.exec_module(module)
-        return sys.modules[name].launch
+        importlib.invalidate_caches()
+        sys.path.insert(0, str(self.folder))  # Numba finds the globals of cached code by the module's name
+        try:
+            return importlib.import_module(path.stem).launch
+        finally:
+            sys.path.remove(str(self.folder))
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
         """Run all programs of a grid. For each parameter there is a `Buffer` or a number."""

@@ -175,16 +175,37 @@ def _mulhiui(x, y):
 # --- floats: the larger and the smaller
 
 
+def _joined(name):
+    """An intrinsic that joins the bits of two floats, to a float of their type."""
+
+    @intrinsic
+    def join(typing, x, y):
+        if x != y or x not in (types.float32, types.float64):
+            return None
+
+        def build(context, builder, signature, arguments):
+            integer = ir.IntType(x.bitwidth)
+            bits = (builder.bitcast(argument, integer) for argument in arguments)
+            return builder.bitcast(getattr(builder, name)(*bits), context.get_value_type(x))
+
+        return x(x, x), build
+
+    return join
+
+
+_both_signs, _either_sign = _joined("and_"), _joined("or_")
+
+
 @quick
 def _larger(x, y):
     """The larger number; `y` if one is NaN; of two zeros the positive one."""
-    return float_of(bits_of(x) & bits_of(y)) if x == y else x if x > y else y
+    return _both_signs(x, y) if x == y else x if x > y else y
 
 
 @quick
 def _smaller(x, y):
     """The smaller number; `y` if one is NaN; of two zeros the negative one."""
-    return float_of(bits_of(x) | bits_of(y)) if x == y else x if x < y else y
+    return _either_sign(x, y) if x == y else x if x < y else y
 
 
 @overload(exact.maximumf)
@@ -480,7 +501,7 @@ def _log2(x):
     return (lambda x: np.log2(x)) if x == types.float64 else (lambda x: log2_f32(x))
 
 
-# --- sums in NumPy's order
+# --- rows: sums in NumPy's order, the largest and the smallest element
 
 
 @intrinsic
@@ -529,9 +550,6 @@ def pairwise_sum(x):
         for i in range(blocks):
             sums[i] = sums[2 * i] + sums[2 * i + 1]
     return sums[0]
-
-
-# --- the largest and the smallest of a row
 
 
 @quick

@@ -218,6 +218,7 @@ class Point:
             "tt.expand_dims",
             "tt.trans",
             "tt.addptr",
+            "tt.bitcast",
             "arith.addi",
             "arith.subi",
             "arith.muli",

@@ -1,0 +1,129 @@
+"""The back end for Numba: single numbers are computed as `exact` does, launches as the NumPy back end does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+numba = pytest.importorskip("numba")
+
+from mini_triton import exact  # noqa: E402
+from mini_triton.codegen import compile_module  # noqa: E402
+from mini_triton.codegen.numba_gen import library  # noqa: E402
+from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # noqa: E402
+from mini_triton.codegen.numba_gen.plan import Unsupported  # noqa: E402
+from mini_triton.codegen.numba_gen.program import generate  # noqa: E402
+
+from tests.corpus import CASES  # noqa: E402
+from tests.corpus.cases import Case  # noqa: E402
+from tests.corpus.inputs import buffers, inputs  # noqa: E402
+from tests.oracles import values  # noqa: E402
+from tests.support import sources  # noqa: E402
+from tests.support.m06_codegen import closeness, numpy_backend  # noqa: E402
+
+ULP = {"exp": 2, "exp2": 2, "log": 2, "log2": 2, "erf": 2}
+FLOATS = [0.0, -0.0, 1.0, -1.5, 0.5, 3e38, -1e-45, np.inf, -np.inf, np.nan]
+INTEGERS = [0, 1, -1, 7, -7, 2**31 - 1, -(2**31), 12345, 31, 32]
+FIRST = [
+    case for case in CASES if str(case) in ("add_kernel", "reduce_axes", "pointer_walk", "branch_in_loop", "compact")
+]
+"""Few of the corpus, because each takes seconds to compile; all of them: `pytest --examples 2000`."""
+
+
+def each_pair(names: list[str], numbers: list[Any], dtype: Any) -> None:
+    """Numba's and NumPy's functions of two numbers agree, to the bit but for those of a NaN."""
+    functions = ", ".join(f"exact.{name}(x, y)" for name in names)
+    compiled = numba.njit(error_model="numpy")(eval(f"lambda x, y: ({functions},)", {"exact": exact}))
+    for x in map(dtype, numbers):
+        for y in map(dtype, numbers):
+            with np.errstate(all="ignore"):
+                expected = [getattr(exact, name)(x, y) for name in names]
+            for name, mine, right in zip(names, compiled(x, y), expected, strict=True):
+                same = mine != mine and right != right or dtype(mine).tobytes() == dtype(right).tobytes()
+                assert same, f"{name}({x!r}, {y!r}) is {mine}, not {right}"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_larger_and_smaller(dtype: Any) -> None:
+    each_pair(["maximumf", "minimumf", "maxnumf", "minnumf"], FLOATS, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_integers(dtype: Any) -> None:
+    each_pair("divsi remsi divui remui ceildivsi shli shrsi shrui maxui minui mulhiui".split(), INTEGERS, dtype)
+
+
+@pytest.mark.parametrize("name", ULP)
+def test_stated_errors(name: str) -> None:
+    """Within the stated units in the last place of the result; special values are exact."""
+    function, wanted = getattr(library, f"{name}_f32"), getattr(np, name, None)
+    draw = np.random.default_rng(1)
+    x = np.concatenate([draw.normal(0, 30, 20_000), draw.lognormal(0, 20, 20_000), FLOATS]).astype(np.float32)
+
+    @numba.njit(error_model="numpy")
+    def apply(x: Any, out: Any) -> None:
+        for i in range(len(x)):
+            out[i] = function(x[i])
+
+    got = np.empty_like(x)
+    apply(x, got)
+    with np.errstate(all="ignore"):
+        right = (wanted or exact.erf)(x.astype(np.float64))
+        rounded = right.astype(np.float32)
+        error = np.abs(got - right) / np.spacing(np.abs(rounded))
+    finite = np.isfinite(rounded)
+    worst = int(np.argmax(np.where(finite, error, 0)))
+    assert error[worst] <= ULP[name], f"{name}({x[worst]!r}) is {got[worst]!r}: {error[worst]:.2f} ulp off"
+    assert np.array_equal(got[~finite], rounded[~finite], equal_nan=True)
+
+
+@pytest.mark.parametrize("size", [1, 2, 8, 64, 128, 1024, 8192])
+def test_sums_are_added_as_numpy_does(size: int) -> None:
+    row = np.random.default_rng(size).normal(size=size).astype(np.float32)
+    assert library.pairwise_sum(row) == np.add.reduce(row)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_corpus(case: Case, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """To the bit, unless a function has a stated error: then as close as rounding allows."""
+    if case not in FIRST and (request.config.getoption("--examples", default=0) or 0) < 2000:
+        pytest.skip("with --examples 2000")
+    module = sources.compiled(case.source(), str(case.path))
+    try:
+        source = generate(module)
+    except Unsupported:
+        return
+    arguments, hidden = inputs(case, values.SEED)
+    after, given, reachable = numpy_backend.prepare(module, arguments, hidden)
+    plain = compile_module(module)
+    NumbaKernel(source, plain, tmp_path)(case.grid, given, reachable)
+    expected = numpy_backend.run(module, case.grid, arguments, hidden, "fast", chunk=int(plain.chunk == 1))
+    inexact = any(o.name.startswith("math.") or o.name == "tt.dot" for o in module.walk())
+    rounding = closeness.rounding(module) if inexact else closeness.EXACT
+    for (name, mine), (_, right) in zip(buffers(case, after), buffers(case, expected), strict=True):
+        closeness.check(f"{name} of {case}", mine, right, rounding)
+
+
+TWICE = """
+import numpy as np
+from kernels.vector_add import add
+print(add(np.ones(100, np.float32), np.ones(100, np.float32)).sum())
+"""
+
+
+def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
+    """Nothing new appears in the folder where Numba keeps machine code."""
+    root = Path(exact.__file__).parents[2]
+    script = f"import sys; sys.path.insert(0, {str(root)!r})\n{TWICE}"
+    environment = {"MINI_TRITON_BACKEND": "numba", "MINI_TRITON_CACHE_DIR": str(tmp_path), "HOME": str(tmp_path)}
+    files = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+        assert done.stdout == "200.0\n", done.stderr
+        files.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb*")})
+    assert files[0] and files[0] == files[1]
