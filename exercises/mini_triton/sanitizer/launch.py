@@ -64,9 +64,7 @@ def sanitize(
 
     An access out of bounds ends the launch at once, as without the sanitizer; what was found before is in its notes.
     """
-    from mini_triton.runtime import pipeline
-
-    program = SanitizedKernel(plan_of(str(kernel.texts[pipeline.last_module().name])), kernel.program.stored, kinds)
+    program = SanitizedKernel(plan_of(str(kernel.texts["ttir"])), kernel.program.stored, kinds)
     watched = copy.copy(kernel)
     watched.program = program  # type: ignore[assignment]
     try:

@@ -171,11 +171,12 @@ def digest(texts: list[str]) -> str:
 
 
 def versions() -> list[str]:
-    """Versions of all that makes a kernel; ours is a hash of our sources, and the list of stages. (Given.)"""
+    """Versions of all that makes a kernel; ours: a hash of our sources, the stages, the passes. (Given.)"""
     from mini_triton.runtime.pipeline import STAGES  # not earlier: kernels can be defined without a back end
+    from mini_triton.transforms.manager import chosen
 
     stages = [f"{stage.name} {stage.run.__module__}.{stage.run.__qualname__}" for stage in STAGES]
-    return [FORMAT, platform.python_version(), np.__version__, ml_dtypes.__version__, hash_sources(), *stages]
+    return [FORMAT, platform.python_version(), np.__version__, ml_dtypes.__version__, hash_sources(), *stages, chosen()]
 
 
 @functools.cache

@@ -35,11 +35,10 @@ def eliminate_dead_code(module: Operation) -> bool:
 
 def unwrap_known(module: Operation) -> bool:
     """Replace branches and loops, of which one knows what runs, by that; whether there were any."""
-    # [task 9.5] `splice` puts the operations of a block in the place of the operation that holds it.
+    # (task 9.5) `splice` puts the operations of a block in the place of the operation that holds it. Inner ones first:
+    # the outer one may take them with it.
     changed = False
-    for operation in module.walk():
-        if operation.parent_op is None or operation.name not in ("scf.if", "scf.for"):
-            continue
+    for operation in reversed([*module.walk()]):
         if operation.name == "scf.if" and (condition := constant_of(operation.operands[0])) is not None:
             taken = operation.regions[0 if condition else 1]
             splice(operation, taken.blocks[0] if taken.blocks else None, ())
@@ -52,19 +51,19 @@ def unwrap_known(module: Operation) -> bool:
                 replace_by(operation, inits)
             changed = True
     return changed
-    # [end]
+    # (end)
 
 
 def count_rounds(loop: Operation) -> int | None:
     """How often an `scf.for` runs; None if its bounds are not known."""
-    # [task 9.5] No step is needed to know of a loop that it does not run.
+    # (task 9.5) No step is needed to know of a loop that it does not run.
     lower, upper, step = (constant_of(bound) for bound in loop.operands[:3])
     if lower is None or upper is None:
         return 0 if loop.operands[0] is loop.operands[1] else None
     if upper <= lower:
         return 0
     return None if step is None else len(range(int(lower), int(upper), int(step)))
-    # [end]
+    # (end)
 
 
 def splice(operation: Operation, block: Block | None, arguments: Sequence[Value]) -> None:
@@ -99,7 +98,7 @@ def replace_unchanging(module: Operation) -> bool:
     A carried value of an `scf.for` that is yielded as it is, or as it was initially, is its initial value. A result of
     an `scf.if` that both branches yield is what they yield. In a branch the condition is known.
     """
-    # [task 9.5] Only values that are used count: then nothing is found twice. A branch may be missing.
+    # (task 9.5) Only values that are used count: then nothing is found twice. A branch may be missing.
     replaced: list[tuple[Value, Value]] = []
     for operation in module.walk():
         if operation.name == "scf.for":
@@ -118,7 +117,7 @@ def replace_unchanging(module: Operation) -> bool:
     for old, new in replaced:
         old.replace_all_uses_with(new)
     return bool(replaced)
-    # [end]
+    # (end)
 
 
 def terminator(block: Block) -> Operation:
@@ -145,7 +144,7 @@ class Liveness:
 
     def keep(self, operation: Operation) -> None:
         """An operation matters: so does the one around it, and what it needs in order to run."""
-        # [task 9.5] `needs` says which operands these are; `read` marks a value.
+        # (task 9.5) `needs` says which operands these are; `read` marks a value.
         if operation in self.operations:
             return
         self.operations.add(operation)
@@ -158,7 +157,7 @@ class Liveness:
         if operation.parent_op is not None:
             self.keep(operation.parent_op)
         self.read(*needs(operation))
-        # [end]
+        # (end)
 
     def read(self, *values: Value) -> None:
         """Values matter: what they come from is traced later. (Given.)"""
@@ -167,12 +166,13 @@ class Liveness:
 
     def trace(self, value: Value) -> None:
         """A value matters: so does the operation that defines it, and what that passes on as this value."""
-        # [task 9.5] `passed_on` says which values these are.
+        # (task 9.5) `passed_on` says which values these are.
+        assert isinstance(value, OpResult | BlockArgument)
         holder = value.owner if isinstance(value, OpResult) else holder_of(value)
         if holder is not None:
             self.keep(holder)
             self.read(*passed_on(holder, value))
-        # [end]
+        # (end)
 
 
 def needs(operation: Operation) -> Sequence[Value]:
@@ -184,9 +184,9 @@ def needs(operation: Operation) -> Sequence[Value]:
     return operation.operands
 
 
-def passed_on(operation: Operation, value: Value) -> Iterator[Value]:
+def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator[Value]:
     """The values that structured control flow passes on as this one: to a result or to an argument of a block."""
-    # [task 9.5] Initial values, and what a region yields. The first argument of a `for` is not carried.
+    # (task 9.5) Initial values, and what a region yields. The first argument of a `for` is not carried.
     if operation.name == "scf.for":
         carried = value.index - isinstance(value, BlockArgument)
         if carried >= 0:
@@ -202,7 +202,7 @@ def passed_on(operation: Operation, value: Value) -> Iterator[Value]:
             yield terminator(after).operands[value.index]
         else:
             yield terminator(before).operands[1 + value.index]
-    # [end]
+    # (end)
 
 
 def holder_of(value: Value) -> Operation | None:
@@ -263,4 +263,6 @@ def pass_on_less(operation: Operation, live: Liveness) -> list[tuple[Block, list
         old.replace_all_uses_with(new)
     live.operations.remove(operation)
     live.operations.add(smaller)
-    return [(block, list(itertools.compress(block.arguments, mask))) for block, mask in zip(blocks, arguments, strict=True)]
+    return [
+        (block, list(itertools.compress(block.arguments, mask))) for block, mask in zip(blocks, arguments, strict=True)
+    ]

@@ -10,14 +10,15 @@ Source: MLIR's `OperationFolder`; `fold` in its `ArithOps.cpp`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.interpreter import evaluate
 from mini_triton.ir.ops.elementwise import TABLE
 from mini_triton.ir.storage import numpy_dtype
-from mini_triton.ir.types import FloatType, PointerType, TensorType, Type, element_type
+from mini_triton.ir.types import FloatType, PointerType, Type, element_type, shape_of
 from mini_triton.transforms.effects import COMBINING
 from mini_triton.transforms.rewriting import Number, Rewriter, Rule, constant_of
 
@@ -33,32 +34,34 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     None also for a result that is NaN, as its bits are lost in a constant, and for one that constants cannot be.
     """
-    # [task 9.2] `evaluate` takes NumPy scalars: `as_scalar`. It may warn of what overflows.
-    constants = [constant_of(operand) for operand in operation.operands]
-    if any(constant is None for constant in constants) or is_pointer(operation.result.type):
+    # (task 9.2) `evaluate` takes NumPy scalars: `as_scalar`. It may warn of what overflows.
+    constants = [number for operand in operation.operands if (number := constant_of(operand)) is not None]
+    if len(constants) < len(operation.operands) or is_pointer(operation.result.type):
         return None
-    scalars = [as_scalar(constant, operand.type) for constant, operand in zip(constants, operation.operands, strict=True)]
+    scalars = [
+        as_scalar(constant, operand.type) for constant, operand in zip(constants, operation.operands, strict=True)
+    ]
     with np.errstate(all="ignore"):
         results = evaluate(operation, scalars)
     number = as_number(results[0], operation.result.type) if results else None
     return None if number is None or number != number else rewriter.constant(number, operation.result.type)
-    # [end]
+    # (end)
 
 
 def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | None:
     """The results of an operation that moves elements, all of which are one constant; None if they are not."""
-    # [task 9.2] Two constants are the same if their `repr` is: 0.0 and -0.0 are not.
+    # (task 9.2) Two constants are the same if their `repr` is: 0.0 and -0.0 are not.
     constants = [constant_of(operand) for operand in operation.operands]
-    if None in constants or len(set(map(repr, constants))) > 1:
+    if (first := constants[0]) is None or len(set(map(repr, constants))) > 1:
         return None
-    return [rewriter.constant(constants[0], result.type) for result in operation.results]
-    # [end]
+    return [rewriter.constant(first, result.type) for result in operation.results]
+    # (end)
 
 
 def fold_range(rewriter: Rewriter, operation: Operation) -> Value | None:
     """A range of one element is a constant."""
-    start, end = operation.attributes["start"], operation.attributes["end"]
-    return rewriter.constant(start, operation.result.type) if end == start + 1 else None
+    start: Any = operation.attributes["start"]
+    return rewriter.constant(start, operation.result.type) if shape_of(operation.result.type) == (1,) else None
 
 
 def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
@@ -66,7 +69,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     Constants inside of a reduction's region stay: the region is a function of its own in a back end.
     """
-    # [task 9.2] The block that a function begins with has the function as its `parent_op`.
+    # (task 9.2) The block that a function begins with has the function as its `parent_op`.
     around = operation.parent_op
     while around and around.name != "tt.func":
         if around.name in COMBINING:
@@ -75,8 +78,8 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
     if around is None or operation.parent is (block := around.regions[0].block):
         return None
     with rewriter.before(block.operations[0]):
-        return rewriter.constant(operation.attributes["value"], operation.result.type)
-    # [end]
+        return rewriter.like(operation, result=operation.result.type)
+    # (end)
 
 
 def is_pointer(type: Type) -> bool:

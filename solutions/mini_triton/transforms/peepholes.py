@@ -4,12 +4,13 @@ Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them.
 gives the same bits for NaN, infinities and -0.0: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0
 for infinities; and `(x + a) + b` is rounded twice.
 
-Source: MLIR's `ArithCanonicalization.td`; Triton's `Combine.td`, `ReorderBroadcast.cpp`, and `canonicalize` in `Ops.cpp`.
+Source: MLIR's `ArithCanonicalization.td`; Triton's `Combine.td`, `ReorderBroadcast.cpp` and `Ops.cpp`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.elementwise import TABLE, width
@@ -95,7 +96,8 @@ def splat_again(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
 
 def expand_first(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
     """Expand what is broadcast before it is: it is smaller."""
-    return rewriter.create("tt.broadcast", rewriter.expand_dims(x, operation.attributes["axis"]), result=operation.result.type)
+    axis: Any = operation.attributes["axis"]
+    return rewriter.create("tt.broadcast", rewriter.expand_dims(x, axis), result=operation.result.type)
 
 
 def split_joined(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -> Sequence[Value]:
@@ -103,10 +105,14 @@ def split_joined(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -
     return x, y
 
 
-def forget_mask(rewriter: Rewriter, operation: Operation, p: Value, **named: Value) -> Sequence[Value]:
-    """An access whose mask is true everywhere does without."""
-    values = [named["v"]] if "v" in named else []
-    return rewriter.operation(operation.name, p, *values, **operation.attributes).results
+def load_all(rewriter: Rewriter, operation: Operation, p: Value, **other: Value) -> Value:
+    """A load whose mask is true everywhere, without it."""
+    return rewriter.like(operation, p)
+
+
+def store_all(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> Sequence[Value]:
+    """A store whose mask is true everywhere, without it."""
+    return rewriter.operation("tt.store", p, v).results
 
 
 def load_nothing(rewriter: Rewriter, operation: Operation, p: Value, o: Value | None = None) -> Value | None:
@@ -122,14 +128,17 @@ def store_nothing(rewriter: Rewriter, operation: Operation, p: Value, v: Value) 
     return ()
 
 
-def select_in_load(rewriter: Rewriter, operation: Operation, m: Value, D: Value, p: Value, **old: Value) -> Value | None:
-    """A load that gives what a select puts in its masked-off lanes. It stays where it is: memory may change after it."""
-    loaded = operation.operands[1]
-    assert isinstance(loaded, OpResult)
-    if len(loaded.uses) > 1 or m.type == I1 != p.type:
+def select_in_load(
+    rewriter: Rewriter, operation: Operation, m: Value, D: Value, p: Value, **old: Value
+) -> Value | None:
+    """A load that gives what a select puts in masked-off lanes. It stays in place: memory may change after it."""
+    loaded, number = operation.operands[1], constant_of(D)
+    assert isinstance(loaded, OpResult) and number is not None
+    if len(loaded.uses) > 1:
         return None
     with rewriter.before(loaded.owner):
-        return rewriter.create("tt.load", p, m, D, **loaded.owner.attributes)
+        other = rewriter.constant(number, D.type)
+        return rewriter.like(loaded.owner, p, m, other)
 
 
 def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: Value) -> Value | None:
@@ -137,7 +146,7 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
     product = next(o.owner for o in operation.operands if isinstance(o, OpResult) and o.owner.name == "tt.dot")
     if len(product.result.uses) > 1 or product.attributes.get("maxNumImpreciseAcc"):
         return None
-    return rewriter.create("tt.dot", a, b, d, **product.attributes)
+    return rewriter.like(product, a, b, d)
 
 
 # --- splats and broadcasts sink
@@ -145,24 +154,23 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """An elementwise operation on smaller tensors, or on scalars, whose result then is broadcast."""
-    # [task 9.3] Each tensor operand is a splat, a constant, or a broadcast; not all are constants. All broadcasts must
+    # (task 9.3) Each tensor operand is a splat, a constant, or a broadcast; not all are constants. All broadcasts must
     # come from one shape, in which the operation is then done; without any it is done on scalars.
     tensors = [operand for operand in operation.operands if isinstance(operand.type, TensorType)]
     makers = {operand.owner.name for operand in tensors if isinstance(operand, OpResult)}
-    sources = {source_shape(operand) for operand in tensors}
-    shapes = sources - {()}
-    if None in sources or len(shapes) > 1 or not makers & {"tt.splat", "tt.broadcast"}:
+    sources = {source_shape(operand) for operand in tensors} - {()}
+    shape = sources.pop() if sources else ()
+    if shape is None or sources or not makers & {"tt.splat", "tt.broadcast"}:
         return None
-    (shape,) = shapes or [()]
     operands = [shrink(rewriter, operand, shape) for operand in operation.operands]
     type = with_shape(operation.result.type, shape)
-    small = rewriter.create(operation.name, *operands, **keywords(operation, type))
+    small = rewriter.like(operation, *operands, result=type)
     return rewriter.create("tt.broadcast" if shape else "tt.splat", small, result=operation.result.type)
-    # [end]
+    # (end)
 
 
 def source_shape(value: Value) -> tuple[int, ...] | None:
-    """The shape from which a tensor is broadcast: () of a splat and a constant; None if it is not broadcast. (Given.)"""
+    """The shape that a tensor is broadcast from: () of a splat and a constant; None if it is not broadcast. (Given.)"""
     if not isinstance(value, OpResult) or value.owner.name not in ("tt.splat", "tt.broadcast", "arith.constant"):
         return None
     return shape_of(value.owner.operands[0].type) if value.owner.operands else ()
@@ -182,11 +190,6 @@ def shrink(rewriter: Rewriter, value: Value, shape: tuple[int, ...]) -> Value:
 def with_shape(type: Type, shape: tuple[int, ...]) -> Type:
     """A type with the same elements in another shape. (Given.)"""
     return TensorType(shape, element_type(type)) if shape else element_type(type)
-
-
-def keywords(operation: Operation, type: Type) -> dict[str, object]:
-    """What `create` needs to make such an operation again, with a result of this type. (Given.)"""
-    return {**operation.attributes, "result": type}
 
 
 # --- the rules
@@ -283,11 +286,11 @@ SHAPES = [
 MEMORY = [
     rule("tt.addptr(p, 0)", "p"),
     rule("tt.addptr(tt.addptr(p, C), D)", "tt.addptr(p, arith.addi(C, D))", sum_fits),
-    rule("tt.load(p, true)", forget_mask),
-    rule("tt.load(p, true, o)", forget_mask),
+    rule("tt.load(p, true)", load_all),
+    rule("tt.load(p, true, o)", load_all),
     rule("tt.load(p, false)", load_nothing),
     rule("tt.load(p, false, o)", load_nothing),
-    rule("tt.store(p, v, true)", forget_mask),
+    rule("tt.store(p, v, true)", store_all),
     rule("tt.store(p, v, false)", store_nothing),
     rule("arith.select(m, tt.load(p, m), D)", select_in_load),
     rule("arith.select(m, tt.load(p, m, o), D)", select_in_load),

@@ -22,7 +22,9 @@ SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "t
 
 def predicate_branches(module: Operation) -> bool:
     """Replace each `scf.if` whose branches are cheap by its operations and a select for each result."""
-    cheap = [operation for operation in reversed([*module.walk()]) if operation.name == "scf.if" and is_cheap(operation)]
+    cheap = [
+        operation for operation in reversed([*module.walk()]) if operation.name == "scf.if" and is_cheap(operation)
+    ]
     for branch in cheap:
         predicate(branch)
     return bool(cheap)

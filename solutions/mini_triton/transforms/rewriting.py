@@ -8,7 +8,8 @@ A pattern is a tree of operations. A small letter stands for any value (twice th
 capital for a constant, a number for that constant, a scalar or in every element of a tensor. A third part of a name is
 the predicate: `arith.cmpi.slt(x, y)`. What replaces it is a pattern too, or a function that builds it.
 
-Source: MLIR's "Pattern Rewriting" and `GreedyPatternRewriteDriver.cpp`; its DRR rules such as `ArithCanonicalization.td`.
+Source: MLIR's "Pattern Rewriting", `GreedyPatternRewriteDriver.cpp`, and rules such as those of
+`ArithCanonicalization.td`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.definition import definition
 from mini_triton.ir.ops.elementwise import is_float, width
-from mini_triton.ir.types import Type
+from mini_triton.ir.types import I1, Type, element_type
 from mini_triton.transforms.effects import is_dead
 
 Number = bool | int | float
@@ -80,14 +81,14 @@ def parse(text: str) -> Pattern | str | Number:
 def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[..., bool] | None = None) -> Rule:
     """A rule that replaces operations which match a pattern.
 
-    A `replacement` that is a function gets the rewriter, the operation, and the values by their names in the pattern; it
-    may return None: then the rule does not fit. So does one whose condition `when`, of the named values, is false.
+    A `replacement` that is a function gets the rewriter, the operation, and the values by their names in the pattern.
+    If it returns None, the rule does not fit. Nor does it if the condition `when`, of the named values, is false.
     """
     root = parse(pattern)
     assert isinstance(root, Pattern)
 
     def rewrite(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | Value | None:
-        # [task 9.1] `match` says whether the pattern fits, `build` makes a replacement that is a text.
+        # (task 9.1) `match` says whether the pattern fits, `build` makes a replacement that is a text.
         found: Match = {}
         if not match_operation(root, operation, found) or (when and not when(**found)):
             return None
@@ -97,7 +98,7 @@ def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[...
             return build(rewriter, parse(replacement), found, operation.result.type)
         result: Sequence[Value] | Value | None = replacement(rewriter, operation, **found)
         return result
-        # [end]
+        # (end)
 
     does = replacement if isinstance(replacement, str) else replacement.__name__
     return Rule(f"{pattern} -> {does}", (root.name,), rewrite)
@@ -114,53 +115,53 @@ def constant_of(value: Value) -> Number | None:
 
 def is_number(value: Value, number: Number) -> bool:
     """Whether a value is the constant `number`. Integers may be written signed or unsigned; -0.0 is not 0.0."""
-    # [task 9.1] A float literal matches floats only, an integer one integers only: modulo 2 ** width.
+    # (task 9.1) A float literal matches floats only, an integer one integers only: modulo 2 ** width.
     constant = constant_of(value)
     if constant is None or is_float(value.type) != isinstance(number, float):
         return False
     if isinstance(number, float):
         return constant == number and math.copysign(1, constant) == math.copysign(1, number)
     return (int(constant) - int(number)) % 2 ** width(value.type) == 0
-    # [end]
+    # (end)
 
 
 def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
     """Whether a value fits a pattern. The values that its names stand for are put into `found`."""
-    # [task 9.1] A name that is in `found` already must stand for the same value.
+    # (task 9.1) A name that is in `found` already must stand for the same value.
     if isinstance(pattern, Pattern):
         return isinstance(value, OpResult) and match_operation(pattern, value.owner, found)
     if isinstance(pattern, str):
         return found.setdefault(pattern, value) is value and (pattern.islower() or constant_of(value) is not None)
     return is_number(value, pattern)
-    # [end]
+    # (end)
 
 
 def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
     """Whether an operation fits a pattern: its name, its attributes, its operands, from the left."""
-    # [task 9.1] The operation may have more attributes than the pattern, but as many operands.
+    # (task 9.1) The operation may have more attributes than the pattern, but as many operands.
     return (
         operation.name == pattern.name
         and len(operation.operands) == len(pattern.operands)
         and all(operation.attributes.get(name) == value for name, value in pattern.attributes.items())
         and all(match(inner, value, found) for inner, value in zip(pattern.operands, operation.operands, strict=True))
     )
-    # [end]
+    # (end)
 
 
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
-    """The value that a pattern describes, of this type. A number among operands has the type of the first value there."""
-    # [task 9.1] Operands are built before their operation, which takes the result type only if its rule needs it.
+    """The value of this type that a pattern describes. A number among operands has the type of a value among them."""
+    # (task 9.1) Operands are built before their operation, which takes the result type only if its rule needs it.
     if isinstance(pattern, str):
         return found[pattern]
     if not isinstance(pattern, Pattern):
-        return rewriter.constant(pattern, type)
+        return rewriter.constant(bool(pattern % 2) if element_type(type) == I1 else pattern, type)
     declared = definition(pattern.name)
     assert declared is not None
     sibling = next((found[name].type for name in pattern.operands if isinstance(name, str)), type)
     operands = [build(rewriter, operand, found, sibling) for operand in pattern.operands]
     result = type if declared.schema.needs_result else ()
     return rewriter.create(pattern.name, *operands, result=result, **pattern.attributes)
-    # [end]
+    # (end)
 
 
 class Rewriter(Builder):
@@ -180,12 +181,17 @@ class Rewriter(Builder):
         self.worklist[operation] = None
         return super().insert(operation)
 
+    def like(self, operation: Operation, *operands: Value, result: Type | tuple[Type, ...] = ()) -> OpResult:
+        """Such an operation on other operands; its result has the given type, if its rule has to be told. (Given.)"""
+        attributes: dict[str, Any] = operation.attributes
+        return self.create(operation.name, *operands, result=result, **attributes)
+
     def rewrite(self, root: Operation) -> bool:
         """Apply the rules to all inside of `root` until none fits; whether any did.
 
         Dead operations are erased on the way. Raises `RewriteError`, which names the rules that go in circles.
         """
-        # [task 9.1] Begin with all operations, the first one on top. An operation is tried again when one of its
+        # (task 9.1) Begin with all operations, the first one on top. An operation is tried again when one of its
         # operands is replaced; and one that a dead or replaced operation used may be dead as well.
         self.worklist = dict.fromkeys(reversed([*root.walk()][1:]))
         applied: list[Rule] = []
@@ -199,11 +205,11 @@ class Rewriter(Builder):
                 if len(applied) > limit:
                     raise RewriteError(explain(applied), operation.loc)
         return self.changed
-        # [end]
+        # (end)
 
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that fits, and return the rule; None if there is none."""
-        # [task 9.1] Rules are tried in order. New operations stand before the old one, and come from its place.
+        # (task 9.1) Rules are tried in order. New operations stand before the old one, and come from its place.
         if any(hint in operation.attributes for hint in HINTS):
             return None
         for rule in self.rules.get(operation.name, ()):
@@ -213,17 +219,17 @@ class Rewriter(Builder):
                 self.replace(operation, [values] if isinstance(values, Value) else values)
                 return rule
         return None
-        # [end]
+        # (end)
 
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
         """Let these values take the place of an operation's results, and erase it."""
-        # [task 9.1] Values without a name inherit that of the result. All that use the results are tried again.
+        # (task 9.1) Values without a name inherit that of the result. All that use the results are tried again.
         for result, value in zip(operation.results, values, strict=True):
             value.name = value.name or result.name
             self.worklist.update((use.user, None) for use in result.uses)
             result.replace_all_uses_with(value)
         self.erase(operation)
-        # [end]
+        # (end)
 
     def erase(self, operation: Operation) -> None:
         """Erase an operation; what computed its operands may be dead now. (Given.)"""

@@ -1,0 +1,15 @@
+"""Passes: each takes a module, makes it smaller or faster, and leaves what it computes as it was, to the last bit.
+
+    rewriting.py     rules as data, and the driver that applies them until none fits (9.1)
+    folding.py       operations on constants become constants (9.2)
+    peepholes.py     x + 0, x * 1, splats sunk below arithmetic, ...: one line a rule (9.3)
+    cse.py           each value is computed once (9.4)
+    dce.py           what nobody reads goes, and what never runs (9.5)
+    licm.py          what does not change in a loop is computed before it (9.6)
+    inlining.py      a call becomes the body of its callee (9.7)
+    predication.py   a small `scf.if` becomes selects
+
+Given: `effects.py` (which operations touch memory) and `manager.py` (a text names the passes, and how often they run).
+
+A pass is a function of a module that returns whether it has changed anything.
+"""

@@ -1,0 +1,268 @@
+"""Dead code: what nobody reads goes, and what never runs.
+
+An operation is alive if it writes, or if one that is alive uses its results. A value that a loop carries is alive only
+if someone reads it, not if it is only there to compute its own next value. So one looks for what is alive, beginning
+with what writes; whatever is not found goes.
+
+Control flow that is known beforehand goes first: branches whose condition is constant, loops of one round or none, and
+carried values that never change.
+
+Source: MLIR's `RemoveDeadValues.cpp`, and the canonicalization in its `SCF.cpp`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from mini_triton.ir.core import Block, BlockArgument, Operation, OpResult, Value
+from mini_triton.transforms.effects import COMBINING, WRITES, own_effects
+from mini_triton.transforms.rewriting import constant_of
+
+STRUCTURED = ("scf.for", "scf.if", "scf.while")
+
+
+def eliminate_dead_code(module: Operation) -> bool:
+    """Remove what has no effect; whether there was any. (Given.)"""
+    changed = False
+    while any([unwrap_known(module), replace_unchanging(module), sweep(module)]):
+        changed = True
+    return changed
+
+
+# --- control flow that is known
+
+
+def unwrap_known(module: Operation) -> bool:
+    """Replace branches and loops, of which one knows what runs, by that; whether there were any."""
+    # (task 9.5) `splice` puts the operations of a block in the place of the operation that holds it. Inner ones first:
+    # the outer one may take them with it.
+    changed = False
+    for operation in reversed([*module.walk()]):
+        if operation.name == "scf.if" and (condition := constant_of(operation.operands[0])) is not None:
+            taken = operation.regions[0 if condition else 1]
+            splice(operation, taken.blocks[0] if taken.blocks else None, ())
+            changed = True
+        elif operation.name == "scf.for" and (rounds := count_rounds(operation)) in (0, 1):
+            lower, _, _, *inits = operation.operands
+            if rounds:
+                splice(operation, operation.regions[0].block, (lower, *inits))
+            else:
+                replace_by(operation, inits)
+            changed = True
+    return changed
+    # (end)
+
+
+def count_rounds(loop: Operation) -> int | None:
+    """How often an `scf.for` runs; None if its bounds are not known."""
+    # (task 9.5) No step is needed to know of a loop that it does not run.
+    lower, upper, step = (constant_of(bound) for bound in loop.operands[:3])
+    if lower is None or upper is None:
+        return 0 if loop.operands[0] is loop.operands[1] else None
+    if upper <= lower:
+        return 0
+    return None if step is None else len(range(int(lower), int(upper), int(step)))
+    # (end)
+
+
+def splice(operation: Operation, block: Block | None, arguments: Sequence[Value]) -> None:
+    """Put what a block does, with these arguments, in the place of the operation that holds it. (Given.)"""
+    yielded: Sequence[Value] = ()
+    if block is not None:
+        assert operation.parent is not None and block.terminator is not None
+        for argument, value in zip(block.arguments, arguments, strict=True):
+            argument.replace_all_uses_with(value)
+        yielded = block.terminator.operands
+        block.terminator.erase()
+        for inner in list(block.operations):
+            inner.parent = None
+            operation.parent.insert(operation.parent.operations.index(operation), inner)
+        block.operations.clear()
+    replace_by(operation, yielded)
+
+
+def replace_by(operation: Operation, values: Sequence[Value]) -> None:
+    """Let these values take the place of an operation's results, and erase it. (Given.)"""
+    for result, value in zip(operation.results, values, strict=True):
+        result.replace_all_uses_with(value)
+    operation.erase()
+
+
+# --- values that are known
+
+
+def replace_unchanging(module: Operation) -> bool:
+    """Use, for a value that control flow only passes on, the value that it always is; whether there were any.
+
+    A carried value of an `scf.for` that is yielded as it is, or as it was initially, is its initial value. A result of
+    an `scf.if` that both branches yield is what they yield. In a branch the condition is known.
+    """
+    # (task 9.5) Only values that are used count: then nothing is found twice. A branch may be missing.
+    replaced: list[tuple[Value, Value]] = []
+    for operation in module.walk():
+        if operation.name == "scf.for":
+            block, inits = operation.regions[0].block, operation.operands[3:]
+            for init, argument, yielded, result in zip(
+                inits, block.arguments[1:], terminator(block).operands, operation.results, strict=True
+            ):
+                if yielded is argument or yielded is init:
+                    replaced += [(argument, init), (result, init)]
+        elif operation.name == "scf.if" and operation.results:
+            then, otherwise = (terminator(region.block) for region in operation.regions)
+            for one, other, result in zip(then.operands, otherwise.operands, operation.results, strict=True):
+                if one is other:
+                    replaced.append((result, one))
+    replaced = [(old, new) for old, new in replaced if old.uses]
+    for old, new in replaced:
+        old.replace_all_uses_with(new)
+    return bool(replaced)
+    # (end)
+
+
+def terminator(block: Block) -> Operation:
+    """The last operation of a block that has one. (Given.)"""
+    assert block.terminator is not None
+    return block.terminator
+
+
+# --- values and operations that are dead
+
+
+class Liveness:
+    """Which operations and values of a module matter."""
+
+    def __init__(self, module: Operation) -> None:
+        self.operations: set[Operation] = {module}
+        self.values: set[Value] = set()
+        self.waiting: list[Value] = []
+        for operation in module.walk():
+            if WRITES in own_effects(operation) or operation.name in ("tt.func", "tt.return"):
+                self.keep(operation)
+        while self.waiting:
+            self.trace(self.waiting.pop())
+
+    def keep(self, operation: Operation) -> None:
+        """An operation matters: so does the one around it, and what it needs in order to run."""
+        # (task 9.5) `needs` says which operands these are; `read` marks a value.
+        if operation in self.operations:
+            return
+        self.operations.add(operation)
+        if operation.name in COMBINING:
+            self.operations.update(operation.walk())
+            for inner in operation.walk():
+                self.read(*inner.operands)
+        for region in operation.regions:
+            self.operations.update(terminator(block) for block in region.blocks)
+        if operation.parent_op is not None:
+            self.keep(operation.parent_op)
+        self.read(*needs(operation))
+        # (end)
+
+    def read(self, *values: Value) -> None:
+        """Values matter: what they come from is traced later. (Given.)"""
+        self.waiting += [value for value in values if value not in self.values]
+        self.values.update(values)
+
+    def trace(self, value: Value) -> None:
+        """A value matters: so does the operation that defines it, and what that passes on as this value."""
+        # (task 9.5) `passed_on` says which values these are.
+        assert isinstance(value, OpResult | BlockArgument)
+        holder = value.owner if isinstance(value, OpResult) else holder_of(value)
+        if holder is not None:
+            self.keep(holder)
+            self.read(*passed_on(holder, value))
+        # (end)
+
+
+def needs(operation: Operation) -> Sequence[Value]:
+    """The values that an operation needs to run at all, not only to pass them on. (Given.)"""
+    if operation.name == "scf.for":
+        return operation.operands[:3]
+    if operation.name == "scf.while":
+        return terminator(operation.regions[0].block).operands[:1]
+    return operation.operands
+
+
+def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator[Value]:
+    """The values that structured control flow passes on as this one: to a result or to an argument of a block."""
+    # (task 9.5) Initial values, and what a region yields. The first argument of a `for` is not carried.
+    if operation.name == "scf.for":
+        carried = value.index - isinstance(value, BlockArgument)
+        if carried >= 0:
+            yield operation.operands[3 + carried]
+            yield terminator(operation.regions[0].block).operands[carried]
+    elif operation.name == "scf.if":
+        for region in operation.regions:
+            yield terminator(region.block).operands[value.index]
+    elif operation.name == "scf.while":
+        before, after = (region.block for region in operation.regions)
+        if isinstance(value, BlockArgument) and value.owner is before:
+            yield operation.operands[value.index]
+            yield terminator(after).operands[value.index]
+        else:
+            yield terminator(before).operands[1 + value.index]
+    # (end)
+
+
+def holder_of(value: Value) -> Operation | None:
+    """The operation that holds the block of an argument. (Given.)"""
+    block = value.parent_block
+    return block.parent.parent if block and block.parent else None
+
+
+def sweep(module: Operation) -> bool:
+    """Erase all operations, results and carried values that do not matter; whether there were any. (Given.)"""
+    live = Liveness(module)
+    structured = [o for o in module.walk() if o.name in STRUCTURED and o in live.operations]
+    arguments = [kept for operation in structured for kept in pass_on_less(operation, live)]
+    dead = [operation for operation in module.walk() if operation not in live.operations]
+    for operation in reversed(dead):  # users come before what they use
+        if operation.parent_op in live.operations:
+            operation.erase()
+    for block, kept in arguments:
+        block.arguments = kept
+        for index, argument in enumerate(kept):
+            argument.index = index
+    return bool(dead)
+
+
+def pass_on_less(operation: Operation, live: Liveness) -> list[tuple[Block, list[BlockArgument]]]:
+    """Let structured control flow yield, carry and result in what matters only. (Given.)
+
+    Returns the arguments that its blocks will keep once the dead operations, which still use the others, are erased.
+    """
+    blocks = [region.block for region in operation.regions if region.blocks]
+    results = [result in live.values for result in operation.results]
+    arguments = [[argument in live.values for argument in block.arguments] for block in blocks]
+    yielded = [results] * len(blocks)
+    operands = [True] * len(operation.operands)
+    if operation.name == "scf.for":
+        results = [a or b for a, b in zip(results, arguments[0][1:], strict=True)]
+        arguments, yielded, operands = [[True, *results]], [results], [True, True, True, *results]
+    elif operation.name == "scf.while":
+        operands, forwarded = arguments
+        results = [a or b for a, b in zip(results, forwarded, strict=True)]
+        arguments, yielded = [operands, results], [[True, *results], operands]
+    if all(map(all, (results, operands, *arguments))):
+        return []
+    for block, wanted in zip(blocks, yielded, strict=True):
+        end = terminator(block)
+        values = list(itertools.compress(end.operands, wanted))
+        live.operations.add(block.append(Operation(end.name, values, attributes=end.attributes, loc=end.loc)))
+        end.erase()
+    kept = list(itertools.compress(operation.results, results))
+    values = list(itertools.compress(operation.operands, operands))
+    types = [result.type for result in kept]
+    smaller = Operation(operation.name, values, types, operation.attributes, operation.regions, operation.loc)
+    operation.regions = []
+    assert operation.parent is not None
+    operation.parent.insert(operation.parent.operations.index(operation), smaller)
+    for old, new in zip(kept, smaller.results, strict=True):
+        new.name = old.name
+        old.replace_all_uses_with(new)
+    live.operations.remove(operation)
+    live.operations.add(smaller)
+    return [
+        (block, list(itertools.compress(block.arguments, mask))) for block, mask in zip(blocks, arguments, strict=True)
+    ]

@@ -1,0 +1,62 @@
+"""What an operation does beside computing its results. (Given.)
+
+    effects(operation)     NOTHING, READS, WRITES, or READS | WRITES
+
+An operation with regions does what the operations inside do. What has effects of another kind, such as `tt.print`, and
+what may never end, counts as writing: it stays, and stays in order.
+
+Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
+"""
+
+from __future__ import annotations
+
+import functools
+from enum import Flag
+
+from mini_triton.ir.core import Operation
+from mini_triton.ir.ops.definition import definition
+
+
+class Effects(Flag):
+    """What happens to memory."""
+
+    NOTHING = 0
+    READS = 1
+    WRITES = 2
+
+
+NOTHING, READS, WRITES = Effects.NOTHING, Effects.READS, Effects.WRITES
+COMBINING = ("tt.reduce", "tt.scan")
+TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
+WITHOUT = ("scf.for", "scf.if", *COMBINING, *TERMINATORS, "tt.cat")
+"""Operations without effects of their own, though their declarations do not say so."""
+
+
+def effects(operation: Operation) -> Effects:
+    """The effects of an operation and of all inside it."""
+    if not operation.regions:
+        return own_effects(operation)
+    return functools.reduce(Effects.__or__, map(own_effects, operation.walk()))
+
+
+def own_effects(operation: Operation) -> Effects:
+    """The effects of an operation without those of operations inside it."""
+    if operation.name == "tt.load" and not operation.attributes.get("isVolatile"):
+        return READS
+    declared = definition(operation.name)
+    pure = operation.attributes.get("pure", declared is not None and declared.pure)
+    return NOTHING if pure or operation.name in WITHOUT else READS | WRITES
+
+
+def is_pure(operation: Operation) -> bool:
+    """Whether it does nothing but compute its results from its operands: it may be merged, moved and removed."""
+    return effects(operation) is NOTHING and operation.name not in TERMINATORS
+
+
+def is_dead(operation: Operation) -> bool:
+    """Whether nothing changes without it: nobody uses its results, and it writes nothing."""
+    return (
+        not any(result.uses for result in operation.results)
+        and operation.name not in TERMINATORS
+        and WRITES not in effects(operation)
+    )

@@ -1,0 +1,298 @@
+"""Peepholes: rules that look at an operation and the few before it. One line a rule.
+
+Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them. For floats a rule is here only if it
+gives the same bits for NaN, infinities and -0.0: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0
+for infinities; and `(x + a) + b` is rounded twice.
+
+Source: MLIR's `ArithCanonicalization.td`; Triton's `Combine.td`, `ReorderBroadcast.cpp` and `Ops.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.ops.elementwise import TABLE, width
+from mini_triton.ir.types import I1, TensorType, Type, element_type, shape_of
+from mini_triton.transforms.folding import is_pointer
+from mini_triton.transforms.rewriting import Rewriter, Rule, constant_of, rule
+
+# --- conditions, of the values that a pattern names
+
+
+def one_type(x: Value, y: Value, **others: Value) -> bool:
+    """Whether two values have the same type."""
+    return x.type == y.type
+
+
+def is_variable(x: Value, **others: Value) -> bool:
+    """Whether a value is not a constant."""
+    return constant_of(x) is None
+
+
+def is_boolean(x: Value, **others: Value) -> bool:
+    """Whether the elements are booleans."""
+    return element_type(x.type) == I1
+
+
+def sum_fits(C: Value, D: Value, **others: Value) -> bool:
+    """Whether two constant offsets of one type have a sum that needs no more bits. Offsets do not wrap around."""
+    if C.type != D.type:
+        return False
+    first, second = constant_of(C), constant_of(D)
+    assert first is not None and second is not None
+    return -(2 ** (width(C.type) - 1)) <= first + second < 2 ** (width(C.type) - 1)
+
+
+# --- replacements that a pattern cannot describe
+
+
+def drop_cast(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
+    """What was cast there and back again, or not at all."""
+    return x if x.type == operation.result.type else None
+
+
+def narrow_less(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
+    """A value that is widened and then narrowed, by one cast or none: `trunci(extsi(x))`."""
+    wide, type = operation.operands[0], operation.result.type
+    assert isinstance(wide, OpResult)
+    if x.type == type:
+        return x
+    if width(type) == width(x.type):
+        return None
+    name = operation.name if width(type) < width(x.type) else wide.owner.name
+    return rewriter.create(name, x, result=type)
+
+
+def merge_shapes(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
+    """A reshape of a reshape, as one. Elements in any order have none to keep."""
+    inner = operation.operands[0]
+    assert isinstance(inner, OpResult)
+    if operation.attributes.get("allow_reorder") or inner.owner.attributes.get("allow_reorder"):
+        return None
+    return rewriter.create("tt.reshape", x, result=operation.result.type)
+
+
+def compose_orders(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
+    """A transpose of a transpose, as one."""
+    inner = operation.operands[0]
+    assert isinstance(inner, OpResult)
+    first, second = inner.owner.attributes["order"], operation.attributes["order"]
+    assert isinstance(first, tuple) and isinstance(second, tuple)
+    return rewriter.create("tt.trans", x, order=tuple(first[i] for i in second))
+
+
+def drop_order(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
+    """What a transpose leaves in order."""
+    order = operation.attributes["order"]
+    return x if order == tuple(range(len(shape_of(x.type)))) else None
+
+
+def splat_again(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
+    """A splat whose elements are moved around is a splat."""
+    return rewriter.create("tt.splat", x, result=operation.result.type)
+
+
+def expand_first(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
+    """Expand what is broadcast before it is: it is smaller."""
+    axis: Any = operation.attributes["axis"]
+    return rewriter.create("tt.broadcast", rewriter.expand_dims(x, axis), result=operation.result.type)
+
+
+def split_joined(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -> Sequence[Value]:
+    """Both halves of what was joined."""
+    return x, y
+
+
+def load_all(rewriter: Rewriter, operation: Operation, p: Value, **other: Value) -> Value:
+    """A load whose mask is true everywhere, without it."""
+    return rewriter.like(operation, p)
+
+
+def store_all(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> Sequence[Value]:
+    """A store whose mask is true everywhere, without it."""
+    return rewriter.operation("tt.store", p, v).results
+
+
+def load_nothing(rewriter: Rewriter, operation: Operation, p: Value, o: Value | None = None) -> Value | None:
+    """What a load gives whose mask is false everywhere: `other`. Without one it may be anything: then zeros."""
+    if o is not None:
+        return o
+    type = operation.result.type
+    return None if is_pointer(type) else rewriter.constant(0, type)
+
+
+def store_nothing(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> Sequence[Value]:
+    """A store whose mask is false everywhere goes."""
+    return ()
+
+
+def select_in_load(
+    rewriter: Rewriter, operation: Operation, m: Value, D: Value, p: Value, **old: Value
+) -> Value | None:
+    """A load that gives what a select puts in masked-off lanes. It stays in place: memory may change after it."""
+    loaded, number = operation.operands[1], constant_of(D)
+    assert isinstance(loaded, OpResult) and number is not None
+    if len(loaded.uses) > 1:
+        return None
+    with rewriter.before(loaded.owner):
+        other = rewriter.constant(number, D.type)
+        return rewriter.like(loaded.owner, p, m, other)
+
+
+def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: Value) -> Value | None:
+    """A product that is added to something, as one `tt.dot`."""
+    product = next(o.owner for o in operation.operands if isinstance(o, OpResult) and o.owner.name == "tt.dot")
+    if len(product.result.uses) > 1 or product.attributes.get("maxNumImpreciseAcc"):
+        return None
+    return rewriter.like(product, a, b, d)
+
+
+# --- splats and broadcasts sink
+
+
+def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """An elementwise operation on smaller tensors, or on scalars, whose result then is broadcast."""
+    # (task 9.3) Each tensor operand is a splat, a constant, or a broadcast; not all are constants. All broadcasts must
+    # come from one shape, in which the operation is then done; without any it is done on scalars.
+    tensors = [operand for operand in operation.operands if isinstance(operand.type, TensorType)]
+    makers = {operand.owner.name for operand in tensors if isinstance(operand, OpResult)}
+    sources = {source_shape(operand) for operand in tensors} - {()}
+    shape = sources.pop() if sources else ()
+    if shape is None or sources or not makers & {"tt.splat", "tt.broadcast"}:
+        return None
+    operands = [shrink(rewriter, operand, shape) for operand in operation.operands]
+    type = with_shape(operation.result.type, shape)
+    small = rewriter.like(operation, *operands, result=type)
+    return rewriter.create("tt.broadcast" if shape else "tt.splat", small, result=operation.result.type)
+    # (end)
+
+
+def source_shape(value: Value) -> tuple[int, ...] | None:
+    """The shape that a tensor is broadcast from: () of a splat and a constant; None if it is not broadcast. (Given.)"""
+    if not isinstance(value, OpResult) or value.owner.name not in ("tt.splat", "tt.broadcast", "arith.constant"):
+        return None
+    return shape_of(value.owner.operands[0].type) if value.owner.operands else ()
+
+
+def shrink(rewriter: Rewriter, value: Value, shape: tuple[int, ...]) -> Value:
+    """A splat, a constant or a broadcast in the shape from which it is broadcast. (Given.)"""
+    if not isinstance(value.type, TensorType):
+        return value
+    constant = constant_of(value)
+    if constant is not None:
+        return rewriter.constant(constant, with_shape(value.type, shape))
+    assert isinstance(value, OpResult)
+    return rewriter.broadcast_to(value.owner.operands[0], shape)
+
+
+def with_shape(type: Type, shape: tuple[int, ...]) -> Type:
+    """A type with the same elements in another shape. (Given.)"""
+    return TensorType(shape, element_type(type)) if shape else element_type(type)
+
+
+# --- the rules
+
+COMMUTATIVE = tuple(f"arith.{name}" for name in "addi muli andi ori xori maxsi minsi maxui minui addf mulf".split())
+MIRRORED = {"eq": "eq", "ne": "ne", "slt": "sgt", "sle": "sge", "sgt": "slt", "sge": "sle"} | {
+    **{"ult": "ugt", "ule": "uge", "ugt": "ult", "uge": "ule"}
+}
+
+INTEGERS = [
+    *(rule(f"{name}(C, x)", f"{name}(x, C)", is_variable) for name in COMMUTATIVE),
+    *(rule(f"arith.cmpi.{p}(C, x)", f"arith.cmpi.{q}(x, C)", is_variable) for p, q in MIRRORED.items()),
+    *(rule(f"arith.{name}(x, 0)", "x") for name in ("addi", "subi", "ori", "xori", "shli", "shrsi", "shrui")),
+    *(rule(f"arith.{name}(x, 1)", "x") for name in ("muli", "divsi", "divui", "floordivsi", "ceildivsi")),
+    *(rule(f"arith.{name}(x, 0)", "0") for name in ("muli", "andi")),
+    *(rule(f"arith.{name}(x, 1)", "0") for name in ("remsi", "remui")),
+    *(rule(f"arith.{name}(x, x)", "0") for name in ("subi", "xori")),
+    *(rule(f"arith.{name}(x, x)", "x") for name in ("andi", "ori", "maxsi", "minsi", "maxui", "minui")),
+    *(
+        rule(f"arith.{name}(arith.{name}(x, C), D)", f"arith.{name}(x, arith.{name}(C, D))")
+        for name in ("addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui")
+    ),
+    rule("arith.andi(x, -1)", "x"),
+    rule("arith.ori(x, -1)", "-1"),
+    rule("arith.xori(arith.xori(x, y), y)", "x"),
+    rule("arith.subi(arith.addi(x, C), D)", "arith.addi(x, arith.subi(C, D))"),
+    rule("arith.addi(arith.subi(x, C), D)", "arith.addi(x, arith.subi(D, C))"),
+    rule("arith.subi(arith.subi(x, C), D)", "arith.subi(x, arith.addi(C, D))"),
+    rule("arith.addi(arith.subi(C, x), D)", "arith.subi(arith.addi(C, D), x)"),
+    rule("arith.subi(arith.subi(C, x), D)", "arith.subi(arith.subi(C, D), x)"),
+    rule("arith.subi(C, arith.addi(x, D))", "arith.subi(arith.subi(C, D), x)"),
+    rule("arith.subi(C, arith.subi(x, D))", "arith.subi(arith.addi(C, D), x)"),
+    rule("arith.subi(C, arith.subi(D, x))", "arith.addi(x, arith.subi(C, D))"),
+    rule("arith.subi(arith.addi(x, y), y)", "x"),
+    rule("arith.subi(arith.addi(y, x), y)", "x"),
+    rule("arith.addi(arith.subi(x, y), y)", "x"),
+    rule("arith.addi(y, arith.subi(x, y))", "x"),
+]
+COMPARISONS = [
+    *(rule(f"arith.cmpi.{predicate}(x, x)", "true") for predicate in ("eq", "sle", "sge", "ule", "uge")),
+    *(rule(f"arith.cmpi.{predicate}(x, x)", "false") for predicate in ("ne", "slt", "sgt", "ult", "ugt")),
+    rule("arith.cmpi.ne(x, false)", "x", is_boolean),
+    rule("arith.cmpi.eq(x, true)", "x", is_boolean),
+    rule("arith.cmpi.eq(x, false)", "arith.xori(x, true)", is_boolean),
+    rule("arith.cmpi.ne(x, true)", "arith.xori(x, true)", is_boolean),
+    *(rule(f"arith.cmpi.ne(arith.{extend}(x), 0)", "x", is_boolean) for extend in ("extui", "extsi")),
+    rule("arith.cmpi.ult(x, 0)", "false"),
+    rule("arith.cmpi.uge(x, 0)", "true"),
+]
+SELECTS = [
+    rule("arith.select(true, x, y)", "x"),
+    rule("arith.select(false, x, y)", "y"),
+    rule("arith.select(x, y, y)", "y"),
+    rule("arith.select(x, true, false)", "x"),
+    rule("arith.select(arith.xori(x, true), y, z)", "arith.select(x, z, y)"),
+    rule("arith.select(x, arith.select(x, y, z), w)", "arith.select(x, y, w)"),
+    rule("arith.select(x, y, arith.select(x, z, w))", "arith.select(x, y, w)"),
+]
+FLOATS = [
+    rule("arith.addf(x, -0.0)", "x"),
+    rule("arith.subf(x, 0.0)", "x"),
+    rule("arith.mulf(x, 1.0)", "x"),
+    rule("arith.divf(x, 1.0)", "x"),
+    rule("arith.negf(arith.negf(x))", "x"),
+    rule("arith.subf(-0.0, arith.subf(-0.0, x))", "x"),
+    *(rule(f"arith.addf({operands})", accumulate) for operands in ("tt.dot(a, b, 0.0), d", "d, tt.dot(a, b, 0.0)")),
+    *(rule(f"arith.addi({operands})", accumulate) for operands in ("tt.dot(a, b, 0), d", "d, tt.dot(a, b, 0)")),
+]
+CASTS = [
+    *(rule(f"{name}(x)", drop_cast) for name in ("arith.bitcast", "tt.bitcast")),
+    rule("tt.bitcast(tt.bitcast(x))", "tt.bitcast(x)"),
+    rule("tt.ptr_to_int(tt.int_to_ptr(x))", drop_cast),
+    rule("tt.int_to_ptr(tt.ptr_to_int(x))", drop_cast),
+    *(rule(f"arith.trunci(arith.{extend}(x))", narrow_less) for extend in ("extsi", "extui")),
+    rule("arith.trunci(arith.trunci(x))", "arith.trunci(x)"),
+    rule("arith.extsi(arith.extsi(x))", "arith.extsi(x)"),
+    rule("arith.extui(arith.extui(x))", "arith.extui(x)"),
+    rule("arith.extsi(arith.extui(x))", "arith.extui(x)"),
+    rule("arith.truncf(arith.extf(x))", narrow_less),
+    rule("arith.extf(arith.extf(x))", "arith.extf(x)"),
+]
+SHAPES = [
+    rule("tt.trans(tt.trans(x))", compose_orders),
+    rule("tt.trans(x)", drop_order),
+    rule("tt.reshape(tt.reshape(x))", merge_shapes),
+    *(rule(f"{name}(x)", drop_cast) for name in ("tt.reshape", "tt.broadcast")),
+    rule("tt.broadcast(tt.broadcast(x))", "tt.broadcast(x)"),
+    rule("tt.unsplat(tt.splat(x))", "x"),
+    *(rule(f"tt.{move}(tt.splat(x))", splat_again) for move in ("broadcast", "reshape", "expand_dims", "trans")),
+    rule("tt.expand_dims(tt.broadcast(x))", expand_first),
+    rule("tt.split(tt.join(x, y))", split_joined),
+    Rule("sink splats and broadcasts", (*TABLE, "tt.addptr"), sink),
+]
+MEMORY = [
+    rule("tt.addptr(p, 0)", "p"),
+    rule("tt.addptr(tt.addptr(p, C), D)", "tt.addptr(p, arith.addi(C, D))", sum_fits),
+    rule("tt.load(p, true)", load_all),
+    rule("tt.load(p, true, o)", load_all),
+    rule("tt.load(p, false)", load_nothing),
+    rule("tt.load(p, false, o)", load_nothing),
+    rule("tt.store(p, v, true)", store_all),
+    rule("tt.store(p, v, false)", store_nothing),
+    rule("arith.select(m, tt.load(p, m), D)", select_in_load),
+    rule("arith.select(m, tt.load(p, m, o), D)", select_in_load),
+]
+PEEPHOLES = [*INTEGERS, *COMPARISONS, *SELECTS, *FLOATS, *CASTS, *SHAPES, *MEMORY]

@@ -1,0 +1,253 @@
+"""Rewrite rules as data, and the driver that applies them until none fits.
+
+    rule("arith.addi(x, 0)", "x")
+    rule("arith.xori(arith.xori(x, C), D)", "arith.xori(x, arith.xori(C, D))")
+    rule("tt.trans(tt.trans(x))", compose_orders)
+
+A pattern is a tree of operations. A small letter stands for any value (twice the same one: twice the same value), a
+capital for a constant, a number for that constant, a scalar or in every element of a tensor. A third part of a name is
+the predicate: `arith.cmpi.slt(x, y)`. What replaces it is a pattern too, or a function that builds it.
+
+Source: MLIR's "Pattern Rewriting", `GreedyPatternRewriteDriver.cpp`, and rules such as those of
+`ArithCanonicalization.td`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mini_triton.errors import CompilationError
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.ops.definition import definition
+from mini_triton.ir.ops.elementwise import is_float, width
+from mini_triton.ir.types import I1, Type, element_type
+from mini_triton.transforms.effects import is_dead
+
+Number = bool | int | float
+Match = dict[str, Value]
+Rewrite = Callable[["Rewriter", Operation], "Sequence[Value] | Value | None"]
+"""What replaces an operation: a value for each of its results (one may stand alone); None if the rule does not fit."""
+
+HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
+"""Attributes in which a kernel's author promises something about an operation: no rule replaces such an operation."""
+PATIENCE = 100
+"""Rules may fit so often for each operation of a module. More means that they go in circles."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """An operation in a pattern. Operands are patterns, names of values, and numbers."""
+
+    name: str
+    operands: tuple[Pattern | str | Number, ...]
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What to try on operations of these names."""
+
+    name: str  # for people
+    roots: tuple[str, ...]
+    rewrite: Rewrite
+
+
+class RewriteError(CompilationError):
+    """Rules that never end."""
+
+
+def parse(text: str) -> Pattern | str | Number:
+    """The pattern in a text. (Given.)"""
+
+    def of(node: ast.expr) -> Pattern | str | Number:
+        if isinstance(node, ast.Call):
+            dialect, name, *predicate = ast.unparse(node.func).split(".")
+            attributes = {"predicate": predicate[0]} if predicate else {}
+            return Pattern(f"{dialect}.{name}", tuple(map(of, node.args)), attributes)
+        if isinstance(node, ast.Name):
+            return {"true": True, "false": False}.get(node.id, node.id)
+        number: Number = ast.literal_eval(node)
+        return number
+
+    return of(ast.parse(text, mode="eval").body)
+
+
+def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[..., bool] | None = None) -> Rule:
+    """A rule that replaces operations which match a pattern.
+
+    A `replacement` that is a function gets the rewriter, the operation, and the values by their names in the pattern.
+    If it returns None, the rule does not fit. Nor does it if the condition `when`, of the named values, is false.
+    """
+    root = parse(pattern)
+    assert isinstance(root, Pattern)
+
+    def rewrite(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | Value | None:
+        # (task 9.1) `match` says whether the pattern fits, `build` makes a replacement that is a text.
+        found: Match = {}
+        if not match_operation(root, operation, found) or (when and not when(**found)):
+            return None
+        if isinstance(replacement, str):
+            if replacement in found and found[replacement].type != operation.result.type:
+                return None
+            return build(rewriter, parse(replacement), found, operation.result.type)
+        result: Sequence[Value] | Value | None = replacement(rewriter, operation, **found)
+        return result
+        # (end)
+
+    does = replacement if isinstance(replacement, str) else replacement.__name__
+    return Rule(f"{pattern} -> {does}", (root.name,), rewrite)
+
+
+def constant_of(value: Value) -> Number | None:
+    """The number that a value is, in every element; None if that is not known."""
+    if isinstance(value, OpResult) and value.owner.name == "arith.constant":
+        number = value.owner.attributes["value"]
+        assert isinstance(number, bool | int | float)
+        return number
+    return None
+
+
+def is_number(value: Value, number: Number) -> bool:
+    """Whether a value is the constant `number`. Integers may be written signed or unsigned; -0.0 is not 0.0."""
+    # (task 9.1) A float literal matches floats only, an integer one integers only: modulo 2 ** width.
+    constant = constant_of(value)
+    if constant is None or is_float(value.type) != isinstance(number, float):
+        return False
+    if isinstance(number, float):
+        return constant == number and math.copysign(1, constant) == math.copysign(1, number)
+    return (int(constant) - int(number)) % 2 ** width(value.type) == 0
+    # (end)
+
+
+def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
+    """Whether a value fits a pattern. The values that its names stand for are put into `found`."""
+    # (task 9.1) A name that is in `found` already must stand for the same value.
+    if isinstance(pattern, Pattern):
+        return isinstance(value, OpResult) and match_operation(pattern, value.owner, found)
+    if isinstance(pattern, str):
+        return found.setdefault(pattern, value) is value and (pattern.islower() or constant_of(value) is not None)
+    return is_number(value, pattern)
+    # (end)
+
+
+def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
+    """Whether an operation fits a pattern: its name, its attributes, its operands, from the left."""
+    # (task 9.1) The operation may have more attributes than the pattern, but as many operands.
+    return (
+        operation.name == pattern.name
+        and len(operation.operands) == len(pattern.operands)
+        and all(operation.attributes.get(name) == value for name, value in pattern.attributes.items())
+        and all(match(inner, value, found) for inner, value in zip(pattern.operands, operation.operands, strict=True))
+    )
+    # (end)
+
+
+def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
+    """The value of this type that a pattern describes. A number among operands has the type of a value among them."""
+    # (task 9.1) Operands are built before their operation, which takes the result type only if its rule needs it.
+    if isinstance(pattern, str):
+        return found[pattern]
+    if not isinstance(pattern, Pattern):
+        return rewriter.constant(bool(pattern % 2) if element_type(type) == I1 else pattern, type)
+    declared = definition(pattern.name)
+    assert declared is not None
+    sibling = next((found[name].type for name in pattern.operands if isinstance(name, str)), type)
+    operands = [build(rewriter, operand, found, sibling) for operand in pattern.operands]
+    result = type if declared.schema.needs_result else ()
+    return rewriter.create(pattern.name, *operands, result=result, **pattern.attributes)
+    # (end)
+
+
+class Rewriter(Builder):
+    """Applies rules. While one is applied, it is a builder in front of the operation to be replaced."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        super().__init__()
+        self.rules: dict[str, list[Rule]] = {}
+        for rule in rules:
+            for root in rule.roots:
+                self.rules.setdefault(root, []).append(rule)
+        self.worklist: dict[Operation, None] = {}  # in order, each once; the last one is next
+        self.changed = False
+
+    def insert(self, operation: Operation) -> Operation:
+        """Put an operation in place, and on the worklist: rules may fit it. (Given.)"""
+        self.worklist[operation] = None
+        return super().insert(operation)
+
+    def like(self, operation: Operation, *operands: Value, result: Type | tuple[Type, ...] = ()) -> OpResult:
+        """Such an operation on other operands; its result has the given type, if its rule has to be told. (Given.)"""
+        attributes: dict[str, Any] = operation.attributes
+        return self.create(operation.name, *operands, result=result, **attributes)
+
+    def rewrite(self, root: Operation) -> bool:
+        """Apply the rules to all inside of `root` until none fits; whether any did.
+
+        Dead operations are erased on the way. Raises `RewriteError`, which names the rules that go in circles.
+        """
+        # (task 9.1) Begin with all operations, the first one on top. An operation is tried again when one of its
+        # operands is replaced; and one that a dead or replaced operation used may be dead as well.
+        self.worklist = dict.fromkeys(reversed([*root.walk()][1:]))
+        applied: list[Rule] = []
+        limit = PATIENCE * (len(self.worklist) + 1)
+        while self.worklist:
+            operation, _ = self.worklist.popitem()
+            if is_dead(operation):
+                self.erase(operation)
+            elif fitting := self.apply(operation):
+                applied.append(fitting)
+                if len(applied) > limit:
+                    raise RewriteError(explain(applied), operation.loc)
+        return self.changed
+        # (end)
+
+    def apply(self, operation: Operation) -> Rule | None:
+        """Replace an operation by the first rule that fits, and return the rule; None if there is none."""
+        # (task 9.1) Rules are tried in order. New operations stand before the old one, and come from its place.
+        if any(hint in operation.attributes for hint in HINTS):
+            return None
+        for rule in self.rules.get(operation.name, ()):
+            with self.before(operation), self.location(operation.loc):
+                values = rule.rewrite(self, operation)
+            if values is not None:
+                self.replace(operation, [values] if isinstance(values, Value) else values)
+                return rule
+        return None
+        # (end)
+
+    def replace(self, operation: Operation, values: Sequence[Value]) -> None:
+        """Let these values take the place of an operation's results, and erase it."""
+        # (task 9.1) Values without a name inherit that of the result. All that use the results are tried again.
+        for result, value in zip(operation.results, values, strict=True):
+            value.name = value.name or result.name
+            self.worklist.update((use.user, None) for use in result.uses)
+            result.replace_all_uses_with(value)
+        self.erase(operation)
+        # (end)
+
+    def erase(self, operation: Operation) -> None:
+        """Erase an operation; what computed its operands may be dead now. (Given.)"""
+        self.changed = True
+        inside = [*operation.walk()]
+        used = [operand for inner in inside for operand in inner.operands if isinstance(operand, OpResult)]
+        operation.erase()
+        self.worklist.update((operand.owner, None) for operand in used)
+        for inner in inside:
+            self.worklist.pop(inner, None)
+
+
+def explain(applied: Sequence[Rule]) -> str:
+    """Which rules went in circles: those applied last, most often first. (Given.)"""
+    names = [name for name, _ in Counter(rule.name for rule in applied[-PATIENCE:]).most_common(3)]
+    return f"these rules never end, they were applied {len(applied)} times: " + "; ".join(names)
+
+
+def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
+    """Apply rules to all inside of `root` until none fits; whether any did. (Given.)"""
+    return Rewriter(rules).rewrite(root)
