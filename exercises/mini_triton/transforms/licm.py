@@ -41,11 +41,12 @@ def hoist_from(loop: Operation) -> int:
 def may_hoist(operation: Operation, loop: Operation, writes: bool) -> bool:
     """Whether an operation may be done before a loop, be it that the loop does not run.
 
-    Pure operations may. Loads may if nothing in the loop `writes`, and the loop does run: a load may be out of bounds.
+    Pure operations that end may. Loads may if nothing in the loop `writes`, and the loop does run: otherwise they might
+    be out of bounds.
     """
-    # (task 9.6) Terminators may not.
+    # (task 9.6) Terminators may not. Nor may an `scf.while`: it may never end where it should not run.
     touched = effects(operation)
-    if operation.name in TERMINATORS or WRITES in touched:
+    if operation.name in TERMINATORS or WRITES in touched or any(o.name == "scf.while" for o in operation.walk()):
         return False
     return READS not in touched or (not writes and certainly_runs(loop))
     # (end)

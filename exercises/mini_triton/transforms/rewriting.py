@@ -139,12 +139,11 @@ def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
 def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
     """Whether an operation fits a pattern: its name, its attributes, its operands, from the left."""
     # (task 9.1) The operation may have more attributes than the pattern, but as many operands.
-    return (
-        operation.name == pattern.name
-        and len(operation.operands) == len(pattern.operands)
-        and all(operation.attributes.get(name) == value for name, value in pattern.attributes.items())
-        and all(match(inner, value, found) for inner, value in zip(pattern.operands, operation.operands, strict=True))
-    )
+    if operation.name != pattern.name or len(operands := operation.operands) != len(pattern.operands):
+        return False
+    if any(operation.attributes.get(name) != value for name, value in pattern.attributes.items()):
+        return False
+    return all(match(inner, value, found) for inner, value in zip(pattern.operands, operands, strict=True))
     # (end)
 
 
@@ -210,14 +209,14 @@ class Rewriter(Builder):
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that fits, and return the rule; None if there is none."""
         # (task 9.1) Rules are tried in order. New operations stand before the old one, and come from its place.
-        if any(hint in operation.attributes for hint in HINTS):
+        if operation.name not in self.rules or any(hint in operation.attributes for hint in HINTS):
             return None
-        for rule in self.rules.get(operation.name, ()):
-            with self.before(operation), self.location(operation.loc):
+        with self.before(operation), self.location(operation.loc):
+            for rule in self.rules[operation.name]:
                 values = rule.rewrite(self, operation)
-            if values is not None:
-                self.replace(operation, [values] if isinstance(values, Value) else values)
-                return rule
+                if values is not None:
+                    self.replace(operation, [values] if isinstance(values, Value) else values)
+                    return rule
         return None
         # (end)
 

@@ -15,9 +15,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from mini_triton.ir.core import Block, BlockArgument, Operation, OpResult, Value
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Block, BlockArgument, Operation, OpResult, Region, Value
 from mini_triton.transforms.effects import COMBINING, WRITES, own_effects
-from mini_triton.transforms.rewriting import constant_of
+from mini_triton.transforms.rewriting import Match, constant_of, match, parse
 
 STRUCTURED = ("scf.for", "scf.if", "scf.while")
 
@@ -25,7 +26,7 @@ STRUCTURED = ("scf.for", "scf.if", "scf.while")
 def eliminate_dead_code(module: Operation) -> bool:
     """Remove what has no effect; whether there was any. (Given.)"""
     changed = False
-    while any([unwrap_known(module), replace_unchanging(module), sweep(module)]):
+    while any([turn_branches(module), replace_known(module), unwrap_known(module), sweep(module)]):
         changed = True
     return changed
 
@@ -92,38 +93,80 @@ def replace_by(operation: Operation, values: Sequence[Value]) -> None:
 # --- values that are known
 
 
-def replace_unchanging(module: Operation) -> bool:
+def replace_known(module: Operation) -> bool:
     """Use, for a value that control flow only passes on, the value that it always is; whether there were any.
 
     A carried value of an `scf.for` that is yielded as it is, or as it was initially, is its initial value. A result of
-    an `scf.if` that both branches yield is what they yield. In a branch the condition is known.
+    an `scf.if` that both branches yield is what they yield. Inside of a branch, the condition is true or false.
     """
     # (task 9.5) Only values that are used count: then nothing is found twice. A branch may be missing.
-    replaced: list[tuple[Value, Value]] = []
+    changed = False
     for operation in module.walk():
+        found: list[tuple[Value, Value]] = []
         if operation.name == "scf.for":
             block, inits = operation.regions[0].block, operation.operands[3:]
-            for init, argument, yielded, result in zip(
-                inits, block.arguments[1:], terminator(block).operands, operation.results, strict=True
-            ):
+            carried = zip(inits, block.arguments[1:], terminator(block).operands, operation.results, strict=True)
+            for init, argument, yielded, result in carried:
                 if yielded is argument or yielded is init:
-                    replaced += [(argument, init), (result, init)]
-        elif operation.name == "scf.if" and operation.results:
-            then, otherwise = (terminator(region.block) for region in operation.regions)
-            for one, other, result in zip(then.operands, otherwise.operands, operation.results, strict=True):
-                if one is other:
-                    replaced.append((result, one))
-    replaced = [(old, new) for old, new in replaced if old.uses]
-    for old, new in replaced:
-        old.replace_all_uses_with(new)
-    return bool(replaced)
+                    found += [(argument, init), (result, init)]
+        elif operation.name == "scf.if":
+            changed |= assume_condition(operation)
+            if operation.results:
+                then, otherwise = (terminator(region.block).operands for region in operation.regions)
+                triples = zip(operation.results, then, otherwise, strict=True)
+                found = [(result, one) for result, one, other in triples if one is other]
+        for old, new in found:
+            changed |= bool(old.uses)
+            old.replace_all_uses_with(new)
+    return changed
     # (end)
+
+
+def assume_condition(branch: Operation) -> bool:
+    """Use true or false for the condition of an `scf.if` inside of its branches; whether it was used there. (Given.)"""
+    (condition,) = branch.operands
+    builder = Builder()
+    changed = False
+    for region, truth in zip(branch.regions, (True, False), strict=True):
+        for use in [use for use in condition.uses if use.user is not branch and is_within(use.user, region)]:
+            with builder.before(region.block.operations[0]):
+                use.user.set_operand(use.number, builder.constant(truth, condition.type))
+            changed = True
+    return changed
+
+
+def is_within(operation: Operation, region: Region) -> bool:
+    """Whether an operation is in a region, or deeper. (Given.)"""
+    block = operation.parent
+    while block is not None and block.parent is not None:
+        if block.parent is region:
+            return True
+        holder = block.parent.parent
+        block = holder.parent if holder else None
+    return False
 
 
 def terminator(block: Block) -> Operation:
     """The last operation of a block that has one. (Given.)"""
     assert block.terminator is not None
     return block.terminator
+
+
+def turn_branches(module: Operation) -> bool:
+    """Swap the branches of each `scf.if` whose condition is the opposite of another value; whether there were any."""
+    changed = False
+    for branch in module.walk():
+        if branch.name == "scf.if" and (plain := opposite(branch.operands[0])) and branch.regions[1].blocks:
+            branch.regions.reverse()
+            branch.set_operand(0, plain)
+            changed = True
+    return changed
+
+
+def opposite(condition: Value) -> Value | None:
+    """The value that a condition is the opposite of: `x` of `arith.xori(x, true)`. (Given.)"""
+    found: Match = {}
+    return found["x"] if match(parse("arith.xori(x, true)"), condition, found) else None
 
 
 # --- values and operations that are dead

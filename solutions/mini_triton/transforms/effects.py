@@ -2,8 +2,8 @@
 
     effects(operation)     NOTHING, READS, WRITES, or READS | WRITES
 
-An operation with regions does what the operations inside do. What has effects of another kind, such as `tt.print`, and
-what may never end, counts as writing: it stays, and stays in order.
+An operation with regions does what the operations inside do. What has effects of another kind, such as `tt.print`,
+counts as writing: it stays, and stays in order. A loop is taken to end.
 
 Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
 """
@@ -28,7 +28,7 @@ class Effects(Flag):
 NOTHING, READS, WRITES = Effects.NOTHING, Effects.READS, Effects.WRITES
 COMBINING = ("tt.reduce", "tt.scan")
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
-WITHOUT = ("scf.for", "scf.if", *COMBINING, *TERMINATORS, "tt.cat")
+WITHOUT = ("scf.for", "scf.while", "scf.if", *COMBINING, *TERMINATORS, "tt.cat")
 """Operations without effects of their own, though their declarations do not say so."""
 
 

@@ -36,7 +36,7 @@ from mini_triton.transforms.rewriting import rewrite
 Pass = Callable[[Operation], bool]
 
 PASSES_VARIABLE = "MINI_TRITON_PASSES"
-DEFAULT = "inline,(canonicalize,predicate,cse,licm,dce)*"
+DEFAULT = "inline,cse,(canonicalize,predicate,cse,licm,dce)*"
 ROUNDS = 20
 """More of a repeated group are a mistake: one pass undoes what another one does."""
 
@@ -72,6 +72,9 @@ class Manager:
     module: Module
     limit: int | None = None
     ran: list[Ran] = field(default_factory=list)
+    finished: set[str] = field(
+        default_factory=set
+    )  # passes after which nothing has changed
 
     def run(self, pipeline: str) -> None:
         """Run a pipeline."""
@@ -84,7 +87,7 @@ class Manager:
 
     def run_pass(self, name: str) -> bool:
         """Run one pass; whether it changed anything."""
-        if self.limit is not None and len(self.ran) >= self.limit:
+        if name in self.finished or (self.limit is not None and len(self.ran) >= self.limit):
             return False
         printing = os.environ.get("MINI_TRITON_PRINT") == "passes"
         before = print_module(self.module) if printing else ""
@@ -95,7 +98,9 @@ class Manager:
             changed = False
         self.ran.append(Ran(name, time.perf_counter() - start, changed))
         if changed:
+            self.finished.clear()
             verify_after(name, self.module)
+        self.finished.add(name)
         if changed and printing:
             print(f"──── before {name}\n{before}──── after {name}, {self.ran[-1].seconds * 1e3:.2f} ms")
             print(print_module(self.module))
