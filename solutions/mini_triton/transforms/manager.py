@@ -72,9 +72,7 @@ class Manager:
     module: Module
     limit: int | None = None
     ran: list[Ran] = field(default_factory=list)
-    finished: set[str] = field(
-        default_factory=set
-    )  # passes after which nothing has changed
+    finished: set[str] = field(default_factory=set)  # passes after which nothing has changed
 
     def run(self, pipeline: str) -> None:
         """Run a pipeline."""
