@@ -1,0 +1,229 @@
+"""The passes keep what a kernel computes, to the last bit; real Triton accepts it, and leaves no less itself."""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.codegen import compile_module
+from mini_triton.errors import VerificationError
+from mini_triton.ir import interpreter
+from mini_triton.ir.core import Block, Module, Operation, Value
+from mini_triton.ir.ops.elementwise import is_integer
+from mini_triton.ir.parser import parse_module
+from mini_triton.ir.printer import print_module
+from mini_triton.ir.types import shape_of
+from mini_triton.tools import coalescing
+from mini_triton.transforms import manager
+from mini_triton.transforms.axis_info import AxisAnalysis, Facts, unit_of
+from mini_triton.transforms.folding import is_pointer
+from mini_triton.transforms.manager import PASSES, bisect, optimize
+from mini_triton.transforms.rewriting import RewriteError, rewrite, rule
+
+from tests.corpus import CASES
+from tests.corpus.cases import Case
+from tests.corpus.inputs import inputs
+from tests.oracles import triton, values
+from tests.support import sources
+from tests.support.m05_frontend.random_kernels import Kernel, kernels, launch
+from tests.support.m06_codegen import numpy_backend
+
+IN_A_LOOP = 10  # times an operation counts there
+WORST = 1.1
+
+cases = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+@functools.cache
+def text(case: Case) -> str:
+    """The module that our front end makes."""
+    return print_module(sources.compiled(case.source(), str(case.path)))
+
+
+def optimized(text: str, pipeline: str | None = None) -> Module:
+    """A module after passes, which then have nothing more to do."""
+    module = parse_module(text)
+    optimize(module, pipeline)
+    again = [ran.name for ran in optimize(module, pipeline) if ran.changed]
+    assert not again, f"these passes change a module that they have just changed: {again}\n{print_module(module)}"
+    return module
+
+
+def compare(before: Module, after: Module, grid: Any, arguments: Any, hidden: Any = (), chunk: int = 0) -> None:
+    """Both modules leave the same bits in all buffers."""
+    expected, got = (numpy_backend.run(module, grid, arguments, hidden, "fast", chunk) for module in (before, after))
+    for i, (old, new) in enumerate(zip(expected, got, strict=True)):
+        if isinstance(old, np.ndarray):
+            assert old.tobytes() == new.tobytes(), f"argument {i} differs:\n{print_module(after)}"
+
+
+# --- what passes leave as it is
+
+
+@cases
+def test_values_stay(case: Case) -> None:
+    before = parse_module(text(case))
+    chunk = 1 if compile_module(before).chunk == 1 else 0
+    arguments, hidden = inputs(case, values.SEED)
+    compare(before, optimized(text(case)), case.grid, arguments, hidden, chunk)
+
+
+@given(kernel=kernels(), seed=st.integers(0, 2**32 - 1))
+def test_values_of_random_kernels_stay(kernel: Kernel, seed: int) -> None:
+    asked = launch(kernel, seed, 4)
+    before = print_module(sources.compiled(asked.kernel))  # type: ignore[arg-type]
+    for pipeline in (None, *PASSES):
+        compare(parse_module(before), optimized(before, pipeline), asked.grid, asked.arguments)
+
+
+def test_real_triton_accepts_every_result() -> None:
+    answers = triton.accepts_many([print_module(optimized(text(case))) for case in CASES])
+    refused = {str(case): answer.diagnostic for case, answer in zip(CASES, answers, strict=True) if not answer}
+    assert not refused
+
+
+# --- what they leave
+
+
+def count(operation: Operation, weight: int = 1) -> int:
+    """The operations inside, those in loops often."""
+    inner = weight * IN_A_LOOP if operation.name in ("scf.for", "scf.while") else weight
+    blocks = [block for region in operation.regions for block in region.blocks]
+    own = weight * (operation.name not in ("builtin.module", "tt.func"))
+    return own + sum(
+        count(o, inner) for block in blocks for o in block.operations if o.operands or o.name != "scf.yield"
+    )
+
+
+def test_no_more_operations_than_real_tritons_passes_leave() -> None:
+    theirs = triton.frontends([case.source() for case in CASES], steps=True)
+    found = {
+        str(case): count(optimized(text(case))) / count(parse_module(made.optimised))
+        for case, made in zip(CASES, theirs, strict=True)
+        if "cf.cond_br" not in made.optimised and "descriptor" not in made.optimised
+    }
+    assert len(found) > len(CASES) * 0.9
+    assert not {name: ratio for name, ratio in found.items() if ratio > WORST}
+    assert math.prod(found.values()) <= 1
+
+
+def test_calls_are_inlined() -> None:
+    made = triton.frontends([case.source() for case in CASES if case.kernel in ("scan_axes", "pick")], steps=True)
+    for module in (optimized(answer.raw) for answer in made):
+        assert all(operation.name != "tt.call" for operation in module.walk()) and len(module.body.operations) == 1
+
+
+# --- rules and passes that are wrong
+
+
+def test_endless_rules_are_named() -> None:
+    there, back = rule("arith.muli(x, y)", "arith.addi(x, y)"), rule("arith.addi(x, y)", "arith.muli(x, y)")
+    other = rule("arith.subi(x, 0)", "x")
+    with pytest.raises(RewriteError) as caught:
+        rewrite(parse_module(text(CASES[0])), [other, there, back])
+    assert there.name in str(caught.value) and back.name in str(caught.value) and other.name not in str(caught.value)
+
+
+ONE = """
+tt.func public @k(%p: !tt.ptr<i32>) {
+  %c = arith.constant 1 : i32
+  tt.store %p, %c : !tt.ptr<i32>
+  tt.return
+}
+"""
+
+
+def test_a_pass_that_breaks_a_kernel_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def off_by_one(module: Operation) -> bool:
+        constant = next(o for o in module.walk() if o.name == "arith.constant" and o.attributes["value"] == 1)
+        constant.attributes["value"] = 2
+        return True
+
+    def is_right(module: Module) -> bool:
+        return "constant 1 :" in print_module(module)
+
+    def make() -> Module:
+        return parse_module(ONE)
+
+    monkeypatch.setitem(manager.PASSES, "wrong", off_by_one)
+    assert bisect(make, is_right, "cse,canonicalize,licm,dce") is None
+    guilty = bisect(make, is_right, "cse,canonicalize,wrong,licm,dce")
+    assert guilty and guilty.name == "wrong"
+
+
+def test_a_pass_that_breaks_a_module_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drop(module: Operation) -> bool:
+        next(operation for operation in module.walk() if operation.name == "tt.return").erase()
+        return True
+
+    monkeypatch.setitem(manager.PASSES, "drop", drop)
+    with pytest.raises(VerificationError, match="stage 'drop'"):
+        optimize(parse_module(text(CASES[0])), "cse,drop,dce")
+
+
+# --- axis analysis
+
+
+def broken(facts: Facts, array: np.ndarray, unit: int) -> str:
+    """The fact that does not hold along the last axis of an array; "" if all do."""
+    size = array.shape[-1]
+    for name, run, step in (("contiguity", facts.contiguity, unit), ("constancy", facts.constancy, 0)):
+        runs = array.reshape(-1, min(run, size))
+        if (np.diff(runs) != step).any():
+            return name
+    firsts = array.reshape(-1, min(facts.contiguity, size))[:, 0]
+    if (firsts % facts.divisibility).any():
+        return "divisibility"
+    return "value" if facts.value is not None and (array != facts.value).any() else ""
+
+
+@cases
+def test_facts_hold_of_all_values(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = optimized(text(case))
+    analysis = AxisAnalysis(module)
+    run = interpreter.Program.run
+
+    def check(value: Value, array: Any) -> None:
+        array = np.asarray(array).astype(np.int64)
+        if np.shape(array) != shape_of(value.type):
+            return  # a reduction's region runs on whole slices
+        for axis, facts in enumerate(analysis[value]):
+            along = np.moveaxis(array, axis, -1) if array.ndim else array.reshape(1)
+            fact = broken(facts, along, unit_of(value.type))
+            assert not fact, f"{fact} of %{value.name} is wrong: {facts} along axis {axis} of\n{array}"
+
+    def checked(program: interpreter.Program, block: Block, *arguments: Any) -> Any:
+        ends = run(program, block, *arguments)
+        for result in (result for operation in block.operations for result in operation.results):
+            if result in program.values and (is_integer(result.type) or is_pointer(result.type)):
+                check(result, program.values[result])
+        return ends
+
+    monkeypatch.setattr(interpreter.Program, "run", checked)
+    arguments, hidden = inputs(case, values.SEED)
+    numpy_backend.run(module, case.grid, arguments, hidden, "interpreted")
+
+
+STRIDED = """
+import triton
+import triton.language as tl
+@triton.jit
+def kernel(x, y, out, n, stride, SIZE: tl.constexpr):
+    at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
+    a = tl.load(x + at, mask=at < n)
+    b = tl.load(y + at * stride, mask=at < n)
+    tl.store(out + at, a + b, mask=at < n)
+"""
+
+
+def test_the_report_finds_a_stride() -> None:
+    kernel = sources.load(STRIDED, "strided.py")["kernel"]
+    compiled = coalescing.compile(coalescing.source_of(kernel, "*fp32:16, *fp32:16, *fp32:16, i32:16, i32, 1024"))
+    found = list(coalescing.accesses(parse_module(str(compiled.texts["passes"]))))
+    assert [(access.kind, access.bytes) for access in found] == [("load", 16), ("load", 4), ("store", 16)]
+    assert "strided.py:8" in str(found[1]) and "stride" in found[1].reason and not found[0].reason
