@@ -10,36 +10,28 @@ Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
 
 from __future__ import annotations
 
-import functools
-from enum import Flag
-
 from mini_triton.ir.core import Operation
 from mini_triton.ir.ops.definition import definition
 
-
-class Effects(Flag):
-    """What happens to memory."""
-
-    NOTHING = 0
-    READS = 1
-    WRITES = 2
-
-
-NOTHING, READS, WRITES = Effects.NOTHING, Effects.READS, Effects.WRITES
+NOTHING, READS, WRITES = 0, 1, 2
+"""What happens to memory: a set, as the bits of a number."""
 COMBINING = ("tt.reduce", "tt.scan")
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 WITHOUT = ("scf.for", "scf.while", "scf.if", *COMBINING, *TERMINATORS, "tt.cat")
 """Operations without effects of their own, though their declarations do not say so."""
 
 
-def effects(operation: Operation) -> Effects:
+def effects(operation: Operation) -> int:
     """The effects of an operation and of all inside it."""
-    if not operation.regions:
-        return own_effects(operation)
-    return functools.reduce(Effects.__or__, map(own_effects, operation.walk()))
+    found = own_effects(operation)
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                found |= effects(inner)
+    return found
 
 
-def own_effects(operation: Operation) -> Effects:
+def own_effects(operation: Operation) -> int:
     """The effects of an operation without those of operations inside it."""
     if operation.name == "tt.load" and not operation.attributes.get("isVolatile"):
         return READS
@@ -50,7 +42,7 @@ def own_effects(operation: Operation) -> Effects:
 
 def is_pure(operation: Operation) -> bool:
     """Whether it does nothing but compute its results from its operands: it may be merged, moved and removed."""
-    return effects(operation) is NOTHING and operation.name not in TERMINATORS
+    return effects(operation) == NOTHING and operation.name not in TERMINATORS
 
 
 def is_dead(operation: Operation) -> bool:
@@ -58,5 +50,5 @@ def is_dead(operation: Operation) -> bool:
     return (
         not any(result.uses for result in operation.results)
         and operation.name not in TERMINATORS
-        and WRITES not in effects(operation)
+        and not effects(operation) & WRITES
     )

@@ -31,19 +31,20 @@ from mini_triton.transforms.inlining import inline_calls
 from mini_triton.transforms.licm import hoist_invariants
 from mini_triton.transforms.peepholes import PEEPHOLES
 from mini_triton.transforms.predication import predicate_branches
-from mini_triton.transforms.rewriting import rewrite
+from mini_triton.transforms.rewriting import Rewriter, by_root
 
 Pass = Callable[[Operation], bool]
 
 PASSES_VARIABLE = "MINI_TRITON_PASSES"
 DEFAULT = "inline,cse,(canonicalize,predicate,cse,licm,dce)*"
+RULES = by_root((*FOLDING, *PEEPHOLES))
 ROUNDS = 20
 """More of a repeated group are a mistake: one pass undoes what another one does."""
 
 
 def canonicalize(module: Operation) -> bool:
     """Fold constants and apply all peepholes, to a fixed point."""
-    return rewrite(module, (*FOLDING, *PEEPHOLES))
+    return Rewriter(RULES).rewrite(module)
 
 
 PASSES: dict[str, Pass] = {

@@ -84,18 +84,20 @@ def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[...
     A `replacement` that is a function gets the rewriter, the operation, and the values by their names in the pattern.
     If it returns None, the rule does not fit. Nor does it if the condition `when`, of the named values, is false.
     """
-    root = parse(pattern)
+    root, built = parse(pattern), parse(replacement) if isinstance(replacement, str) else None
     assert isinstance(root, Pattern)
 
     def rewrite(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | Value | None:
-        # (task 9.1) `match` says whether the pattern fits, `build` makes a replacement that is a text.
+        # (task 9.1) `match_operation` says whether the pattern fits, `build` makes a replacement that is a pattern.
+        # One that is a name must have the result's type.
         found: Match = {}
         if not match_operation(root, operation, found) or (when and not when(**found)):
             return None
-        if isinstance(replacement, str):
-            if replacement in found and found[replacement].type != operation.result.type:
+        if built is not None:
+            if isinstance(built, str) and found[built].type != operation.result.type:
                 return None
-            return build(rewriter, parse(replacement), found, operation.result.type)
+            return build(rewriter, built, found, operation.result.type)
+        assert callable(replacement)
         result: Sequence[Value] | Value | None = replacement(rewriter, operation, **found)
         return result
         # (end)
@@ -166,12 +168,9 @@ def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, typ
 class Rewriter(Builder):
     """Applies rules. While one is applied, it is a builder in front of the operation to be replaced."""
 
-    def __init__(self, rules: Iterable[Rule]) -> None:
+    def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
         super().__init__()
-        self.rules: dict[str, list[Rule]] = {}
-        for rule in rules:
-            for root in rule.roots:
-                self.rules.setdefault(root, []).append(rule)
+        self.rules = rules
         self.worklist: dict[Operation, None] = {}  # in order, each once; the last one is next
         self.changed = False
 
@@ -247,6 +246,15 @@ def explain(applied: Sequence[Rule]) -> str:
     return f"these rules never end, they were applied {len(applied)} times: " + "; ".join(names)
 
 
+def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
+    """Rules by the names of the operations that they are tried on, in order. (Given.)"""
+    found: dict[str, list[Rule]] = {}
+    for rule in rules:
+        for root in rule.roots:
+            found.setdefault(root, []).append(rule)
+    return found
+
+
 def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
     """Apply rules to all inside of `root` until none fits; whether any did. (Given.)"""
-    return Rewriter(rules).rewrite(root)
+    return Rewriter(by_root(rules)).rewrite(root)

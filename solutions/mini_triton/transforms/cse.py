@@ -1,24 +1,21 @@
 """Common subexpressions: each value is computed once.
 
 Two operations compute the same if they have the same name, operands, attributes, result types and regions. The second
-one goes, if the first is visible there: each block extends the table of what was computed, and its additions are
-forgotten at its end. Loads are the same only if nothing was written between them: the table knows the number of writes
-that came before.
+one goes, if the first is visible there: each block adds to the table of what is known, and at its end takes its own
+additions away. Loads are the same only if nothing was written between them: the number of writes so far is part of what
+is compared.
 
 Source: MLIR's `lib/Transforms/CSE.cpp`.
 """
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Hashable
-from typing import TypeAlias
 
 from mini_triton.ir.core import Block, Operation, Value
 from mini_triton.transforms.effects import READS, TERMINATORS, WRITES, effects
 from mini_triton.transforms.peepholes import COMMUTATIVE
 
-Table: TypeAlias = ChainMap[Hashable, Operation]
 LOOPS = ("scf.for", "scf.while")
 
 
@@ -52,28 +49,35 @@ class Merger:
     """Merges what is equal in a function."""
 
     def __init__(self) -> None:
+        self.known: dict[Hashable, Operation] = {}  # what is computed, and visible where the merger is
         self.writes = 0
         self.changed = False
 
-    def merge(self, block: Block, known: Table) -> None:
-        """Merge what is equal in a block, and what equals something `known` from around it."""
+    def merge(self, block: Block) -> None:
+        """Merge what is equal in a block, and what equals something known from around it."""
         # (task 9.4) Regions come before the operation that holds them. Count a write where one may have happened:
         # also before the first round of a loop, as its later rounds follow on them.
+        added: list[Hashable] = []
         for operation in list(block.operations):
             touched = effects(operation)
-            self.writes += WRITES in touched and operation.name in LOOPS
+            self.writes += operation.name in LOOPS and touched & WRITES > 0
             for region in operation.regions:
                 for inner in region.blocks:
-                    self.merge(inner, known.new_child())
-            if WRITES in touched or operation.name in TERMINATORS:
+                    self.merge(inner)
+            if touched & WRITES or operation.name in TERMINATORS:
                 self.writes += 1
                 continue
-            key = key_of(operation), self.writes if READS in touched else None
-            if (first := known.setdefault(key, operation)) is not operation:
-                for mine, other in zip(operation.results, first.results, strict=True):
+            key: Hashable = (key_of(operation), self.writes if touched & READS else None)
+            if key in self.known:
+                for mine, other in zip(operation.results, self.known[key].results, strict=True):
                     mine.replace_all_uses_with(other)
                 operation.erase()
                 self.changed = True
+            else:
+                self.known[key] = operation
+                added.append(key)
+        for key in added:
+            del self.known[key]
         # (end)
 
 
@@ -81,5 +85,5 @@ def merge_equal(module: Operation) -> bool:
     """Remove operations whose results another one has computed already; whether there were any."""
     merger = Merger()
     for function in module.regions[0].block.operations:
-        merger.merge(function.regions[0].block, ChainMap())
+        merger.merge(function.regions[0].block)
     return merger.changed

@@ -180,7 +180,7 @@ class Liveness:
         self.values: set[Value] = set()
         self.waiting: list[Value] = []
         for operation in module.walk():
-            if WRITES in own_effects(operation) or operation.name in ("tt.func", "tt.return"):
+            if own_effects(operation) & WRITES or operation.name in ("tt.func", "tt.return"):
                 self.keep(operation)
         while self.waiting:
             self.trace(self.waiting.pop())

@@ -24,7 +24,7 @@ def hoist_from(loop: Operation) -> int:
     """Move what does not change in a loop in front of it; how many operations that were."""
     # (task 9.6) In order: what a hoisted operation computes is outside from then on. Operations inside of a branch stay
     # where they are.
-    writes = WRITES in effects(loop)
+    writes = bool(effects(loop) & WRITES)
     hoisted = 0
     for region in loop.regions:
         for operation in list(region.block.operations):
@@ -46,9 +46,9 @@ def may_hoist(operation: Operation, loop: Operation, writes: bool) -> bool:
     """
     # (task 9.6) Terminators may not. Nor may an `scf.while`: it may never end where it should not run.
     touched = effects(operation)
-    if operation.name in TERMINATORS or WRITES in touched or any(o.name == "scf.while" for o in operation.walk()):
+    if operation.name in TERMINATORS or touched & WRITES or any(o.name == "scf.while" for o in operation.walk()):
         return False
-    return READS not in touched or (not writes and certainly_runs(loop))
+    return not touched & READS or (not writes and certainly_runs(loop))
     # (end)
 
 
