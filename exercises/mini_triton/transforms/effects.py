@@ -40,11 +40,6 @@ def own_effects(operation: Operation) -> int:
     return NOTHING if pure or operation.name in WITHOUT else READS | WRITES
 
 
-def is_pure(operation: Operation) -> bool:
-    """Whether it does nothing but compute its results from its operands: it may be merged, moved and removed."""
-    return effects(operation) == NOTHING and operation.name not in TERMINATORS
-
-
 def is_dead(operation: Operation) -> bool:
     """Whether nothing changes without it: nobody uses its results, and it writes nothing."""
     return (

@@ -21,11 +21,6 @@ from mini_triton.transforms.rewriting import Rewriter, Rule, constant_of, rule
 # --- conditions, of the values that a pattern names
 
 
-def one_type(x: Value, y: Value, **others: Value) -> bool:
-    """Whether two values have the same type."""
-    return x.type == y.type
-
-
 def is_variable(x: Value, **others: Value) -> bool:
     """Whether a value is not a constant."""
     return constant_of(x) is None
