@@ -32,9 +32,9 @@ from tests.oracles import triton, values
 from tests.support import sources
 from tests.support.m05_frontend.random_kernels import Kernel, kernels, launch
 from tests.support.m06_codegen import numpy_backend
+from tests.support.m09_passes import count, left_by_theirs
 
-IN_A_LOOP = 10  # times an operation counts there
-WORST = 1.1
+WORST = 1.1  # of the operations that they leave
 
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -90,24 +90,8 @@ def test_real_triton_accepts_every_result() -> None:
 # --- what they leave
 
 
-def count(operation: Operation, weight: int = 1) -> int:
-    """The operations inside, those in loops often."""
-    inner = weight * IN_A_LOOP if operation.name in ("scf.for", "scf.while") else weight
-    blocks = [block for region in operation.regions for block in region.blocks]
-    own = weight * (operation.name not in ("builtin.module", "tt.func"))
-    return own + sum(
-        count(o, inner) for block in blocks for o in block.operations if o.operands or o.name != "scf.yield"
-    )
-
-
 def test_no_more_operations_than_real_tritons_passes_leave() -> None:
-    theirs = triton.frontends([case.source() for case in CASES], steps=True)
-    found = {
-        str(case): count(optimized(text(case))) / count(parse_module(made.optimised))
-        for case, made in zip(CASES, theirs, strict=True)
-        if "cf.cond_br" not in made.optimised and "descriptor" not in made.optimised
-    }
-    assert len(found) > len(CASES) * 0.9
+    found = {str(case): count(optimized(text(case))) / left_by_theirs(text(case)) for case in CASES}
     assert not {name: ratio for name, ratio in found.items() if ratio > WORST}
     assert math.prod(found.values()) <= 1
 
