@@ -36,7 +36,7 @@ from mini_triton.transforms.rewriting import Rewriter, by_root
 Pass = Callable[[Operation], bool]
 
 PASSES_VARIABLE = "MINI_TRITON_PASSES"
-DEFAULT = "inline,cse,(canonicalize,predicate,cse,licm,dce)*"
+DEFAULT = "inline,cse,(canonicalize,predicate,licm,cse,dce)*"
 RULES = by_root((*FOLDING, *PEEPHOLES))
 ROUNDS = 20
 """More of a repeated group are a mistake: one pass undoes what another one does."""
