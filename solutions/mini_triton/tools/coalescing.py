@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import argparse
 import ast
-import importlib.util
 import linecache
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+import runpy
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,16 +119,6 @@ def source_of(kernel: Any, signature: str) -> ASTSource:
     return ASTSource(kernel, types, constants, attributes)
 
 
-def load(file: str) -> Mapping[str, Any]:
-    """What a Python file defines."""
-    spec = importlib.util.spec_from_file_location(Path(file).stem, file)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return vars(module)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="coalescing", description=(__doc__ or "").partition("\n")[0])
@@ -138,7 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--signature", required=True, help='such as "*fp32:16, i32, 1024"')
     parser.add_argument("--num-warps", type=int, default=4)
     options = parser.parse_args(arguments)
-    compiled = compile(source_of(load(options.file)[options.kernel], options.signature))
+    compiled = compile(source_of(runpy.run_path(options.file)[options.kernel], options.signature))
     for access in accesses(parse_module(str(compiled.texts["passes"])), options.num_warps):
         print(access)
 
