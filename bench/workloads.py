@@ -145,7 +145,7 @@ def rms_norm(rows: int, columns: int) -> Workload:
         return {"out": np.zeros_like(x), "x": x, "weight": weight, "stride": columns, "columns": columns, "eps": 1e-6}
 
     size, constants = f"{rows}x{columns}", {"BLOCK": power(columns)}
-    return Workload("rms_norm", size, "corpus/kernels/normalisation", "rms_norm", (rows,), draw, constants)
+    return Workload("rms_norm", size, "normalisation", "rms_norm", (rows,), draw, constants)
 
 
 def group_norm(groups: int, columns: int) -> Workload:
@@ -154,7 +154,7 @@ def group_norm(groups: int, columns: int) -> Workload:
         return {"out": np.zeros_like(x), "x": x, "size": columns, "eps": 1e-5}
 
     size, constants = f"{groups}x{columns}", {"BLOCK": power(columns)}
-    return Workload("group_norm", size, "corpus/kernels/normalisation", "group_norm", (groups,), draw, constants)
+    return Workload("group_norm", size, "normalisation", "group_norm", (groups,), draw, constants)
 
 
 def adam(n: int) -> Workload:
@@ -163,7 +163,7 @@ def adam(n: int) -> Workload:
         return arrays | {"n": n, "rate": 0.01, "step": 3.0}
 
     size, constants = f"2^{n.bit_length() - 1}", {"BETA1": 0.9, "BETA2": 0.999, "BLOCK": 1024}
-    file, grid = "corpus/kernels/normalisation", (blocks(n, 1024),)
+    file, grid = "normalisation", (blocks(n, 1024),)
     return Workload("adam", size, file, "adam", grid, draw, constants, ("p", "m", "v"))
 
 
@@ -172,7 +172,7 @@ def rotary(rows: int) -> Workload:
         x, angles = normal(random, rows, 64, 2), normal(random, rows, 64)
         return {"out": np.zeros_like(x), "x": x, "cosines": np.cos(angles), "sines": np.sin(angles)}
 
-    return Workload("rotary", f"{rows}x128", "corpus/kernels/shapes", "rotary", (rows,), draw, {"HALF": 64})
+    return Workload("rotary", f"{rows}x128", "shapes", "rotary", (rows,), draw, {"HALF": 64})
 
 
 def gather_rows(rows: int, columns: int) -> Workload:
@@ -181,7 +181,7 @@ def gather_rows(rows: int, columns: int) -> Workload:
         return {"out": np.zeros((rows, columns), np.float32), "table": table, "ids": ids, "n": rows, "width": columns}
 
     size, constants = f"{rows}x{columns}", {"PADDING": 0, "BLOCK": power(columns)}
-    return Workload("gather_rows", size, "corpus/kernels/memory", "gather_rows", (rows,), draw, constants)
+    return Workload("gather_rows", size, "memory", "gather_rows", (rows,), draw, constants)
 
 
 def kind(dtype: Any) -> str:

@@ -36,9 +36,9 @@ class CompilationError(TritonError):
     def __init__(self, message: str, loc: Loc | None = None) -> None:
         self.message = message
         self.loc = loc
+        self.reason: BaseException | None = None  # what the language or Python raised
         lines = [f"{loc}: {message}", loc.excerpt()] if loc else [message]
         super().__init__("\n".join(line for line in lines if line))
-
 
     @property
     def error_message(self) -> str:

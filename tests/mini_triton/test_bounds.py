@@ -55,10 +55,10 @@ def listed(name: str, grid: int, *arguments: Any, **constants: Any) -> str:
 @pytest.mark.parametrize(
     "argument, facts",
     [
-        (np.broadcast_to(x[:1], (32,)), ["x[1]", "storage of x has 1 element,", "shape (32,)", "strides (0,)"]),
-        (matrix[:, :3], ["x[3] is in a gap of the slice x", "has 59 elements", "shape (8, 3)", "strides (8, 1)"]),
-        (matrix[:2].T, ["x[16]", "has 16 elements", "shape (8, 2)", "strides (1, 8)"]),
-        (x[::-1], ["x[1]", "has 8 elements", "strides (-1,)"]),
+        (np.broadcast_to(x[:1], (32,)), ["x[1]", "storage of x has 1 element:", "shape is (32,)", "strides are (0,)"]),
+        (matrix[:, :3], ["x[3] is in a gap of the slice", "has 59 elements", "shape is (8, 3)", "strides are (8, 1)"]),
+        (matrix[:2].T, ["x[16]", "has 16 elements", "shape is (8, 2)", "strides are (1, 8)"]),
+        (x[::-1], ["x[1]", "has 8 elements", "strides are (-1,)"]),
     ],
     ids=["expanded", "slice", "transposed", "reversed"],
 )
@@ -72,7 +72,7 @@ def test_the_storage_of_an_argument(argument: np.ndarray, facts: list[str]) -> N
 def test_the_storage_of_a_tensor() -> None:
     torch = pytest.importorskip("torch")
     gradient = torch.ones(1).expand(16)
-    with pytest.raises(AccessError, match=r"storage of x has 1 element, for shape \(16,\) and strides \(0,\)"):
+    with pytest.raises(AccessError, match=r"storage of x has 1 element: its shape is \(16,\), its strides are \(0,\)"):
         kernels["copy"][(1,)](gradient, np.zeros(16, np.float32), 16, BLOCK=16)
 
 

@@ -18,7 +18,7 @@ from mini_triton.language.extra import libdevice
 MISSING = {f"__nv_{name}{suffix}" for name in "cyl_bessel_i1 j0 j1 jn y0 y1 yn".split() for suffix in ("", "f")}
 MISSING |= {
     f"__nv_{name}_{rounding}"
-    for name in "dadd dsub dmul ddiv dsqrt drcp fma ll2double ull2double".split()
+    for name in "dadd dsub dmul ddiv dsqrt drcp fma".split()
     for rounding in ("rz", "rd", "ru")
 }
 
@@ -121,6 +121,13 @@ VALUES = [
     ("__nv_float2uint_rz", (-1.0,), 0),
     ("__nv_int2float_rz", (2**24 + 1,), 2.0**24),
     ("__nv_int2float_ru", (2**24 + 1,), 2.0**24 + 2),
+    ("__nv_ll2double_rz", (2**62 + 2**8 + 2**7 + 1,), 2.0**62),
+    ("__nv_ll2double_ru", (2**62 + 1,), 2.0**62 + 2**10),
+    ("__nv_ll2double_rd", (-(2**62) - 1,), -(2.0**62) - 2**10),
+    ("__nv_ll2double_rz", (-(2**63) + 1,), -(2.0**63) + 2**10),
+    ("__nv_double2hiint", (-1.0,), -0x40100000),
+    ("__nv_double2loint", (0.1,), -0x66666666),
+    ("__nv_hiloint2double", (0x3FF80000, 0), 1.5),
     ("__nv_roundf", (-2.5,), -3.0),
     ("__nv_rintf", (2.5,), 2.0),
     ("__nv_remainderf", (5.0, 3.0), -1.0),

@@ -41,7 +41,7 @@ def test_narrowing(row: Format) -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=str)
 def test_names(row: Format) -> None:
-    assert repr(getattr(tl, row.tl)) == row.name
+    assert str(getattr(tl, row.tl)) == row.name
     compiled = convert.warmup(every_value(row).dtype, np.float32, 8, BLOCK=8, grid=(1,))
     assert f"!tt.ptr<{row.mlir}>" in compiled.asm["ttir"]
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Sequence
 from typing import Any
 
 import mini_triton
 import numpy as np
 import pytest
 from mini_triton import sanitizer
-from mini_triton.ir.core import Module
 from mini_triton.ir.printer import print_module
-from mini_triton.ir.storage import Buffer
 from mini_triton.runtime.checks import AccessError
 from mini_triton.sanitizer.launch import SanitizedKernel
 from mini_triton.sanitizer.plan import plan_of
@@ -25,7 +22,7 @@ from tests.corpus.inputs import buffers, inputs
 from tests.oracles import values
 from tests.support import sources
 from tests.support.m06_codegen import closeness
-from tests.support.m06_codegen.numpy_backend import parameters
+from tests.support.m06_codegen.numpy_backend import prepare
 from tests.support.sanitizer.planted import PLANTED, reports
 from tests.support.sources import load
 
@@ -83,8 +80,9 @@ def test_only_what_is_asked_for_is_found(kind: str, monkeypatch: pytest.MonkeyPa
 def test_the_corpus(case: Case) -> None:
     module = sources.compiled(case.source(), str(case.path))
     kernel = SanitizedKernel(plan_of(print_module(module, locations=True)), [], frozenset(KINDS))
+    got, given, reachable = prepare(module, *inputs(case, values.SEED))
     with contextlib.redirect_stdout(io.StringIO()):
-        got = run(module, kernel, case.grid, *inputs(case, values.SEED))
+        kernel(case.grid, given, reachable)
     found = [report for report in kernel.reports if report.kind != FOUND.get(str(case), ("", ""))[0]]
     assert not found, str(found[0])
     assert bool(kernel.reports) == (str(case) in FOUND)
@@ -92,21 +90,6 @@ def test_the_corpus(case: Case) -> None:
     rounding = closeness.rounding(module)
     for name in expected:
         closeness.check(f"{name} of {case}", after[name], expected[name], rounding)
-
-
-def run(
-    module: Module, kernel: SanitizedKernel, grid: Sequence[int], arguments: Sequence[Any], hidden: Sequence[Any]
-) -> list[Any]:
-    """The arguments, and what is hidden, as they are after the kernel ran on them."""
-    given = [*arguments, *hidden]
-    names = [argument.name for argument in parameters(module)] + [f"hidden {i}" for i in range(len(hidden))]
-    for i, value in enumerate(given):
-        given[i] = Buffer.of(names[i], value) if isinstance(value, np.ndarray) else value
-    for i, value in enumerate(given):
-        if isinstance(value, dict):
-            given[i] = Buffer.of(names[i], np.array([int(given[other].address(0)) for other in value["addresses"]]))
-    kernel(tuple(grid), given[: len(arguments)], given[len(arguments) :])
-    return [*arguments, *hidden]
 
 
 # --- launches

@@ -8,6 +8,7 @@ from __future__ import annotations
 from mini_triton.codegen.axes import NONE, axis_of, order_of
 from mini_triton.codegen.emitter import ZERO, Emitter
 from mini_triton.ir.core import Operation
+from mini_triton.ir.interpreter import GPUS_ONLY
 from mini_triton.ir.storage import dtype_text
 from mini_triton.ir.types import shape_of
 
@@ -139,4 +140,4 @@ def refuse(emit: Emitter, operation: Operation) -> None:
     """An error when a CPU gets here; the module may still be handed to a GPU, which never sees this code."""
     loc = operation.loc
     place = (loc.file, loc.line, loc.column) if loc else ()
-    emit.write(f"programs.refuse('inline PTX runs on GPUs only', {place})")
+    emit.write(f"programs.refuse({GPUS_ONLY!r}, {place})")

@@ -72,13 +72,21 @@ def _arithmetic(name: str, rounding: str, *operands: Array) -> Array | None:
     return _directed(result, dtype, rounding)
 
 
+def _long_as_double(x: Array, rounding: str) -> Array:
+    """An integer of 64 bits as a `float64`: the nearest, or that one's neighbour if it is on the wrong side."""
+    low = x & 0x7FF
+    near, error = floats.two_sum((x - low).astype(np.float64), low.astype(np.float64))
+    limit = np.where(near > 0, -np.inf, np.inf) if rounding == "rz" else -np.inf if rounding == "rd" else np.inf
+    return np.where(error * limit > 0, np.nextafter(near, limit), near)
+
+
 def _cast(source: str, target: str, rounding: str, x: Array) -> Array | None:
-    """`__nv_float2uint_rz` and the like; None for an fp64 of 64 bits that is not to be rounded to nearest."""
+    """`__nv_float2uint_rz` and the like."""
     x = unsigned(x) if source.startswith("u") else x
     if target in ("float", "double"):
         dtype = np.float32 if target == "float" else np.float64
         if target == "double" and source.endswith("ll") and rounding != "rn":
-            return None
+            return _long_as_double(x, rounding)
         return x.astype(dtype) if rounding == "rn" else _directed(widened(x), dtype, rounding)
     whole = {"rn": np.rint, "rz": np.trunc, "rd": np.floor, "ru": np.ceil}[rounding](x)
     size = 8 if target.endswith("ll") else 4
@@ -226,6 +234,9 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
     **_both("sad", "usad", lambda x, y, z: np.abs(x - y) + z),
     **dict.fromkeys(("int_as_float", "uint_as_float"), lambda x: np.asarray(x).view(np.float32)),
     **dict.fromkeys(("float_as_int", "float_as_uint"), lambda x: np.asarray(x).view(np.int32)),
+    "double2hiint": lambda x: (np.asarray(x).view(np.int64) >> 32).astype(np.int32),
+    "double2loint": lambda x: np.asarray(x).view(np.int64).astype(np.int32),
+    "hiloint2double": lambda x, y: (x.astype(np.int64) << 32 | y.astype(np.int64) & 0xFFFFFFFF).view(np.float64),
     "longlong_as_double": lambda x: np.asarray(x).view(np.float64),
     "double_as_longlong": lambda x: np.asarray(x).view(np.int64),
     **{name: getattr(np, name) for name in "sin cos tan sinh cosh tanh exp exp2 expm1 log log10 log1p log2".split()},

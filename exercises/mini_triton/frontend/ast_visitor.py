@@ -176,16 +176,44 @@ class Visitor:
         return tuple(self.visit(element) for element in node.elts)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
-        """`[f(x) for x in xs]`, computed by the compiler for each element of a tuple. (Given.)"""
+        """`[f(x) for x in xs if c]`, computed by the compiler for each element of a tuple. (Given.)"""
         (loop, *more) = node.generators
+        if more:
+            raise self.error(node, "nested comprehensions are not supported")
         values = unwrap_once(self.visit(loop.iter))
-        if more or loop.ifs or not isinstance(loop.target, ast.Name) or not isinstance(values, tuple):
-            raise self.error(node, "a comprehension in a kernel goes through one tuple, and through all of it")
+        if not isinstance(values, tuple):
+            raise self.error(node, "only tuple comprehensions are supported")
         elements = []
         for value in values:
-            self.scope.bind(loop.target.id, value, self.loc(loop.target))
-            elements.append(self.visit(node.elt))
+            self.bind_element(loop.target, value)
+            if all(control_flow.holds(self, test, self.visit(test)) for test in loop.ifs):
+                elements.append(self.visit(node.elt))
         return tuple(elements)
+
+    def bind_element(self, target: ast.expr, value: Any) -> None:
+        """Bind the target of a comprehension, a name or several. Numbers stay compile-time values. (Given.)"""
+        if isinstance(target, ast.Tuple):
+            for inner, part in zip(target.elts, self.unpack(target, value), strict=True):
+                self.bind_element(inner, part)
+        elif isinstance(target, ast.Name):
+            self.scope.bind(target.id, value, self.loc(target))
+        else:
+            raise self.unsupported(target, target)
+
+    def unpack(self, target: ast.Tuple | ast.List, value: Any) -> tuple[Any, ...]:
+        """The elements of a tuple, one for each name of the target. Raises `CompilationError`, with Python's words, for
+        another number of them. (Given.)"""
+        value, expected = unwrap_once(value), len(target.elts)
+        for name in target.elts:
+            if isinstance(name, ast.Starred):
+                raise self.unsupported(target, name)
+        if not isinstance(value, tuple):
+            raise self.error(target, f"cannot unpack non-iterable value {value!r}: a tuple of {expected} is needed")
+        if len(value) > expected:
+            raise self.error(target, f"too many values to unpack (expected {expected}, got {len(value)})")
+        if len(value) < expected:
+            raise self.error(target, f"not enough values to unpack (expected {expected}, got {len(value)})")
+        return value
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
         """An f-string of compile-time values. (Given.)"""
@@ -193,7 +221,7 @@ class Visitor:
         for part in node.values:
             value = self.visit(part.value if isinstance(part, ast.FormattedValue) else part)
             if isinstance(value, tensor):
-                message = "an f-string in a kernel is made by the compiler, which does not know this value"
+                message = f"Cannot evaluate f-string containing non-constexpr conversion values, found {value!r}"
                 raise self.error(part, message)
             words.append(str(unwrap(value)))
         return constexpr("".join(words))
@@ -280,7 +308,7 @@ class Visitor:
     def find_callee(self, node: ast.Call, function: Any) -> Callable[..., Any]:
         """What Python is to call with the arguments. `CompilationError` for what kernels cannot call. (Given.)"""
         if not callable(function):
-            raise self.error(node, f"{ast.unparse(node.func)} is no function")
+            raise self.error(node, f"'{type(function).__name__}' object is not callable: {ast.unparse(node.func)}")
         if function in REPLACED:
             return partial(call_replaced, function)
         if function in PYTHON or function in MATH:
@@ -289,6 +317,8 @@ class Visitor:
             return partial(call_python, function.fn)
         if is_named_tuple(function):
             return function
+        if isinstance(getattr(function, "__self__", None), str | int | float):
+            return partial(call_python, function)  # `N.bit_length()`, `KIND.startswith("a")`
         owner = getattr(function, "__self__", function)
         modules = type(owner).__module__, getattr(owner, "__module__", None) or ""
         if is_builtin(function) or any(module.startswith("mini_triton") for module in modules):
@@ -337,7 +367,7 @@ class Visitor:
         A number that is given a name is no literal any more but a tensor, also in a tuple. Texts and functions get no
         names.
         """
-        # Task 5.4: Errors are at the target. A tuple of another length: the message has both numbers. A `Subscript`:
+        # Task 5.4: Errors are at the target. `self.unpack` checks how many elements there are. A `Subscript`:
         # "__setitem__ is not supported". An `Attribute`: "Attribute assignment is not supported". Others: unsupported.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
@@ -404,8 +434,8 @@ def bind_arguments(function: KernelSource, /, *arguments: Any, **keywords: Any) 
     bound.apply_defaults()
     for name, value in bound.arguments.items():
         if function.noinline and isinstance(value, tensor) and value.shape:
-            message = f"Function {function.fn.__name__} is marked noinline, but was called with non-scalar {name}"
-            raise TypeError(message)
+            marked = f"Function {function.fn.__name__} is marked noinline"
+            raise TypeError(f"{marked}, but was called with non-scalar argument {name}:{value!r}")
     return {name: to_compile_time(value) for name, value in bound.arguments.items()}
 
 

@@ -92,8 +92,13 @@ def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known
 
 
 def without_internals(error: CompilationError) -> CompilationError:
-    """The error without the way it took through the compiler; unless the variable `DEBUGGING` is set."""
+    """The error without the way it took through the compiler; unless the variable `DEBUGGING` is set.
+
+    A launch raises it from its `reason`, the error of the language or of Python, as in Triton.
+    """
     if os.environ.get(DEBUGGING):
         return error
+    if error.__cause__:
+        error.reason = error.__cause__.with_traceback(None)
     # Task 5.9: Python prints an error's traceback, and what led to it.
     raise NotImplementedError("Task 5.9: Errors that point at the line")

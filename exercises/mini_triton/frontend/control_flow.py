@@ -64,7 +64,10 @@ def holds(visitor: Visitor, node: ast.expr, test: Any) -> bool:
     """Whether a condition that the compiler knows holds. It must be a bool, an int or None. (Given.)"""
     value = unwrap(test)
     if value is not None and not isinstance(value, int):
-        message = f"an `if` decides by a bool, an int or None, not by a {type(value).__name__}"
+        message = (
+            "`if` conditionals can only accept values of type {NoneType, bool, int}, "
+            f"not objects of type {type(value).__name__}"
+        )
         raise UnsupportedLanguageConstruct(message, visitor.loc(node))
     return bool(value)
 
@@ -275,7 +278,7 @@ def find_return(node: ast.AST) -> ast.Return | None:
 
 def refuse_return(visitor: Visitor, node: ast.Return) -> NoReturn:
     """Raise the error for a `return` in a loop. (Given.)"""
-    message = "Cannot have `return` statements inside `while` or `for` statements"
+    message = "Cannot have `return` statements inside `while` or `for` statements in triton"
     raise UnsupportedLanguageConstruct(message, visitor.loc(node))
 
 

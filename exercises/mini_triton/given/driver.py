@@ -7,9 +7,9 @@ Source: Triton's `python/triton/runtime/driver.py`; `CudaUtils.get_device_proper
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,8 +77,8 @@ active = Driver()
 
 
 def _has_gpu() -> bool:
-    """Whether there is a GPU. A program that has not imported PyTorch has no memory on one."""
-    return "torch" in sys.modules and _cuda().is_available()
+    """Whether there is a GPU. Without PyTorch a program has no memory on one."""
+    return importlib.util.find_spec("torch") is not None and _cuda().is_available()
 
 
 def _cuda() -> Any:

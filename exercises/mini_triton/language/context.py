@@ -23,6 +23,7 @@ __all__: list[str] = []
 F = TypeVar("F", bound=Callable[..., Any])
 
 _builder: ContextVar[Builder] = ContextVar("builder")
+_warps: ContextVar[int] = ContextVar("warps", default=4)
 _debugging: ContextVar[tuple[bool, bool]] = ContextVar("debugging", default=(False, False))
 
 
@@ -42,6 +43,21 @@ def current() -> Builder:
     if builder is None:
         raise RuntimeError("the functions of mini_triton.language work only inside a kernel: is there a @jit missing?")
     return builder
+
+
+@contextmanager
+def running_on(warps: int) -> Iterator[None]:
+    """Inside the `with`, kernels are compiled for this many warps."""
+    token = _warps.set(warps)
+    try:
+        yield
+    finally:
+        _warps.reset(token)
+
+
+def warps() -> int:
+    """How many warps of a GPU run a program."""
+    return _warps.get()
 
 
 @contextmanager

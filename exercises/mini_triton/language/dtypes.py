@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mini_triton.formats import FORMATS, Format, Kind
+from mini_triton.given.missing import MISSING, explain_missing
 from mini_triton.ir import types as ir
 
 __all__ = ["dtype", "pointer_type", *(row.tl for row in FORMATS)]
@@ -70,6 +71,12 @@ class _Type:
     def scalar(self) -> Any:
         """The type of an element: a block has another one than itself."""
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """Python asks here for what it does not find."""
+        if name in MISSING["dtype"]:
+            raise AttributeError(explain_missing("dtype", name))
+        return object.__getattribute__(self, name)  # which raises the error that Python would
 
     def with_element_ty(self, element_ty: Any) -> Any:
         """A type of the same shape, with other elements."""

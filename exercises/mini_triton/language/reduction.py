@@ -215,7 +215,8 @@ def argmin(input: tensor, axis: int, tie_break_left: bool = True, keep_dims: boo
 @builtin
 def histogram(input: tensor, num_bins: int, mask: Any = None) -> tensor:
     """How often each of 0, 1, … `num_bins` - 1 occurs in a 1-D tensor of integers, where the mask holds. (Given.)"""
-    input = _integers(input, "histogram")
+    if not of_numbers(input, "histogram").dtype.is_int():
+        raise TypeError(f"histogram only supports integer input, not {input.dtype}")
     if len(input.shape) != 1:
         raise ValueError("histogram only supports 1D input")
     operands = [input.handle]

@@ -245,8 +245,10 @@ def flip(x: tensor, dim: int) -> tensor:
 @builtin
 def gather(x: tensor, index: tensor, axis: int) -> tensor:
     """`x` read along `axis` at the given indices: in one dimension, element i of the result is `x[index[i]]`."""
-    if not index.dtype.is_int() or len(index.shape) != len(x.shape):
-        raise ValueError(f"tl.gather needs indices of the rank of {x!r}, not {index!r}")
+    if not index.dtype.is_int():
+        raise ValueError(f"index must be an integer tensor, not {index!r}")
+    if len(index.shape) != len(x.shape):
+        raise ValueError(f"source and index tensors must have the same rank, not {x!r} and {index!r}")
     axis = wrap_axis(axis, len(x.shape))
     if any(i != axis and size != wanted for i, (size, wanted) in enumerate(zip(x.shape, index.shape, strict=True))):
         raise ValueError(f"shapes may differ only along axis {axis}: {list(x.shape)} and {list(index.shape)}")

@@ -24,7 +24,6 @@ from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
 from mini_triton.runtime.specialization import Specialized
-from mini_triton.sanitizer.launch import sanitize
 from mini_triton.sanitizer.reports import wanted
 
 if TYPE_CHECKING:
@@ -119,6 +118,8 @@ class CompiledKernel:
         else:
             try:
                 if kinds := wanted():
+                    from mini_triton.sanitizer.launch import sanitize  # not earlier: kernels run without it
+
                     sanitize(self, grid, values, memory, kinds)
                 else:
                     self.launch_on_cpu(grid, values, memory)

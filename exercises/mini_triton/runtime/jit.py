@@ -109,7 +109,7 @@ class JITFunction(KernelSource, KernelInterface):
             if kernel.launchers and grid is not COMPILE_ONLY:
                 self.remember(kernel, arguments, keywords)
         except CompilationError as error:
-            raise without_internals(error) from error.__cause__
+            raise without_internals(error) from error.__cause__ or error.reason
         except (AccessError, DeviceAssertionError, SanitizerError) as error:
             raise error.with_traceback(None) from None
         return kernel
@@ -169,7 +169,7 @@ class JITFunction(KernelSource, KernelInterface):
 def explain_change(kernel: str, reference: Reference) -> str:
     """The message for a reference that has changed. (Given.)"""
     now = resolve(reference.function.globals, reference.path)
-    return f"Global variable {reference.path} has changed since {kernel} was compiled, from {reference.value} to {now}"
+    return f"Global variable {reference.path} has changed since {kernel} was compiled, from {reference.known} to {now}"
 
 
 def jit(

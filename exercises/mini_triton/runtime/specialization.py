@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
+from mini_triton.errors import CompilationError
 from mini_triton.frontend.function import KernelSource
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.runtime.arguments import address, element_type, is_descriptor, is_memory, parts_of, to_python
@@ -31,9 +32,14 @@ class Specialized(NamedTuple):
 def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
     """What the compiler is told of the argument for this parameter. (Given.)
 
-    Raises, with the names of kernel and parameter, `TypeError` for what kernels cannot take, and `OverflowError` for an
-    integer beyond 64 bits.
+    Raises, with the names of kernel and parameter, `TypeError` for what kernels cannot take, `OverflowError` for an
+    integer beyond 64 bits, and `CompilationError` for a constexpr that is not to be specialized.
     """
+    if parameter.constexpr and not (parameter.specialize and parameter.specialize_alignment):
+        raise CompilationError(
+            f"{parameter.name} marked as constexpr and listed in do_not_specialize/do_not_specialize_on_alignment. "
+            f"Remove constexpr designation to skip specialization of {kernel}."
+        )
     try:
         if parameter.constexpr or isinstance(value, KernelSource):
             return specialize_constant(value)

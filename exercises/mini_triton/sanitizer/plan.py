@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -16,11 +16,10 @@ from mini_triton.ir.core import Block, Operation, OpResult, Value
 from mini_triton.ir.interpreter import PURE, TERMINATORS, compile_expression
 from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.parser import parse_module
-from mini_triton.ir.storage import dtype_text
-from mini_triton.ir.types import element_type
+from mini_triton.ir.storage import dtype_text, numpy_dtype
 
 ACCESSES = ("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas")
-ARITHMETIC = ("arith.addi", "arith.subi", "arith.muli", "arith.shli")
+ARITHMETIC = {"arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.shli": np.left_shift}
 """What may wrap around."""
 DIVISIONS = tuple(f"arith.{name}" for name in "divsi divui remsi remui ceildivsi ceildivui floordivsi".split())
 MOVES = (
@@ -37,14 +36,19 @@ a sign, are what hash functions use: there integers are meant to wrap around."""
 
 
 class Step:
-    """An operation, and the function that computes it; `effect` names the method of a program that does instead."""
+    """An operation, and the function that computes it; None if a method of a program does.
 
-    def __init__(self, operation: Operation) -> None:
+    `wide` is the ufunc that computes an offset of less than 64 bits exactly, in 64 bits; None for all else.
+    """
+
+    def __init__(self, operation: Operation, offsets: Collection[Value]) -> None:
         self.operation = operation
         self.name = operation.name
         self.operands: Sequence[Value] = operation.operands
         self.results: Sequence[Value] = operation.results
         self.divides = operation.name in DIVISIONS
+        narrow = any(result in offsets and numpy_dtype(result.type).itemsize < 8 for result in operation.results)
+        self.wide = ARITHMETIC.get(operation.name) if narrow else None
         self.place = f"{operation.loc.file}:{operation.loc.line}" if operation.loc else ""
         self.function = function_of(operation)
 
@@ -79,16 +83,15 @@ def function_of(operation: Operation) -> Callable[..., Sequence[Any]] | None:
 
 
 class Plan:
-    """A kernel: its steps by blocks, the argument that each pointer leads into, and offsets of less than 64 bits."""
+    """A kernel: its steps by blocks, and the argument that each pointer leads into."""
 
     def __init__(self, function: Operation) -> None:
         self.name = str(function.attributes["sym_name"])
         self.block: Block = function.regions[0].block
         self.leads: Origins = origins(function)
         offsets = offsets_of(function)
-        self.narrow = {value for value in offsets if str(element_type(value.type)) in ("i8", "i16", "i32")}
         self.steps: Mapping[Block, list[Step]] = {
-            block: [Step(operation) for operation in block.operations if operation.name not in TERMINATORS]
+            block: [Step(operation, offsets) for operation in block.operations if operation.name not in TERMINATORS]
             for operation in (function, *function.walk())
             for region in operation.regions
             for block in region.blocks

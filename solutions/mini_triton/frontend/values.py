@@ -14,7 +14,7 @@ from typing import Any
 from mini_triton.ir.core import Value
 from mini_triton.language.constexpr import RunTimeValue, constexpr, unwrap
 from mini_triton.language.dtypes import dtype, pointer_type
-from mini_triton.language.tensor import is_number, tensor, to_tensor
+from mini_triton.language.tensor import block_type, is_number, tensor, to_tensor
 
 
 def like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, ...]:
@@ -49,10 +49,10 @@ def to_run_time(value: Any) -> Any:
 
 
 def can_be_named(value: Any) -> bool:
-    """Whether a kernel may give this a name: what it computes, dtypes, None, and tuples of these. (Given.)"""
+    """Whether a kernel may give this a name: what it computes, types, None, and tuples of these. (Given.)"""
     if isinstance(value, tuple):
         return all(map(can_be_named, value))
-    return unwrap(value) is None or isinstance(unwrap(value), RunTimeValue | dtype | pointer_type)
+    return unwrap(value) is None or isinstance(unwrap(value), RunTimeValue | dtype | pointer_type | block_type)
 
 
 def flatten(value: Any) -> list[tensor]:

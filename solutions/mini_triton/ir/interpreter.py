@@ -19,6 +19,7 @@ import ml_dtypes
 import numpy as np
 
 from mini_triton import exact
+from mini_triton.errors import CompilationError
 from mini_triton.exact.floats import multiply
 from mini_triton.formats import FORMATS
 from mini_triton.ir.core import Block, Module, Operation, Value
@@ -31,6 +32,8 @@ from mini_triton.ir.types import shape_of
 
 Array = Any
 """A NumPy array, or a NumPy scalar for a value without dimensions."""
+GPUS_ONLY = "inline PTX runs on GPUs only"
+"""What a CPU says to it."""
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 NAMES = {"np": np, "exact": exact, **{row.array: getattr(ml_dtypes, row.array) for row in FORMATS if not row.native}}
 """What the expressions of `meaning` may name."""
@@ -243,6 +246,11 @@ def assert_true(program: Program, operation: Operation, condition: Array) -> Any
     return []
 
 
+def refuse(program: Any, operation: Operation, *_: Any) -> Any:
+    """What only GPUs run. (Given.)"""
+    raise CompilationError(GPUS_ONLY, operation.loc)
+
+
 EFFECTS: dict[str, Callable[..., Any]] = {
     "tt.get_program_id": lambda program, o: [np.int32(program.ids["xyz".index(o.attributes["axis"])])],
     "tt.get_num_programs": lambda program, o: [np.int32(program.grid["xyz".index(o.attributes["axis"])])],
@@ -258,6 +266,7 @@ EFFECTS: dict[str, Callable[..., Any]] = {
         program, o, mask, ATOMICS[o.attributes["atomic_rmw_op"]], address, value
     ),
     "tt.atomic_cas": lambda program, o, *operands: replace(program, o, True, swap, *operands),
+    "tt.elementwise_inline_asm": refuse,
     "tt.print": lambda program, o, *values: show(program.ids, o.attributes, values) or [],  # type: ignore[func-returns-value]
     "tt.assert": assert_true,
     **dict.fromkeys(("llvm.intr.assume", "gpu.barrier"), lambda program, o, *condition: []),

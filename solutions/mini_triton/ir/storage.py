@@ -5,6 +5,7 @@ The IR's integers have no sign; the arrays that hold them are signed. A boolean 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ def dtype_text(type: Type) -> str:
     return DTYPES[str(element)]
 
 
+@functools.cache
 def numpy_dtype(type: Type) -> np.dtype:
     """The NumPy dtype of one element."""
     return np.dtype(dtype_text(type).removeprefix("np.").rstrip("_"))

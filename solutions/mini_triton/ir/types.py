@@ -106,7 +106,7 @@ class TensorType:
             raise TypeError(f"the elements of a tensor are scalars, not {self.element}")
         for i, dim in enumerate(self.shape):
             if not isinstance(dim, int):
-                raise TypeError(f"Shape element {i} must have type int, got {dim!r}")
+                raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got {dim!r}")
             # A power of two has a single bit set, which subtracting one moves all the way down.
             if dim < 1 or dim & (dim - 1):
                 raise ValueError(f"Shape element {i} must be a power of 2, got {dim}")

@@ -179,7 +179,7 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: 
     # the pointers point to, in their shape: `with_element` of the pointers' IR type.
     element = pointer.dtype.element_ty
     if element.width not in (16, 32, 64):
-        raise ValueError(f"atomic_cas only supports elements with width 16, 32 or 64, not {element}")
+        raise ValueError(f"atomic_cas only supports elements with width {{16, 32, 64}}, not {element}")
     cmp, val = to_tensor(cmp), to_tensor(val)
     if not cmp.handle.type == val.handle.type == with_element(pointer.handle.type, element.ir_type):
         raise TypeError(f"atomic_cas through {pointer!r} needs {element}, not {cmp!r} and {val!r}")

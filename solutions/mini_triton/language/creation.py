@@ -32,7 +32,7 @@ def num_programs(axis: int) -> tensor:
 def _axis(axis: int) -> str:
     """The name of an axis of the grid. (Given.)"""
     if axis not in (0, 1, 2):
-        raise ValueError(f"the axis of a grid is 0, 1 or 2, not {axis!r}")
+        raise ValueError(f"program_id axis must be 0, 1, or 2 but got {axis!r}")
     return "xyz"[axis]
 
 
@@ -76,6 +76,8 @@ def wrap(value: Number, dtype: dtype) -> Number:
     Raises `TypeError` if an integer dtype shall take a float that is not zero, or a number that is out of the range of
     64-bit integers with its signedness: unsigned ones take no negative number.
     """
+    if dtype is None:
+        raise ValueError("dtype must be specified when value is not a tensor")
     if dtype.is_floating():
         return value
     if dtype.is_bool() or value == 0:
@@ -93,7 +95,7 @@ def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
         if isinstance(size, tensor):
             raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got {size!r}")
     if scalar.shape:
-        raise ValueError(f"cannot fill a tensor with {scalar!r}: only with a scalar")
+        raise ValueError(f"only accepts size-1 tensor: {scalar!r} cannot fill another one")
     return tensor(current().broadcast_to(scalar.handle, shape), scalar.dtype)
 
 

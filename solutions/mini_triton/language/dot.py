@@ -61,7 +61,8 @@ def _sum_dtype(a: dtype, acc: tensor | None, out_dtype: dtype | None) -> dtype:
     # say "out_dtype=bfloat16 is unsupported".
     out_dtype = out_dtype or (acc.dtype if acc is not None else float32)
     if out_dtype == bfloat16 and a.is_floating():
-        raise ValueError("out_dtype=bfloat16 is unsupported. Use float32 or float16 and cast with `.to(tl.bfloat16)`")
+        advice = "Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
+        raise ValueError(f"out_dtype=bfloat16 is unsupported. {advice}")
     return SUMMED_IN.get(a, out_dtype)
     # [end]
 

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from mini_triton.given.missing import explain_missing
 from mini_triton.ir.ops.elementwise import ROWS, TABLE, Exposed, one_float
 from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import bfloat16, float32, int1
@@ -73,7 +74,7 @@ def __getattr__(name: str) -> Any:
 
         if hasattr(libdevice, name):
             return getattr(libdevice, name)
-    raise AttributeError(f"tl.math has no {name}")
+    raise AttributeError(explain_missing("tl.math", name))
 
 
 @builtin
@@ -84,7 +85,9 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
     """
     x, y = to_tensor(x), to_tensor(y)
     if x.dtype != y.dtype or x.dtype.is_ptr() or not x.dtype.is_floating():
-        raise TypeError(f"both operands of fdiv must have the same floating scalar type, got {x.dtype} and {y.dtype}")
+        raise TypeError(
+            f"both operands of fdiv must have floating scalar type, the same one, not {x.dtype} and {y.dtype}"
+        )
     return build("arith.divf", *broadcast_together(x, y))
 
 

@@ -36,9 +36,11 @@ def _check_pointer(pointer: Any, name: str, boundary_check: Any = (), padding_op
     if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
         raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)} in `tl.{name}`")
     if boundary_check or padding_option:
+        doing = {"load": "loading", "store": "storing"}[name]
         raise ValueError(
-            "`padding_option` or `boundary_check` argument is not supported for a tensor of pointers or a scalar: "
-            "use block pointers (defined by `make_block_ptr`) instead"
+            f"`padding_option` or `boundary_check` argument is not supported for {doing} a tensor of pointers or "
+            f"{doing} a scalar. Because the compiler does not know the boundary; please use block pointers (defined by "
+            "`make_block_ptr`) instead"
         )
 
 

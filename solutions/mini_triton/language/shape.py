@@ -72,7 +72,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
     rank = len(x.shape) + len(axes)
     axes = tuple(sorted(wrap_axis(axis, rank) for axis in axes))
     if len(set(axes)) < len(axes):
-        raise ValueError(f"expand_dims received duplicate axes: {axes}")
+        raise ValueError(f"expand_dims received duplicate axes, normalized axes = {list(axes)}")
     for at in axes:
         handle = current().expand_dims(x.handle, at) if x.shape else current().splat(x.handle, (1,))
         x = tensor(handle, x.dtype)
@@ -186,7 +186,7 @@ def permute(x: tensor, *dims: Any) -> tensor:
     # ones are refused like that, too.
     dims = _listed(dims)
     if len(dims) != len(x.shape):
-        raise ValueError(f"permute dims must have the same length as input shape: {dims} for {list(x.shape)}")
+        raise ValueError(f"permute dims must have the same length as input shape, got {len(x.shape)} and {len(dims)}")
     if sorted(dims) != list(range(len(dims))):
         raise ValueError(f"permute dims must be a permutation of 0, 1, ..., n-1, but were {dims}")
     return build("tt.trans", x, order=dims)
@@ -300,8 +300,10 @@ def flip(x: tensor, dim: int) -> tensor:
 @builtin
 def gather(x: tensor, index: tensor, axis: int) -> tensor:
     """`x` read along `axis` at the given indices: in one dimension, element i of the result is `x[index[i]]`."""
-    if not index.dtype.is_int() or len(index.shape) != len(x.shape):
-        raise ValueError(f"tl.gather needs indices of the rank of {x!r}, not {index!r}")
+    if not index.dtype.is_int():
+        raise ValueError(f"index must be an integer tensor, not {index!r}")
+    if len(index.shape) != len(x.shape):
+        raise ValueError(f"source and index tensors must have the same rank, not {x!r} and {index!r}")
     axis = wrap_axis(axis, len(x.shape))
     if any(i != axis and size != wanted for i, (size, wanted) in enumerate(zip(x.shape, index.shape, strict=True))):
         raise ValueError(f"shapes may differ only along axis {axis}: {list(x.shape)} and {list(index.shape)}")

@@ -10,12 +10,14 @@ Source: Triton's `python/triton/language/semantic.py` and the class `tensor` in 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from mini_triton import language
+from mini_triton.given.missing import explain_missing
 from mini_triton.ir import types as ir
 from mini_triton.ir.core import Value
 from mini_triton.language.constexpr import RunTimeValue, unwrap
@@ -54,8 +56,33 @@ class block_type:
     def scalar(self) -> dtype | pointer_type:
         return self.element_ty
 
+    @property
+    def numel(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def primitive_bitwidth(self) -> int:
+        return self.element_ty.primitive_bitwidth
+
     def is_block(self) -> bool:
         return True
+
+    @property
+    def nbytes(self) -> int:
+        return self.numel * self.primitive_bitwidth // 8
+
+    def get_block_shapes(self) -> tuple[int, ...]:
+        return self.shape
+
+    def with_element_ty(self, element_ty: dtype | pointer_type) -> block_type:
+        """A type of the same shape, with other elements."""
+        return block_type(element_ty, self.shape)
+
+    def __getattr__(self, name: str) -> Callable[[], bool]:
+        """A block is no float, no integer and no pointer: its elements are, `scalar`."""
+        if name.startswith("is_") and hasattr(float32, name):
+            return lambda: False
+        raise AttributeError(explain_missing("block_type", name))
 
     def __repr__(self) -> str:
         return f"<{list(self.shape)}, {self.element_ty}>"
@@ -70,7 +97,7 @@ def dtype_of(value: Any) -> Any:
         return value.dtype
     if is_number(value):
         return literal_dtype(value)
-    raise TypeError(f"cannot convert {value!r} of type {type(value).__name__} to a tensor")
+    raise TypeError(f"cannot convert {value} of type {type(value)} to tensor")
 
 
 def make_scalar(value: Number, dtype: dtype) -> tensor:
@@ -363,7 +390,7 @@ class tensor(RunTimeValue):
             dir(language)  # imports them all
             if hasattr(tensor, name):
                 return getattr(self, name)
-        raise AttributeError(f"a tensor has no {name}")
+        raise AttributeError(explain_missing("tensor", name))
 
     def __getitem__(self, slices: Any) -> tensor:
         from mini_triton.language.shape import index  # which needs this module first

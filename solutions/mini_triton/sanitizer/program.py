@@ -15,6 +15,7 @@ from mini_triton.codegen.library import atomics, combine
 from mini_triton.ir.core import Block, Value
 from mini_triton.ir.given.device_assert import DeviceAssertionError, check
 from mini_triton.ir.given.device_print import show
+from mini_triton.ir.interpreter import refuse
 from mini_triton.ir.ops.given.scaled import sides as sides_of
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, pointee, reach
 from mini_triton.ir.types import shape_of
@@ -22,9 +23,6 @@ from mini_triton.sanitizer.memory import Clock, Memory
 from mini_triton.sanitizer.plan import Plan, Step
 from mini_triton.sanitizer.reports import Ids, Report
 from mini_triton.sanitizer.shadows import Origin, Origins, Shadow, Traced, both, combined, in_lanes, merged, propagate
-
-WIDE = {"arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.shli": np.left_shift}
-"""What may wrap around, in more bits."""
 
 
 @dataclass
@@ -78,13 +76,12 @@ class Program:
         values.update(zip(block.arguments, arguments, strict=True))
         for step in self.launch.plan.steps[block]:
             operands = [values[operand] for operand in step.operands]
-            if step.name in EFFECTS:
-                results = EFFECTS[step.name](self, step, *operands)
-            elif operands:
-                results = self.compute(step, operands)
+            if (effect := EFFECTS.get(step.name)) is not None:
+                values.update(zip(step.results, effect(self, step, *operands), strict=True))
+            elif not operands:
+                values[step.results[0]] = Traced(step.constant)
             else:
-                results = [Traced(step.constant)]
-            values.update(zip(step.results, results, strict=True))
+                values.update(zip(step.results, self.compute(step, operands), strict=True))
         return [values[value] for value in block.terminator.operands] if block.terminator else []
 
     def compute(self, step: Step, operands: Sequence[Traced]) -> Sequence[Traced]:
@@ -92,21 +89,24 @@ class Program:
         if step.function is None:
             raise NotImplementedError(f"the sanitizer does not know {step.name}")
         results = [Traced(value) for value in step.function(*[operand.value for operand in operands])]
-        if any(operand.taint is not None or operand.wrap is not None for operand in operands):
-            shadows = propagate(step, operands)
-            results = [Traced(result.value, *pair) for result, pair in zip(results, shadows, strict=True)]
+        for operand in operands:
+            if operand.taint is not None or operand.wrap is not None:
+                shadows = propagate(step, operands)
+                results = [Traced(result.value, *pair) for result, pair in zip(results, shadows, strict=True)]
+                break
         if step.divides and "division" in self.launch.kinds:
             zero = np.asarray(operands[1].value == 0)
             if zero.any():
                 taint = self.origins.mark(zero, Origin("division", step, "an integer is divided by zero", "", None))
                 results = [Traced(result.value, both(result.taint, taint), result.wrap) for result in results]
-        if step.name in WIDE and step.results[0] in self.launch.plan.narrow and "overflow" in self.launch.kinds:
-            exact = WIDE[step.name](*(np.asarray(operand.value, np.int64) for operand in operands))
-            wrapped = np.asarray(exact != results[0].value)
+        if step.wide is not None and "overflow" in self.launch.kinds:
+            (result,) = results
+            exact = step.wide(operands[0].value, operands[1].value, dtype=np.int64)
+            wrapped = exact != result.value
             if wrapped.any():
-                what = f"the offset {{}} does not fit int{8 * results[0].value.itemsize}"
-                shadow = self.origins.mark(wrapped, Origin("overflow", step, what, "", exact))
-                results = [Traced(results[0].value, results[0].taint, both(results[0].wrap, shadow))]
+                what = f"the offset {{}} does not fit int{8 * result.value.itemsize}"
+                origin = Origin("overflow", step, what, "", np.asarray(exact))
+                results = [result._replace(wrap=both(result.wrap, self.origins.mark(np.asarray(wrapped), origin)))]
         return results
 
     # --- reports
@@ -384,6 +384,9 @@ class Program:
     def num_programs(self, step: Step) -> Any:
         return [Traced(np.int32(self.launch.grid["xyz".index(str(step.operation.attributes["axis"]))]))]
 
+    def refuse(self, step: Step, *_: Traced) -> Any:
+        return refuse(self, step.operation)
+
     def nothing(self, step: Step, *_: Traced) -> Any:
         return []
 
@@ -404,6 +407,7 @@ EFFECTS: dict[str, Callable[..., Any]] = {
     "ub.poison": Program.poison,
     "tt.assert": Program.assert_true,
     "tt.print": Program.show,
+    "tt.elementwise_inline_asm": Program.refuse,
     "tt.get_program_id": Program.program_id,
     "tt.get_num_programs": Program.num_programs,
     "llvm.intr.assume": Program.nothing,

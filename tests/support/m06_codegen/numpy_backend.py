@@ -37,18 +37,7 @@ def run(
     """
     if isinstance(module, str):
         module = parse_module(module)
-    values = [value.copy() if isinstance(value, np.ndarray) else value for value in (*arguments, *hidden)]
-    names = [argument.name or f"argument {i}" for i, argument in enumerate(parameters(module))]
-    names += [f"hidden {i}" for i in range(len(hidden))]
-    given = [
-        Buffer.of(name, value) if isinstance(value, np.ndarray) else value
-        for name, value in zip(names, values, strict=True)
-    ]
-    for i, value in enumerate(values):
-        if isinstance(value, dict):
-            addresses = np.array([int(given[other].address(0)) for other in value["addresses"]])
-            given[i] = Buffer.of(names[i], addresses)
-    given, reachable = given[: len(arguments)], given[len(arguments) :]
+    values, given, reachable = prepare(module, arguments, hidden)
     if mode == "interpreted":
         interpreter.run(module, tuple(grid), given, reachable)
         return values
@@ -57,6 +46,24 @@ def run(
         kernel.chunk = chunk or kernel.chunk
         kernel(tuple(grid), given, reachable)
     return values
+
+
+def prepare(
+    module: Module, arguments: Sequence[Any], hidden: Sequence[Any] = ()
+) -> tuple[list[Any], list[Any], list[Any]]:
+    """Copies of the arguments and of what is hidden; and these as a back end gets them, buffers and numbers."""
+    values = [value.copy() if isinstance(value, np.ndarray) else value for value in (*arguments, *hidden)]
+    names = [argument.name or f"argument {i}" for i, argument in enumerate(parameters(module))]
+    names += [f"hidden {i}" for i in range(len(hidden))]
+    given: list[Any] = [
+        Buffer.of(name, value) if isinstance(value, np.ndarray) else value
+        for name, value in zip(names, values, strict=True)
+    ]
+    for i, value in enumerate(values):
+        if isinstance(value, dict):
+            addresses = np.array([int(given[other].address(0)) for other in value["addresses"]])
+            given[i] = Buffer.of(names[i], addresses)
+    return values, given[: len(arguments)], given[len(arguments) :]
 
 
 def parameters(module: Module) -> Sequence[Any]:

@@ -9,9 +9,10 @@ Source: Triton's `third_party/nvidia/language/cuda/libdevice.py`; NVIDIA's libde
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from mini_triton.given.missing import explain_missing
 from mini_triton.ir.types import TensorType
 from mini_triton.language.context import builtin
 from mini_triton.language.dtypes import dtype, float32, float64, int1, int32, int64, uint32, uint64
@@ -118,6 +119,9 @@ TABLE: dict[str, Versions] = {
     "float_as_uint": {(float32,): ("__nv_float_as_uint", int32)},
     "longlong_as_double": {(int64,): ("__nv_longlong_as_double", float64)},
     "double_as_longlong": {(float64,): ("__nv_double_as_longlong", int64)},
+    "double2hiint": {(float64,): ("__nv_double2hiint", int32)},
+    "double2loint": {(float64,): ("__nv_double2loint", int32)},
+    "hiloint2double": {(int32, int32): ("__nv_hiloint2double", float64)},
     "int2double_rn": {(int32,): ("__nv_int2double_rn", float64)},
     "uint2double_rn": {(uint32,): ("__nv_uint2double_rn", float64)},
     **{name: versions for rounding in ROUNDINGS for name, versions in _rounded(rounding).items()},
@@ -135,8 +139,10 @@ def call(name: str, *xs: Any) -> tensor:
     tensors = broadcast_together(*map(to_tensor, xs))
     dtypes = tuple(x.dtype for x in tensors)
     if dtypes not in TABLE[name]:
-        known = ", ".join(map(str, TABLE[name]))
-        raise ValueError(f"libdevice.{name} does not take {dtypes}, only {known}")
+        known = ", ".join(map(spelled, TABLE[name]))
+        raise ValueError(
+            f"input arg type does not match. Expect one of {known}, got {spelled(dtypes)} for libdevice.{name}"
+        )
     symbol, dtype = TABLE[name][dtypes]
     shape = tensors[0].shape
     result = TensorType(shape, dtype.ir_type) if shape else dtype.ir_type
@@ -157,6 +163,11 @@ def _function(name: str) -> Callable[..., tensor]:
 
 def __getattr__(name: str) -> Any:
     if name not in TABLE:
-        raise AttributeError(f"libdevice has no {name}")
+        raise AttributeError(explain_missing("tl.extra.libdevice", name))
     globals()[name] = _function(name)
     return globals()[name]
+
+
+def spelled(dtypes: Iterable[Any]) -> str:
+    """Dtypes as a message has them: `(fp32, fp32)`."""
+    return f"({', '.join(map(str, dtypes))})"

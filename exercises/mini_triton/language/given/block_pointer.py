@@ -24,7 +24,7 @@ from mini_triton.language.context import builtin
 from mini_triton.language.creation import arange, full
 from mini_triton.language.dtypes import int1, int8, int32, int64, pointer_type
 from mini_triton.language.shape import broadcast_to, expand_dims
-from mini_triton.language.tensor import block_type, convert, make_scalar, tensor
+from mini_triton.language.tensor import block_type, convert, make_scalar, member, tensor
 
 __all__ = ["make_block_ptr", "advance"]
 
@@ -111,6 +111,7 @@ def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_s
     return block_pointer(base, widen(shape), widen(strides), widen(offsets, narrow=True), block_shape)
 
 
+@member
 @builtin
 def advance(base: block_pointer, offsets: Any) -> block_pointer:
     """The same as a function."""

@@ -18,14 +18,13 @@ from mini_triton.language.dtypes import DTYPES, dtype, int32, pointer_type
 from mini_triton.language.signature import parse_type
 from mini_triton.language.tensor import broadcast_together, to_tensor
 
-__all__ = ["TRITON_MAX_TENSOR_NUMEL", "condition", "const", "map_elementwise", "pi32_t", "slice", "str_to_ty", "tuple"]
+__all__ = ["TRITON_MAX_TENSOR_NUMEL", "condition", "const", "map_elementwise", "pi32_t", "str_to_ty", "tuple"]
 
 TRITON_MAX_TENSOR_NUMEL = 2**20
 """The largest tensor."""
 
 pi32_t = pointer_type(int32)
 tuple = builtins.tuple
-slice = builtins.slice
 
 CONSTEXPR_0 = constexpr(0)
 
@@ -36,6 +35,7 @@ class const:
     """The annotation of a pointer that is not stored to: `x: tl.const`."""
 
 
+@builtin
 def str_to_ty(name: str, c: Any = None) -> dtype | pointer_type:
     """The type that a launch spells like this: "fp32", "*i32", "*kfp16"."""
     return parse_type(name)

@@ -34,7 +34,7 @@ def _promise(name: str, x: tensor, values: Any) -> tensor:
         if not isinstance(value, int):
             raise TypeError(f"values element {i} must have type `constexpr[int]`, got {value!r}")
     if len(values) != (len(x.shape) or name == "tt.divisibility"):
-        raise ValueError(f"{x!r} does not match the length of values {list(values)}")
+        raise ValueError(f"Shape of input does not match the length of values: {x!r} and {list(values)}")
     annotated(x.handle)[name] = tuple(values)
     return x
 
@@ -94,7 +94,7 @@ def static_assert(cond: Any, msg: str = "") -> None:
 def device_print(prefix: str, *args: Any, hex: bool = False) -> None:
     """Print values of the running kernel, after a text that the compiler knows."""
     if not isinstance(prefix, str) or not prefix.isascii():
-        raise TypeError(f"device_print needs a text of ASCII characters first, not {prefix!r}")
+        raise TypeError(f"{prefix} is not string: device_print needs a text of ASCII characters first")
     values = [to_tensor(arg) for arg in args]
     if values:
         prefix = f"{prefix.removesuffix(' ').removesuffix(':')}: "

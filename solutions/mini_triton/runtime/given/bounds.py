@@ -75,9 +75,9 @@ def describe_storage(name: str, value: Any) -> str:
     if not shape or strides == tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape))):
         return ""
     count = Buffer.of(name, value).data.size
-    shared = ", elements share memory: pass a contiguous copy" if count < math.prod(shape) else ""
+    shared = ". Elements share memory: pass a contiguous copy" if count < math.prod(shape) else ""
     elements = "1 element" if count == 1 else f"{count} elements"
-    return f"the storage of {name} has {elements}, for shape {shape} and strides {strides}{shared}"
+    return f"the storage of {name} has {elements}: its shape is {shape}, its strides are {strides}{shared}"
 
 
 def strides_of(value: Any) -> tuple[int, ...]:

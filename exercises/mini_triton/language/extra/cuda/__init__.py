@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import Any
 
 from mini_triton.given.missing import explain_missing
-from mini_triton.language.context import builtin
+from mini_triton.language.context import builtin, warps
 from mini_triton.language.dtypes import dtype, int32, int64
 from mini_triton.language.extra import libdevice
 from mini_triton.language.given.inline_asm import inline_asm_elementwise
 from mini_triton.language.tensor import tensor
 
-__all__ = ["gdc_launch_dependents", "gdc_wait", "globaltimer", "libdevice", "smid"]
+__all__ = ["gdc_launch_dependents", "gdc_wait", "globaltimer", "libdevice", "num_threads", "num_warps", "smid"]
 
 
 def _instruction(asm: str, constraints: str, dtype: dtype, is_pure: bool) -> tensor:
@@ -44,6 +44,18 @@ def gdc_wait() -> None:
 def gdc_launch_dependents() -> None:
     """The kernel that is launched after this one may begin."""
     _instruction("griddepcontrol.launch_dependents; // dummy $0", "=r", int32, False)
+
+
+@builtin
+def num_warps() -> int:
+    """How many warps run the program."""
+    return warps()
+
+
+@builtin
+def num_threads() -> int:
+    """How many threads run the program."""
+    return 32 * warps()
 
 
 def __getattr__(name: str) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ import numpy as np
 from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, stored, with_ones
 from mini_triton.codegen.library.lazy.box import Box
 
-COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal)
+COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
+    np.less: operator.lt,
+    np.less_equal: operator.le,
+    np.greater: operator.gt,
+    np.greater_equal: operator.ge,
+}
+"""Python compares two of its integers ten times as fast as NumPy does."""
 LIMIT = 2**61  # sums of two numbers below this one fit in int64
 
 
@@ -86,7 +93,7 @@ class Affine(Lazy):
         if a is None or b is None:
             return None
         if ufunc in COMPARISONS:
-            return compared(ufunc, a, b)
+            return compared(COMPARISONS[ufunc], a, b)
         result = None
         if ufunc is np.add:
             result = a.plus(b)
@@ -166,7 +173,7 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
     return result if -LIMIT < low and high < LIMIT else None
 
 
-def compared(compare: np.ufunc, a: Affine, b: Affine) -> Box | None:
+def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
     """Where `compare(a, b)` is true, or None if that is no box."""
     difference = a.minus(b)
     if difference is None:

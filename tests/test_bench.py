@@ -1,0 +1,12 @@
+"""The benchmarks measure kernels that are there."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.workloads import WORKLOADS, Workload
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda workload: workload.name)
+def test_workloads(workload: Workload) -> None:
+    assert f"def {workload.kernel}(" in workload.path.read_text(encoding="utf-8")
