@@ -15,7 +15,7 @@ import hashlib
 import importlib.util
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,7 +27,7 @@ import mini_triton
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
 from mini_triton.frontend.given.adopted import adopt
 from mini_triton.frontend.names import written
-from mini_triton.language.constexpr import unwrap
+from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.runtime.cache import FORMAT
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized
@@ -43,11 +43,16 @@ class Reference:
     function: KernelSource
     path: str  # "BLOCK", or with the modules that lead there: "settings.BLOCK"
     value: Any
+    known: Any = field(init=False, repr=False, compare=False)  # the value, or a copy of it that nobody else can change
+
+    def __post_init__(self) -> None:
+        value = self.value
+        object.__setattr__(self, "known", constexpr(value.value) if isinstance(value, constexpr) else value)
 
     def has_changed(self) -> bool:
         """Whether the name stands for something else by now. (Given.)"""
         now = resolve(self.function.globals, self.path)
-        return now is not self.value and describe(now) != describe(self.value)
+        return unwrap(now) is not unwrap(self.known) and describe(now) != describe(self.known)
 
 
 def paths(tree: ast.FunctionDef) -> list[str]:

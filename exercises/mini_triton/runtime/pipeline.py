@@ -28,7 +28,7 @@ from mini_triton.frontend.function import KernelSource
 from mini_triton.ir.core import Module
 from mini_triton.ir.printer import print_module, without_locations
 from mini_triton.ir.verifier import verify_after
-from mini_triton.language.context import debugging
+from mini_triton.language.context import debugging, running_on
 from mini_triton.language.signature import inputs_of, parse_type, spell
 from mini_triton.runtime import inspection
 from mini_triton.runtime.options import Options
@@ -108,19 +108,19 @@ def read_source(_: None, compilation: Compilation) -> str:
     return compilation.kernel.source
 
 
-def with_debugging(run: Callable[[str, Compilation], Module]) -> Callable[[str, Compilation], Module]:
-    """Have a stage build device assertions if the options say so. (Given.)"""
+def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Compilation], Module]:
+    """Let a stage know the options: the number of warps, and whether to build device assertions. (Given.)"""
 
     @functools.wraps(run)
     def call(source: str, compilation: Compilation) -> Module:
         options = compilation.options
-        with debugging(options.debug, options.sanitize_overflow):
+        with running_on(options.num_warps), debugging(options.debug, options.sanitize_overflow):
             return run(source, compilation)
 
     return call
 
 
-@with_debugging
+@with_options
 def build_module(_: str, compilation: Compilation) -> Module:
     """Run the front end on the kernel: milestones 1 to 5."""
     # Task 7.5: `ast_to_ttir` also wants the names of the arguments that are multiples of 16.
