@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Block, BlockArgument, Operation, OpResult, Region, Value
-from mini_triton.transforms.effects import COMBINING, WRITES, own_effects
+from mini_triton.transforms.effects import COMBINING, WRITES, is_inside, own_effects
 from mini_triton.transforms.rewriting import Match, constant_of, match, parse
 
 STRUCTURED = ("scf.for", "scf.if", "scf.while")
@@ -96,8 +96,9 @@ def replace_by(operation: Operation, values: Sequence[Value]) -> None:
 def replace_known(module: Operation) -> bool:
     """Use, for a value that control flow only passes on, the value that it always is; whether there were any.
 
-    A carried value of an `scf.for` that is yielded as it is, or as it was initially, is its initial value. A result of
-    an `scf.if` that both branches yield is what they yield. Inside of a branch, the condition is true or false.
+    A carried value of an `scf.for` that is yielded as it is, or as it was initially, is its initial value. If a loop
+    runs, and yields a value from outside, that is the result. A result of an `scf.if` that both branches yield is what
+    they yield. Inside of a branch, the condition is true or false.
     """
     # (task 9.5) Only values that are used count: then nothing is found twice. A branch may be missing.
     changed = False
@@ -109,6 +110,8 @@ def replace_known(module: Operation) -> bool:
             for init, argument, yielded, result in carried:
                 if yielded is argument or yielded is init:
                     found += [(argument, init), (result, init)]
+                elif count_rounds(operation) and not is_inside(yielded, operation):
+                    found.append((result, yielded))
         elif operation.name == "scf.if":
             changed |= assume_condition(operation)
             if operation.results:

@@ -10,7 +10,7 @@ Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
 
 from __future__ import annotations
 
-from mini_triton.ir.core import Operation
+from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.ops.definition import definition
 
 NOTHING, READS, WRITES = 0, 1, 2
@@ -47,3 +47,14 @@ def is_dead(operation: Operation) -> bool:
         and operation.name not in TERMINATORS
         and not effects(operation) & WRITES
     )
+
+
+def is_inside(value: Value, operation: Operation) -> bool:
+    """Whether a value is defined in a block of an operation, or deeper."""
+    block = value.parent_block
+    while block is not None and block.parent is not None:
+        holder = block.parent.parent
+        if holder is operation:
+            return True
+        block = holder.parent if holder else None
+    return False

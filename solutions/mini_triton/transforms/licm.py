@@ -5,8 +5,8 @@ Source: MLIR's `LoopInvariantCodeMotionUtils.cpp`; Triton's `LoopInvariantCodeMo
 
 from __future__ import annotations
 
-from mini_triton.ir.core import Operation, Value
-from mini_triton.transforms.effects import READS, TERMINATORS, WRITES, effects
+from mini_triton.ir.core import Operation
+from mini_triton.transforms.effects import READS, TERMINATORS, WRITES, effects, is_inside
 from mini_triton.transforms.rewriting import constant_of
 
 LOOPS = ("scf.for", "scf.while")
@@ -68,14 +68,3 @@ def is_invariant(operation: Operation, loop: Operation) -> bool:
     used = [operand for inner in operation.walk() for operand in inner.operands]
     return not any(is_inside(value, loop) and not is_inside(value, operation) for value in used)
     # (end)
-
-
-def is_inside(value: Value, operation: Operation) -> bool:
-    """Whether a value is defined in a block of an operation, or deeper. (Given.)"""
-    block = value.parent_block
-    while block is not None and block.parent is not None:
-        holder = block.parent.parent
-        if holder is operation:
-            return True
-        block = holder.parent if holder else None
-    return False
