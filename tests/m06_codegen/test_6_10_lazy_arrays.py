@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 from typing import Any
 
@@ -136,8 +137,9 @@ def test_rows_of_programs() -> None:
 
 def test_a_sum_that_needs_all_elements_is_stored() -> None:
     """Where the start has elements of its own along an axis, there is no stride along it."""
-    for text in ("each + rows", "loaded + pid * 2", "rows * columns", "columns * columns + 1", "pid * columns - rows"):
-        got = judge_expression(text, Sizes())
+    texts = ("each + rows", "loaded + pid * 2", "rows * columns", "columns * columns + 1", "pid * columns - rows")
+    for text, sizes in itertools.product(texts, (Sizes(), Sizes(programs=2, rows=2, columns=2))):
+        got = judge_expression(text, sizes)
         if isinstance(got, Affine):
             both = [a for a, size in enumerate(np.shape(got.start)) if size > 1 and got.strides[a]]
             assert not both, (

@@ -11,5 +11,6 @@ ast_visitor.py   5.2 to 5.5, 5.8  one method for each kind of node: names, opera
 values.py        5.4, 5.6         what a name may hold; flattened into tensors, and rebuilt from others
 control_flow.py  5.5, 5.7 to 5.9  `if`, `for`, `while`: the compiler runs some, others become regions
 
-Given, and worth reading: function.py, how Python's `inspect` finds a kernel's source, parameters and globals.
+Given, and worth reading: function.py, how Python's `inspect` finds a kernel's source, parameters and globals. To skip:
+given/adopted.py, helpers that real Triton's `@jit` has marked.
 """
