@@ -24,25 +24,9 @@ def key_of(operation: Operation, inside: dict[Value, int] | None = None) -> Hash
 
     Values that are defined `inside` of the operation are told apart by numbers, in order; others by their identity.
     """
-    # (task 9.4) Operands of `COMMUTATIVE` operations have no order. Attributes are compared by their `repr`, which
+    # Task 9.4: Operands of `COMMUTATIVE` operations have no order. Attributes are compared by their `repr`, which
     # tells 0.0 from -0.0.
-    inside = {} if inside is None else inside
-    operands = [inside.get(operand, id(operand)) for operand in operation.operands]
-    contents: list[Hashable] = []
-    for block in (block for region in operation.regions for block in region.blocks):
-        inside.update((argument, -len(inside) - i) for i, argument in enumerate(block.arguments, 1))
-        contents.append(tuple(argument.type for argument in block.arguments))
-        for inner in block.operations:
-            contents.append(key_of(inner, inside))
-            inside.update((result, -len(inside) - i) for i, result in enumerate(inner.results, 1))
-    return (
-        operation.name,
-        tuple(sorted(operands) if operation.name in COMMUTATIVE else operands),
-        tuple(sorted((name, repr(value)) for name, value in operation.attributes.items())),
-        tuple(result.type for result in operation.results),
-        tuple(contents),
-    )
-    # (end)
+    raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
 class Merger:
@@ -55,30 +39,9 @@ class Merger:
 
     def merge(self, block: Block) -> None:
         """Merge what is equal in a block, and what equals something known from around it."""
-        # (task 9.4) Regions come before the operation that holds them. Count a write where one may have happened:
+        # Task 9.4: Regions come before the operation that holds them. Count a write where one may have happened:
         # also before the first round of a loop, as its later rounds follow on them.
-        added: list[Hashable] = []
-        for operation in list(block.operations):
-            touched = effects(operation)
-            self.writes += operation.name in LOOPS and touched & WRITES > 0
-            for region in operation.regions:
-                for inner in region.blocks:
-                    self.merge(inner)
-            if touched & WRITES or operation.name in TERMINATORS:
-                self.writes += 1
-                continue
-            key: Hashable = (key_of(operation), self.writes if touched & READS else None)
-            if key in self.known:
-                for mine, other in zip(operation.results, self.known[key].results, strict=True):
-                    mine.replace_all_uses_with(other)
-                operation.erase()
-                self.changed = True
-            else:
-                self.known[key] = operation
-                added.append(key)
-        for key in added:
-            del self.known[key]
-        # (end)
+        raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
 def merge_equal(module: Operation) -> bool:

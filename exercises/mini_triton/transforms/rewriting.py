@@ -88,19 +88,9 @@ def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[...
     assert isinstance(root, Pattern)
 
     def rewrite(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | Value | None:
-        # (task 9.1) `match_operation` says whether the pattern fits, `build` makes a replacement that is a pattern.
+        # Task 9.1: `match_operation` says whether the pattern fits, `build` makes a replacement that is a pattern.
         # One that is a name must have the result's type.
-        found: Match = {}
-        if not match_operation(root, operation, found) or (when and not when(**found)):
-            return None
-        if built is not None:
-            if isinstance(built, str) and found[built].type != operation.result.type:
-                return None
-            return build(rewriter, built, found, operation.result.type)
-        assert callable(replacement)
-        result: Sequence[Value] | Value | None = replacement(rewriter, operation, **found)
-        return result
-        # (end)
+        raise NotImplementedError("Task 9.1: Rewriting")
 
     does = replacement if isinstance(replacement, str) else replacement.__name__
     return Rule(f"{pattern} -> {does}", (root.name,), rewrite)
@@ -117,52 +107,26 @@ def constant_of(value: Value) -> Number | None:
 
 def is_number(value: Value, number: Number) -> bool:
     """Whether a value is the constant `number`. Integers may be written signed or unsigned; -0.0 is not 0.0."""
-    # (task 9.1) A float literal matches floats only, an integer one integers only: modulo 2 ** width.
-    constant = constant_of(value)
-    if constant is None or is_float(value.type) != isinstance(number, float):
-        return False
-    if isinstance(number, float):
-        return constant == number and math.copysign(1, constant) == math.copysign(1, number)
-    return (int(constant) - int(number)) % 2 ** width(value.type) == 0
-    # (end)
+    # Task 9.1: A float literal matches floats only, an integer one integers only: modulo 2 ** width.
+    raise NotImplementedError("Task 9.1: Rewriting")
 
 
 def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
     """Whether a value fits a pattern. The values that its names stand for are put into `found`."""
-    # (task 9.1) A name that is in `found` already must stand for the same value.
-    if isinstance(pattern, Pattern):
-        return isinstance(value, OpResult) and match_operation(pattern, value.owner, found)
-    if isinstance(pattern, str):
-        return found.setdefault(pattern, value) is value and (pattern.islower() or constant_of(value) is not None)
-    return is_number(value, pattern)
-    # (end)
+    # Task 9.1: A name that is in `found` already must stand for the same value.
+    raise NotImplementedError("Task 9.1: Rewriting")
 
 
 def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
     """Whether an operation fits a pattern: its name, its attributes, its operands, from the left."""
-    # (task 9.1) The operation may have more attributes than the pattern, but as many operands.
-    if operation.name != pattern.name or len(operands := operation.operands) != len(pattern.operands):
-        return False
-    if any(operation.attributes.get(name) != value for name, value in pattern.attributes.items()):
-        return False
-    return all(match(inner, value, found) for inner, value in zip(pattern.operands, operands, strict=True))
-    # (end)
+    # Task 9.1: The operation may have more attributes than the pattern, but as many operands.
+    raise NotImplementedError("Task 9.1: Rewriting")
 
 
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
     """The value of this type that a pattern describes. A number among operands has the type of a value among them."""
-    # (task 9.1) Operands are built before their operation, which takes the result type only if its rule needs it.
-    if isinstance(pattern, str):
-        return found[pattern]
-    if not isinstance(pattern, Pattern):
-        return rewriter.constant(bool(pattern % 2) if element_type(type) == I1 else pattern, type)
-    declared = definition(pattern.name)
-    assert declared is not None
-    sibling = next((found[name].type for name in pattern.operands if isinstance(name, str)), type)
-    operands = [build(rewriter, operand, found, sibling) for operand in pattern.operands]
-    result = type if declared.schema.needs_result else ()
-    return rewriter.create(pattern.name, *operands, result=result, **pattern.attributes)
-    # (end)
+    # Task 9.1: Operands are built before their operation, which takes the result type only if its rule needs it.
+    raise NotImplementedError("Task 9.1: Rewriting")
 
 
 class Rewriter(Builder):
@@ -189,45 +153,19 @@ class Rewriter(Builder):
 
         Dead operations are erased on the way. Raises `RewriteError`, which names the rules that go in circles.
         """
-        # (task 9.1) Begin with all operations, the first one on top. An operation is tried again when one of its
+        # Task 9.1: Begin with all operations, the first one on top. An operation is tried again when one of its
         # operands is replaced; and one that a dead or replaced operation used may be dead as well.
-        self.worklist = dict.fromkeys(reversed([*root.walk()][1:]))
-        applied: list[Rule] = []
-        limit = PATIENCE * (len(self.worklist) + 1)
-        while self.worklist:
-            operation, _ = self.worklist.popitem()
-            if is_dead(operation):
-                self.erase(operation)
-            elif fitting := self.apply(operation):
-                applied.append(fitting)
-                if len(applied) > limit:
-                    raise RewriteError(explain(applied), operation.loc)
-        return self.changed
-        # (end)
+        raise NotImplementedError("Task 9.1: Rewriting")
 
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that fits, and return the rule; None if there is none."""
-        # (task 9.1) Rules are tried in order. New operations stand before the old one, and come from its place.
-        if operation.name not in self.rules or any(hint in operation.attributes for hint in HINTS):
-            return None
-        with self.before(operation), self.location(operation.loc):
-            for rule in self.rules[operation.name]:
-                values = rule.rewrite(self, operation)
-                if values is not None:
-                    self.replace(operation, [values] if isinstance(values, Value) else values)
-                    return rule
-        return None
-        # (end)
+        # Task 9.1: Rules are tried in order. New operations stand before the old one, and come from its place.
+        raise NotImplementedError("Task 9.1: Rewriting")
 
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
         """Let these values take the place of an operation's results, and erase it."""
-        # (task 9.1) Values without a name inherit that of the result. All that use the results are tried again.
-        for result, value in zip(operation.results, values, strict=True):
-            value.name = value.name or result.name
-            self.worklist.update((use.user, None) for use in result.uses)
-            result.replace_all_uses_with(value)
-        self.erase(operation)
-        # (end)
+        # Task 9.1: Values without a name inherit that of the result. All that use the results are tried again.
+        raise NotImplementedError("Task 9.1: Rewriting")
 
     def erase(self, operation: Operation) -> None:
         """Erase an operation; what computed its operands may be dead now. (Given.)"""

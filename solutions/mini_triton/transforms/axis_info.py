@@ -44,9 +44,9 @@ Info: TypeAlias = tuple[Facts, ...]
 
 def power_of_two(number: int) -> int:
     """The highest power of two that divides a number."""
-    # (task 9.8) Of 0, take `MOST`.
+    # [task 9.8] Of 0, take `MOST`.
     return number & -number if number else MOST
-    # (end)
+    # [end]
 
 
 def starts(facts: Facts, run: int, unit: int = 1) -> int:
@@ -55,9 +55,9 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
     Facts speak of the runs that count up. The middle of such a run may be odd: if it is 8 long, and begins at multiples
     of 8, runs of 2 begin at multiples of 2.
     """
-    # (task 9.8) Longer runs begin where shorter ones do.
+    # [task 9.8] Longer runs begin where shorter ones do.
     return facts.divisibility if facts.contiguity <= run else gcd(facts.divisibility, run * unit)
-    # (end)
+    # [end]
 
 
 # --- rules: facts along one axis, of this size, from those of the operands
@@ -65,36 +65,36 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
 
 def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
     """A sum: if one counts up while the other stays the same, the sum counts up. `unit` scales the second."""
-    # (task 9.8) Both may count up somewhere; take the longer runs.
+    # [task 9.8] Both may count up somewhere; take the longer runs.
     contiguity = max(gcd(x.contiguity, y.constancy), gcd(x.constancy, y.contiguity))
     divisibility = gcd(starts(x, contiguity, unit), min(MOST, starts(y, contiguity) * unit))
     value = None if x.value is None or y.value is None else x.value + y.value * unit
     return Facts(contiguity, divisibility, gcd(x.constancy, y.constancy), value)
-    # (end)
+    # [end]
 
 
 def subtract(size: int, x: Facts, y: Facts) -> Facts:
     """A difference: it counts up only if the first does."""
-    # (task 9.8) As a sum.
+    # [task 9.8] As a sum.
     contiguity = gcd(x.contiguity, y.constancy)
     value = None if x.value is None or y.value is None else x.value - y.value
     return Facts(contiguity, gcd(starts(x, contiguity), starts(y, contiguity)), gcd(x.constancy, y.constancy), value)
-    # (end)
+    # [end]
 
 
 def multiply(size: int, x: Facts, y: Facts) -> Facts:
     """A product: it counts up only if one factor is 1."""
-    # (task 9.8) Every element is the first of a run, then.
+    # [task 9.8] Every element is the first of a run, then.
     if x.value == 1 or y.value == 1:
         return y if x.value == 1 else x
     value = None if x.value is None or y.value is None else x.value * y.value
     return Facts(1, min(MOST, starts(x, 1) * starts(y, 1)), gcd(x.constancy, y.constancy), value)
-    # (end)
+    # [end]
 
 
 def divide(size: int, x: Facts, y: Facts) -> Facts:
     """A quotient: while what is divided counts up, the quotient stays the same for a while."""
-    # (task 9.8) That is known only if `x` counts up along the whole axis, and `y` is the same there.
+    # [task 9.8] That is known only if `x` counts up along the whole axis, and `y` is the same there.
     if y.value == 1:
         return x
     constancy = gcd(x.constancy, y.constancy)
@@ -103,28 +103,28 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
     divisor = y.value if y.value and y.value == power_of_two(y.value) else starts(x, 1)
     value = x.value // y.value if x.value and y.value and x.value > 0 < y.value else None
     return Facts(1, max(1, starts(x, 1) // divisor), constancy, value)
-    # (end)
+    # [end]
 
 
 def remainder(size: int, x: Facts, y: Facts) -> Facts:
     """A remainder counts up while what is divided does, up to the divisor."""
-    # (task 9.8) As for the quotient.
+    # [task 9.8] As for the quotient.
     if y.value == 1:
         return Facts(1, MOST, size, 0)
     contiguity = 1
     if x.contiguity == size == y.constancy:
         contiguity = gcd(x.contiguity, gcd(x.divisibility, y.divisibility))
     return Facts(contiguity, gcd(starts(x, contiguity), y.divisibility), gcd(x.constancy, y.constancy))
-    # (end)
+    # [end]
 
 
 def shift_left(size: int, x: Facts, y: Facts) -> Facts:
     """A shift to the left multiplies by a power of two."""
-    # (task 9.8) If one knows by which.
+    # [task 9.8] If one knows by which.
     if y.value is None or not 0 <= y.value < 62:
         return Facts(constancy=gcd(x.constancy, y.constancy))
     return multiply(size, x, Facts(1, 2**y.value, size, 2**y.value))
-    # (end)
+    # [end]
 
 
 def shift_right(size: int, x: Facts, y: Facts) -> Facts:
@@ -149,32 +149,32 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
 
     So is `at < n`, for `n` a multiple of 16, the same for 16 elements each.
     """
-    # (task 9.8) `<` and `>=` change in front of an element that equals the other side, `<=` and `>` behind it.
+    # [task 9.8] `<` and `>=` change in front of an element that equals the other side, `<=` and `>` behind it.
     constancy = gcd(x.constancy, y.constancy)
     for one, other, ends in ((x, y, ("lt", "ge")), (y, x, ("gt", "le"))):
         if predicate[1:] in ends and one.contiguity == size == other.constancy:
             constancy = max(constancy, gcd(one.contiguity, gcd(one.divisibility, other.divisibility)))
     return Facts(constancy=constancy)
-    # (end)
+    # [end]
 
 
 def choose(size: int, condition: Facts, x: Facts, y: Facts) -> Facts:
     """A select: what holds for both, as long as the condition stays the same."""
-    # (task 9.8) A run of the result may be no longer than one of the condition.
+    # [task 9.8] A run of the result may be no longer than one of the condition.
     both = join(x, y)
     contiguity = gcd(both.contiguity, condition.constancy)
     divisibility = gcd(starts(x, contiguity), starts(y, contiguity))
     return Facts(contiguity, divisibility, gcd(both.constancy, condition.constancy), both.value)
-    # (end)
+    # [end]
 
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
     """What holds for either of two values."""
-    # (task 9.8) Runs that both have.
+    # [task 9.8] Runs that both have.
     contiguity = gcd(x.contiguity, y.contiguity)
     divisibility = gcd(starts(x, contiguity, unit), starts(y, contiguity, unit))
     return Facts(contiguity, divisibility, gcd(x.constancy, y.constancy), x.value if x.value == y.value else None)
-    # (end)
+    # [end]
 
 
 def keep(size: int, x: Facts) -> Facts:
@@ -223,7 +223,7 @@ def along(info: Info, type: Type, shape: Sequence[int]) -> Info:
 
 def transfer(operation: Operation, infos: Sequence[Info]) -> Info:
     """What is known of the one result of an operation, from what is known of its operands."""
-    # (task 9.8) A row in `ELEMENTWISE` is asked for each axis. Scalars among tensors are the same along all axes.
+    # [task 9.8] A row in `ELEMENTWISE` is asked for each axis. Scalars among tensors are the same along all axes.
     name, type = operation.name, operation.result.type
     attributes: dict[str, Any] = operation.attributes
     shape = sizes(type)
@@ -257,7 +257,7 @@ def transfer(operation: Operation, infos: Sequence[Info]) -> Info:
     if name in ELEMENTWISE:
         return tuple(ELEMENTWISE[name](*axis) for axis in zip(shape, *wide, strict=True))
     return unknown(type)
-    # (end)
+    # [end]
 
 
 def promised(info: Info, attributes: dict[str, Attribute]) -> Info:
@@ -285,7 +285,7 @@ class AxisAnalysis:
 
     def visit(self, block: Block) -> Sequence[Info]:
         """Go through a block whose arguments are known; what is known of the operands of its terminator."""
-        # (task 9.8) Structured control flow has a method each; other operations have `transfer`.
+        # [task 9.8] Structured control flow has a method each; other operations have `transfer`.
         for operation in block.operations:
             infos = [self[operand] for operand in operation.operands]
             if operation.name in ("scf.for", "scf.while", "scf.if"):
@@ -296,18 +296,18 @@ class AxisAnalysis:
                 results = [unknown(result.type) for result in operation.results]
             self.infos.update(zip(operation.results, results, strict=True))
         return [self[operand] for operand in block.operations[-1].operands]
-        # (end)
+        # [end]
 
     def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
         """What holds after either branch."""
-        # (task 9.8) The second region may have no block.
+        # [task 9.8] The second region may have no block.
         ends = [self.visit(region.block) for region in operation.regions if region.blocks]
         return merge(operation.results, ends[0], ends[-1])
-        # (end)
+        # [end]
 
     def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
         """What holds of carried values before every round, and so after the last one."""
-        # (task 9.8) The induction variable begins with the lower bound, and grows by the step.
+        # [task 9.8] The induction variable begins with the lower bound, and grows by the step.
         (lower,), _, (step,), *carried = infos
         block = operation.regions[0].block
         variable = (Facts(divisibility=gcd(lower.divisibility, step.divisibility)),)
@@ -317,11 +317,11 @@ class AxisAnalysis:
             if after == carried:
                 return after
             carried = after
-        # (end)
+        # [end]
 
     def visit_while(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
         """What holds whenever the condition is asked."""
-        # (task 9.8) The results are what the first region forwards.
+        # [task 9.8] The results are what the first region forwards.
         before, after = (region.block for region in operation.regions)
         carried = list(infos)
         while True:
@@ -332,7 +332,7 @@ class AxisAnalysis:
             if joined == carried:
                 return forwarded
             carried = joined
-        # (end)
+        # [end]
 
 
 def merge(values: Sequence[Value], infos: Sequence[Info], others: Sequence[Info]) -> list[Info]:

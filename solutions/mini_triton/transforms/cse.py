@@ -24,7 +24,7 @@ def key_of(operation: Operation, inside: dict[Value, int] | None = None) -> Hash
 
     Values that are defined `inside` of the operation are told apart by numbers, in order; others by their identity.
     """
-    # (task 9.4) Operands of `COMMUTATIVE` operations have no order. Attributes are compared by their `repr`, which
+    # [task 9.4] Operands of `COMMUTATIVE` operations have no order. Attributes are compared by their `repr`, which
     # tells 0.0 from -0.0.
     inside = {} if inside is None else inside
     operands = [inside.get(operand, id(operand)) for operand in operation.operands]
@@ -42,7 +42,7 @@ def key_of(operation: Operation, inside: dict[Value, int] | None = None) -> Hash
         tuple(result.type for result in operation.results),
         tuple(contents),
     )
-    # (end)
+    # [end]
 
 
 class Merger:
@@ -55,7 +55,7 @@ class Merger:
 
     def merge(self, block: Block) -> None:
         """Merge what is equal in a block, and what equals something known from around it."""
-        # (task 9.4) Regions come before the operation that holds them. Count a write where one may have happened:
+        # [task 9.4] Regions come before the operation that holds them. Count a write where one may have happened:
         # also before the first round of a loop, as its later rounds follow on them.
         added: list[Hashable] = []
         for operation in list(block.operations):
@@ -78,7 +78,7 @@ class Merger:
                 added.append(key)
         for key in added:
             del self.known[key]
-        # (end)
+        # [end]
 
 
 def merge_equal(module: Operation) -> bool:

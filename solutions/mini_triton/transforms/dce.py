@@ -36,7 +36,7 @@ def eliminate_dead_code(module: Operation) -> bool:
 
 def unwrap_known(module: Operation) -> bool:
     """Replace branches and loops, of which one knows what runs, by that; whether there were any."""
-    # (task 9.5) `splice` puts the operations of a block in the place of the operation that holds it. Inner ones first:
+    # [task 9.5] `splice` puts the operations of a block in the place of the operation that holds it. Inner ones first:
     # the outer one may take them with it.
     changed = False
     for operation in reversed([*module.walk()]):
@@ -52,19 +52,19 @@ def unwrap_known(module: Operation) -> bool:
                 replace_by(operation, inits)
             changed = True
     return changed
-    # (end)
+    # [end]
 
 
 def count_rounds(loop: Operation) -> int | None:
     """How often an `scf.for` runs; None if its bounds are not known."""
-    # (task 9.5) No step is needed to know of a loop that it does not run.
+    # [task 9.5] No step is needed to know of a loop that it does not run.
     lower, upper, step = (constant_of(bound) for bound in loop.operands[:3])
     if lower is None or upper is None:
         return 0 if loop.operands[0] is loop.operands[1] else None
     if upper <= lower:
         return 0
     return None if step is None else len(range(int(lower), int(upper), int(step)))
-    # (end)
+    # [end]
 
 
 def splice(operation: Operation, block: Block | None, arguments: Sequence[Value]) -> None:
@@ -100,7 +100,7 @@ def replace_known(module: Operation) -> bool:
     runs, and yields a value from outside, that is the result. A result of an `scf.if` that both branches yield is what
     they yield. Inside of a branch, the condition is true or false.
     """
-    # (task 9.5) Only values that are used count: then nothing is found twice. A branch may be missing.
+    # [task 9.5] Only values that are used count: then nothing is found twice. A branch may be missing.
     changed = False
     for operation in module.walk():
         found: list[tuple[Value, Value]] = []
@@ -122,7 +122,7 @@ def replace_known(module: Operation) -> bool:
             changed |= bool(old.uses)
             old.replace_all_uses_with(new)
     return changed
-    # (end)
+    # [end]
 
 
 def assume_condition(branch: Operation) -> bool:
@@ -190,7 +190,7 @@ class Liveness:
 
     def keep(self, operation: Operation) -> None:
         """An operation matters: so does the one around it, and what it needs in order to run."""
-        # (task 9.5) `needs` says which operands these are; `read` marks a value.
+        # [task 9.5] `needs` says which operands these are; `read` marks a value.
         if operation in self.operations:
             return
         self.operations.add(operation)
@@ -203,7 +203,7 @@ class Liveness:
         if operation.parent_op is not None:
             self.keep(operation.parent_op)
         self.read(*needs(operation))
-        # (end)
+        # [end]
 
     def read(self, *values: Value) -> None:
         """Values matter: what they come from is traced later. (Given.)"""
@@ -212,13 +212,13 @@ class Liveness:
 
     def trace(self, value: Value) -> None:
         """A value matters: so does the operation that defines it, and what that passes on as this value."""
-        # (task 9.5) `passed_on` says which values these are.
+        # [task 9.5] `passed_on` says which values these are.
         assert isinstance(value, OpResult | BlockArgument)
         holder = value.owner if isinstance(value, OpResult) else holder_of(value)
         if holder is not None:
             self.keep(holder)
             self.read(*passed_on(holder, value))
-        # (end)
+        # [end]
 
 
 def needs(operation: Operation) -> Sequence[Value]:
@@ -232,7 +232,7 @@ def needs(operation: Operation) -> Sequence[Value]:
 
 def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator[Value]:
     """The values that structured control flow passes on as this one: to a result or to an argument of a block."""
-    # (task 9.5) Initial values, and what a region yields. The first argument of a `for` is not carried.
+    # [task 9.5] Initial values, and what a region yields. The first argument of a `for` is not carried.
     if operation.name == "scf.for":
         carried = value.index - isinstance(value, BlockArgument)
         if carried >= 0:
@@ -248,7 +248,7 @@ def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator
             yield terminator(after).operands[value.index]
         else:
             yield terminator(before).operands[1 + value.index]
-    # (end)
+    # [end]
 
 
 def holder_of(value: Value) -> Operation | None:

@@ -34,7 +34,7 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     None also for a result that is NaN, as its bits are lost in a constant, and for one that constants cannot be.
     """
-    # (task 9.2) `evaluate` takes NumPy scalars: `as_scalar`. It may warn of what overflows.
+    # [task 9.2] `evaluate` takes NumPy scalars: `as_scalar`. It may warn of what overflows.
     constants = [number for operand in operation.operands if (number := constant_of(operand)) is not None]
     if len(constants) < len(operation.operands) or is_pointer(operation.result.type):
         return None
@@ -45,17 +45,17 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
         results = evaluate(operation, scalars)
     number = as_number(results[0], operation.result.type) if results else None
     return None if number is None or number != number else rewriter.constant(number, operation.result.type)
-    # (end)
+    # [end]
 
 
 def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | None:
     """The results of an operation that moves elements, all of which are one constant; None if they are not."""
-    # (task 9.2) Two constants are the same if their `repr` is: 0.0 and -0.0 are not.
+    # [task 9.2] Two constants are the same if their `repr` is: 0.0 and -0.0 are not.
     constants = [constant_of(operand) for operand in operation.operands]
     if (first := constants[0]) is None or len(set(map(repr, constants))) > 1:
         return None
     return [rewriter.constant(first, result.type) for result in operation.results]
-    # (end)
+    # [end]
 
 
 def fold_range(rewriter: Rewriter, operation: Operation) -> Value | None:
@@ -69,7 +69,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     Constants inside of a reduction's region stay: the region is a function of its own in a back end.
     """
-    # (task 9.2) The block that a function begins with has the function as its `parent_op`.
+    # [task 9.2] The block that a function begins with has the function as its `parent_op`.
     around = operation.parent_op
     while around and around.name != "tt.func":
         if around.name in COMBINING:
@@ -79,7 +79,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
         return None
     with rewriter.before(block.operations[0]):
         return rewriter.like(operation, result=operation.result.type)
-    # (end)
+    # [end]
 
 
 def is_pointer(type: Type) -> bool:
