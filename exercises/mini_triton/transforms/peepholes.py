@@ -149,8 +149,8 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """An elementwise operation on smaller tensors, or on scalars, whose result then is broadcast."""
-    # Task 9.3: Each tensor operand is a splat, a constant, or a broadcast; not all are constants. All broadcasts must
-    # come from one shape, in which the operation is then done; without any it is done on scalars.
+    # Task 9.3: Each tensor operand must be a splat, a constant, or a broadcast; one of them is a splat or a broadcast.
+    # All broadcasts must come from one shape, in which the operation is then done; without any it is done on scalars.
     raise NotImplementedError("Task 9.3: Peepholes")
 
 
@@ -266,7 +266,7 @@ SHAPES = [
     *(rule(f"tt.{move}(tt.splat(x))", splat_again) for move in ("broadcast", "reshape", "expand_dims", "trans")),
     rule("tt.expand_dims(tt.broadcast(x))", expand_first),
     rule("tt.split(tt.join(x, y))", split_joined),
-    Rule("sink splats and broadcasts", (*TABLE, "tt.addptr"), sink),
+    *(Rule(f"sink {name}", (*TABLE, "tt.addptr"), sink, frozenset([name])) for name in ("tt.splat", "tt.broadcast")),
 ]
 MEMORY = [
     rule("tt.addptr(p, 0)", "p"),

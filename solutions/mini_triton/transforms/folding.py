@@ -97,9 +97,10 @@ def as_number(scalar: np.generic, type: Type) -> Number:
     return float(scalar) if isinstance(element_type(type), FloatType) else scalar.item()
 
 
+CONSTANT = frozenset(["arith.constant"])
 FOLDING = (
-    Rule("fold elementwise operations", (*TABLE,), fold_elementwise),
-    Rule("fold operations that move elements", MOVING, fold_moving),
+    Rule("fold elementwise operations", (*TABLE,), fold_elementwise, CONSTANT),
+    Rule("fold operations that move elements", MOVING, fold_moving, CONSTANT),
     Rule("fold ranges", ("tt.make_range",), fold_range),
     Rule("raise constants", ("arith.constant",), raise_constant),
 )

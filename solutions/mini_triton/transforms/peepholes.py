@@ -149,13 +149,11 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """An elementwise operation on smaller tensors, or on scalars, whose result then is broadcast."""
-    # [task 9.3] Each tensor operand is a splat, a constant, or a broadcast; not all are constants. All broadcasts must
-    # come from one shape, in which the operation is then done; without any it is done on scalars.
-    tensors = [operand for operand in operation.operands if isinstance(operand.type, TensorType)]
-    makers = {operand.owner.name for operand in tensors if isinstance(operand, OpResult)}
-    sources = {source_shape(operand) for operand in tensors} - {()}
+    # [task 9.3] Each tensor operand must be a splat, a constant, or a broadcast; one of them is a splat or a broadcast.
+    # All broadcasts must come from one shape, in which the operation is then done; without any it is done on scalars.
+    sources = {source_shape(o) for o in operation.operands if isinstance(o.type, TensorType)} - {()}
     shape = sources.pop() if sources else ()
-    if shape is None or sources or not makers & {"tt.splat", "tt.broadcast"}:
+    if shape is None or sources:
         return None
     operands = [shrink(rewriter, operand, shape) for operand in operation.operands]
     type = with_shape(operation.result.type, shape)
@@ -276,7 +274,7 @@ SHAPES = [
     *(rule(f"tt.{move}(tt.splat(x))", splat_again) for move in ("broadcast", "reshape", "expand_dims", "trans")),
     rule("tt.expand_dims(tt.broadcast(x))", expand_first),
     rule("tt.split(tt.join(x, y))", split_joined),
-    Rule("sink splats and broadcasts", (*TABLE, "tt.addptr"), sink),
+    *(Rule(f"sink {name}", (*TABLE, "tt.addptr"), sink, frozenset([name])) for name in ("tt.splat", "tt.broadcast")),
 ]
 MEMORY = [
     rule("tt.addptr(p, 0)", "p"),
