@@ -15,10 +15,11 @@ Source: MLIR's "Pass Infrastructure" and `PassRegistry.cpp`; `opt_bisect_limit` 
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mini_triton.ir.core import Module, Operation
@@ -29,22 +30,27 @@ from mini_triton.transforms.dce import eliminate_dead_code
 from mini_triton.transforms.folding import FOLDING
 from mini_triton.transforms.inlining import inline_calls
 from mini_triton.transforms.licm import hoist_invariants
-from mini_triton.transforms.peepholes import PEEPHOLES
+from mini_triton.transforms.peepholes import peepholes
 from mini_triton.transforms.predication import predicate_branches
-from mini_triton.transforms.rewriting import Rewriter, by_root
+from mini_triton.transforms.rewriting import Rewriter, Rule, by_root
 
 Pass = Callable[[Operation], bool]
 
 PASSES_VARIABLE = "MINI_TRITON_PASSES"
 DEFAULT = "inline,cse,(canonicalize,predicate,licm,cse,dce)*"
-RULES = by_root((*FOLDING, *PEEPHOLES))
 ROUNDS = 20
 """More of a repeated group are a mistake: one pass undoes what another one does."""
 
 
+@functools.cache
+def rules() -> Mapping[str, Sequence[Rule]]:
+    """Folding and all peepholes, by the names of operations."""
+    return by_root((*FOLDING, *peepholes()))
+
+
 def canonicalize(module: Operation) -> bool:
     """Fold constants and apply all peepholes, to a fixed point."""
-    return Rewriter(RULES).rewrite(module)
+    return Rewriter(rules()).rewrite(module)
 
 
 PASSES: dict[str, Pass] = {

@@ -57,6 +57,7 @@ class Rule:
     roots: tuple[str, ...]
     rewrite: Rewrite
     needs: frozenset[str] = frozenset()  # the rule fits only where operations of all these names compute operands
+    pattern: Pattern | None = None  # what it looks for, if that is a pattern
 
 
 class RewriteError(CompilationError):
@@ -94,7 +95,7 @@ def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[...
         raise NotImplementedError("Task 9.1: Rewriting")
 
     does = replacement if isinstance(replacement, str) else replacement.__name__
-    return Rule(f"{pattern} -> {does}", (root.name,), rewrite, needs(root))
+    return Rule(f"{pattern} -> {does}", (root.name,), rewrite, needs(root), root)
 
 
 def needs(root: Pattern) -> frozenset[str]:
@@ -113,9 +114,19 @@ def constant_of(value: Value) -> Number | None:
 
 
 def is_number(value: Value, number: Number) -> bool:
-    """Whether a value is the constant `number`. Integers may be written signed or unsigned; -0.0 is not 0.0."""
-    # Task 9.1: A float literal matches floats only, an integer one integers only: modulo 2 ** width.
-    raise NotImplementedError("Task 9.1: Rewriting")
+    """Whether a value is the constant `number`. (Given.)
+
+    A float is a float, and -0.0 is not 0.0; `True` and `False` are booleans. An integer is any integer with these bits:
+    -1 is 255 in an `i8`, and true.
+    """
+    constant = constant_of(value)
+    if constant is None or is_float(value.type) != isinstance(number, float):
+        return False
+    if isinstance(number, float):
+        return constant == number and math.copysign(1, constant) == math.copysign(1, number)
+    if isinstance(number, bool):
+        return constant is number
+    return (int(constant) - number) % 2 ** width(value.type) == 0
 
 
 def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
