@@ -10,23 +10,49 @@ Source: MLIR's `lib/Transforms/CSE.cpp`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import struct
+from collections.abc import Hashable, Iterable
 
-from mini_triton.ir.core import Block, Operation, Value
-from mini_triton.transforms.effects import READS, TERMINATORS, WRITES, effects
+from mini_triton.ir.core import Attribute, Block, Operation, Value
+from mini_triton.transforms.effects import READS, TERMINATORS, WRITES, effects, may_change_memory
 from mini_triton.transforms.peepholes import COMMUTATIVE
+from mini_triton.transforms.structure import LOOPS, blocks_of
 
-LOOPS = ("scf.for", "scf.while")
+Numbers = dict[Value, int]
 
 
-def key_of(operation: Operation, inside: dict[Value, int] | None = None) -> Hashable:
-    """What two operations have in common that compute the same.
+def key_of(operation: Operation, inside: Numbers) -> Hashable:
+    """What two operations have in common if they compute the same, and only then.
 
-    Values that are defined `inside` of the operation are told apart by numbers, in order; others by their identity.
+        %x = arith.addi %a, %b : i32        one key
+        %y = arith.addi %b, %a : i32        the same one
+        %z = arith.addi %a, %a : i32        another one
+
+    Values that are defined in an outer operation under comparison have numbers, in `inside`. Others are compared by
+    their identity.
     """
-    # Task 9.4: Operands of `COMMUTATIVE` operations have no order. Attributes are compared by their `repr`, which
-    # tells 0.0 from -0.0.
+    # Task 9.4: Operands of `COMMUTATIVE` operations have no order. `bits` tells attributes apart, `contents` regions.
     raise NotImplementedError("Task 9.4: Common subexpressions")
+
+
+def contents(operation: Operation, inside: Numbers) -> Hashable:
+    """What the regions of two operations have in common if they compute the same.
+
+    The bodies of two sums are equal, though each adds arguments of its own: the first to the second one.
+    """
+    # Task 9.4: `number` gives the next numbers to values. Operations in a block come in order, and each has a key.
+    raise NotImplementedError("Task 9.4: Common subexpressions")
+
+
+def number(values: Iterable[Value], inside: Numbers) -> None:
+    """Give these values the next numbers, which are no identities. (Given.)"""
+    for value in values:
+        inside[value] = -1 - len(inside)
+
+
+def bits(attribute: Attribute) -> str:
+    """A text for an attribute. It tells 0.0 from -0.0, and 1 from True. (Given.)"""
+    return struct.pack(">d", attribute).hex() if isinstance(attribute, float) else repr(attribute)
 
 
 class Merger:
@@ -34,18 +60,21 @@ class Merger:
 
     def __init__(self) -> None:
         self.known: dict[Hashable, Operation] = {}  # what is computed, and visible where the merger is
-        self.writes = 0
+        self.writes = 0  # so far: memory may have changed so often
         self.changed = False
 
     def merge(self, block: Block) -> None:
-        """Merge what is equal in a block, and what equals something known from around it."""
-        # Task 9.4: Regions come before the operation that holds them. Count a write where one may have happened:
-        # also before the first round of a loop, as its later rounds follow on them.
+        """Merge what is equal in a block and in the regions inside it, also with what is known from around it.
+
+        Of two equal operations the first one stays. Operations that write, and terminators, all stay.
+        """
+        # Task 9.4: What a block adds to `known` holds until its end. A load's key has to tell how often memory may
+        # have changed: look at `may_change_memory`, and at what the second round of a loop finds.
         raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
 def merge_equal(module: Operation) -> bool:
-    """Remove operations whose results another one has computed already; whether there were any."""
+    """Remove operations whose results another one has computed already; whether there were any. (Given.)"""
     merger = Merger()
     for function in module.regions[0].block.operations:
         merger.merge(function.regions[0].block)

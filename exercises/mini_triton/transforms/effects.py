@@ -1,6 +1,8 @@
 """What an operation does beside computing its results. (Given.)
 
-    effects(operation)     NOTHING, READS, WRITES, or READS | WRITES
+    effects(operation)              NOTHING, READS, WRITES, or READS | WRITES
+    may_change_memory(operation)    whether a load after it may read something else than before it
+    may_speculate(operation)        whether it does no harm where the program would not run it
 
 An operation with regions does what the operations inside do. What has effects of another kind, such as `tt.print`,
 counts as writing: it stays, and stays in order. A loop is taken to end.
@@ -10,7 +12,7 @@ Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
 
 from __future__ import annotations
 
-from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.core import Operation, OpResult
 from mini_triton.ir.ops.definition import definition
 
 NOTHING, READS, WRITES = 0, 1, 2
@@ -19,6 +21,7 @@ COMBINING = ("tt.reduce", "tt.scan")
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 WITHOUT = ("scf.for", "scf.while", "scf.if", *COMBINING, *TERMINATORS, "tt.cat")
 """Operations without effects of their own, though their declarations do not say so."""
+DIVISIONS = tuple(f"arith.{name}" for name in "divsi divui remsi remui floordivsi ceildivsi ceildivui".split())
 
 
 def effects(operation: Operation) -> int:
@@ -49,12 +52,29 @@ def is_dead(operation: Operation) -> bool:
     )
 
 
-def is_inside(value: Value, operation: Operation) -> bool:
-    """Whether a value is defined in a block of an operation, or deeper."""
-    block = value.parent_block
-    while block is not None and block.parent is not None:
-        holder = block.parent.parent
-        if holder is operation:
-            return True
-        block = holder.parent if holder else None
-    return False
+def may_speculate(operation: Operation) -> bool:
+    """Whether an operation does no harm where the program would not run it.
+
+    A load may be out of bounds there, an integer division by zero is undefined, and a `scf.while` may never end.
+    """
+    if effects(operation) != NOTHING:
+        return False
+    return not any(inner.name == "scf.while" or may_divide_by_zero(inner) for inner in operation.walk())
+
+
+def may_divide_by_zero(operation: Operation) -> bool:
+    """Whether an operation divides integers by what may be 0, or -1: the least integer divided by -1 overflows."""
+    if operation.name not in DIVISIONS:
+        return False
+    divisor = operation.operands[1]
+    if not isinstance(divisor, OpResult) or divisor.owner.name != "arith.constant":
+        return True
+    return divisor.owner.attributes["value"] in (0, -1)
+
+
+def may_change_memory(operation: Operation) -> bool:
+    """Whether a load after an operation may read something else than before it.
+
+    Operations that write change memory. And a `scf.while` may wait until another program has written.
+    """
+    return bool(effects(operation) & WRITES) or any(inner.name == "scf.while" for inner in operation.walk())

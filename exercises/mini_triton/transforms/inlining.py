@@ -1,45 +1,64 @@
 """Inlining: a call becomes the body of the function that it calls.
 
 Our front end compiles calls in place. So only modules that were parsed have calls: what real Triton's front end makes.
-Back ends do not know `tt.call`.
+Back ends do not know `tt.call`: functions marked `noinline` are inlined as well.
 
-Source: MLIR's `Inliner.cpp`; `noinline` in Triton's `python/triton/runtime/jit.py`.
+Source: MLIR's `Inliner.cpp` and `InliningUtils.cpp`; `TritonInlinerInterface` in Triton's `Dialect.cpp`.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 from mini_triton.errors import CompilationError
 from mini_triton.ir.core import Block, Operation, Region, Value
 
 
 def inline_calls(module: Operation) -> bool:
-    """Replace each call by what its callee does, and erase the private functions; whether there were any.
+    """Replace each call by what its callee does, and erase the private functions. (Given.)
 
-    Raises `CompilationError` for a function that calls itself, directly or through others.
+    Returns whether there were any. Raises `CompilationError` for a function that calls itself, perhaps through others.
     """
-    # Task 9.7: Callees come before their callers, so that what is copied has no calls: `refuse_recursion` tells that
-    # this ends.
-    raise NotImplementedError("Task 9.7: Inlining")
+    functions = [*module.regions[0].block.operations]
+    inliner = Inliner(functions)
+    for function in functions:
+        inliner.finish(function)
+    private = [function for function in functions if function.attributes.get("sym_visibility") == "private"]
+    for function in private:
+        function.erase()
+    return inliner.changed or bool(private)
 
 
-def refuse_recursion(function: Operation, functions: Mapping[str, Operation], callers: tuple[str, ...]) -> None:
-    """Raise `CompilationError` if a function is among the `callers` that lead to it, or leads back to itself."""
-    # Task 9.7: The message has the way in a circle: "f calls itself: f -> g -> f".
-    raise NotImplementedError("Task 9.7: Inlining")
+class Inliner:
+    """Inlines the calls of a module's functions."""
+
+    def __init__(self, functions: list[Operation]) -> None:
+        self.functions = {str(function.attributes["sym_name"]): function for function in functions}
+        self.finished: set[Operation] = set()  # functions without calls
+        self.changed = False
+
+    def finish(self, function: Operation, callers: tuple[str, ...] = ()) -> None:
+        """Inline all calls in a function, which the `callers` lead to.
+
+        Raises `CompilationError` if the function is one of its callers. The message has the way in a circle:
+        "f calls itself: f -> g -> f".
+        """
+        # Task 9.7: `inline` copies a body, with the calls that are in it. So in which order do functions come?
+        raise NotImplementedError("Task 9.7: Inlining")
 
 
 def inline(call: Operation, callee: Operation) -> None:
-    """Put a copy of the callee's body in the place of a call. What the body returns are the results."""
+    """Put a copy of the callee's body in the place of a call. What the body returns takes the place of the results."""
     # Task 9.7: `copy` notes, for each value that it copies, the new one.
     raise NotImplementedError("Task 9.7: Inlining")
 
 
 def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
-    """A copy of an operation, and of all inside it, with new values for those that `values` has; its results join them.
+    """A copy of an operation, and of all inside it, which uses the values that `values` has in the place of others.
 
-    Values that `values` does not have stay as they are.
+        %y = arith.addi %x, %k        with values {%x: %a}
+        %z = arith.addi %a, %k        is the copy, and values are {%x: %a, %y: %z}
+
+    New results, and new arguments of blocks, join `values`. They have the old ones' names.
     """
-    # Task 9.7: Blocks have arguments, which are values too.
+    # Task 9.7: `Operation(name, operands, types, attributes, regions, loc)` makes one, `Region.append` and
+    # `Block.append` fill it.
     raise NotImplementedError("Task 9.7: Inlining")

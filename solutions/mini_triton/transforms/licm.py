@@ -6,49 +6,53 @@ Source: MLIR's `LoopInvariantCodeMotionUtils.cpp`; Triton's `LoopInvariantCodeMo
 from __future__ import annotations
 
 from mini_triton.ir.core import Operation
-from mini_triton.transforms.effects import READS, TERMINATORS, WRITES, effects, is_inside
+from mini_triton.transforms.effects import TERMINATORS, WRITES, effects, may_change_memory, may_speculate
 from mini_triton.transforms.rewriting import constant_of
-
-LOOPS = ("scf.for", "scf.while")
+from mini_triton.transforms.structure import LOOPS, blocks_of, is_inside, move
 
 
 def hoist_invariants(module: Operation) -> bool:
     """Move operations in front of the loops in which they do not change, as far out as that goes; whether any moved."""
-    # [task 9.6] Inner loops come first: what leaves them may leave the outer ones too.
+    # [task 9.6] `hoist_from` does it for one loop. In which order do the loops come?
     loops = [operation for operation in module.walk() if operation.name in LOOPS]
-    return sum([hoist_from(loop) for loop in reversed(loops)]) > 0
+    return any([hoist_from(loop) for loop in reversed(loops)])
     # [end]
 
 
-def hoist_from(loop: Operation) -> int:
-    """Move what does not change in a loop in front of it; how many operations that were."""
-    # [task 9.6] In order: what a hoisted operation computes is outside from then on. Operations inside of a branch stay
-    # where they are.
-    writes = bool(effects(loop) & WRITES)
-    hoisted = 0
-    for region in loop.regions:
-        for operation in list(region.block.operations):
-            if may_hoist(operation, loop, writes) and is_invariant(operation, loop):
-                assert loop.parent is not None
-                region.block.operations.remove(operation)
-                operation.parent = None
-                loop.parent.insert(loop.parent.operations.index(loop), operation)
-                hoisted += 1
+def hoist_from(loop: Operation) -> bool:
+    """Move what does not change in a loop in front of it, in order; whether that was anything.
+
+    Only operations that stand in the blocks of the loop itself move, with all that is inside them.
+    """
+    # [task 9.6] `may_hoist` and `is_invariant` decide. `move(operation, loop)` moves.
+    hoisted = False
+    for block in blocks_of(loop):
+        for operation in list(block.operations):
+            if may_hoist(operation, loop) and is_invariant(operation, loop):
+                move(operation, loop)
+                hoisted = True
     return hoisted
     # [end]
 
 
-def may_hoist(operation: Operation, loop: Operation, writes: bool) -> bool:
-    """Whether an operation may be done before a loop, be it that the loop does not run.
+def is_invariant(operation: Operation, loop: Operation) -> bool:
+    """Whether all that an operation uses, and that operations inside it use, is computed outside of the loop."""
+    # [task 9.6] Values that are defined inside of the operation itself do not count.
+    used = [operand for inner in operation.walk() for operand in inner.operands]
+    return not any(is_inside(value, loop) and not is_inside(value, operation) for value in used)
+    # [end]
 
-    Pure operations that end may. Loads may if nothing in the loop `writes`, and the loop does run: otherwise they might
-    be out of bounds.
+
+def may_hoist(operation: Operation, loop: Operation) -> bool:
+    """Whether the program stays the same if an operation of a loop runs once, before the loop.
+
+    Three questions decide. May the operation run once instead of in each round? May it run even if the loop does not?
+    If not, does the loop run, and leave memory as it is, so that nothing can happen before the operation's turn?
     """
-    # [task 9.6] Terminators may not. Nor may an `scf.while`: it may never end where it should not run.
-    touched = effects(operation)
-    if operation.name in TERMINATORS or touched & WRITES or any(o.name == "scf.while" for o in operation.walk()):
+    # [task 9.6] `effects.py` answers most of these questions, `certainly_runs` one. Terminators stay.
+    if operation.name in TERMINATORS or effects(operation) & WRITES:
         return False
-    return not touched & READS or (not writes and certainly_runs(loop))
+    return may_speculate(operation) or (certainly_runs(loop) and not may_change_memory(loop))
     # [end]
 
 
@@ -59,12 +63,4 @@ def certainly_runs(loop: Operation) -> bool:
         return False
     lower, upper = (constant_of(bound) for bound in loop.operands[:2])
     return lower is not None and upper is not None and lower < upper
-    # [end]
-
-
-def is_invariant(operation: Operation, loop: Operation) -> bool:
-    """Whether what an operation uses, or what operations inside it use, is computed outside of the loop."""
-    # [task 9.6] Values that are defined inside of the operation itself do not count.
-    used = [operand for inner in operation.walk() for operand in inner.operands]
-    return not any(is_inside(value, loop) and not is_inside(value, operation) for value in used)
     # [end]

@@ -1,0 +1,67 @@
+"""Where operations and values stand in structured control flow, and how one takes another's place. (Given.)
+
+terminator(block)              the last operation of a block
+is_inside(value, loop)         whether a value is defined in a block of an operation, or deeper
+splice(loop, block, values)    the operations of a block in the place of the operation that holds it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mini_triton.ir.core import Block, Operation, Value
+
+LOOPS = ("scf.for", "scf.while")
+STRUCTURED = (*LOOPS, "scf.if")
+
+
+def blocks_of(operation: Operation) -> Iterator[Block]:
+    """The blocks of an operation's regions, in order."""
+    return (block for region in operation.regions for block in region.blocks)
+
+
+def terminator(block: Block) -> Operation:
+    """The last operation of a block that has one."""
+    assert block.terminator is not None
+    return block.terminator
+
+
+def holder_of(block: Block | None) -> Operation | None:
+    """The operation whose region a block is in."""
+    return block.parent.parent if block and block.parent else None
+
+
+def is_inside(place: Value | Operation, around: Operation | Block) -> bool:
+    """Whether a value is defined, or an operation stands, in a block (of an operation), or deeper."""
+    block = place.parent_block if isinstance(place, Value) else place.parent
+    while block is not None:
+        holder = holder_of(block)
+        if around is block or around is holder:
+            return True
+        block = holder.parent if holder else None
+    return False
+
+
+def move(operation: Operation, place: Operation) -> None:
+    """Move an operation to the place before another one."""
+    assert operation.parent is not None and place.parent is not None
+    operation.parent.operations.remove(operation)
+    operation.parent = None
+    place.parent.insert(place.parent.operations.index(place), operation)
+
+
+def splice(operation: Operation, block: Block, arguments: Sequence[Value]) -> None:
+    """Put what a block does, with these arguments, in the place of the operation that holds it."""
+    for argument, value in zip(block.arguments, arguments, strict=True):
+        argument.replace_all_uses_with(value)
+    for inner in block.operations[:-1]:
+        move(inner, operation)
+    replace_by(operation, terminator(block).operands)
+
+
+def replace_by(operation: Operation, values: Sequence[Value]) -> None:
+    """Let these values take the place of an operation's results, and erase it. Those without a name inherit one."""
+    for result, value in zip(operation.results, values, strict=True):
+        value.name = value.name or result.name
+        result.replace_all_uses_with(value)
+    operation.erase()
