@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.verifier import verify_after
+from mini_triton.transforms.control_flow import simplify_control_flow
 from mini_triton.transforms.cse import merge_equal
 from mini_triton.transforms.dce import eliminate_dead_code
 from mini_triton.transforms.folding import FOLDING
@@ -37,7 +38,7 @@ from mini_triton.transforms.rewriting import Rewriter, Rule, by_root
 Pass = Callable[[Operation], bool]
 
 PASSES_VARIABLE = "MINI_TRITON_PASSES"
-DEFAULT = "inline,cse,(canonicalize,predicate,licm,cse,dce)*"
+DEFAULT = "inline,cse,(canonicalize,simplify,predicate,licm,cse,dce)*"
 ROUNDS = 20
 """More of a repeated group are a mistake: one pass undoes what another one does."""
 
@@ -56,6 +57,7 @@ def canonicalize(module: Operation) -> bool:
 PASSES: dict[str, Pass] = {
     "inline": inline_calls,
     "canonicalize": canonicalize,
+    "simplify": simplify_control_flow,
     "predicate": predicate_branches,
     "cse": merge_equal,
     "licm": hoist_invariants,

@@ -38,12 +38,7 @@ from mini_triton.transforms.rewriting import Rewriter, Rule, by_root
 Pass = Callable[[Operation], bool]
 
 PASSES_VARIABLE = "MINI_TRITON_PASSES"
-<<<<<<< HEAD
-DEFAULT = "inline,cse,(canonicalize,predicate,licm,cse,dce)*"
-=======
 DEFAULT = "inline,cse,(canonicalize,simplify,predicate,licm,cse,dce)*"
-RULES = by_root((*FOLDING, *PEEPHOLES))
->>>>>>> 4f16cd7 (Passes: give known control flow a pass and a task of its own)
 ROUNDS = 20
 """More of a repeated group are a mistake: one pass undoes what another one does."""
 
