@@ -17,7 +17,7 @@ from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.ops.elementwise import TABLE, width
 from mini_triton.ir.types import TensorType, Type, element_type, shape_of
 from mini_triton.transforms.folding import is_pointer
-from mini_triton.transforms.rewriting import Rewriter, Rule, constant_of, rule
+from mini_triton.transforms.rewriting import Rewriter, Rule, constant_of, is_number, rule
 
 # --- conditions, of the values that a pattern names
 
@@ -25,6 +25,21 @@ from mini_triton.transforms.rewriting import Rewriter, Rule, constant_of, rule
 def is_variable(x: Value, **others: Value) -> bool:
     """Whether a value is not a constant."""
     return constant_of(x) is None
+
+
+def is_least(C: Value, **others: Value) -> bool:
+    """Whether a constant is the least signed integer of its type."""
+    return is_number(C, -(2 ** (width(C.type) - 1)))
+
+
+def is_greatest(C: Value, **others: Value) -> bool:
+    """Whether a constant is the greatest signed integer of its type."""
+    return is_number(C, 2 ** (width(C.type) - 1) - 1)
+
+
+def have_one_type(x: Value, y: Value, **others: Value) -> bool:
+    """Whether two values have the same type."""
+    return x.type == y.type
 
 
 def sum_fits(C: Value, D: Value, **others: Value) -> bool:
@@ -63,13 +78,12 @@ def negate(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
     return rewriter.create("arith.xori", x, rewriter.constant(True, x.type))
 
 
-def merge_shapes(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """A reshape of a reshape, as one. Elements in any order have none to keep."""
+def merge_shapes(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
+    """A reshape of a reshape, as one. If one of them may change the order of the elements, so may both together."""
     inner = operation.operands[0]
     assert isinstance(inner, OpResult)
-    if operation.attributes.get("allow_reorder") or inner.owner.attributes.get("allow_reorder"):
-        return None
-    return rewriter.create("tt.reshape", x, result=operation.result.type)
+    attributes = {**inner.owner.attributes, **operation.attributes}
+    return rewriter.create("tt.reshape", x, result=operation.result.type, **attributes)
 
 
 def compose_orders(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
@@ -126,9 +140,7 @@ def store_nothing(rewriter: Rewriter, operation: Operation, p: Value, v: Value) 
     return ()
 
 
-def select_in_load(
-    rewriter: Rewriter, operation: Operation, m: Value, D: Value, p: Value, **old: Value
-) -> Value | None:
+def select_in_load(rewriter: Rewriter, operation: Operation, D: Value, p: Value, **others: Value) -> Value | None:
     """A load that gives what a select puts in masked-off lanes. It stays in place: memory may change after it."""
     loaded, number = operation.operands[1], constant_of(D)
     assert isinstance(loaded, OpResult) and number is not None
@@ -136,7 +148,7 @@ def select_in_load(
         return None
     with rewriter.before(loaded.owner):
         other = rewriter.constant(number, D.type)
-        return rewriter.like(loaded.owner, p, m, other)
+        return rewriter.like(loaded.owner, p, loaded.owner.operands[1], other)
 
 
 def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: Value) -> Value | None:
@@ -193,26 +205,43 @@ NEGATED = {"eq": "ne", "ne": "eq", "slt": "sge", "sle": "sgt", "sgt": "sle", "sg
 """The predicate that is true where the other one is false."""
 
 
+def orders(name: str, first: str, second: str) -> tuple[str, str]:
+    """The patterns of an operation on two operands, in both orders. (Given.)"""
+    return f"{name}({first}, {second})", f"{name}({second}, {first})"
+
+
 def integers() -> list[Rule]:
-    """Rules for integers, which wrap around: the laws of arithmetic modulo 2 ** width hold.
+    """Rules for integers. Integers wrap around, so the laws of arithmetic modulo 2 ** width hold.
 
-    Some stand here: constants go to the right, so that no rule has to look for them on the left, and `x - 3` is
-    written `x + -3`. What is to be found:
+    Find rules for these cases. The operations are those of `arith` on integers.
 
-    - Constants that change nothing, and constants that decide the result: 0, 1, all bits. Which operations have them?
-    - An operation on a value and itself.
-    - An operation that undoes the one before, such as `(x + y) - y`.
-    - Two constants, in an operation and the one before: they meet, and one operation is left.
+    - A constant changes nothing, or it decides the result. Look at 0, 1, and all bits.
+    - Both operands are the same value.
+    - An operation undoes what the one before did: `(x + y) - y`.
+    - Two constants, in an operation and in the one before it: one operation is left.
+
+    Given rows bring operations into one form, so that yours need not look for the other: constants stand on the right,
+    and `x - 3` is `x + -3`.
     """
     rules = [
         *(rule(f"{name}(C, x)", f"{name}(x, C)", is_variable) for name in COMMUTATIVE),
         rule("arith.subi(x, C)", "arith.addi(x, arith.subi(0, C))", is_variable),
-        *(rule(f"arith.{name}(x, 0)", "x") for name in ("addi", "shli")),
-        rule("arith.muli(x, 0)", "0"),
+        *(rule(f"arith.{name}(x, 0)", "x") for name in ("addi", "maxui")),
+        *(rule(f"arith.{name}(x, 0)", "0") for name in ("muli", "minui")),
+        *(rule(f"arith.{name}(x, C)", "x", when) for name, when in (("maxsi", is_least), ("minsi", is_greatest))),
+        *(rule(f"arith.{name}(x, C)", "C", when) for name, when in (("maxsi", is_greatest), ("minsi", is_least))),
+        *(rule(both, "0") for both in orders("arith.andi", "x", "arith.xori(x, -1)")),
+        *(rule(f"arith.subi({total}, y)", "x") for total in orders("arith.addi", "x", "y")),
+        *(
+            rule(twice, once)
+            for name in ("arith.andi", "arith.ori")
+            for once in orders(name, "x", "y")
+            for twice in orders(name, once, "y")
+        ),
         rule("arith.addi(arith.addi(x, C), D)", "arith.addi(x, arith.addi(C, D))"),
         rule("arith.addi(arith.subi(C, x), D)", "arith.subi(arith.addi(C, D), x)"),
     ]
-    # Task 9.3: Add rules until each question of the docstring is answered for every integer operation of `arith`.
+    # Task 9.3: Add rules for the other operations.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 
@@ -220,78 +249,95 @@ def integers() -> list[Rule]:
 def comparisons_and_selects() -> list[Rule]:
     """Rules for comparisons of integers, and for the choice between two values.
 
-    What is to be found:
+    Find rules for these cases:
 
-    - Comparisons of a value with itself, and of unsigned integers with 0.
-    - Comparisons of booleans with booleans, and of what a boolean was widened to: no comparison is left.
-    - A comparison that is negated: one comparison.
-    - Selects whose condition is constant, whose values are equal, whose values are booleans.
-    - A select by a negated condition, and a select in a select by the same condition.
+    - A value is compared with itself. An unsigned integer is compared with 0.
+    - A boolean is compared with a boolean constant. A boolean is widened, and asked whether it differs from 0.
+    - A comparison is negated. (`arith.xori(x, true)` negates.)
+    - A select has a constant condition, or a negated one.
+    - A select has, as one of its values, a select by the same condition.
     """
     rules = [
         *(rule(f"arith.cmpi.{p}(C, x)", f"arith.cmpi.{q}(x, C)", is_variable) for p, q in MIRRORED.items()),
-        *(rule(f"arith.cmpi.{predicate}(x, x)", "true") for predicate in ("eq", "sle", "sge", "ule", "uge")),
+        rule("arith.cmpi.eq(x, x)", "true"),
         rule("arith.cmpi.ne(x, false)", "x"),
+        rule("arith.cmpi.ne(arith.extui(x), 0)", "x"),
         rule("arith.select(x, y, y)", "y"),
+        rule("arith.select(x, true, false)", "x"),
+        rule("arith.select(x, false, true)", negate),
     ]
-    # Task 9.3: Add rules for all that the docstring names. `true` and `false` in a pattern are constants of booleans.
+    # Task 9.3: Add rules for the other cases. In a pattern, `true` and `false` are constants of booleans only.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 
 
 def floats() -> list[Rule]:
-    """Rules for floats: only those that hold for NaN, infinities and -0.0, to the last bit.
+    """Rules for floats: those that hold for NaN, infinities and -0.0, too.
 
-    Most laws of school do not. What is to be found: what remains of
+    Here are laws of the real numbers. Some hold for floats as they stand, some with a zero of the right sign only, some
+    not at all. A rule may give another NaN, but no other number and no other zero.
 
-    - x + 0, x - 0, x * 0, x * 1, x / 1, x - x, x / x, -(-x), 0 - (0 - x), (x + C) + D;
-    - the sum of a product of matrices and something: `tt.dot` has an accumulator. (Its terms are added in an order of
-      the back end's choosing, so here the last bit is not promised.) That rule holds for integers, too.
+        x + 0 = x      x * 1 = x    x - x = 0    -(-x) = x           (x + C) + D = x + (C + D)    max(x, x) = x
+        x - 0 = x      x / 1 = x    x / x = 1    0 - (0 - x) = x     (x * C) * D = x * (C * D)    min(x, x) = x
+        x * 0 = 0                                (-x) * (-y) = x * y                              (-x) / (-y) = x / y
+
+    The negation is `arith.negf`. There are two maxima, `arith.maximumf` and `arith.maxnumf`, and two minima.
     """
-    # Task 9.3: In a pattern 0.0 and -0.0 are two numbers. `accumulate` is given. One `tt.dot` is on the left or right.
+    rules = [
+        rule("arith.mulf(x, 1.0)", "x"),
+        *(rule(total, accumulate) for total in orders("arith.addf", "tt.dot(a, b, 0.0)", "d")),
+        *(rule(total, accumulate) for total in orders("arith.addi", "tt.dot(a, b, 0)", "d")),
+    ]
+    # Task 9.3: Add those that hold. In a pattern, 0.0 and -0.0 are different constants.
     raise NotImplementedError("Task 9.3: Peepholes")
+    return rules
 
 
 def casts() -> list[Rule]:
-    """Rules for casts that follow one another: one of them is enough, or none.
+    """Rules for casts of casts: one cast is enough, or none.
 
-    What is to be found:
+    Find rules for these cases:
 
-    - Casts that change nothing: `arith.bitcast` and `tt.bitcast` from a type to itself, and pointers that become
-      integers and pointers again.
-    - Two casts of a kind: `tt.bitcast`, `arith.trunci`, and those that widen. Two of two kinds: what are the new bits?
-    - A value that is widened and then narrowed. Why must floats not be narrowed and then widened?
+    - A cast from a type to itself, or to another type and back, that changes no bit.
+    - Two casts of the same name. Which names?
+    - Two casts of different names that widen integers. Which bits are new?
+    - A value is widened, and then narrowed.
     """
     rules = [
-        rule("tt.bitcast(x)", drop_cast),
-        rule("arith.extsi(arith.extui(x))", "arith.extui(x)"),
+        rule("arith.bitcast(x)", drop_cast),
+        rule("tt.ptr_to_int(tt.int_to_ptr(x))", drop_cast),
         rule("arith.truncf(arith.extf(x))", narrow_less),
+        *(
+            rule(f"arith.{name}(arith.{cast}(x), arith.{cast}(y))", f"arith.{cast}(arith.{name}(x, y))", have_one_type)
+            for name in ("andi", "ori", "xori")
+            for cast in ("extsi", "extui")
+        ),
     ]
-    # Task 9.3: `drop_cast` and `narrow_less` are given.
+    # Task 9.3: Add rules for the other cases. `drop_cast` and `narrow_less` are given.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 
 
 def shapes() -> list[Rule]:
-    """Rules for operations that move elements, and `sink`, which computes before elements are repeated.
+    """Rules for operations that move elements. `sink` is among them: it computes first, and repeats elements then.
 
-    What is to be found:
+    Find rules for these cases:
 
-    - Operations that change nothing: `tt.trans`, `tt.reshape` and `tt.broadcast`.
-    - Two of a kind, which are one: the same three.
-    - A splat whose elements are moved is a splat.
-    - Operations that undo one another: `tt.splat` and `tt.unsplat`, `tt.join` and `tt.split`.
+    - A transpose, a reshape or a broadcast changes nothing, or follows on another one.
+    - The elements of a splat are moved.
+    - An operation undoes the one before.
     """
     rules = [
         rule("tt.trans(x)", drop_order),
         rule("tt.trans(tt.trans(x))", compose_orders),
+        rule("tt.broadcast(tt.splat(x))", splat_again),
         rule("tt.expand_dims(tt.broadcast(x))", expand_first),
         *(
-            Rule(f"sink tt.{name}", (*TABLE, "tt.addptr"), sink, frozenset([f"tt.{name}"]))
-            for name in ("splat", "broadcast")
+            Rule(f"sink {name}", (*TABLE, "tt.addptr"), sink, frozenset([name]))
+            for name in ("tt.splat", "tt.broadcast")
         ),
     ]
-    # Task 9.3: `drop_cast`, `merge_shapes`, `splat_again` and `split_joined` are given.
+    # Task 9.3: Add rules for the other cases. `drop_cast`, `merge_shapes` and `split_joined` are given.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 
@@ -299,18 +345,18 @@ def shapes() -> list[Rule]:
 def memory() -> list[Rule]:
     """Rules for pointers, loads and stores.
 
-    What is to be found:
+    Find rules for these cases:
 
-    - Offsets that are 0, and two constant offsets, one after the other. They do not wrap around: `sum_fits`.
-    - Loads and stores whose mask is true everywhere, or false everywhere.
-    - A select after a load, by the load's own mask: the load can do that.
+    - A pointer is moved by 0. It is moved twice by constants; unlike integers, pointers do not wrap around.
+    - The mask of a load or a store is true everywhere, or false everywhere. A load has `other` or none.
+    - A select by the mask of the load whose value it takes. The load can do that itself.
     """
     rules = [
         rule("tt.load(p, true, o)", load_all),
         rule("tt.store(p, v, false)", store_nothing),
-        rule("arith.select(m, tt.load(p, m), D)", select_in_load),
+        rule("arith.select(m, tt.load(p, tt.splat(m)), D)", select_in_load),
     ]
-    # Task 9.3: `load_all`, `load_nothing`, `store_all`, `store_nothing` and `select_in_load` are given.
+    # Task 9.3: Add the others. `sum_fits` and the functions with `load`, `store` in their names are given.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 
