@@ -18,7 +18,6 @@ from mini_triton.ir.ops.elementwise import is_integer
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import shape_of
-from mini_triton.tools import coalescing
 from mini_triton.transforms import manager
 from mini_triton.transforms.axis_info import AxisAnalysis, Facts, unit_of
 from mini_triton.transforms.folding import is_pointer
@@ -191,23 +190,3 @@ def test_facts_hold_of_all_values(case: Case, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(interpreter.Program, "run", checked)
     arguments, hidden = inputs(case, values.SEED)
     numpy_backend.run(module, case.grid, arguments, hidden, "interpreted")
-
-
-STRIDED = """
-import triton
-import triton.language as tl
-@triton.jit
-def kernel(x, y, out, n, stride, SIZE: tl.constexpr):
-    at = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
-    a = tl.load(x + at, mask=at < n)
-    b = tl.load(y + at * stride, mask=at < n)
-    tl.store(out + at, a + b, mask=at < n)
-"""
-
-
-def test_the_report_finds_a_stride() -> None:
-    kernel = sources.load(STRIDED, "strided.py")["kernel"]
-    compiled = coalescing.compile(coalescing.source_of(kernel, "*fp32:16, *fp32:16, *fp32:16, i32:16, i32, 1024"))
-    found = list(coalescing.accesses(parse_module(str(compiled.texts["passes"]))))
-    assert [(access.kind, access.bytes) for access in found] == [("load", 16), ("load", 4), ("store", 16)]
-    assert "strided.py:8" in str(found[1]) and "stride" in found[1].reason and not found[0].reason

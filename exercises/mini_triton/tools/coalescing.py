@@ -2,15 +2,12 @@
 
     python -m mini_triton.tools.coalescing add.py add --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
 
-    add.py:9  load   16 bytes an instruction; threads along axis 0
+    add.py:9  load   4 bytes an instruction; threads along axis 0
         x = tl.load(x_ptr + at, mask=at < n)
+        its mask is known to be the same for 1 element only: `n` is not known to be a multiple of 4
 
-A signature has a type for each parameter, `:16` after what is a multiple of 16, and a number for a constant, as that of
-Triton's own `triton.tools.compile`. An instruction moves at most 16 bytes for a thread. It needs neighbours in memory,
-an address that is a multiple of what it moves, a mask that is the same for all of them, and enough elements for all
-threads.
-
-Source: `lib/Dialect/TritonGPU/Transforms/Coalesce.cpp` and `getVectorSize` of `LoadStoreOpToLLVM.cpp` in Triton.
+A signature has a type for each parameter, `:16` after what is a multiple of 16, and a value for a constant, as that of
+Triton's own `triton.tools.compile`.
 """
 
 from __future__ import annotations
@@ -18,105 +15,104 @@ from __future__ import annotations
 import argparse
 import ast
 import linecache
+import re
 import runpy
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mini_triton.errors import Loc
+from mini_triton.errors import Loc, TritonError
+from mini_triton.frontend.function import KernelSource
 from mini_triton.given.compiler import ASTSource, compile
-from mini_triton.ir.core import Module, Operation
-from mini_triton.ir.ops.elementwise import width
-from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
-from mini_triton.ir.types import TensorType
-from mini_triton.transforms.axis_info import AxisAnalysis, Facts
+from mini_triton.ir.types import shape_of
+from mini_triton.language.signature import parse_type
+from mini_triton.tools.blame import Blame
+from mini_triton.transforms.axis_info import AxisAnalysis
+from mini_triton.transforms.coalescing import WIDEST, Access, accesses
 
-WIDEST = 16
-THREADS = 32
-"""Bytes of the widest instruction, and threads of a warp."""
-
-
-@dataclass(frozen=True)
-class Access:
-    """A load or a store of a tensor, and how a GPU does it."""
-
-    kind: str  # "load" or "store"
-    loc: Loc | None
-    bytes: int  # that an instruction moves for a thread
-    axis: int  # along which threads should lie
-    reason: str  # why it is not more
-
-    def __str__(self) -> str:
-        place = f"{Path(self.loc.file).name}:{self.loc.line}" if self.loc else "?"
-        source = linecache.getline(self.loc.file, self.loc.line).strip() if self.loc else ""
-        head = f"{place}  {self.kind:6} {self.bytes:2} bytes an instruction; threads along axis {self.axis}"
-        return "\n    ".join(filter(None, [head, source, self.reason]))
+SEPARATOR = re.compile(r",(?![^\[(]*[\])])\s*")
+"""A comma, but not inside of brackets: `tensordesc<fp32[16, 16]>`."""
 
 
-def accesses(module: Module, warps: int = 4) -> Iterator[Access]:
-    """The loads and stores of tensors in a module."""
-    analysis = AxisAnalysis(module)
-    for operation in module.walk():
-        if operation.name in ("tt.load", "tt.store") and isinstance(operation.operands[0].type, TensorType):
-            yield explain(operation, analysis, warps * THREADS)
+def report(module: Module, warps: int = 4) -> Iterator[str]:
+    """A text for each load and store of a module whose programs have so many warps."""
+    blame = Blame(AxisAnalysis(module))
+    found = list(accesses(module, warps))
+    for access in found:
+        lines = [
+            f"{place(access.operation.loc)}  {access}",
+            source_line(access.operation.loc),
+            "" if access.bytes >= WIDEST else blame.explain(access),
+            rearranged(access, found),
+        ]
+        yield "\n    ".join(filter(None, lines))
 
 
-def explain(operation: Operation, analysis: AxisAnalysis, threads: int) -> Access:
-    """How many bytes an instruction moves, and what above all keeps it from moving more."""
-    pointers = operation.operands[0]
-    type = pointers.type
-    assert isinstance(type, TensorType)
-    element = max(1, width(pointee(type)) // 8)
-    info = analysis[pointers]
-    axis = max(range(type.rank), key=lambda axis: (info[axis].contiguity, axis))
-    facts = info[axis]
-    masks = operation.operands[1 if operation.name == "tt.load" else 2 :][:1]
-    limits = {
-        neighbours(facts): facts.contiguity,
-        f"its address is known to be a multiple of {facts.divisibility} bytes, of no more": facts.divisibility
-        // element,
-        f"a program has {type.numel} elements for {threads} threads": type.numel // threads,
-    }
-    for mask in masks:
-        same = analysis[mask][axis].constancy
-        limits[f"its mask is known to be the same for {counted(same)}, for no more"] = same
-    reason, limit = min(limits.items(), key=lambda item: item[1])
-    most = max(1, WIDEST // element)
-    elements = max(1, min(most, limit))
-    return Access(operation.name[3:], operation.loc, elements * element, axis, reason if elements < most else "")
+def rearranged(access: Access, found: Sequence[Access]) -> str:
+    """A note if another access of the same shape, and no fewer of them, have their threads along another axis."""
+    shape = shape_of(access.operation.operands[0].type)
+    alike = [other for other in found if shape_of(other.operation.operands[0].type) == shape]
+    axes = Counter(other.axis for other in alike)
+    for other in alike:
+        if other.axis != access.axis and axes[other.axis] >= axes[access.axis]:
+            where = f"those of {place(other.operation.loc)} lie along axis {other.axis}"
+            return f"{where}: threads exchange elements through shared memory"
+    return ""
 
 
-def neighbours(facts: Facts) -> str:
-    """What is known of the addresses of neighbouring elements."""
-    if facts.contiguity > 1:
-        return f"{counted(facts.contiguity)} are known to be neighbours in memory, no more"
-    if facts.constancy > 1:
-        return f"{counted(facts.constancy)} are at the same address"
-    return "its elements are not known to be neighbours in memory along any axis: there may be a stride between them"
+def place(loc: Loc | None) -> str:
+    """A source location in short."""
+    return f"{Path(loc.file).name}:{loc.line}" if loc else "?"
 
 
-def counted(number: int) -> str:
-    """`1 element`, `2 elements`."""
-    return f"{number} element{'s' * (number != 1)}"
+def source_line(loc: Loc | None) -> str:
+    """The author's line."""
+    return linecache.getline(loc.file, loc.line).strip() if loc else ""
 
 
-def source_of(kernel: Any, signature: str) -> ASTSource:
-    """A kernel, with what a signature says of its parameters."""
+# --- the command
+
+
+def kernel_in(file: str, name: str) -> KernelSource:
+    """A kernel in a Python file. Raises `ValueError` if there is none."""
+    if not Path(file).is_file():
+        raise ValueError(f"there is no file {file}")
+    names = runpy.run_path(file)
+    kernels = [known for known, value in names.items() if isinstance(value, KernelSource)]
+    if name not in kernels:
+        raise ValueError(f"{file} has no kernel {name}; it has {', '.join(kernels) or 'none'}")
+    return names[name]
+
+
+def source_of(kernel: KernelSource, signature: str) -> ASTSource:
+    """A kernel, with what a signature says of its parameters. Raises `ValueError` for a wrong one."""
     names = list(kernel.signature.parameters)
-    words = [word.strip() for word in signature.split(",")]
+    words = SEPARATOR.split(signature.strip())
     if len(words) != len(names):
-        raise SystemExit(f"{kernel.fn.__name__} has {len(names)} parameters: {', '.join(names)}; not {len(words)}")
+        counts = f"{len(names)} parameters ({', '.join(names)}), and the signature has {len(words)}"
+        raise ValueError(f"{kernel.fn.__name__} has {counts}")
     types, constants, attributes = {}, {}, {}
     for name, word in zip(names, words, strict=True):
         type, _, known = word.partition(":")
-        if type.lstrip("*")[:1].isalpha():
-            types[name] = type
-            attributes[name] = [["tt.divisibility", 16]] if known == "16" else []
+        if name in kernel.constexprs or not type.lstrip("*")[:1].isalpha():
+            types[name], constants[name] = "constexpr", literal(name, word)
+        elif known not in ("", "16"):
+            raise ValueError(f"{name}: only :16 may follow a type, not :{known}")
         else:
-            types[name], constants[name] = "constexpr", ast.literal_eval(word)
+            parse_type(type)
+            types[name], attributes[name] = type, [["tt.divisibility", 16]] if known else []
     return ASTSource(kernel, types, constants, attributes)
+
+
+def literal(name: str, word: str) -> Any:
+    """The value of a constant."""
+    try:
+        return ast.literal_eval(word)
+    except (ValueError, SyntaxError) as error:
+        raise ValueError(f"{name} is a constant: it needs a value, not {word!r}") from error
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -125,11 +121,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("file", help="a Python file")
     parser.add_argument("kernel", help="the name of a kernel in it")
     parser.add_argument("--signature", required=True, help='such as "*fp32:16, i32, 1024"')
-    parser.add_argument("--num-warps", type=int, default=4)
+    parser.add_argument("--num-warps", type=int, default=4, metavar="N")
     options = parser.parse_args(arguments)
-    compiled = compile(source_of(runpy.run_path(options.file)[options.kernel], options.signature))
-    for access in accesses(parse_module(str(compiled.texts["passes"])), options.num_warps):
-        print(access)
+    try:
+        compiled = compile(source_of(kernel_in(options.file, options.kernel), options.signature))
+    except (ValueError, TritonError) as error:
+        parser.error(str(error))
+    print(*report(parse_module(str(compiled.texts["passes"])), options.num_warps), sep="\n")
 
 
 if __name__ == "__main__":

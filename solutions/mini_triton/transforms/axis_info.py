@@ -1,12 +1,14 @@
 """Axis analysis: what is known of the integers and pointers in a tensor, along each of its axes.
 
-    contiguity      runs of so many elements each count up by one: 8 of [8 9 ... 15, 40 41 ... 47]
-    divisibility    the first element of each such run is a multiple of this (of a pointer: its address in bytes)
-    constancy       runs of so many elements are all the same
+    contiguity      in each run of so many elements every element is its neighbour plus one
+    divisibility    the first element of each such run is a multiple of this (of a pointer: its address, in bytes)
+    constancy       in each run of so many elements all are equal
 
-Runs are aligned: they begin at multiples of their length. A GPU can read such a run with one wide instruction. A scalar
-counts as one axis of size 1. What values are carried around a loop is found by going through it again and again, until
-nothing changes: facts only ever get weaker.
+Runs begin at multiples of their length: contiguity 4 says so of elements 0 to 3, 4 to 7, and so on. All facts are
+powers of two, so the smaller of two divides the larger. A scalar counts as one axis of size 1.
+
+    16 17 18 19   40 41 42 43       contiguity 4, divisibility 8, constancy 1
+     6  6  6  6    8  8  8  8       contiguity 1, divisibility 2, constancy 4
 
 As in real Triton, integers do not overflow, and dividends are not negative.
 
@@ -16,7 +18,6 @@ Source: Triton's `lib/Analysis/AxisInfo.cpp`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import gcd
 from typing import Any, NamedTuple, TypeAlias
 
 from mini_triton.ir.core import Attribute, Block, Module, Operation, Value
@@ -26,11 +27,11 @@ from mini_triton.ir.types import Type, shape_of
 from mini_triton.transforms.folding import is_pointer
 
 MOST = 2**62
-"""What 0 is a multiple of."""
+"""The divisibility of 0, which is a multiple of everything."""
 
 
 class Facts(NamedTuple):
-    """What is known along one axis. `value` is the number that all elements are, if that is known."""
+    """What is known along one axis. `value` is the constant that all elements equal, if there is one."""
 
     contiguity: int = 1
     divisibility: int = 1
@@ -43,142 +44,138 @@ Info: TypeAlias = tuple[Facts, ...]
 
 
 def power_of_two(number: int) -> int:
-    """The highest power of two that divides a number."""
-    # [task 9.8] Of 0, take `MOST`.
+    """The largest power of two that divides a number; `MOST` for 0. (Given.)"""
     return number & -number if number else MOST
-    # [end]
 
 
 def starts(facts: Facts, run: int, unit: int = 1) -> int:
-    """What the first elements of runs of this length are multiples of; a `unit` is from one element to the next.
+    """What is known to divide the first elements of all runs of this length: a power of two.
 
-    Facts speak of the runs that count up. The middle of such a run may be odd: if it is 8 long, and begins at multiples
-    of 8, runs of 2 begin at multiples of 2.
+    Inside a run that counts up, an element is its neighbour plus `unit`: 1 for integers, bytes for pointers.
+
+        starts(Facts(contiguity=8, divisibility=8), run=2)      2: such as 8 9, 10 11, 12 13, 14 15, 40 41, ...
+        starts(Facts(contiguity=8, divisibility=8), run=16)     8
     """
-    # [task 9.8] Longer runs begin where shorter ones do.
-    return facts.divisibility if facts.contiguity <= run else gcd(facts.divisibility, run * unit)
+    # [task 9.8] `facts.divisibility` speaks of runs as long as `facts.contiguity`; this run may be shorter or longer.
+    return facts.divisibility if facts.contiguity <= run else min(facts.divisibility, run * unit)
     # [end]
 
 
-# --- rules: facts along one axis, of this size, from those of the operands
+# --- rules: facts of a result along one axis of this size, from those of the operands along the same axis
 
 
 def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
-    """A sum: if one counts up while the other stays the same, the sum counts up. `unit` scales the second."""
-    # [task 9.8] Both may count up somewhere; take the longer runs.
-    contiguity = max(gcd(x.contiguity, y.constancy), gcd(x.constancy, y.contiguity))
-    divisibility = gcd(starts(x, contiguity, unit), min(MOST, starts(y, contiguity) * unit))
-    value = None if x.value is None or y.value is None else x.value + y.value * unit
-    return Facts(contiguity, divisibility, gcd(x.constancy, y.constancy), value)
+    """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, the bytes of an element for an address."""
+    # [task 9.8] When does a sum count up? If you find two ways, take the longer runs. When is it constant?
+    contiguity = max(min(x.contiguity, y.constancy), min(x.constancy, y.contiguity))
+    divisibility = min(starts(x, contiguity, unit), starts(y, contiguity) * unit)
+    return Facts(contiguity, divisibility, min(x.constancy, y.constancy))
     # [end]
 
 
 def subtract(size: int, x: Facts, y: Facts) -> Facts:
-    """A difference: it counts up only if the first does."""
-    # [task 9.8] As a sum.
-    contiguity = gcd(x.contiguity, y.constancy)
-    value = None if x.value is None or y.value is None else x.value - y.value
-    return Facts(contiguity, gcd(starts(x, contiguity), starts(y, contiguity)), gcd(x.constancy, y.constancy), value)
-    # [end]
+    """Facts of `x - y`: as of a sum, but that while `y` counts up the difference does not. (Given.)"""
+    return add(size, x, Facts(1, starts(y, 1), y.constancy))
 
 
 def multiply(size: int, x: Facts, y: Facts) -> Facts:
-    """A product: it counts up only if one factor is 1."""
-    # [task 9.8] Every element is the first of a run, then.
-    if x.value == 1 or y.value == 1:
-        return y if x.value == 1 else x
-    value = None if x.value is None or y.value is None else x.value * y.value
-    return Facts(1, min(MOST, starts(x, 1) * starts(y, 1)), gcd(x.constancy, y.constancy), value)
+    """Facts of `x * y`. No divisibility is greater than `MOST`."""
+    # [task 9.8] One factor makes all the difference: the constant 1, which is a `value`.
+    if x.value == 1:
+        return y
+    if y.value == 1:
+        return x
+    return Facts(1, min(MOST, starts(x, 1) * starts(y, 1)), min(x.constancy, y.constancy))
     # [end]
 
 
 def divide(size: int, x: Facts, y: Facts) -> Facts:
-    """A quotient: while what is divided counts up, the quotient stays the same for a while."""
-    # [task 9.8] That is known only if `x` counts up along the whole axis, and `y` is the same there.
+    """Facts of `x // y`.
+
+    If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. As in real
+    Triton, nothing is said of shorter runs of `x`.
+    """
+    # [task 9.8] Try 16 17 18 ... 31 divided by 4, by 8, by 6, and 2 3 4 ... 17 divided by 4: how long are the runs?
+    # The divisibility of a quotient is known if the divisor is a constant power of two.
     if y.value == 1:
         return x
-    constancy = gcd(x.constancy, y.constancy)
+    constancy = min(x.constancy, y.constancy)
     if x.contiguity == size == y.constancy:
-        constancy = max(constancy, gcd(x.contiguity, gcd(x.divisibility, y.divisibility)))
-    divisor = y.value if y.value and y.value == power_of_two(y.value) else starts(x, 1)
-    value = x.value // y.value if x.value and y.value and x.value > 0 < y.value else None
-    return Facts(1, max(1, starts(x, 1) // divisor), constancy, value)
+        constancy = max(constancy, min(x.contiguity, x.divisibility, y.divisibility))
+    exact = y.value is not None and y.value > 0 and y.value == power_of_two(y.value)
+    return Facts(1, max(1, starts(x, 1) // y.divisibility) if exact else 1, constancy)
     # [end]
 
 
 def remainder(size: int, x: Facts, y: Facts) -> Facts:
-    """A remainder counts up while what is divided does, up to the divisor."""
-    # [task 9.8] As for the quotient.
+    """Facts of `x % y`, which counts up in runs under the same conditions as a quotient is constant in runs."""
+    # [task 9.8] Try the same numbers.
     if y.value == 1:
         return Facts(1, MOST, size, 0)
     contiguity = 1
     if x.contiguity == size == y.constancy:
-        contiguity = gcd(x.contiguity, gcd(x.divisibility, y.divisibility))
-    return Facts(contiguity, gcd(starts(x, contiguity), y.divisibility), gcd(x.constancy, y.constancy))
+        contiguity = min(x.contiguity, x.divisibility, y.divisibility)
+    return Facts(contiguity, min(starts(x, contiguity), y.divisibility), min(x.constancy, y.constancy))
     # [end]
-
-
-def shift_left(size: int, x: Facts, y: Facts) -> Facts:
-    """A shift to the left multiplies by a power of two."""
-    # [task 9.8] If one knows by which.
-    if y.value is None or not 0 <= y.value < 62:
-        return Facts(constancy=gcd(x.constancy, y.constancy))
-    return multiply(size, x, Facts(1, 2**y.value, size, 2**y.value))
-    # [end]
-
-
-def shift_right(size: int, x: Facts, y: Facts) -> Facts:
-    """A shift to the right divides by a power of two."""
-    if y.value is None or not 0 <= y.value < 62:
-        return Facts(constancy=gcd(x.constancy, y.constancy))
-    return divide(size, x, Facts(1, 2**y.value, size, 2**y.value))
-
-
-def extremum(size: int, x: Facts, y: Facts) -> Facts:
-    """The larger or the smaller of two: within a run in which both count up, it is one of them throughout."""
-    return join(x, y)._replace(value=None)
-
-
-def combine_bits(size: int, x: Facts, y: Facts) -> Facts:
-    """Something of two values of which one only knows that it is the same where both are."""
-    return Facts(constancy=gcd(x.constancy, y.constancy))
 
 
 def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
-    """A comparison of what counts up with what stays the same: the answer changes once, and not inside of a run.
+    """Facts of a comparison, of which only the constancy matters. `predicate` is MLIR's: "eq", "slt", "uge", ...
 
-    So is `at < n`, for `n` a multiple of 16, the same for 16 elements each.
+    Masks are such comparisons. Of a whole axis that counts up and a constant, the answer changes only once: known to be
+    between two runs, for some predicates.
     """
-    # [task 9.8] `<` and `>=` change in front of an element that equals the other side, `<=` and `>` behind it.
-    constancy = gcd(x.constancy, y.constancy)
+    # [task 9.8] Compare 0 1 2 ... 15 with 8, by each of <, <=, >, >=, then 8 with 0 1 2 ... 15: where does it change?
+    constancy = min(x.constancy, y.constancy)
     for one, other, ends in ((x, y, ("lt", "ge")), (y, x, ("gt", "le"))):
         if predicate[1:] in ends and one.contiguity == size == other.constancy:
-            constancy = max(constancy, gcd(one.contiguity, gcd(one.divisibility, other.divisibility)))
+            constancy = max(constancy, min(one.contiguity, one.divisibility, other.divisibility))
     return Facts(constancy=constancy)
     # [end]
 
 
-def choose(size: int, condition: Facts, x: Facts, y: Facts) -> Facts:
-    """A select: what holds for both, as long as the condition stays the same."""
-    # [task 9.8] A run of the result may be no longer than one of the condition.
-    both = join(x, y)
-    contiguity = gcd(both.contiguity, condition.constancy)
-    divisibility = gcd(starts(x, contiguity), starts(y, contiguity))
-    return Facts(contiguity, divisibility, gcd(both.constancy, condition.constancy), both.value)
-    # [end]
-
-
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
-    """What holds for either of two values."""
-    # [task 9.8] Runs that both have.
-    contiguity = gcd(x.contiguity, y.contiguity)
-    divisibility = gcd(starts(x, contiguity, unit), starts(y, contiguity, unit))
-    return Facts(contiguity, divisibility, gcd(x.constancy, y.constancy), x.value if x.value == y.value else None)
+    """What holds for both of two values: facts of a value that is either the one or the other."""
+    # [task 9.8] Runs that both have. Mind what the divisibility of the longer ones says of shorter ones.
+    contiguity = min(x.contiguity, y.contiguity)
+    divisibility = min(starts(x, contiguity, unit), starts(y, contiguity, unit))
+    return Facts(contiguity, divisibility, min(x.constancy, y.constancy), x.value if x.value == y.value else None)
     # [end]
+
+
+def choose(size: int, condition: Facts, x: Facts, y: Facts, unit: int = 1) -> Facts:
+    """Facts of `select(condition, x, y)`: no run is longer than one of the condition. (Given.)"""
+    both = join(x, y, unit)
+    contiguity = min(both.contiguity, condition.constancy)
+    return Facts(contiguity, starts(both, contiguity, unit), min(both.constancy, condition.constancy), both.value)
+
+
+def extremum(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of the larger or smaller one: while both count up, it is one of them throughout. (Given.)"""
+    return join(x, y)
+
+
+def shift_left(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of `x << y`, a product with a power of two. (Given.)"""
+    if y.value is None or not 0 <= y.value < 62:
+        return combine_bits(size, x, y)
+    return multiply(size, x, Facts(1, 2**y.value, size, 2**y.value))
+
+
+def shift_right(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of `x >> y`, a quotient by a power of two. (Given.)"""
+    if y.value is None or not 0 <= y.value < 62:
+        return combine_bits(size, x, y)
+    return divide(size, x, Facts(1, 2**y.value, size, 2**y.value))
+
+
+def combine_bits(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of a function of `x` and `y` of which nothing is known: equal operands give equal results. (Given.)"""
+    return Facts(constancy=min(x.constancy, y.constancy))
 
 
 def keep(size: int, x: Facts) -> Facts:
-    """A cast keeps what is known."""
+    """Facts of a number of another width. (Given.)"""
     return x
 
 
@@ -192,86 +189,143 @@ ELEMENTWISE: dict[str, Callable[..., Facts]] = {
     **dict.fromkeys(("arith.shrsi", "arith.shrui"), shift_right),
     **dict.fromkeys(("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"), extremum),
     **dict.fromkeys(("arith.andi", "arith.ori", "arith.xori"), combine_bits),
-    **dict.fromkeys(("arith.extsi", "arith.extui", "arith.trunci", "arith.bitcast", "tt.bitcast"), keep),
-    **dict.fromkeys(("tt.ptr_to_int", "tt.int_to_ptr"), keep),
-    "arith.select": choose,
+    **dict.fromkeys(("arith.extsi", "arith.extui", "arith.trunci"), keep),
 }
 
 
-# --- operations
+# --- operations: facts along all axes of the result
+
+
+def transfer(operation: Operation, infos: Sequence[Info]) -> Info:
+    """What is known of the one result of an operation, from what is known of its operands. (Given.)"""
+    name, type = operation.name, operation.result.type
+    if name in OTHERS:
+        return OTHERS[name](operation, infos)
+    wide = [along(info, operand.type, type) for info, operand in zip(infos, operation.operands, strict=True)]
+    if name in ELEMENTWISE:
+        return tuple(ELEMENTWISE[name](*facts) for facts in zip(sizes(type), *wide, strict=True))
+    if name == "arith.cmpi":
+        predicate: Any = operation.attributes["predicate"]
+        return tuple(compare(size, x, y, predicate) for size, x, y in zip(sizes(type), *wide, strict=True))
+    if name in WITH_UNIT:
+        return tuple(WITH_UNIT[name](*facts, unit_of(type)) for facts in zip(sizes(type), *wide, strict=True))
+    return unknown(type)
+
+
+WITH_UNIT: dict[str, Callable[..., Facts]] = {"tt.addptr": add, "arith.select": choose}
+
+
+def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.make_range`: the integers from the attribute `start` on."""
+    # [task 9.8] The result's type has the number of elements; what is the first of them?
+    start: Any = operation.attributes["start"]
+    return tuple(Facts(size, power_of_two(start)) for size in sizes(operation.result.type))
+    # [end]
+
+
+def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `arith.constant`: one number, the attribute `value`, in all elements. Nothing is known of floats."""
+    # [task 9.8] A scalar is one axis of size 1: `sizes` of a type.
+    number: Any = operation.attributes["value"]
+    if not is_integer(operation.result.type):
+        return unknown(operation.result.type)
+    return tuple(Facts(1, power_of_two(number), size, number) for size in sizes(operation.result.type))
+    # [end]
+
+
+def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.splat`: a scalar in all elements. (Given.)"""
+    return along(infos[0], operation.operands[0].type, operation.result.type)
+
+
+def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.expand_dims`: a new axis of size 1, in the place that the attribute `axis` says."""
+    # [task 9.8] Along the new axis each element is a run of its own, be it from the middle of a run along an old one.
+    axis: Any = operation.attributes["axis"]
+    every = min(starts(facts, 1, unit_of(operation.result.type)) for facts in infos[0])
+    return (*infos[0][:axis], Facts(1, every, 1, infos[0][0].value), *infos[0][axis:])
+    # [end]
+
+
+def broadcast_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.broadcast`: elements are repeated along axes of size 1."""
+    # [task 9.8] Along the other axes nothing changes.
+    before, after = operation.operands[0].type, operation.result.type
+    return tuple(
+        facts if old == new else facts._replace(constancy=new)
+        for facts, old, new in zip(infos[0], sizes(before), sizes(after), strict=True)
+    )
+    # [end]
+
+
+def trans_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.trans`: axis `i` of the result is axis `order[i]` of the operand."""
+    # [task 9.8] `order` is an attribute.
+    order: Any = operation.attributes["order"]
+    return tuple(infos[0][axis] for axis in order)
+    # [end]
+
+
+def load_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.load`: where address, mask and other are constant, what is read is. (Given.)"""
+    return tuple(Facts(constancy=min(facts.constancy for facts in axis)) for axis in zip(*infos, strict=True))
+
+
+def cast_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of an address as a number, or as an address of elements of another size. (Given.)"""
+    old, new = unit_of(operation.operands[0].type), unit_of(operation.result.type)
+    if old == new:
+        return infos[0]
+    return tuple(Facts(1, starts(facts, 1, old), facts.constancy, facts.value) for facts in infos[0])
+
+
+OTHERS: dict[str, Callable[[Operation, Sequence[Info]], Info]] = {
+    "tt.make_range": range_info,
+    "arith.constant": constant_info,
+    "tt.splat": splat_info,
+    "tt.expand_dims": expand_info,
+    "tt.broadcast": broadcast_info,
+    "tt.trans": trans_info,
+    "tt.load": load_info,
+    **dict.fromkeys(("tt.bitcast", "arith.bitcast", "tt.ptr_to_int", "tt.int_to_ptr"), cast_info),
+}
 
 
 def unknown(type: Type) -> Info:
-    """Nothing is known."""
-    return (Facts(),) * max(1, len(shape_of(type)))
+    """Nothing is known. (Given.)"""
+    return (Facts(),) * len(sizes(type))
 
 
 def sizes(type: Type) -> tuple[int, ...]:
-    """The sizes of the axes; a scalar has one."""
+    """The sizes of the axes; a scalar has one, of size 1. (Given.)"""
     return shape_of(type) or (1,)
 
 
 def unit_of(type: Type) -> int:
-    """How far it is from an element to the next: bytes, for pointers."""
+    """How far it is from an element to its neighbour: bytes for pointers, else 1. (Given.)"""
     return max(1, width(pointee(type)) // 8) if is_pointer(type) else 1
 
 
-def along(info: Info, type: Type, shape: Sequence[int]) -> Info:
-    """Facts of an operand along the axes of a result: a scalar is the same along each. (Given.)"""
-    return info if shape_of(type) else tuple(info[0]._replace(constancy=size) for size in shape)
-
-
-def transfer(operation: Operation, infos: Sequence[Info]) -> Info:
-    """What is known of the one result of an operation, from what is known of its operands."""
-    # [task 9.8] A row in `ELEMENTWISE` is asked for each axis. Scalars among tensors are the same along all axes.
-    name, type = operation.name, operation.result.type
-    attributes: dict[str, Any] = operation.attributes
-    shape = sizes(type)
-    if name == "arith.constant" and is_integer(type):
-        number = int(attributes["value"])
-        return tuple(Facts(1, power_of_two(number), size, number) for size in shape)
-    if name == "tt.make_range":
-        return (Facts(shape[0], power_of_two(attributes["start"])),)
-    if name == "tt.splat":
-        return along(infos[0], operation.operands[0].type, shape)
-    if name == "tt.expand_dims":
-        axis = attributes["axis"]
-        every = gcd(*(starts(facts, 1) for facts in infos[0]))
-        return (*infos[0][:axis], Facts(1, every, 1, infos[0][0].value), *infos[0][axis:])
-    if name == "tt.broadcast":
-        old = sizes(operation.operands[0].type)
-        return tuple(
-            facts._replace(constancy=size) if before != size else facts
-            for facts, before, size in zip(infos[0], old, shape, strict=True)
-        )
-    if name == "tt.trans":
-        return tuple(infos[0][axis] for axis in attributes["order"])
-    if name == "tt.load":
-        known = zip(*infos[:2], strict=True)
-        return tuple(Facts(constancy=gcd(*(facts.constancy for facts in axis))) for axis in known)
-    wide = [along(info, operand.type, shape) for info, operand in zip(infos, operation.operands, strict=True)]
-    if name == "arith.cmpi":
-        return tuple(compare(size, x, y, attributes["predicate"]) for size, x, y in zip(shape, *wide, strict=True))
-    if name == "tt.addptr":
-        return tuple(add(size, x, y, unit_of(type)) for size, x, y in zip(shape, *wide, strict=True))
-    if name in ELEMENTWISE:
-        return tuple(ELEMENTWISE[name](*axis) for axis in zip(shape, *wide, strict=True))
-    return unknown(type)
-    # [end]
+def along(info: Info, type: Type, result: Type) -> Info:
+    """Facts of an operand along the axes of a result: a scalar is constant along each. (Given.)"""
+    return info if shape_of(type) else tuple(info[0]._replace(constancy=size) for size in sizes(result))
 
 
 def promised(info: Info, attributes: dict[str, Attribute]) -> Info:
     """What is known of a value about which the kernel's author has promised something: `tl.multiple_of`. (Given.)"""
-    for name in Facts._fields[:3]:
+    for name in ("contiguity", "divisibility", "constancy"):
         if f"tt.{name}" in attributes:
             given: Any = attributes[f"tt.{name}"]
-            numbers = given if isinstance(given, tuple) else (given,) * len(info)
+            numbers = map(power_of_two, given if isinstance(given, tuple) else (given,) * len(info))
             info = tuple(facts._replace(**{name: number}) for facts, number in zip(info, numbers, strict=True))
     return info
 
 
 class AxisAnalysis:
-    """What is known of each integer and pointer in a module: `analysis[value]`."""
+    """What is known of each integer and pointer in a module: `analysis[value]` is its `Info`.
+
+    Operations are visited in order. Structured control flow has a method each, other operations have `transfer`.
+    """
 
     def __init__(self, module: Module) -> None:
         self.infos: dict[Value, Info] = {}
@@ -283,9 +337,8 @@ class AxisAnalysis:
     def __getitem__(self, value: Value) -> Info:
         return self.infos.get(value) or unknown(value.type)
 
-    def visit(self, block: Block) -> Sequence[Info]:
-        """Go through a block whose arguments are known; what is known of the operands of its terminator."""
-        # [task 9.8] Structured control flow has a method each; other operations have `transfer`.
+    def visit(self, block: Block) -> list[Info]:
+        """Visit a block whose arguments are known; what is known of its terminator's operands. (Given.)"""
         for operation in block.operations:
             infos = [self[operand] for operand in operation.operands]
             if operation.name in ("scf.for", "scf.while", "scf.if"):
@@ -296,42 +349,49 @@ class AxisAnalysis:
                 results = [unknown(result.type) for result in operation.results]
             self.infos.update(zip(operation.results, results, strict=True))
         return [self[operand] for operand in block.operations[-1].operands]
-        # [end]
 
     def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """What holds after either branch."""
-        # [task 9.8] The second region may have no block.
+        """Facts of the results: what holds after either branch. If there are none, the second region may be empty."""
+        # [task 9.10] `merge` joins two lists of facts.
         ends = [self.visit(region.block) for region in operation.regions if region.blocks]
         return merge(operation.results, ends[0], ends[-1])
         # [end]
 
     def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """What holds of carried values before every round, and so after the last one."""
-        # [task 9.8] The induction variable begins with the lower bound, and grows by the step.
+        """Facts of the results: what holds of the carried values before every round, and so after the last one.
+
+        Operands are lower bound, upper bound, step and the initial values; the block's arguments are the induction
+        variable and the carried values.
+        """
+        # [task 9.10] Facts of the initial values may be untrue after a round. Weaken them until they stay true.
         (lower,), _, (step,), *carried = infos
         block = operation.regions[0].block
-        variable = (Facts(divisibility=gcd(lower.divisibility, step.divisibility)),)
+        variable = (Facts(divisibility=min(lower.divisibility, step.divisibility)),)
         while True:
             self.infos.update(zip(block.arguments, [variable, *carried], strict=True))
-            after = merge(block.arguments[1:], carried, self.visit(block))
-            if after == carried:
-                return after
-            carried = after
+            weaker = merge(operation.results, carried, self.visit(block))
+            if weaker == carried:
+                return carried
+            carried = weaker
         # [end]
 
     def visit_while(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """What holds whenever the condition is asked."""
-        # [task 9.8] The results are what the first region forwards.
+        """Facts of the results, which are the values that the condition forwards.
+
+        The first region computes the condition from the carried values; its terminator has the condition and the
+        forwarded values. These are the arguments of the second region, which yields the next carried values.
+        """
+        # [task 9.10] As for a `for`, but each round goes through two blocks.
         before, after = (region.block for region in operation.regions)
         carried = list(infos)
         while True:
             self.infos.update(zip(before.arguments, carried, strict=True))
             _, *forwarded = self.visit(before)
             self.infos.update(zip(after.arguments, forwarded, strict=True))
-            joined = merge(before.arguments, carried, self.visit(after))
-            if joined == carried:
+            weaker = merge(before.arguments, carried, self.visit(after))
+            if weaker == carried:
                 return forwarded
-            carried = joined
+            carried = weaker
         # [end]
 
 
