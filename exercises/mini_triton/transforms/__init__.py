@@ -7,7 +7,8 @@
     dce.py           what nobody reads goes (9.5)
     licm.py          what does not change in a loop is computed before it (9.6)
     inlining.py      a call becomes the body of its callee (9.7)
-    axis_info.py     contiguity, divisibility and constancy of integers and pointers (9.8)
+    axis_info.py     what is known of integers and pointers along each axis (9.8), through control flow (9.10)
+    coalescing.py    how wide a GPU's loads and stores are, of that (9.10)
     control_flow.py  branches and loops of which one knows what runs (9.9)
     predication.py   a small `scf.if` becomes selects (9.9)
 

@@ -176,7 +176,7 @@ def transfer(operation: Operation, infos: Sequence[Info]) -> Info:
         return tuple(ELEMENTWISE[name](*facts) for facts in zip(sizes(type), *wide, strict=True))
     if name == "arith.cmpi":
         predicate: Any = operation.attributes["predicate"]
-        return tuple(compare(*facts, predicate) for facts in zip(sizes(type), *wide, strict=True))
+        return tuple(compare(size, x, y, predicate) for size, x, y in zip(sizes(type), *wide, strict=True))
     if name in WITH_UNIT:
         return tuple(WITH_UNIT[name](*facts, unit_of(type)) for facts in zip(sizes(type), *wide, strict=True))
     return unknown(type)
@@ -306,8 +306,8 @@ class AxisAnalysis:
 
     def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
         """Facts of the results: what holds after either branch. If there are none, the second region may be empty."""
-        # Task 9.9: `merge` joins two lists of facts.
-        raise NotImplementedError("Task 9.9: Facts through loops, and wide accesses")
+        # Task 9.10: `merge` joins two lists of facts.
+        raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
         """Facts of the results: what holds of the carried values before every round, and so after the last one.
@@ -315,8 +315,8 @@ class AxisAnalysis:
         Operands are lower bound, upper bound, step and the initial values; the block's arguments are the induction
         variable and the carried values.
         """
-        # Task 9.9: Facts of the initial values may be untrue after a round. Weaken them until they stay true.
-        raise NotImplementedError("Task 9.9: Facts through loops, and wide accesses")
+        # Task 9.10: Facts of the initial values may be untrue after a round. Weaken them until they stay true.
+        raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_while(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
         """Facts of the results, which are the values that the condition forwards.
@@ -324,8 +324,8 @@ class AxisAnalysis:
         The first region computes the condition from the carried values; its terminator has the condition and the
         forwarded values. These are the arguments of the second region, which yields the next carried values.
         """
-        # Task 9.9: As for a `for`, but each round goes through two blocks.
-        raise NotImplementedError("Task 9.9: Facts through loops, and wide accesses")
+        # Task 9.10: As for a `for`, but each round goes through two blocks.
+        raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 
 def merge(values: Sequence[Value], infos: Sequence[Info], others: Sequence[Info]) -> list[Info]:

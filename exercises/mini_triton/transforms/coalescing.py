@@ -53,8 +53,8 @@ class Access:
     @property
     def bytes(self) -> int:
         """The bytes that an instruction moves for a thread."""
-        # Task 9.9: At least one element, at most `WIDEST`, and never more elements than a limit allows.
-        raise NotImplementedError("Task 9.9: Facts through loops, and wide accesses")
+        # Task 9.10: At least one element, at most `WIDEST`, and never more elements than a limit allows.
+        raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 
 def accesses(module: Module, warps: int = 4) -> Iterator[Access]:
@@ -74,11 +74,11 @@ def mask_of(operation: Operation) -> Value | None:
 
 def fastest_axis(info: Info) -> int:
     """The axis along which most addresses are known to be neighbours; the last one of several."""
-    # Task 9.9: `info` is of the pointers.
-    raise NotImplementedError("Task 9.9: Facts through loops, and wide accesses")
+    # Task 9.10: `info` is of the pointers.
+    raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
     """What limits a load or a store, if the threads of a program lie along this axis."""
-    # Task 9.9: The pointers are operand 0, and `analysis[value]` is what is known of them along all axes.
-    raise NotImplementedError("Task 9.9: Facts through loops, and wide accesses")
+    # Task 9.10: The pointers are operand 0, and `analysis[value]` is what is known of them along all axes.
+    raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
