@@ -1,16 +1,26 @@
-"""What our passes leave of the corpus, beside real Triton's on the same modules: `nox -s bench -- passes`.
+"""What the passes leave, cost and buy, on the kernels of the corpus: `docs/passes.md`.
 
-Prints a table in Markdown. Operations in loops count ten times. Times are of generated NumPy without and with passes,
-taken in turns, the best of each.
+    python -m bench.passes                      measure all, and write the page
+    python -m bench.passes --only matmul        print a table of the kernels with this in their names
+
+Operations are counted in what our passes leave, and in what real Triton's leave of the same module; those in loops
+count ten times. Times are those of the processor, the best of many turns: the front end beside the passes, each with
+and without verification, and generated NumPy without passes beside generated NumPy with them.
 """
 
 from __future__ import annotations
 
-from bench import clock  # isort: skip  (it says where mini_triton is)
-
+import argparse
+import contextlib
+import gc
+import io
 import math
-from collections.abc import Sequence
-from typing import Any
+import statistics
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
 from mini_triton.codegen import compile_module
@@ -18,63 +28,214 @@ from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.storage import Buffer
+from mini_triton.ir.verifier import verify
+from mini_triton.transforms import manager
 from mini_triton.transforms.manager import optimize
 
+from bench import ROOT, frontend
+from bench.backend import processor
 from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import inputs
+from tests.oracles import triton
 from tests.support import sources
-from tests.support.m09_passes import count, left_by_theirs
+from tests.support.m09_passes import EVERYTHING, MAKE_TTIR, count, left_by_theirs
 
+PAGE = ROOT / "docs" / "passes.md"
 SEED = 1
-SECONDS = 0.3  # for each kernel
-MOST = 300  # launches
+ROUNDS, SECONDS = 15, 0.3
+"""Contestants take at least so many turns, for at least so long."""
 
 
-def times(case: Case, modules: Sequence[Module]) -> list[float]:
-    """Seconds that a launch of each module takes; none for kernels that cannot be launched again and again."""
+class Counts(NamedTuple):
+    """Operations of a kernel."""
+
+    kernel: str
+    before: int
+    ours: int
+    theirs: int  # after the passes of Triton's `make_ttir`
+    least: int  # after all of Triton's passes that could leave less
+
+
+class Compiled(NamedTuple):
+    """Seconds that it took to compile a kernel, verification counted or not."""
+
+    kernel: str
+    front_end: float
+    front_end_verified: float
+    passes: float
+    passes_verified: float
+
+
+class Launched(NamedTuple):
+    """Seconds of a launch of generated NumPy."""
+
+    kernel: str
+    without: float
+    passes: float
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m bench.passes", description="What passes leave, cost and buy.")
+    parser.add_argument("--only", metavar="WORDS", default="", help="only kernels with this in their names; no page")
+    options = parser.parse_args(arguments)
+    chosen = [case for case in CASES if options.only in str(case)]
+    distinct = {case.kernel: case for case in chosen}.values()
+    with warnings.catch_warnings(action="ignore"), contextlib.redirect_stdout(io.StringIO()):  # kernels print, too
+        counts = [count_operations(case) for case in chosen]
+        compiled = [time_compilation(case) for case in distinct]
+        launched = [row for case in chosen if (row := time_launch(case))]
+    text = page(counts, compiled, launched)
+    print(text)
+    if not options.only:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+# --- measuring
+
+
+def text_of(case: Case) -> str:
+    """The module that our front end makes."""
+    return print_module(sources.compiled(case.source(), str(case.path)), locations=True)
+
+
+def count_operations(case: Case) -> Counts:
+    """The operations that passes leave of a kernel."""
+    text = text_of(case)
+    before, after = parse_module(text), parse_module(text)
+    optimize(after, manager.DEFAULT)
+    theirs, least = (left_by_theirs(text, passes) for passes in (MAKE_TTIR, EVERYTHING))
+    return Counts(str(case), count(before), count(after), theirs, least)
+
+
+def time_compilation(case: Case) -> Compiled:
+    """How long the front end and the passes take."""
+    text, front_end = text_of(case), frontend.ours(case)
+
+    def verify_front_end() -> float:
+        module = parse_module(text)
+        return frontend.timed(lambda: verify(module))
+
+    def passes() -> float:
+        module = parse_module(text)
+        return frontend.timed(lambda: optimize(module, manager.DEFAULT))
+
+    def passes_unverified() -> float:
+        with mock.patch.object(manager, "verify_after", lambda stage, module: None):
+            return passes()
+
+    made, verified, fast, slow = best(front_end, verify_front_end, passes_unverified, passes)
+    return Compiled(case.kernel, made, made + verified, fast, slow)
+
+
+def time_launch(case: Case) -> Launched | None:
+    """How long a launch takes without passes and with them; None for a kernel that cannot be launched repeatedly."""
+    text = text_of(case)
     values, hidden = inputs(case, SEED)
-    printing = any(operation.name == "tt.print" for operation in modules[0].walk())
-    if printing or hidden or any(isinstance(value, dict) for value in values):
-        return []
+    if "tt.print" in text or hidden or any(isinstance(value, dict) for value in values):
+        return None
     arguments: list[Any] = [
         Buffer.of(str(i), value) if isinstance(value, np.ndarray) else value for i, value in enumerate(values)
     ]
-    programs = [compile_module(module) for module in modules]
-    best = [math.inf] * len(modules)
-    start = clock()
-    for _ in range(MOST):
-        for i, program in enumerate(programs):
-            begin = clock()
-            program(tuple(case.grid), arguments, [])
-            best[i] = min(best[i], clock() - begin)
-        if clock() - start > SECONDS:
-            break
-    return best
+
+    def launch(module: Module) -> Callable[[], float]:
+        program = compile_module(module)
+        return lambda: frontend.timed(lambda: program(tuple(case.grid), arguments, []))
+
+    before, after = parse_module(text), parse_module(text)
+    optimize(after, manager.DEFAULT)
+    return Launched(str(case), *best(launch(before), launch(after)))
 
 
-def mean(ratios: Sequence[float]) -> float:
-    """The geometric mean."""
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+def best(*contestants: Callable[[], float]) -> list[float]:
+    """The least seconds of each, which returns those of a turn. No garbage is collected meanwhile."""
+    least = [math.inf] * len(contestants)
+    gc.collect()
+    gc.disable()
+    start, turns = time.perf_counter(), 0
+    while turns < ROUNDS or time.perf_counter() - start < SECONDS:
+        least = [min(so_far, take_turn()) for so_far, take_turn in zip(least, contestants, strict=True)]
+        turns += 1
+    gc.enable()
+    return least
 
 
-def main() -> None:
-    """Print the table."""
-    print("| kernel | operations | our passes | Triton's | ours / theirs | NumPy, times as fast |")
-    print("|---|---|---|---|---|---|")
-    ratios, speedups = [], []
-    for case in CASES:
-        text = print_module(sources.compiled(case.source(), str(case.path)))
-        before, after = parse_module(text), parse_module(text)
-        optimize(after)
-        ours, theirs = count(after), left_by_theirs(text)
-        ratios.append(ours / theirs)
-        taken = times(case, [before, after])
-        speedups += [taken[0] / taken[1]] if taken else []
-        faster = f"{speedups[-1]:.2f}" if taken else ""
-        print(f"| {case} | {count(before)} | {ours} | {theirs} | {ratios[-1]:.2f} | {faster} |")
-    print(f"| geometric mean | | | | {mean(ratios):.3f} | {mean(speedups):.3f} |")
-    print(f"| worst | | | | {max(ratios):.2f} | {min(speedups):.2f} |")
+# --- the page
+
+
+def page(counts: Sequence[Counts], compiled: Sequence[Compiled], launched: Sequence[Launched]) -> str:
+    """The page with all tables."""
+    return "\n\n".join([
+        "# What the passes leave, cost and buy",
+        "Measured on the kernels of the corpus. `python -m bench.passes` writes this page.",
+        *operations(counts),
+        *costs(compiled),
+        *gains(launched),
+        f"Times are the processor's, the best of at least {ROUNDS} turns: {processor()}, NumPy {np.__version__}.",
+    ]) + "\n"  # fmt: skip
+
+
+def operations(rows: Sequence[Counts]) -> list[str]:
+    """The section on what is left."""
+    ratios, least = [row.ours / row.theirs for row in rows], [row.ours / row.least for row in rows]
+    return [
+        f"## Operations, beside those that Triton {triton.version()} leaves",
+        "Both get the same module, from our front end. Operations in loops count ten times. `make_ttir` is Triton's "
+        "pipeline without loop unrolling, which makes kernels longer. *Everything* adds all other passes of Triton and "
+        f"MLIR that could leave less: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
+        table(
+            ("kernel", "before", "our passes", "`make_ttir`", "ours / it", "everything", "ours / it"),
+            [
+                (row.kernel, row.before, row.ours, row.theirs, ratio, row.least, other)
+                for row, ratio, other in zip(rows, ratios, least, strict=True)
+            ],
+            ("geometric mean", "", "", "", statistics.geometric_mean(ratios), "", statistics.geometric_mean(least)),
+            ("highest", "", "", "", max(ratios), "", max(least)),
+        ),
+    ]
+
+
+def costs(rows: Sequence[Compiled]) -> list[str]:
+    """The section on how long passes take."""
+    lines = []
+    for name, passes, front_end in (
+        ("with verification", "passes_verified", "front_end_verified"),
+        ("without", "passes", "front_end"),
+    ):
+        pairs = [(getattr(row, passes), getattr(row, front_end)) for row in rows]
+        ours, theirs = (sum(column) * 1e3 for column in zip(*pairs, strict=True))
+        mean = statistics.geometric_mean(mine / other for mine, other in pairs)
+        lines.append((name, f"{theirs:.0f} ms", f"{ours:.0f} ms", ours / theirs, mean))
+    return [
+        "## How long the passes take, beside the front end",
+        f"Sums over {len(rows)} kernels. Verified are what the front end makes, and what each pass changes.",
+        table(("", "front end", "all passes", "ratio", "geometric mean of the ratios"), lines),
+    ]
+
+
+def gains(rows: Sequence[Launched]) -> list[str]:
+    """The section on what passes buy."""
+    speedups = [row.without / row.passes for row in rows]
+    return [
+        "## Generated NumPy, without passes and with them",
+        "Microseconds of a launch.",
+        table(
+            ("kernel", "without", "with passes", "times as fast"),
+            [
+                (row.kernel, f"{row.without * 1e6:.0f}", f"{row.passes * 1e6:.0f}", row.without / row.passes)
+                for row in rows
+            ],
+            ("geometric mean", "", "", statistics.geometric_mean(speedups)),
+            ("lowest", "", "", min(speedups)),
+        ),
+    ]
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], *ends: Sequence[Any]) -> str:
+    """A table in Markdown; numbers that are not whole have two digits."""
+    lines = [heads, ["---"] + ["--:"] * (len(heads) - 1), *rows, *ends]
+    return "\n".join(f"| {' | '.join(f'{x:.2f}' if isinstance(x, float) else str(x) for x in row)} |" for row in lines)
 
 
 if __name__ == "__main__":

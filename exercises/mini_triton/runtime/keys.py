@@ -157,10 +157,11 @@ def digest(texts: list[str]) -> str:
 def versions() -> list[str]:
     """Versions of all that makes a kernel; ours: a hash of our sources, the stages, the passes. (Given.)"""
     from mini_triton.runtime.pipeline import STAGES  # not earlier: kernels can be defined without a back end
-    from mini_triton.transforms.manager import chosen
+    from mini_triton.transforms.manager import chosen, remaining
 
     stages = [f"{stage.name} {stage.run.__module__}.{stage.run.__qualname__}" for stage in STAGES]
-    return [FORMAT, platform.python_version(), np.__version__, ml_dtypes.__version__, hash_sources(), *stages, chosen()]
+    passes = [chosen(), str(remaining())]
+    return [FORMAT, platform.python_version(), np.__version__, ml_dtypes.__version__, hash_sources(), *stages, *passes]
 
 
 @functools.cache

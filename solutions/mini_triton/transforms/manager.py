@@ -5,7 +5,9 @@
     optimize(module, "inline,(canonicalize,cse)*")      the two again and again, until neither changes anything
 
     MINI_TRITON_PASSES=inline,cse     for all kernels; empty: no passes
-    MINI_TRITON_PRINT=passes          the module before and after each pass that changed it, with times
+    MINI_TRITON_PASS_LIMIT=17         only the first 17 passes of a process run, on whatever kernels it compiles
+    MINI_TRITON_PRINT=passes          print the module before and after each pass that changes it, with times
+    MINI_TRITON_PASS_LOG=file         add a line of JSON for each pass: for `tools/bisect.py`
 
 A module is verified after each pass that changed it, and the error names the pass. A pass that a learner has not
 written yet is left out: kernels are right without it.
@@ -15,12 +17,16 @@ Source: MLIR's "Pass Infrastructure" and `PassRegistry.cpp`; `opt_bisect_limit` 
 
 from __future__ import annotations
 
+import difflib
 import functools
+import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
 
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.printer import print_module
@@ -37,8 +43,8 @@ from mini_triton.transforms.rewriting import Rewriter, Rule, by_root
 
 Pass = Callable[[Operation], bool]
 
-PASSES_VARIABLE = "MINI_TRITON_PASSES"
-DEFAULT = "inline,cse,(canonicalize,simplify,predicate,licm,cse,dce)*"
+VARIABLE, LIMIT, PRINT, LOG = (f"MINI_TRITON_{name}" for name in ("PASSES", "PASS_LIMIT", "PRINT", "PASS_LOG"))
+DEFAULT = "inline,(cse,canonicalize,simplify,predicate,licm,dce)*"
 ROUNDS = 20
 """More of a repeated group are a mistake: one pass undoes what another one does."""
 
@@ -65,11 +71,12 @@ PASSES: dict[str, Pass] = {
 }
 
 
-@dataclass
+@dataclass(frozen=True)
 class Ran:
-    """A pass that has run, how long it took, and whether it changed anything."""
+    """A pass that has run on a kernel, how long it took, and whether it changed anything."""
 
     name: str
+    kernel: str
     seconds: float
     changed: bool
 
@@ -82,6 +89,7 @@ class Manager:
     limit: int | None = None
     ran: list[Ran] = field(default_factory=list)
     finished: set[str] = field(default_factory=set)  # passes after which nothing has changed
+    total: ClassVar[int] = 0  # passes that ran in this process
 
     def run(self, pipeline: str) -> None:
         """Run a pipeline."""
@@ -91,69 +99,106 @@ class Manager:
                     break
             else:
                 raise RuntimeError(f"the passes {','.join(names)} still change the module after {ROUNDS} rounds")
+        if os.environ.get(PRINT) == "passes" and self.ran:
+            print(f"──── {self.kernel}: {summary(self.ran)}")
 
     def run_pass(self, name: str) -> bool:
         """Run one pass; whether it changed anything."""
         if name in self.finished or (self.limit is not None and len(self.ran) >= self.limit):
             return False
-        printing = os.environ.get("MINI_TRITON_PRINT") == "passes"
-        before = print_module(self.module) if printing else ""
-        start = time.perf_counter()
+        before = self.text if is_watched() else ""
+        changed, start = True, time.perf_counter()
+        Manager.total += 1
         try:
             changed = PASSES[name](self.module)
         except NotImplementedError:
             changed = False
-        self.ran.append(Ran(name, time.perf_counter() - start, changed))
+        finally:
+            self.ran.append(Ran(name, self.kernel, time.perf_counter() - start, changed))
+            if is_watched():
+                show(self.ran[-1], before, self.text)
         if changed:
             self.finished.clear()
             verify_after(name, self.module)
         self.finished.add(name)
-        if changed and printing:
-            print(f"──── before {name}\n{before}──── after {name}, {self.ran[-1].seconds * 1e3:.2f} ms")
-            print(print_module(self.module))
         return changed
 
+    @property
+    def kernel(self) -> str:
+        """The name of the module's first function."""
+        return str(self.module.body.operations[0].attributes["sym_name"]) if self.module.body.operations else ""
 
-def parse(pipeline: str) -> Iterator[tuple[list[str], bool]]:
-    """The groups of a pipeline: names of passes, and whether they are repeated."""
-    rest = pipeline.replace(" ", "")
-    while rest:
-        found = re.match(r"(?:\(([\w,]+)\)\*|(\w+))(?:,|$)", rest)
-        names = (found[1] or found[2]).split(",") if found else []
-        if not found or any(name not in PASSES for name in names):
-            raise ValueError(f"{rest!r} in {pipeline!r} is not a pipeline of the passes {', '.join(PASSES)}")
-        yield names, bool(found[1])
-        rest = rest[found.end() :]
+    @property
+    def text(self) -> str:
+        return print_module(self.module)
+
+
+# --- what runs
+
+
+def parse(pipeline: str) -> list[tuple[list[str], bool]]:
+    """The groups of a pipeline: names of passes, and whether they are repeated. Raises `ValueError` for others."""
+    groups = []
+    for part in re.split(r",(?![^()]*\))", pipeline.replace(" ", "")) if pipeline.strip() else []:
+        repeated = re.fullmatch(r"\((.*)\)\*", part)
+        names = repeated[1].split(",") if repeated else [part]
+        for name in names:
+            if name not in PASSES:
+                close = difflib.get_close_matches(name, PASSES, 1)
+                hint = f"did you mean {close[0]}? " if close else ""
+                known = f"There are {', '.join(PASSES)}; (cse,dce)* repeats passes until they change nothing"
+                raise ValueError(f"{pipeline!r} is not a pipeline: there is no pass {name!r}; {hint}{known}")
+        groups.append((names, bool(repeated)))
+    return groups
 
 
 def chosen() -> str:
     """The pipeline for all kernels."""
-    return os.environ.get(PASSES_VARIABLE, DEFAULT)
+    pipeline = os.environ.get(VARIABLE, DEFAULT)
+    try:
+        parse(pipeline)
+    except ValueError as error:
+        raise ValueError(f"{VARIABLE}: {error}") from None
+    return pipeline
+
+
+def remaining() -> int | None:
+    """How many passes may still run in this process; None if there is no limit."""
+    limit = os.environ.get(LIMIT, "")
+    if limit and not limit.isdecimal():
+        raise ValueError(f"{LIMIT} is a number of passes, not {limit!r}")
+    return max(0, int(limit) - Manager.total) if limit else None
 
 
 def optimize(module: Module, pipeline: str | None = None, limit: int | None = None) -> list[Ran]:
     """Run a pipeline on a module, the chosen one if none is given; at most `limit` passes. Returns what ran."""
-    manager = Manager(module, limit)
+    manager = Manager(module, remaining() if limit is None else limit)
     manager.run(chosen() if pipeline is None else pipeline)
     return manager.ran
 
 
-def bisect(make: Callable[[], Module], is_right: Callable[[Module], bool], pipeline: str = DEFAULT) -> Ran | None:
-    """The pass after which a module is no longer right; None if it is right in the end.
+# --- what people see
 
-    `make` makes the module anew, `is_right` runs it and looks.
-    """
 
-    def after(limit: int | None) -> tuple[bool, list[Ran]]:
-        module = make()
-        ran = optimize(module, pipeline, limit)
-        return is_right(module), ran
+def is_watched() -> bool:
+    """Whether someone wants to know what each pass does."""
+    return os.environ.get(PRINT) == "passes" or LOG in os.environ
 
-    right, ran = after(None)
-    if right:
-        return None
-    good, bad = 0, len(ran)
-    while bad - good > 1:
-        middle = (good + bad) // 2
-        good, bad = (middle, bad) if after(middle)[0] else (good, middle)
-    return ran[bad - 1]
+
+def show(ran: Ran, before: str, after: str) -> None:
+    """Print what a pass has changed, and add it to the log, if that is wanted."""
+    if os.environ.get(PRINT) == "passes" and ran.changed:
+        print(f"──── {ran.kernel}: before {ran.name}\n{before}")
+        print(f"──── {ran.kernel}: after {ran.name}, {ran.seconds * 1e3:.2f} ms\n{after}")
+    if path := os.environ.get(LOG):
+        with Path(path).open("a", encoding="utf-8") as file:
+            print(json.dumps(vars(ran) | {"before": before, "after": after}), file=file)
+
+
+def summary(ran: Sequence[Ran]) -> str:
+    """How long passes took: "7 passes, 3.20 ms: canonicalize 1.82, cse 0.91, ..."."""
+    times: dict[str, float] = {}
+    for one in ran:
+        times[one.name] = times.get(one.name, 0) + one.seconds * 1e3
+    parts = [f"{name} {time:.2f}" for name, time in sorted(times.items(), key=lambda item: -item[1])]
+    return f"{len(ran)} passes, {sum(times.values()):.2f} ms: {', '.join(parts)}"
