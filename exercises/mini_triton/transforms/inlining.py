@@ -8,6 +8,8 @@ Source: MLIR's `Inliner.cpp` and `InliningUtils.cpp`; `TritonInlinerInterface` i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mini_triton.errors import CompilationError
 from mini_triton.ir.core import Block, Operation, Region, Value
 
@@ -17,32 +19,26 @@ def inline_calls(module: Operation) -> bool:
 
     Returns whether there were any. Raises `CompilationError` for a function that calls itself, perhaps through others.
     """
-    functions = [*module.regions[0].block.operations]
-    inliner = Inliner(functions)
-    for function in functions:
-        inliner.finish(function)
-    private = [function for function in functions if function.attributes.get("sym_visibility") == "private"]
-    for function in private:
-        function.erase()
-    return inliner.changed or bool(private)
+    functions = {str(function.attributes["sym_name"]): function for function in module.regions[0].block.operations}
+    changed = any(operation.name == "tt.call" for operation in module.walk())
+    for function in functions.values():
+        finish(function, functions)
+    for function in functions.values():
+        if function.attributes.get("sym_visibility") == "private":
+            function.erase()
+            changed = True
+    return changed
 
 
-class Inliner:
-    """Inlines the calls of a module's functions."""
+def finish(function: Operation, functions: Mapping[str, Operation], callers: tuple[str, ...] = ()) -> None:
+    """Inline all calls in a function of these `functions`, by name. The `callers` are those on the way to it.
 
-    def __init__(self, functions: list[Operation]) -> None:
-        self.functions = {str(function.attributes["sym_name"]): function for function in functions}
-        self.finished: set[Operation] = set()  # functions without calls
-        self.changed = False
-
-    def finish(self, function: Operation, callers: tuple[str, ...] = ()) -> None:
-        """Inline all calls in a function, which the `callers` lead to.
-
-        Raises `CompilationError` if the function is one of its callers. The message has the way in a circle:
-        "f calls itself: f -> g -> f".
-        """
-        # Task 9.7: `inline` copies a body, with the calls that are in it. So in which order do functions come?
-        raise NotImplementedError("Task 9.7: Inlining")
+    Raises `CompilationError` if the function is one of its callers. The message has the way in a circle:
+    "f calls itself: f -> g -> f".
+    """
+    # Task 9.7: The attribute `callee` of a `tt.call` names a function. `inline` copies its body, with the calls that
+    # are in it: so in which order do functions come?
+    raise NotImplementedError("Task 9.7: Inlining")
 
 
 def inline(call: Operation, callee: Operation) -> None:
