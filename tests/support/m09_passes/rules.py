@@ -6,6 +6,7 @@ before = outcome(*found)
 
 from __future__ import annotations
 
+import functools
 import math
 import random
 from collections.abc import Iterable, Sequence
@@ -316,15 +317,22 @@ def root_type(pattern: Pattern, draw: random.Random) -> Type | None:
         return None
     if "tt.dot" in str(pattern):
         return TensorType(TILE, F32 if "addf" in pattern.name else I32)
-    shape = draw.choice(SHAPES)
-    floats = pattern.name.endswith("f") and pattern.name != "arith.cmpf"
     if pattern.name in PREDICATES:
-        element: Scalar = I1
-    elif pattern.name in (*CASTS, "arith.select") or pattern.name not in TABLE:
-        element = draw.choice(ELEMENTS)
-    else:
-        element = draw.choice(FLOATS if floats else INTEGERS)
-    return typed(element, shape)
+        return typed(I1, draw.choice(SHAPES))
+    return typed(draw.choice(elements_of(pattern.name, len(pattern.operands))), draw.choice(SHAPES))
+
+
+@functools.cache
+def elements_of(name: str, count: int) -> Sequence[Scalar]:
+    """The elements that the operands of an elementwise operation may have; all for other operations."""
+    declared = definition(name)
+    assert declared, f"there is no operation {name}"
+    found = []
+    for element in ELEMENTS:
+        with suppress(TypeError):
+            declared.result_types([element] * count, {})
+            found.append(element)
+    return found if name in TABLE and found else ELEMENTS
 
 
 def snippet(pattern: str, type: Type) -> Module:
