@@ -257,15 +257,15 @@ def test_an_operation_is_replaced() -> None:
     %out = arith.muli %x, %x : i32
     tt.return %out : i32
     """
-    rewriting(function("%x: i32", before), [ADD_0]).gives(
+    rewriting(function("%x: i32", before), [ADD_0]).leaves_text(
         function("%x: i32", after), "%sum is %x, and then nobody uses the constant"
     )
 
 
 def test_nothing_fits() -> None:
     same = function("%x: i32", "%out = arith.muli %x, %x : i32\ntt.return %out : i32")
-    rewriting(same, [ADD_0]).gives(same)
-    rewriting(same, []).gives(same)
+    rewriting(same, [ADD_0]).leaves_text(same)
+    rewriting(same, []).leaves_text(same)
 
 
 def test_new_operations_stand_before_the_old_one() -> None:
@@ -284,7 +284,7 @@ def test_new_operations_stand_before_the_old_one() -> None:
     tt.return %c : i32
     """
     different = rule("arith.subi(x, y)", "arith.xori(arith.ori(x, y), arith.andi(y, x))")
-    rewriting(function("%x: i32, %y: i32", before), [different]).gives(function("%x: i32, %y: i32", after))
+    rewriting(function("%x: i32, %y: i32", before), [different]).leaves_text(function("%x: i32, %y: i32", after))
 
 
 def test_names_and_locations_are_kept() -> None:
@@ -296,7 +296,7 @@ def test_names_and_locations_are_kept() -> None:
         """,
     )
     call = rewriting(text, [rule("arith.muli(x, y)", "arith.addi(arith.ori(x, y), y)")])
-    inner, outer, last = call.done().body.operations[0].regions[0].block.operations
+    inner, outer, last = call.left.body.operations[0].regions[0].block.operations
     where = described(f"The source locations of the new operations after {call}", lambda: [inner.loc, outer.loc])
     where.returns([Loc("kernel.py", 7, 11)] * 2, "they come from the place of the operation that they replace")
     named = described(f"The name of what replaces %twice after {call}", lambda: last.operands[0].name)
@@ -308,7 +308,7 @@ def test_values_with_a_name_keep_it() -> None:
         "%x: i32", "%zero = arith.constant 0 : i32\n%sum = arith.addi %x, %zero : i32\ntt.return %sum : i32"
     )
     call = rewriting(text, [ADD_0])
-    last = find(call.done(), "tt.return")
+    last = find(call.left, "tt.return")
     described(f"The name of what replaces %sum after {call}", lambda: last.operands[0].name).returns("x")
 
 
@@ -325,7 +325,9 @@ def test_the_first_rule_that_fits_is_applied() -> None:
         rule("arith.addi(x, y)", "y"),
     ]
     expected = text.replace("arith.addi", "arith.ori")
-    rewriting(text, rules).gives(expected, "the first rule does not match, the condition of the second one is false")
+    rewriting(text, rules).leaves_text(
+        expected, "the first rule does not match, the condition of the second one is false"
+    )
 
 
 def test_functions_replace_operations() -> None:
@@ -355,7 +357,7 @@ def test_functions_replace_operations() -> None:
         rule("tt.split(tt.join(x, y))", halves),
         rule("tt.store(p, v)", gone),
     ]
-    rewriting(function(parameters, before), rules).gives(
+    rewriting(function(parameters, before), rules).leaves_text(
         function(parameters, after),
         "the first function returns None, so its rule does not fit; the second one has a value for each result; the "
         "third one has no values, as a store has no results",
@@ -370,20 +372,20 @@ def test_a_value_of_another_type_is_no_replacement() -> None:
         tt.return %out : tensor<4xi1>
         """,
     )
-    rewriting(text, [rule("arith.select(c, x, x)", "c")]).gives(text, "%c is an i1, the result a tensor<4xi1>")
+    rewriting(text, [rule("arith.select(c, x, x)", "c")]).leaves_text(text, "%c is an i1, the result a tensor<4xi1>")
 
 
 def test_new_operations_are_tried() -> None:
     text = function("%x: i32, %y: i32", "%sum = arith.addi %x, %y : i32\ntt.return %sum : i32")
     names = ("addi", "muli", "andi", "ori", "xori")
     rules = [rule(f"arith.{a}(x, y)", f"arith.{b}(x, y)") for a, b in zip(names, names[1:], strict=False)]
-    rewriting(text, rules).gives(text.replace("addi", "xori"), "each rule makes what the next one replaces")
+    rewriting(text, rules).leaves_text(text.replace("addi", "xori"), "each rule makes what the next one replaces")
 
 
 def test_operands_inside_of_a_replacement_are_tried() -> None:
     text = function("%x: i32, %y: i32", "%sum = arith.addi %x, %y : i32\ntt.return %sum : i32")
     rules = [rule("arith.addi(x, y)", "arith.muli(arith.ori(x, y), 1)"), MULTIPLY_1, rule("arith.ori(x, y)", "x")]
-    rewriting(text, rules).gives(function("%x: i32, %y: i32", "tt.return %x : i32"))
+    rewriting(text, rules).leaves_text(function("%x: i32, %y: i32", "tt.return %x : i32"))
 
 
 # --- the order of things
@@ -403,7 +405,7 @@ def test_users_are_tried_again() -> None:
     """
     rules = [rule("math.absi(x)", only), rule("arith.muli(x, y)", only_parameters)]
     after = "%b = arith.ori %x, %one : i32\ntt.return %b : i32"
-    rewriting(function("%x: i32, %one: i32", before), rules).gives(
+    rewriting(function("%x: i32, %one: i32", before), rules).leaves_text(
         function("%x: i32, %one: i32", after),
         "%c is dead; then %a has one use and is replaced by %x; and then the other rule fits %b",
     )
@@ -428,7 +430,7 @@ def test_dead_operations_are_erased() -> None:
     tt.return %x : i32
     """
     parameters = "%x: i32, %p: !tt.ptr<i32>"
-    rewriting(function(parameters, before), []).gives(
+    rewriting(function(parameters, before), []).leaves_text(
         function(parameters, after),
         "nobody uses %d; then nobody uses %c and %b; then nobody uses %a; a store is not dead",
     )
@@ -466,7 +468,7 @@ def test_operations_in_regions() -> None:
     }
     tt.return %sum : i32
     """
-    rewriting(function("%x: i32, %c: i1", before), [ADD_0, MULTIPLY_1]).gives(function("%x: i32, %c: i1", after))
+    rewriting(function("%x: i32, %c: i1", before), [ADD_0, MULTIPLY_1]).leaves_text(function("%x: i32, %c: i1", after))
 
 
 def test_dead_operations_with_regions() -> None:
@@ -481,7 +483,7 @@ def test_dead_operations_with_regions() -> None:
     tt.return %x : i32
     """
     after = "tt.return %x : i32"
-    rewriting(function("%x: i32", before), [ADD_0]).gives(function("%x: i32", after), "nobody uses %sum")
+    rewriting(function("%x: i32", before), [ADD_0]).leaves_text(function("%x: i32", after), "nobody uses %sum")
 
 
 def test_what_an_author_promises_stays() -> None:
@@ -493,7 +495,7 @@ def test_what_an_author_promises_stays() -> None:
         tt.return %n : i32
         """,
     )
-    rewriting(text, [ADD_0]).gives(text, "the operation says more than its value: no rule may replace it")
+    rewriting(text, [ADD_0]).leaves_text(text, "the operation says more than its value: no rule may replace it")
 
 
 # --- rules that never end
@@ -515,7 +517,7 @@ def test_many_steps_are_not_endless() -> None:
     lines = ["%v0 = arith.addi %x, %one : i32"]
     lines += [f"%v{i} = arith.addi %v{i - 1}, %one : i32" for i in range(1, 200)]
     text = function("%x: i32", "\n".join(["%one = arith.constant 1 : i32", *lines, "tt.return %v199 : i32"]))
-    module = rewriting(text, [ADD_CONSTANTS, SUM]).done()
+    module = rewriting(text, [ADD_CONSTANTS, SUM]).left
     left = [o.name for o in module.walk() if o.name == "arith.addi"]
     assert len(left) == 1, f"200 additions of 1 become one of 200\n  got\n{print_module(module)}"
 
@@ -566,7 +568,7 @@ def test_random_programs() -> None:
         arguments = given_to([I32, I32], random.Random(seed))
         expected = outcome(parse_module(text), arguments)
         call = rewriting(text, RULES)
-        module = call.done()
+        module = call.left
         got = outcome(module, arguments)
         if expected is None or got is None or not same(expected, got):
             call.fail(str(expected), got, f"it is now\n{print_module(module)}")

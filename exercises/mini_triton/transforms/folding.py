@@ -30,22 +30,25 @@ MOVING = (
 
 
 def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """The constant that an elementwise operation on constants gives; None if an operand is not constant.
+    """The constant that an elementwise operation on constants gives; None if an operand is not a constant.
 
-    None also for a result that is NaN, as its bits are lost in a constant, and for one that constants cannot be.
+    None also for a result that is a pointer, as constants cannot be, and for NaN: a constant would lose its bits.
     """
-    # Task 9.2: `evaluate` takes NumPy scalars: `as_scalar`. It may warn of what overflows.
+    # Task 9.2: `evaluate` takes and gives NumPy scalars. It must not warn of what overflows.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 
 def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | None:
-    """The results of an operation that moves elements, all of which are one constant; None if they are not."""
-    # Task 9.2: Two constants are the same if their `repr` is: 0.0 and -0.0 are not.
+    """A constant for each result of an operation whose operands are all the same constant; None if they are not.
+
+    The operation moves elements, and all elements are this constant. 0.0 and -0.0 are two constants.
+    """
+    # Task 9.2: An operation has one or two operands here, and `tt.split` has two results.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 
 def fold_range(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """A range of one element is a constant."""
+    """A range of one element is a constant. (Given.)"""
     start: Any = operation.attributes["start"]
     return rewriter.constant(start, operation.result.type) if shape_of(operation.result.type) == (1,) else None
 
@@ -55,7 +58,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     Constants inside of a reduction's region stay: the region is a function of its own in a back end.
     """
-    # Task 9.2: The block that a function begins with has the function as its `parent_op`.
+    # Task 9.2: `parent_op` leads outwards, to the `tt.func`.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 
@@ -64,9 +67,10 @@ def is_pointer(type: Type) -> bool:
     return isinstance(element_type(type), PointerType)
 
 
-def as_scalar(number: Number, type: Type) -> np.generic:
-    """A constant of this type as a NumPy scalar. (Given.)"""
-    return numpy_dtype(type).type(number)
+def scalar_of(value: Value) -> np.generic | None:
+    """A constant as a NumPy scalar of its type; None if a value is not a constant. (Given.)"""
+    number = constant_of(value)
+    return None if number is None else numpy_dtype(value.type).type(number)
 
 
 def as_number(scalar: np.generic, type: Type) -> Number:
@@ -74,9 +78,11 @@ def as_number(scalar: np.generic, type: Type) -> Number:
     return float(scalar) if isinstance(element_type(type), FloatType) else scalar.item()
 
 
+FOLDED = tuple(name for name in TABLE if name != "tt.extern_elementwise")
+"""Elementwise operations whose meaning is the same everywhere: a device's own library is not there when we compile."""
 CONSTANT = frozenset(["arith.constant"])
 FOLDING = (
-    Rule("fold elementwise operations", (*TABLE,), fold_elementwise, CONSTANT),
+    Rule("fold elementwise operations", FOLDED, fold_elementwise, CONSTANT),
     Rule("fold operations that move elements", MOVING, fold_moving, CONSTANT),
     Rule("fold ranges", ("tt.make_range",), fold_range),
     Rule("raise constants", ("arith.constant",), raise_constant),

@@ -90,9 +90,16 @@ def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[...
     assert isinstance(root, Pattern)
 
     def rewrite(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | Value | None:
-        # Task 9.1: `match_operation` says whether the pattern fits, `build` makes a replacement that is a pattern.
-        # One that is a name must have the result's type.
-        raise NotImplementedError("Task 9.1: Rewriting")
+        found: Match = {}
+        if not match_operation(root, operation, found) or (when and not when(**found)):
+            return None
+        if built is not None:
+            if isinstance(built, str) and found[built].type != operation.result.type:
+                return None
+            return build(rewriter, built, found, operation.result.type)
+        assert callable(replacement)
+        result: Sequence[Value] | Value | None = replacement(rewriter, operation, **found)
+        return result
 
     does = replacement if isinstance(replacement, str) else replacement.__name__
     return Rule(f"{pattern} -> {does}", (root.name,), rewrite, needs(root), root)
@@ -194,12 +201,15 @@ class Rewriter(Builder):
         raise NotImplementedError("Task 9.1: Rewriting")
 
     def erase(self, operation: Operation) -> None:
-        """Erase an operation; what computed its operands may be dead now. (Given.)"""
+        """Erase an operation. What computed its operands may be dead now, or have only one user left. (Given.)"""
         self.changed = True
         inside = [*operation.walk()]
         used = [operand for inner in inside for operand in inner.operands if isinstance(operand, OpResult)]
         operation.erase()
-        self.worklist.update((operand.owner, None) for operand in used)
+        for operand in used:
+            self.worklist[operand.owner] = None
+            if len(operand.uses) == 1:
+                self.worklist[operand.uses[0].user] = None
         for inner in inside:
             self.worklist.pop(inner, None)
 
