@@ -158,7 +158,7 @@ def corpus(every: int = 1) -> dict[str, str]:
 def flow(module: Operation) -> list[str]:
     """A line for each operation but constants, in order, with what it uses: the same, wherever constants stand."""
     names: dict[Value, str] = {}
-    lines = []
+    lines: list[str] = []
     for operation in module.walk():
         if operation.name == "arith.constant":
             names[operation.result] = f"{operation.attributes['value']!r}: {operation.result.type}"
