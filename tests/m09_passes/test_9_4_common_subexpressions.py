@@ -69,7 +69,7 @@ EQUAL = {
         %v = arith.constant dense<2> : tensor<8xi32>
         %w = arith.constant dense<2> : tensor<8xi32>
         %d = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
-        %e = tt.make_range {end = 8 : i32, start = 0 : i32} : tensor<8xi32>
+        %e = tt.make_range {start = 0 : i32, end = 8 : i32} : tensor<8xi32>
         %f = arith.muli %v, %d : tensor<8xi32>
         %g = arith.muli %w, %e : tensor<8xi32>
         %h = arith.addi %f, %g : tensor<8xi32>
@@ -282,6 +282,15 @@ LOAD = "%{} = tt.load %p : !tt.ptr<i32>"
 READING = "scf.if %c {\n%d = tt.load %q : !tt.ptr<f32>\n}"
 CHOOSING = "%d = scf.if %c -> (i32) {\nscf.yield %a : i32\n} else {\nscf.yield %b : i32\n}"
 FOR = "%d = scf.for %i = %a to %b step %a iter_args(%s = %a) -> (i32) : i32 {\nscf.yield %s : i32\n}"
+WAITING = """
+scf.while : () -> () {
+  %l = tt.load %q : !tt.ptr<f32>
+  %m = arith.cmpf one, %l, %x : f32
+  scf.condition(%m)
+} do {
+  scf.yield
+}
+"""
 SAME = {
     "nothing": ("", 1),
     "a load of another place": ("%d = tt.load %q : !tt.ptr<f32>", 2),
@@ -296,6 +305,7 @@ CHANGED = {
     "a store in a loop": ("scf.for %i = %a to %b step %a : i32 {\ntt.store %p, %i : !tt.ptr<i32>\n}", 2),
     "an atomic operation": ("%d = tt.atomic_rmw add, relaxed, gpu, %p, %a, %c : (!tt.ptr<i32>, i32, i1) -> i32", 2),
     "a barrier": ("gpu.barrier", 2),
+    "a loop that may wait, and a store": (WAITING + "tt.store %p, %a : !tt.ptr<i32>", 3),
 }
 BETWEEN = SAME | CHANGED
 
