@@ -14,7 +14,7 @@ import struct
 from collections.abc import Hashable, Iterable
 
 from mini_triton.ir.core import Attribute, Block, Operation, Value
-from mini_triton.transforms.effects import READS, TERMINATORS, WRITES, effects, may_change_memory
+from mini_triton.transforms.effects import WRITES, effects, may_change_memory
 from mini_triton.transforms.peepholes import COMMUTATIVE
 from mini_triton.transforms.structure import LOOPS, blocks_of
 
@@ -66,10 +66,10 @@ class Merger:
     def merge(self, block: Block) -> None:
         """Merge what is equal in a block and in the regions inside it, also with what is known from around it.
 
-        Of two equal operations the first one stays. Operations that write, and terminators, all stay.
+        Of two equal operations the first one stays. All that write stay.
         """
-        # Task 9.4: What a block adds to `known` holds until its end. A load's key has to tell how often memory may
-        # have changed: look at `may_change_memory`, and at what the second round of a loop finds.
+        # Task 9.4: What a block adds to `known` holds until its end. Of a load, know also how often memory may have
+        # changed: look at `may_change_memory`, and at what the second round of a loop finds.
         raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
