@@ -10,14 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen import compile_module
-from mini_triton.ir import interpreter
-from mini_triton.ir.core import Block, Module, Value
-from mini_triton.ir.ops.elementwise import is_integer
+from mini_triton.ir.core import Module
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module
-from mini_triton.ir.types import shape_of
-from mini_triton.transforms.axis_info import AxisAnalysis, Facts, unit_of
-from mini_triton.transforms.folding import is_pointer
 from mini_triton.transforms.manager import PASSES, optimize
 from mini_triton.transforms.rewriting import RewriteError, rewrite, rule
 
@@ -28,6 +23,7 @@ from tests.oracles import triton, values
 from tests.support import sources
 from tests.support.m05_frontend.random_kernels import Kernel, kernels, launch
 from tests.support.m06_codegen import numpy_backend
+from tests.support.m09_passes.facts import interpreted
 
 WORST = 1.1  # of the operations that they leave
 
@@ -105,41 +101,9 @@ def test_endless_rules_are_named() -> None:
 # --- axis analysis
 
 
-def broken(facts: Facts, array: np.ndarray, unit: int) -> str:
-    """The fact that does not hold along the last axis of an array; "" if all do."""
-    size = array.shape[-1]
-    for name, run, step in (("contiguity", facts.contiguity, unit), ("constancy", facts.constancy, 0)):
-        runs = array.reshape(-1, min(run, size))
-        if (np.diff(runs) != step).any():
-            return name
-    firsts = array.reshape(-1, min(facts.contiguity, size))[:, 0]
-    if (firsts % facts.divisibility).any():
-        return "divisibility"
-    return "value" if facts.value is not None and (array != facts.value).any() else ""
-
-
 @cases
-def test_facts_hold_of_all_values(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_facts_hold_of_all_values(case: Case) -> None:
     module = optimized(text(case))
-    analysis = AxisAnalysis(module)
-    run = interpreter.Program.run
-
-    def check(value: Value, array: Any) -> None:
-        array = np.asarray(array).astype(np.int64)
-        if np.shape(array) != shape_of(value.type):
-            return  # a reduction's region runs on whole slices
-        for axis, facts in enumerate(analysis[value]):
-            along = np.moveaxis(array, axis, -1) if array.ndim else array.reshape(1)
-            fact = broken(facts, along, unit_of(value.type))
-            assert not fact, f"{fact} of %{value.name} is wrong: {facts} along axis {axis} of\n{array}"
-
-    def checked(program: interpreter.Program, block: Block, *arguments: Any) -> Any:
-        ends = run(program, block, *arguments)
-        for result in (result for operation in block.operations for result in operation.results):
-            if result in program.values and (is_integer(result.type) or is_pointer(result.type)):
-                check(result, program.values[result])
-        return ends
-
-    monkeypatch.setattr(interpreter.Program, "run", checked)
     arguments, hidden = inputs(case, values.SEED)
-    numpy_backend.run(module, case.grid, arguments, hidden, "interpreted")
+    with interpreted(module):
+        numpy_backend.run(module, case.grid, arguments, hidden, "interpreted")

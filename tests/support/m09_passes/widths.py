@@ -7,11 +7,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from mini_triton.backends import ptx
-from mini_triton.backends.layouts import layouts
-
 _PLACE = re.compile(r"\s*\.loc\s+\d+ (\d+) (\d+)")
-_LAYOUT = re.compile(r"\btt\.(load|store) .* : tensor<.*, (#\w+)>$", re.MULTILINE)
+_ACCESS = re.compile(r"\b(ld|st)(?:\.volatile)?\.global(?:\.[\w:]+)*?(?:\.v([248]))?\.[bfsu](8|16|32|64|128)\b")
+_COPY = re.compile(r"\bcp\.async\.c[ag]\.shared\.global.*?\], *\[.*?\], *(0x[0-9a-f]+|\d+)")
+_LAYOUT = re.compile(r"(#\w+) = #ttg\.blocked<\{sizePerThread = \[([\d, ]+)\].* order = \[(\d+)")
+_TENSOR = re.compile(r"\btt\.(load|store) .* : tensor<.*, (#\w+)>$", re.MULTILINE)
 
 
 class Instruction(NamedTuple):
@@ -29,16 +29,18 @@ def instructions(text: str) -> Mapping[Instruction, set[int]]:
     for written in text.splitlines():
         if place := _PLACE.match(written):
             line, column = map(int, place.groups())
-        for kind, size in ptx.accesses(written):
-            found[Instruction("store" if kind == "store" else "load", line, column)].add(size)
+        for kind, vector, bits in _ACCESS.findall(written):
+            found[Instruction({"ld": "load", "st": "store"}[kind], line, column)].add(int(vector or 1) * int(bits) // 8)
+        for size in _COPY.findall(written):
+            found[Instruction("load", line, column)].add(int(size, 0))
     return found
 
 
 def chosen(ttgir: str) -> list[tuple[str, int, int]]:
     """Of each load and store of tensors: "load" or "store", the axis of neighbouring threads, a thread's elements."""
-    known = layouts(ttgir)
+    layouts = {name: (int(axis), sizes.split(", ")) for name, sizes, axis in _LAYOUT.findall(ttgir)}
     found = []
-    for kind, name in _LAYOUT.findall(ttgir):
-        axis = known[name].order[0]
-        found.append((kind, axis, known[name].size_per_thread[axis]))
+    for kind, name in _TENSOR.findall(ttgir):
+        axis, sizes = layouts[name]
+        found.append((kind, axis, int(sizes[axis])))
     return found
