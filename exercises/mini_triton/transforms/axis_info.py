@@ -133,10 +133,9 @@ def shift_left(size: int, x: Facts, y: Facts) -> Facts:
 
 
 def shift_right(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x >> y`, a quotient by a power of two. (Given.)"""
-    if y.value is None or not 0 <= y.value < 62:
-        return combine_bits(size, x, y)
-    return divide(size, x, Facts(1, 2**y.value, size, 2**y.value))
+    """Facts of `x >> y`: as in real Triton, nothing is said of runs in which it is constant. (Given.)"""
+    divisibility = 1 if y.value is None or y.value < 0 else max(1, starts(x, 1) >> y.value)
+    return Facts(1, divisibility, min(x.constancy, y.constancy))
 
 
 def combine_bits(size: int, x: Facts, y: Facts) -> Facts:
