@@ -1,0 +1,153 @@
+"""Task 9.3: every rule is true, of all numbers; and no rules go in circles."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mini_triton.errors import VerificationError
+from mini_triton.ir.core import Module, Operation
+from mini_triton.ir.ops.definition import definition
+from mini_triton.ir.parser import parse_module
+from mini_triton.ir.printer import print_module
+from mini_triton.ir.verifier import verify
+from mini_triton.transforms.folding import FOLDING
+from mini_triton.transforms.peepholes import GROUPS
+from mini_triton.transforms.rewriting import Pattern, Rule, rewrite
+
+from tests.checks import described, one_in
+from tests.oracles import triton
+from tests.support.m05_frontend.random_kernels import Kernel, kernels
+from tests.support.m09_passes.passing import corpus, judge_random, put
+from tests.support.m09_passes.rules import given_to, instance, outcome, same
+from tests.support.m09_passes.snippets import Snippet
+
+from .test_9_3_peepholes import SNIPPETS
+
+TRIES = 300  # functions that a rule may fit
+ENOUGH = 15  # of them that it does
+
+Group = Callable[[], list[Rule]]
+groups = pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.__name__)
+
+
+def rules_of(group: Group) -> list[Rule]:
+    """The rules of a group."""
+    __tracebackhide__ = True
+    return list(described(f"{group.__name__}()", group).succeeds("a list of rules"))
+
+
+def judge(words: str, rules: Sequence[Rule], module: Module, arguments: Sequence[Any]) -> bool:
+    """Rules keep what a function computes of these arguments, to the last bit. Whether any of them fitted."""
+    __tracebackhide__ = True
+    before = print_module(module)
+    expected = outcome(module, arguments)
+    if expected is None:
+        return False
+    parameters = module.body.operations[0].regions[0].block.arguments
+    values = ", ".join(f"%{p.name} = {a}" for p, a in zip(parameters, arguments, strict=True))
+    call = put(lambda module: rewrite(module, rules), before)
+    call.words = words
+    changed = described(f"{words} of\n{before}", rewrite, module, rules).succeeds("True or False")
+    after = print_module(module)
+    try:
+        verify(module)
+    except VerificationError as error:
+        call.refuse("a module that is well formed", f"{error.message}, in\n{after}")
+    got = outcome(module, arguments)
+    if got is None or not same(expected, got):
+        wanted, found = (shown(values) for values in (expected, got))
+        call.refuse(f"{wanted}" + (f", for {values}" if values else ""), f"{found}, from\n{after}")
+    return changed is True
+
+
+def shown(outcome: Sequence[Any] | None) -> str:
+    """Returned values, and what is in memory afterwards, where it is short."""
+    if outcome is None:
+        return "an access out of bounds"
+    return ", ".join(str(array) for array in outcome if array.size < 32) or "other values in memory"
+
+
+# --- each rule by itself
+
+
+@groups
+def test_rules_name_operations_that_exist(group: Group) -> None:
+    for rule in rules_of(group):
+        for name in names_in(rule.pattern):
+            assert definition(name), f"the rule {rule.name}\n  expected  operations of the IR\n  got       {name}"
+
+
+def names_in(pattern: Any) -> list[str]:
+    """The operations of a pattern."""
+    if not isinstance(pattern, Pattern):
+        return []
+    return [pattern.name, *itertools.chain.from_iterable(map(names_in, pattern.operands))]
+
+
+@groups
+def test_every_rule_is_true(group: Group) -> None:
+    """On random numbers, the ends of integers, both zeros, infinities and NaN."""
+    for rule in rules_of(group):
+        if rule.pattern is None:
+            continue
+        fitted = 0
+        for seed in range(TRIES):
+            found = instance(rule, random.Random(seed))
+            if found:
+                fitted += judge(f"The rule {rule.name}", [rule], *found)
+            if fitted == ENOUGH:
+                break
+
+
+@groups
+def test_rules_of_a_group_agree(group: Group) -> None:
+    """All rules of a group at once, with folding, on the functions in which they have something to do."""
+    rules = [*FOLDING, *rules_of(group)]
+    for text in texts(SNIPPETS[group.__name__]):
+        judge_text(f"FOLDING and {group.__name__}()", rules, text)
+
+
+def texts(snippets: Iterable[Snippet]) -> list[str]:
+    return [text for snippet in snippets for text in snippet.texts]
+
+
+def judge_text(words: str, rules: Sequence[Rule], text: str) -> None:
+    """Rules keep what the function in a text computes of some random arguments."""
+    __tracebackhide__ = True
+    for seed in range(4):
+        module = parse_module(text)
+        types = [argument.type for argument in module.body.operations[0].regions[0].block.arguments]
+        judge(words, rules, module, given_to(types, random.Random(seed), harmless="tt.dot" in text))
+
+
+# --- all rules at once
+
+
+def peepholes(module: Operation) -> bool:
+    """Folding and the rules of all groups."""
+    return rewrite(module, [*FOLDING, *(rule for group in GROUPS for rule in group())])
+
+
+def test_all_rules_agree() -> None:
+    rules = [*FOLDING, *(rule for group in GROUPS for rule in rules_of(group))]
+    for text in texts(itertools.chain.from_iterable(SNIPPETS.values())):
+        judge_text("FOLDING and all peepholes", rules, text)
+
+
+@given(kernel=kernels(), seed=st.integers(0, 2**32 - 1))
+@one_in(10)
+def test_random_kernels(kernel: Kernel, seed: int) -> None:
+    judge_random(peepholes, kernel, seed)
+
+
+def test_kernels_of_the_corpus() -> None:
+    """Real Triton accepts what is left, and a second run finds nothing to do."""
+    left = {name: print_module(put(peepholes, text).left) for name, text in corpus(4).items()}
+    for (name, text), answer in zip(left.items(), triton.accepts_many([*left.values()]), strict=True):
+        assert answer, f"of {name}, real Triton refuses\n{text}\n{answer.diagnostic}"
