@@ -312,7 +312,7 @@ def test_the_corpus() -> None:
         put(hoist_invariants, text).leaves_no_more_than("licm")
 
 
-@one_in(5)
+@one_in(8)
 @given(drawn=kernels(), seed=st.integers(0, 2**32 - 1))
 def test_values_of_random_kernels(drawn: Kernel, seed: int) -> None:
     judge_random(hoist_invariants, drawn, seed)

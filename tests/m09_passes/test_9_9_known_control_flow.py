@@ -407,7 +407,7 @@ def test_the_corpus() -> None:
             assert numbers[0] <= numbers[1], f"of {name}, {numbers[0]} {kind} are left; real Triton leaves {numbers[1]}"
 
 
-@one_in(6)
+@one_in(8)
 @given(drawn=kernels(), seed=st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("run", [simplify_control_flow, predicate_branches])
 def test_values_of_random_kernels(run: Pass, drawn: Kernel, seed: int) -> None:
