@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mini_triton.ir.core import Block, BlockArgument, Operation, OpResult, Value
 from mini_triton.transforms.effects import WRITES, own_effects
-from mini_triton.transforms.structure import STRUCTURED, blocks_of, holder_of, terminator
+from mini_triton.transforms.structure import STRUCTURED, blocks_of, source_of, terminator
 
 
 class Liveness:
@@ -23,7 +23,7 @@ class Liveness:
     def __init__(self, module: Operation) -> None:
         self.operations: set[Operation] = {module}
         self.values: set[Value] = set()
-        self.waiting: list[Value] = []
+        self.waiting: list[OpResult | BlockArgument] = []
         for operation in module.walk():
             if own_effects(operation) & WRITES or operation.name == "tt.func":
                 self.keep(operation)
@@ -38,13 +38,14 @@ class Liveness:
     def read(self, values: Iterable[Value]) -> None:
         """Values matter: what they come from is traced later. (Given.)"""
         for value in values:
+            assert isinstance(value, OpResult | BlockArgument)
             if value not in self.values:
                 self.values.add(value)
                 self.waiting.append(value)
 
-    def trace(self, value: Value) -> None:
+    def trace(self, value: OpResult | BlockArgument) -> None:
         """A value matters: so do the operation that defines it, and the values that this one passes on as it."""
-        # Task 9.5: It is the result of an operation, or an argument of a block; `passed_on` says which values are.
+        # Task 9.5: `source_of` finds the operation; `passed_on` says which values these are.
         raise NotImplementedError("Task 9.5: Dead code")
 
 
@@ -60,10 +61,8 @@ def needs(operation: Operation) -> Sequence[Value]:
 def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator[Value]:
     """The values that structured control flow passes on as this one: to a result of it, or to an argument of its block.
 
-    %r = scf.for … iter_args(%x = %init) {          as %r: %init and %y
-      …                                             as %x: the same
-      scf.yield %y                                  as the induction variable: none
-    }
+    Of `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, %init and %y become %r, and they become %x. None
+    become %i. Other operations pass on nothing.
     """
     # Task 9.5: An `scf.for` and an `scf.if` are quick. For an `scf.while`, write down who passes what to whom.
     raise NotImplementedError("Task 9.5: Dead code")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mini_triton.ir.core import Block, Operation, Value
+from mini_triton.ir.core import Block, BlockArgument, Operation, OpResult, Value
 
 LOOPS = ("scf.for", "scf.while")
 STRUCTURED = (*LOOPS, "scf.if")
@@ -29,6 +29,13 @@ def terminator(block: Block) -> Operation:
 def holder_of(block: Block | None) -> Operation | None:
     """The operation whose region a block is in."""
     return block.parent.parent if block and block.parent else None
+
+
+def source_of(value: OpResult | BlockArgument) -> Operation:
+    """The operation that defines a value: as a result, or as an argument of its block."""
+    source = value.owner if isinstance(value, OpResult) else holder_of(value.owner)
+    assert source is not None
+    return source
 
 
 def is_inside(place: Value | Operation, around: Operation | Block) -> bool:
