@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from mini_triton.errors import CompilationError
 from mini_triton.ir.core import Block, Operation, Region, Value
+from mini_triton.transforms.structure import blocks_of, insert, replace_by, terminator
 
 
 def inline_calls(module: Operation) -> bool:
@@ -43,7 +44,7 @@ def finish(function: Operation, functions: Mapping[str, Operation], callers: tup
 
 def inline(call: Operation, callee: Operation) -> None:
     """Put a copy of the callee's body in the place of a call. What the body returns takes the place of the results."""
-    # Task 9.7: `copy` notes, for each value that it copies, the new one.
+    # Task 9.7: `copy` notes, for each value that it copies, the new one. `insert` and `replace_by` change the caller.
     raise NotImplementedError("Task 9.7: Inlining")
 
 

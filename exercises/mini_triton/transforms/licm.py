@@ -38,11 +38,12 @@ def may_hoist(operation: Operation, loop: Operation) -> bool:
     Three questions decide. May the operation run once instead of in each round? May it run even if the loop does not?
     If not, does the loop run, and leave memory as it is, so that nothing can happen before the operation's turn?
     """
-    # Task 9.6: `effects.py` answers most of these questions, `certainly_runs` one. Terminators stay.
+    # Task 9.6: `effects.py` answers most of these questions, `certainly_runs` one. Terminators stay. Of an `scf.while`
+    # nobody knows whether it runs; and it may change memory in any case.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
 def certainly_runs(loop: Operation) -> bool:
-    """Whether the bounds of a loop are known, and it runs at least once."""
-    # Task 9.6: Only of an `scf.for` anything is known.
+    """Whether the bounds of an `scf.for` are known, and it runs at least once."""
+    # Task 9.6: `constant_of` gives a number, or None if it is not known.
     raise NotImplementedError("Task 9.6: Loop-invariant code")

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from mini_triton.errors import CompilationError
 from mini_triton.ir.core import Block, Operation, Region, Value
+from mini_triton.transforms.structure import blocks_of, insert, replace_by, terminator
 
 
 def inline_calls(module: Operation) -> bool:
@@ -51,15 +52,12 @@ def finish(function: Operation, functions: Mapping[str, Operation], callers: tup
 
 def inline(call: Operation, callee: Operation) -> None:
     """Put a copy of the callee's body in the place of a call. What the body returns takes the place of the results."""
-    # [task 9.7] `copy` notes, for each value that it copies, the new one.
-    body = callee.regions[0].block
+    # [task 9.7] `copy` notes, for each value that it copies, the new one. `insert` and `replace_by` change the caller.
+    (body,) = blocks_of(callee)
     values: dict[Value, Value] = dict(zip(body.arguments, call.operands, strict=True))
-    assert call.parent is not None and body.terminator is not None
     for operation in body.operations[:-1]:
-        call.parent.insert(call.parent.operations.index(call), copy(operation, values))
-    for result, returned in zip(call.results, body.terminator.operands, strict=True):
-        result.replace_all_uses_with(values[returned])
-    call.erase()
+        insert(copy(operation, values), call)
+    replace_by(call, [values[returned] for returned in terminator(body).operands])
     # [end]
 
 

@@ -49,18 +49,16 @@ def may_hoist(operation: Operation, loop: Operation) -> bool:
     Three questions decide. May the operation run once instead of in each round? May it run even if the loop does not?
     If not, does the loop run, and leave memory as it is, so that nothing can happen before the operation's turn?
     """
-    # [task 9.6] `effects.py` answers most of these questions, `certainly_runs` one. Terminators stay.
-    if operation.name in TERMINATORS or effects(operation) & WRITES:
-        return False
-    return may_speculate(operation) or (certainly_runs(loop) and not may_change_memory(loop))
+    # [task 9.6] `effects.py` answers most of these questions, `certainly_runs` one. Terminators stay. Of an `scf.while`
+    # nobody knows whether it runs; and it may change memory in any case.
+    stays = operation.name in TERMINATORS or effects(operation) & WRITES
+    return not stays and (may_speculate(operation) or (not may_change_memory(loop) and certainly_runs(loop)))
     # [end]
 
 
 def certainly_runs(loop: Operation) -> bool:
-    """Whether the bounds of a loop are known, and it runs at least once."""
-    # [task 9.6] Only of an `scf.for` anything is known.
-    if loop.name != "scf.for":
-        return False
+    """Whether the bounds of an `scf.for` are known, and it runs at least once."""
+    # [task 9.6] `constant_of` gives a number, or None if it is not known.
     lower, upper = (constant_of(bound) for bound in loop.operands[:2])
     return lower is not None and upper is not None and lower < upper
     # [end]

@@ -49,12 +49,18 @@ def is_inside(place: Value | Operation, around: Operation | Block) -> bool:
     return False
 
 
+def insert(operation: Operation, place: Operation) -> None:
+    """Put an operation that is in no block in front of another one."""
+    assert place.parent is not None
+    place.parent.insert(place.parent.operations.index(place), operation)
+
+
 def move(operation: Operation, place: Operation) -> None:
-    """Move an operation to the place before another one."""
-    assert operation.parent is not None and place.parent is not None
+    """Take an operation out of its block, and put it in front of another one."""
+    assert operation.parent is not None
     operation.parent.operations.remove(operation)
     operation.parent = None
-    place.parent.insert(place.parent.operations.index(place), operation)
+    insert(operation, place)
 
 
 def splice(operation: Operation, block: Block, arguments: Sequence[Value]) -> None:
