@@ -97,8 +97,6 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
     """
     # [task 9.8] Try 16 17 18 ... 31 divided by 4, by 8, by 6, and 2 3 4 ... 17 divided by 4: how long are the runs?
     # The divisibility of a quotient is known if the divisor is a constant power of two.
-    if y.value == 1:
-        return x
     constancy = min(x.constancy, y.constancy)
     if x.contiguity == size == y.constancy:
         constancy = max(constancy, min(x.contiguity, x.divisibility, y.divisibility))
@@ -110,8 +108,6 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
 def remainder(size: int, x: Facts, y: Facts) -> Facts:
     """Facts of `x % y`, which counts up in runs under the same conditions as a quotient is constant in runs."""
     # [task 9.8] Try the same numbers.
-    if y.value == 1:
-        return Facts(1, MOST, size, 0)
     contiguity = 1
     if x.contiguity == size == y.constancy:
         contiguity = min(x.contiguity, x.divisibility, y.divisibility)
@@ -242,18 +238,19 @@ def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.expand_dims`: a new axis of size 1, in the place that the attribute `axis` says."""
     # [task 9.8] Along the new axis each element is a run of its own, be it from the middle of a run along an old one.
     axis: Any = operation.attributes["axis"]
-    every = min(starts(facts, 1, unit_of(operation.result.type)) for facts in infos[0])
-    return (*infos[0][:axis], Facts(1, every, 1, infos[0][0].value), *infos[0][axis:])
+    (old,) = infos
+    every = min(starts(facts, 1, unit_of(operation.result.type)) for facts in old)
+    return (*old[:axis], Facts(1, every, 1, old[0].value), *old[axis:])
     # [end]
 
 
 def broadcast_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.broadcast`: elements are repeated along axes of size 1."""
     # [task 9.8] Along the other axes nothing changes.
-    before, after = operation.operands[0].type, operation.result.type
+    (operand,), (old,) = operation.operands, infos
     return tuple(
-        facts if old == new else facts._replace(constancy=new)
-        for facts, old, new in zip(infos[0], sizes(before), sizes(after), strict=True)
+        facts if before == after else facts._replace(constancy=after)
+        for facts, before, after in zip(old, sizes(operand.type), sizes(operation.result.type), strict=True)
     )
     # [end]
 
@@ -262,7 +259,8 @@ def trans_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.trans`: axis `i` of the result is axis `order[i]` of the operand."""
     # [task 9.8] `order` is an attribute.
     order: Any = operation.attributes["order"]
-    return tuple(infos[0][axis] for axis in order)
+    (old,) = infos
+    return tuple(old[axis] for axis in order)
     # [end]
 
 
