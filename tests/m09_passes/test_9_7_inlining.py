@@ -247,6 +247,9 @@ def test_recursion(which: str, kernel_first: bool) -> None:
     parts = [start, start_function, *functions] if kernel_first else [*functions, start_function, start]
     call = described(f"inline_calls(module), where {which} call each other", inline_calls, parse_module(module(*parts)))
     call.raises(CompilationError, " -> ".join([*names, names[0]]), because="the body would never end")
+    with pytest.raises(CompilationError) as raised:
+        inline_calls(parse_module(module(*parts)))
+    assert "start ->" not in str(raised.value), f"@start leads to the circle, but is not in it: {raised.value}"
 
 
 def test_a_kernel_that_calls_itself() -> None:
