@@ -107,19 +107,21 @@ class Manager:
         if name in self.finished or (self.limit is not None and len(self.ran) >= self.limit):
             return False
         before = self.text if is_watched() else ""
-        changed, start = True, time.perf_counter()
         Manager.total += 1
+        changed = is_written = True
+        start = time.perf_counter()
         try:
             changed = PASSES[name](self.module)
         except NotImplementedError:
-            changed = False
+            changed = is_written = False
         finally:
             self.ran.append(Ran(name, self.kernel, time.perf_counter() - start, changed))
             if is_watched():
                 show(self.ran[-1], before, self.text)
+        if changed or not is_written:  # half a pass may have done harm
+            verify_after(name, self.module)
         if changed:
             self.finished.clear()
-            verify_after(name, self.module)
         self.finished.add(name)
         return changed
 
