@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,16 +18,17 @@ from mini_triton.ir.printer import print_module
 from mini_triton.transforms.manager import PASSES, optimize
 from mini_triton.transforms.rewriting import RewriteError, rewrite, rule
 
+from tests import oracles
 from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.corpus.inputs import inputs
-from tests.oracles import triton, values
+from tests.oracles import gpu, triton, values
 from tests.support import sources
-from tests.support.m05_frontend.random_kernels import Kernel, kernels, launch
-from tests.support.m06_codegen import numpy_backend
+from tests.support.m05_frontend.random_kernels import Buffer, Kernel, kernels, launch, of_text, write
+from tests.support.m06_codegen import closeness, numpy_backend
 from tests.support.m09_passes.facts import interpreted
 
-WORST = 1.1  # of the operations that they leave
+ON_A_GPU, BATCH = 1000, 100  # random kernels
 
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -70,6 +73,40 @@ def test_values_of_random_kernels_stay(kernel: Kernel, seed: int) -> None:
     before = print_module(sources.compiled(asked.kernel))  # type: ignore[arg-type]
     for pipeline in (None, *PASSES):
         compare(parse_module(before), optimized(before, pipeline), asked.grid, asked.arguments)
+
+
+@pytest.mark.parametrize("batch", range(ON_A_GPU // BATCH))
+def test_values_of_random_kernels_stay_on_a_gpu(batch: int, device: str) -> None:
+    """Real Triton compiles both modules. Three in four agree in every bit, the others as closely as rounding allows."""
+    if device != "cuda" or not gpu.available():
+        oracles.unavailable("no CUDA GPU")
+    seed = random.SystemRandom().randrange(2**31)
+    source = random.Random(seed)
+    written = [write(source, exact=i % 4 != 0) for i in range(BATCH)]
+    asked = [launch(kernel, seed, 8) for kernel in written]
+    before = [print_module(sources.compiled(one.kernel)) for one in asked]  # type: ignore[arg-type]
+    after = [print_module(optimized(text)) for text in before]
+    launches = [of_text(*of) for texts in (before, after) for of in zip(asked, written, texts, strict=True)]
+    launched = gpu.launch_many(launches)
+    found = []
+    for i, (expected, got) in enumerate(zip(launched[:BATCH], launched[BATCH:], strict=True)):
+        rounding = closeness.EXACT if i % 4 else closeness.rounding(parse_module(before[i]))
+        if bool(expected) != bool(got):
+            found.append(f"one of two modules cannot run: {expected.diagnostic or got.diagnostic}\n{after[i]}")
+        elif expected and (differences := differing(written[i], got.values, expected.values, rounding)):
+            found.append(f"{written[i]}\n{differences}\n{after[i]}")
+    ran = sum(map(bool, launched[:BATCH]))
+    drawn = f"{ran} of {BATCH} kernels ran, drawn with seed {seed}"
+    assert not found and ran >= 0.97 * BATCH, "\n\n".join([drawn, *found[:3]])
+
+
+def differing(kernel: Kernel, got: Sequence[Any], expected: Sequence[Any], rounding: closeness.Rounding) -> str:
+    """In what the buffers after two launches differ, a line each."""
+    found = []
+    for (name, argument), mine, right in zip(kernel.arguments.items(), got, expected, strict=True):
+        if isinstance(argument, Buffer) and (difference := closeness.difference(mine, right, rounding)):
+            found.append(f"{name}: {difference}")
+    return "\n".join(found)
 
 
 def test_real_triton_accepts_every_result() -> None:
