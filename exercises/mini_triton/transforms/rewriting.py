@@ -139,19 +139,19 @@ def is_number(value: Value, number: Number) -> bool:
 def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
     """Whether a value fits a pattern. The values that its names stand for are put into `found`."""
     # Task 9.1: A name that is in `found` already must stand for the same value.
-    raise NotImplementedError("Task 9.1: Rewriting")
+    raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
 def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
     """Whether an operation fits a pattern: its name, its attributes, its operands, from the left."""
     # Task 9.1: The operation may have more attributes than the pattern, but as many operands.
-    raise NotImplementedError("Task 9.1: Rewriting")
+    raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
     """The value of this type that a pattern describes. A number among operands has the type of a value among them."""
     # Task 9.1: Operands are built before their operation, which takes the result type only if its rule needs it.
-    raise NotImplementedError("Task 9.1: Rewriting")
+    raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
 class Rewriter(Builder):
@@ -180,12 +180,12 @@ class Rewriter(Builder):
         """
         # Task 9.1: Begin with all operations, the first one on top. An operation is tried again when one of its
         # operands is replaced; and one that a dead or replaced operation used may be dead as well.
-        raise NotImplementedError("Task 9.1: Rewriting")
+        raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that fits, and return the rule; None if there is none."""
         # Task 9.1: Try the `candidates` in order. New operations stand before the old one, and come from its place.
-        raise NotImplementedError("Task 9.1: Rewriting")
+        raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def candidates(self, operation: Operation) -> list[Rule]:
         """The rules that may fit an operation, in order. It is a quick look: most rules fit almost nowhere. (Given.)"""
@@ -198,7 +198,7 @@ class Rewriter(Builder):
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
         """Let these values take the place of an operation's results, and erase it."""
         # Task 9.1: Values without a name inherit that of the result. All that use the results are tried again.
-        raise NotImplementedError("Task 9.1: Rewriting")
+        raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def erase(self, operation: Operation) -> None:
         """Erase an operation. What computed its operands may be dead now, or have only one user left. (Given.)"""
