@@ -223,6 +223,7 @@ def test_numbers_are_built() -> None:
     building("0", "%x: i32", I32, "%0 = arith.constant 0 : i32")
     building("true", "%x: i32", I1, "%0 = arith.constant true")
     building("-1", "%x: i32", I1, "%0 = arith.constant true")
+    building("2", "%x: i32", I1, "%0 = arith.constant false")
     building("-0.0", "%x: i32", TensorType((4,), F32), "%0 = arith.constant dense<-0.0> : tensor<4xf32>")
 
 

@@ -174,12 +174,11 @@ class Rewriter(Builder):
         return self.create(operation.name, *operands, result=result, **attributes)
 
     def rewrite(self, root: Operation) -> bool:
-        """Apply the rules to all inside of `root` until none fits; whether any did.
+        """Apply the rules to all operations in `root` until none fits; whether anything changed.
 
         Dead operations are erased on the way. Raises `RewriteError`, which names the rules that go in circles.
         """
-        # Task 9.1: Begin with all operations, the first one on top. An operation is tried again when one of its
-        # operands is replaced; and one that a dead or replaced operation used may be dead as well.
+        # Task 9.1: Begin with all operations on the worklist, the first one on top.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def apply(self, operation: Operation) -> Rule | None:
@@ -197,7 +196,7 @@ class Rewriter(Builder):
 
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
         """Let these values take the place of an operation's results, and erase it."""
-        # Task 9.1: Values without a name inherit that of the result. All that use the results are tried again.
+        # Task 9.1: A value without a name inherits the result's. What uses the results goes on the worklist.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def erase(self, operation: Operation) -> None:
@@ -230,5 +229,5 @@ def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 
 def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
-    """Apply rules to all inside of `root` until none fits; whether any did. (Given.)"""
+    """Apply rules to all operations in `root` until none fits; whether anything changed. (Given.)"""
     return Rewriter(by_root(rules)).rewrite(root)

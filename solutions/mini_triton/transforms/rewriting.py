@@ -194,15 +194,14 @@ class Rewriter(Builder):
         return self.create(operation.name, *operands, result=result, **attributes)
 
     def rewrite(self, root: Operation) -> bool:
-        """Apply the rules to all inside of `root` until none fits; whether any did.
+        """Apply the rules to all operations in `root` until none fits; whether anything changed.
 
         Dead operations are erased on the way. Raises `RewriteError`, which names the rules that go in circles.
         """
-        # [task 9.1] Begin with all operations, the first one on top. An operation is tried again when one of its
-        # operands is replaced; and one that a dead or replaced operation used may be dead as well.
-        self.worklist = dict.fromkeys(reversed([*root.walk()][1:]))
+        # [task 9.1] Begin with all operations on the worklist, the first one on top.
+        self.worklist = dict.fromkeys(reversed([*root.walk()]))
         applied: list[Rule] = []
-        limit = PATIENCE * (len(self.worklist) + 1)
+        limit = PATIENCE * len(self.worklist)
         while self.worklist:
             operation, _ = self.worklist.popitem()
             if is_dead(operation):
@@ -238,7 +237,7 @@ class Rewriter(Builder):
 
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
         """Let these values take the place of an operation's results, and erase it."""
-        # [task 9.1] Values without a name inherit that of the result. All that use the results are tried again.
+        # [task 9.1] A value without a name inherits the result's. What uses the results goes on the worklist.
         for result, value in zip(operation.results, values, strict=True):
             value.name = value.name or result.name
             self.worklist.update((use.user, None) for use in result.uses)
@@ -276,5 +275,5 @@ def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 
 def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
-    """Apply rules to all inside of `root` until none fits; whether any did. (Given.)"""
+    """Apply rules to all operations in `root` until none fits; whether anything changed. (Given.)"""
     return Rewriter(by_root(rules)).rewrite(root)
