@@ -52,7 +52,6 @@ def contents(operation: Operation, inside: Numbers) -> Hashable:
     found: list[Hashable] = []
     for block in blocks_of(operation):
         number(block.arguments, inside)
-        found.append(tuple(argument.type for argument in block.arguments))
         for inner in block.operations:
             found.append(key_of(inner, inside))
             number(inner.results, inside)
