@@ -16,7 +16,8 @@ from mini_triton.ir.types import TensorType
 from mini_triton.transforms.structure import blocks_of, move, replace_by, terminator
 
 BUDGET = 4
-"""Operations that may run in vain."""
+"""So many operations may run in vain."""
+# Selects are among the slow ones so that branches inside of branches do not all become selects.
 SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "tt.precise", "tt.extern", "arith.select")
 
 
@@ -31,12 +32,12 @@ def predicate_branches(module: Operation) -> bool:
 
 
 def is_worth_it(branch: Operation) -> bool:
-    """Whether an `scf.if` has results, and it is right, and costs little, to run both of its branches.
+    """Whether an `scf.if` has results, and running both of its branches costs little and does no harm.
 
-    Constants cost nothing. Of other operations there are at most `BUDGET` in both branches together, each of them
-    `is_cheap`.
+    Constants cost nothing. Of other operations there are at most `BUDGET` in both branches together, and each of them
+    `is_cheap`. Terminators do not run.
     """
-    # [task 9.9] Terminators do not run.
+    # [task 9.9] A branch with results has an `else`.
     work = [
         operation
         for block in blocks_of(branch)
