@@ -32,7 +32,7 @@ def unwrap_known(module: Operation) -> bool:
     """
     # Task 9.9: `splice` puts the operations of a block in the place of the operation that holds it, `replace_by` puts
     # values there. Inner ones come first: the outer one may take them with it.
-    raise NotImplementedError("Task 9.9: Known branches and loops, and selects")
+    raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
 def count_rounds(loop: Operation) -> int | None:
@@ -44,7 +44,7 @@ def count_rounds(loop: Operation) -> int | None:
     """
     # Task 9.9: Two bounds may be equal though neither is a constant. A step below 1 has no meaning: then nothing is
     # known.
-    raise NotImplementedError("Task 9.9: Known branches and loops, and selects")
+    raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
 # --- what values are known to be
@@ -58,7 +58,7 @@ def replace_known(module: Operation) -> bool:
     they yield. Inside of a branch, the condition is true or false: `assume_condition` sees to that.
     """
     # Task 9.9: Only values that are used count: then nothing is found twice. A branch may be missing.
-    raise NotImplementedError("Task 9.9: Known branches and loops, and selects")
+    raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
 def assume_condition(branch: Operation) -> bool:

@@ -16,7 +16,8 @@ from mini_triton.ir.types import TensorType
 from mini_triton.transforms.structure import blocks_of, move, replace_by, terminator
 
 BUDGET = 4
-"""Operations that may run in vain."""
+"""So many operations may run in vain."""
+# Selects are among the slow ones so that branches inside of branches do not all become selects.
 SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "tt.precise", "tt.extern", "arith.select")
 
 
@@ -31,13 +32,13 @@ def predicate_branches(module: Operation) -> bool:
 
 
 def is_worth_it(branch: Operation) -> bool:
-    """Whether an `scf.if` has results, and it is right, and costs little, to run both of its branches.
+    """Whether an `scf.if` has results, and running both of its branches costs little and does no harm.
 
-    Constants cost nothing. Of other operations there are at most `BUDGET` in both branches together, each of them
-    `is_cheap`.
+    Constants cost nothing. Of other operations there are at most `BUDGET` in both branches together, and each of them
+    `is_cheap`. Terminators do not run.
     """
-    # Task 9.9: Terminators do not run.
-    raise NotImplementedError("Task 9.9: Known branches and loops, and selects")
+    # Task 9.9: A branch with results has an `else`.
+    raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
 def is_cheap(operation: Operation) -> bool:
@@ -55,4 +56,4 @@ def is_cheap(operation: Operation) -> bool:
 def predicate(branch: Operation) -> None:
     """Run what both branches of an `scf.if` do, in its place, and select each result."""
     # Task 9.9: `move` and `replace_by` do the moving. Where both branches yield one value, no select is needed.
-    raise NotImplementedError("Task 9.9: Known branches and loops, and selects")
+    raise NotImplementedError("Task 9.9: Known control flow, and predication")
