@@ -299,10 +299,12 @@ def test_what_is_known_in_loops_is_true(name: str) -> None:
 # --- accesses
 
 ACCESS = """
-tt.func public @kernel(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %m: i32 {tt.divisibility = 16 : i32}, %n: i32) {
+tt.func public @kernel(
+    %p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f32>, %m: i32 {tt.divisibility = 16 : i32}, %n: i32) {
   %range = tt.make_range {start = 0 : i32, end = 1024 : i32} : tensor<1024xi32>
   %base = tt.splat %p : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
   %at = tt.addptr %base, %range : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+  %loose = tt.splat %q : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
   %last = tt.splat %m : i32 -> tensor<1024xi32>
   %any = tt.splat %n : i32 -> tensor<1024xi32>
   %mask = arith.cmpi slt, %range, %last : tensor<1024xi32>
@@ -336,6 +338,7 @@ def test_limits() -> None:
     limited(load.format("%at, %mask")).returns(Limits(1024, 4, 8, 16), "`m` is a multiple of 16")
     limited(load.format("%at, %bad")).returns(Limits(1024, 4, 8, 1), "`n` may be any number")
     limited(load.format("%odd")).returns(Limits(1024, 1, 8, 1024), "an address plus 4 * n")
+    limited(load.format("%loose")).returns(Limits(1, 1, 8, 1024), "`q` may be any address; one element always goes")
     limited(load.format("%far")).returns(Limits(1, 1, 8, 1024), "one address, again and again")
     limited("%v = arith.constant dense<0.0> : tensor<1024xf32>\n  " + store.format("%at, %v, %mask")).returns(
         Limits(1024, 4, 8, 16), "the mask of a store comes after the value"
