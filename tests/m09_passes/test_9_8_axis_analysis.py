@@ -169,6 +169,7 @@ def test_equality() -> None:
         (up(16), up(48), {"contiguity": 16, "divisibility": 16}),
         (up(16), runs(4, 0, 8, 4, 12), {"contiguity": 4, "divisibility": 4}),
         (runs(4, 0, 8, 4, 12), up(16), {"contiguity": 4, "divisibility": 4}),
+        (runs(4, 16, 32, 16, 48), runs(4, 0, 32, 48, 16), {"contiguity": 4, "divisibility": 16}),
         (runs(4, 0, 8, 4, 12), same(64), {"constancy": 1}),
         (same(64), steps(4, 8, 4, 4, 16), {"divisibility": 4, "constancy": 4}),
         (same(64), same(64), {"divisibility": 64, "constancy": 16}),
@@ -185,6 +186,12 @@ def test_either_of_two(x: np.ndarray, y: np.ndarray, least: dict[str, int]) -> N
     for name, number in least.items():
         if getattr(known, name) < number:
             asked.fail(f"{name} {number}", known, f"that holds of {shown(x)} and of {shown(y)}")
+
+
+def test_either_of_two_addresses() -> None:
+    facts = (Facts(8, 64), Facts(2, 16))
+    asked = described(f"join({facts[0]},\n     {facts[1]}, unit=4)", join, *facts, 4)
+    asked.returns(Facts(2, 8), "each second one of the addresses 64 68 72 76 ... is a multiple of 8")
 
 
 def test_values_of_both() -> None:

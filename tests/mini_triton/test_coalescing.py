@@ -81,11 +81,15 @@ def module_of(kernel: str, signature: str) -> Module:
 
 @functools.cache
 def modules() -> dict[str, str]:
-    """Optimised modules with their source locations: the corpus, the corpus without aligned arguments, `strided.py`."""
+    """Optimised modules with their source locations: the corpus, the same of unaligned arguments, `strided.py`.
+
+    Products of matrices of unaligned arguments are left out: real Triton takes long for them.
+    """
     made: dict[str, Module] = {}
     for case in CASES:
         made[str(case)] = sources.compiled(case.source(), str(case.path))
-        made[f"{case}, unaligned"] = sources.compiled(replace(case.source(), divisible=()), str(case.path))
+        if all(operation.name != "tt.dot" for operation in made[str(case)].walk()):
+            made[f"{case}, unaligned"] = sources.compiled(replace(case.source(), divisible=()), str(case.path))
     for module in made.values():
         optimize(module)
     for planted in PLANTED:
@@ -118,7 +122,7 @@ def test_layouts_are_real_tritons() -> None:
             assert (access.operation.name[3:], access.axis) == (kind, axis), f"{name}: {access}, theirs along {axis}"
             shared = widest[shape(access), axis] if kind == "load" else elements
             assert theirs in (elements, shared), f"{name}: {access}, {elements} elements a thread, theirs {theirs}"
-    assert len(modules()) > 120 and count > 560
+    assert len(modules()) > 120 and count > 530
 
 
 def shape(access: Access) -> tuple[int, ...]:
@@ -135,7 +139,7 @@ def test_widths_are_those_of_real_tritons_ptx() -> None:
             if theirs.get(place) != widths:
                 different[name, place.kind, place.line] = f"{widths} bytes, theirs {theirs.get(place)}"
     assert different.keys() == OTHER_WIDTHS.keys(), different
-    assert count > 540
+    assert count > 510
 
 
 @planted
@@ -151,6 +155,14 @@ def test_a_strided_access_is_found(planted: Planted) -> None:
 def test_without_it_nothing_is_found(planted: Planted) -> None:
     for text in coalescing.report(module_of(planted.kernel, planted.wide)):
         assert "16 bytes" in text and len(text.splitlines()) == 2, text
+
+
+def test_every_narrow_access_has_a_reason() -> None:
+    for name, text in modules().items():
+        module = parse_module(text)
+        for access, said in zip(accesses(module), coalescing.report(module), strict=True):
+            narrow = access.bytes < max(WIDEST, access.element)
+            assert len(said.splitlines()) >= 2 + narrow, f"{name}: {said}"
 
 
 # --- the command

@@ -6,13 +6,16 @@ operands, always to one of which as little is known, and ends at the argument `n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from mini_triton.ir.core import BlockArgument, Operation, OpResult, Value
-from mini_triton.ir.types import I1, PointerType, element_type, shape_of
+from mini_triton.ir.ops.elementwise import is_integer
+from mini_triton.ir.types import I1, element_type, shape_of
 from mini_triton.transforms.axis_info import AxisAnalysis, Facts, unit_of
 from mini_triton.transforms.coalescing import WIDEST, Access, Limits, mask_of
+from mini_triton.transforms.folding import is_pointer
 
 Place: TypeAlias = tuple[Value, int]
 """A value, and one of its axes."""
@@ -34,6 +37,8 @@ class Blame:
         narrowest = Limits._fields[limits.index(min(limits))]
         if narrowest == "neighbours" and facts.contiguity == size:
             return f"only {counted(size)} lie along this axis"
+        if narrowest == "neighbours" and self.is_steady((pointers, axis)):
+            return "all elements along this axis have the same address"
         if narrowest == "neighbours":
             few = f"only {counted(facts.contiguity)} are" if facts.contiguity > 1 else "its elements are not"
             return f"{few} known to be neighbours in memory: {self.step(self.origin((pointers, axis), self.scattered))}"
@@ -117,7 +122,7 @@ class Blame:
 
 
 def operands_of(place: Place) -> list[Place]:
-    """What a value is made of, with the axes that lie along its own. Nothing of what is read from memory."""
+    """The integers and pointers that make a value, with the axes that lie along its own. What is read has none."""
     value, axis = place
     if isinstance(value, BlockArgument):
         around = value.owner.parent.parent if value.owner.parent else None
@@ -135,13 +140,19 @@ def operands_of(place: Place) -> list[Place]:
         axis = max(0, axis - (axis >= attributes["axis"]))  # a new axis has the alignment of all others
     if operation.name == "tt.trans":
         axis = attributes["order"][axis]
-    return [(operand, axis if shape_of(operand.type) else 0) for operand in operation.operands]
+    known = [operand for operand in operation.operands if is_integer(operand.type) or is_pointer(operand.type)]
+    return [(operand, axis if shape_of(operand.type) else 0) for operand in known]
 
 
 def carried(loop: Operation | None, number: int) -> list[Value]:
-    """The values that a `for` carries in one place: the initial one, and the one that its block yields."""
-    if loop is None or loop.name != "scf.for" or number < 0:
+    """The values that a `for` carries in one place: the initial one, and the one that its block yields.
+
+    In place -1 is the induction variable, which is made of lower bound and step.
+    """
+    if loop is None or loop.name != "scf.for":
         return []
+    if number < 0:
+        return [loop.operands[0], loop.operands[2]]
     return [loop.operands[3 + number], loop.regions[0].block.operations[-1].operands[number]]
 
 
@@ -151,8 +162,7 @@ def carried(loop: Operation | None, number: int) -> list[Value]:
 def described(value: Value, wanted: int) -> str:
     """Who is to blame, to an author who wants so many elements an instruction."""
     if is_parameter(value):
-        is_pointer = isinstance(element_type(value.type), PointerType)
-        promise = f"aligned to {WIDEST} bytes" if is_pointer else f"a multiple of {wanted}"
+        promise = f"aligned to {WIDEST} bytes" if is_pointer(value.type) else f"a multiple of {wanted}"
         return f"{named(value)} is not known to be {promise}"
     if constant_of(value) is not None:
         return f"{named(value)} is not a multiple of {wanted}"
@@ -171,7 +181,8 @@ def named(value: Value) -> str:
         return str(number)
     if isinstance(value, OpResult) and value.owner.name in ("tt.get_program_id", "tt.get_num_programs"):
         return f"`tl.{value.owner.name[7:]}`"
-    return f"`{value.name}`" if value.name else "a value"
+    name = value.name if is_parameter(value) else re.sub(r"_\d+$", "", value.name)  # the printer tells names apart
+    return f"`{name}`" if name else "a value"
 
 
 def line_of(value: Value) -> str:

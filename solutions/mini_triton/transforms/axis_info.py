@@ -100,7 +100,7 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
     constancy = min(x.constancy, y.constancy)
     if x.contiguity == size == y.constancy:
         constancy = max(constancy, min(x.contiguity, x.divisibility, y.divisibility))
-    exact = y.value is not None and y.value > 0 and y.value == power_of_two(y.value)
+    exact = y.value is not None and y.value == power_of_two(y.value)
     return Facts(1, max(1, starts(x, 1) // y.divisibility) if exact else 1, constancy)
     # [end]
 
