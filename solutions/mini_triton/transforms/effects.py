@@ -30,6 +30,8 @@ def effects(operation: Operation) -> int:
     for region in operation.regions:
         for block in region.blocks:
             for inner in block.operations:
+                if found == READS | WRITES:
+                    return found  # it cannot do more
                 found |= effects(inner)
     return found
 
