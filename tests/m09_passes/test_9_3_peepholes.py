@@ -600,11 +600,11 @@ def judge(group: Callable[[], list[Rule]], snippet: Snippet) -> None:
         call.words = f"Rewriting with FOLDING and {group.__name__}()"
         (ours,), least = call.left.body.operations, theirs()[text]
         got, most = size(ours), size(least)
-        left = f"{got[0]} operations, which compute {got[1]} elements:\n{print_module(ours)}"
+        left = f"{got[0]} operations, {got[1]} elements:\n{print_module(ours)}"
         if snippet.promised is not None and got[0] > snippet.promised:
             call.refuse(f"at most {snippet.promised} operations", left, f"real Triton leaves {most[0]}: do better")
         if got > most:
-            expected = f"at most {most[0]} operations, which compute {most[1]} elements"
+            expected = f"at most {most[0]} operations, {most[1]} elements"
             call.refuse(expected, left, f"real Triton leaves\n{print_module(least)}")
 
 

@@ -137,8 +137,11 @@ def is_number(value: Value, number: Number) -> bool:
 
 
 def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
-    """Whether a value fits a pattern. The values that its names stand for are put into `found`."""
-    # Task 9.1: A name that is in `found` already must stand for the same value.
+    """Whether a value fits a pattern: an operation that computes it, a name, or a number.
+
+    Puts into `found` which values names stand for. What is in `found` if nothing fits does not matter.
+    """
+    # Task 9.1: A name that is in `found` already stands for that value only.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
@@ -149,7 +152,10 @@ def match_operation(pattern: Pattern, operation: Operation, found: Match) -> boo
 
 
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
-    """The value of this type that a pattern describes. A number among operands has the type of a value among them."""
+    """The value of this type that a pattern describes; operations for it are created by the rewriter.
+
+    A number among operands has the type of the first name among them: for `arith.subi(0, x)`, of `found["x"]`.
+    """
     # Task 9.1: Operands are built before their operation, which takes the result type only if its rule needs it.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
@@ -176,7 +182,8 @@ class Rewriter(Builder):
     def rewrite(self, root: Operation) -> bool:
         """Apply the rules to all operations in `root` until none fits; whether anything changed.
 
-        Dead operations are erased on the way. Raises `RewriteError`, which names the rules that go in circles.
+        Dead operations are erased on the way. Raises `RewriteError`, with what `explain` says, if rules have been
+        applied more than `PATIENCE` times for each operation that was there at the beginning.
         """
         # Task 9.1: Begin with all operations on the worklist, the first one on top.
         raise NotImplementedError("Task 9.1: Rewrite rules")
