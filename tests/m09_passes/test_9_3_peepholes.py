@@ -294,6 +294,11 @@ CASTS = functions(
     %b = arith.extf %a : f16 to f32
     tt.return %b : f32
 
+    narrower and narrower floats: %x: f64
+    %a = arith.truncf %x : f64 to f32
+    %b = arith.truncf %a : f32 to f16
+    tt.return %b : f16
+
     narrower and back: %x: i32
     %a = arith.trunci %x : i32 to i8
     %b = arith.extsi %a : i8 to i32

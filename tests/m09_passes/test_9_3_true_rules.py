@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ from mini_triton.ir.printer import print_module
 from mini_triton.ir.verifier import verify
 from mini_triton.transforms.folding import FOLDING
 from mini_triton.transforms.peepholes import GROUPS
-from mini_triton.transforms.rewriting import Pattern, Rule, rewrite
+from mini_triton.transforms.rewriting import Pattern, RewriteError, Rule, rewrite
 
 from tests.checks import described, one_in
 from tests.oracles import triton
@@ -29,8 +30,8 @@ from tests.support.m09_passes.snippets import Snippet
 
 from .test_9_3_peepholes import SNIPPETS
 
-TRIES = 300  # functions that a rule may fit
-ENOUGH = 15  # of them that it does
+TRIES = 400  # functions that a rule may fit
+ENOUGH = 30  # of them that it does
 
 Group = Callable[[], list[Rule]]
 groups = pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.__name__)
@@ -42,28 +43,35 @@ def rules_of(group: Group) -> list[Rule]:
     return list(described(f"{group.__name__}()", group).succeeds("a list of rules"))
 
 
-def judge(words: str, rules: Sequence[Rule], module: Module, arguments: Sequence[Any]) -> bool:
-    """Rules keep what a function computes of these arguments, to the last bit. Whether any of them fitted."""
+def judge(words: str, rules: Sequence[Rule], make: Callable[[], tuple[Module, Sequence[Any]]]) -> bool:
+    """Rules keep what a function computes of some arguments, to the last bit. Whether any of them fitted."""
     __tracebackhide__ = True
-    before = print_module(module)
+    module, arguments = make()
     expected = outcome(module, arguments)
     if expected is None:
         return False
-    parameters = module.body.operations[0].regions[0].block.arguments
-    values = ", ".join(f"%{p.name} = {a}" for p, a in zip(parameters, arguments, strict=True))
-    call = put(lambda module: rewrite(module, rules), before)
-    call.words = words
-    changed = described(f"{words} of\n{before}", rewrite, module, rules).succeeds("True or False")
-    after = print_module(module)
+    call = described(words, rewrite, module, rules)
     try:
+        changed = call()
         verify(module)
-    except VerificationError as error:
-        call.refuse("a module that is well formed", f"{error.message}, in\n{after}")
+    except (RewriteError, VerificationError) as error:
+        tell(words, make, "a module that is well formed", f"{type(error).__name__}: {error.message}")
     got = outcome(module, arguments)
     if got is None or not same(expected, got):
-        wanted, found = (shown(values) for values in (expected, got))
-        call.refuse(f"{wanted}" + (f", for {values}" if values else ""), f"{found}, from\n{after}")
+        tell(words, make, shown(expected), f"{shown(got)}, from\n{print_module(module)}")
     return changed is True
+
+
+def tell(words: str, make: Callable[[], tuple[Module, Sequence[Any]]], expected: str, got: str) -> NoReturn:
+    """Fail, with the function and its arguments as they were."""
+    __tracebackhide__ = True
+    module, arguments = make()
+    names = [f"%{parameter.name}" for parameter in module.body.operations[0].regions[0].block.arguments]
+    given = ", ".join(f"{name} = {argument}" for name, argument in zip(names, arguments, strict=True))
+    call = put(lambda module: True, print_module(module))
+    call.words = words
+    call.refuse(expected + (f", for {given}" if given else ""), got)
+    raise AssertionError
 
 
 def shown(outcome: Sequence[Any] | None) -> str:
@@ -98,11 +106,17 @@ def test_every_rule_is_true(group: Group) -> None:
             continue
         fitted = 0
         for seed in range(TRIES):
-            found = instance(rule, random.Random(seed))
-            if found:
-                fitted += judge(f"The rule {rule.name}", [rule], *found)
+            if instance(rule, random.Random(seed)):
+                fitted += judge(f"The rule {rule.name}", [rule], functools.partial(example, rule, seed))
             if fitted == ENOUGH:
                 break
+
+
+def example(rule: Rule, seed: int) -> tuple[Module, Sequence[Any]]:
+    """A function that a rule fits, and arguments."""
+    found = instance(rule, random.Random(seed))
+    assert found
+    return found
 
 
 @groups
@@ -120,10 +134,15 @@ def texts(snippets: Iterable[Snippet]) -> list[str]:
 def judge_text(words: str, rules: Sequence[Rule], text: str) -> None:
     """Rules keep what the function in a text computes of some random arguments."""
     __tracebackhide__ = True
-    for seed in range(4):
-        module = parse_module(text)
-        types = [argument.type for argument in module.body.operations[0].regions[0].block.arguments]
-        judge(words, rules, module, given_to(types, random.Random(seed), harmless="tt.dot" in text))
+    for seed in range(2):
+        judge(words, rules, functools.partial(parsed, text, seed))
+
+
+def parsed(text: str, seed: int) -> tuple[Module, Sequence[Any]]:
+    """The module in a text, and arguments."""
+    module = parse_module(text)
+    types = [argument.type for argument in module.body.operations[0].regions[0].block.arguments]
+    return module, given_to(types, random.Random(seed), harmless="tt.dot" in text)
 
 
 # --- all rules at once
@@ -148,6 +167,6 @@ def test_random_kernels(kernel: Kernel, seed: int) -> None:
 
 def test_kernels_of_the_corpus() -> None:
     """Real Triton accepts what is left, and a second run finds nothing to do."""
-    left = {name: print_module(put(peepholes, text).left) for name, text in corpus(4).items()}
+    left = {name: print_module(put(peepholes, text).left) for name, text in corpus(8).items()}
     for (name, text), answer in zip(left.items(), triton.accepts_many([*left.values()]), strict=True):
         assert answer, f"of {name}, real Triton refuses\n{text}\n{answer.diagnostic}"

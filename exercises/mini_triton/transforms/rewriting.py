@@ -24,7 +24,6 @@ from typing import Any
 from mini_triton.errors import CompilationError
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Operation, OpResult, Value
-from mini_triton.ir.ops.definition import definition
 from mini_triton.ir.ops.elementwise import is_float, width
 from mini_triton.ir.types import I1, Type, element_type
 from mini_triton.transforms.effects import is_dead
@@ -156,7 +155,7 @@ def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, typ
 
     A number among operands has the type of the first name among them: for `arith.subi(0, x)`, of `found["x"]`.
     """
-    # Task 9.1: Operands are built before their operation, which takes the result type only if its rule needs it.
+    # Task 9.1: Operands are built before their operation. Each operation is told a result type; most do not need it.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 

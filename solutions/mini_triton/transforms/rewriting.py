@@ -24,7 +24,6 @@ from typing import Any
 from mini_triton.errors import CompilationError
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Operation, OpResult, Value
-from mini_triton.ir.ops.definition import definition
 from mini_triton.ir.ops.elementwise import is_float, width
 from mini_triton.ir.types import I1, Type, element_type
 from mini_triton.transforms.effects import is_dead
@@ -166,17 +165,14 @@ def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, typ
 
     A number among operands has the type of the first name among them: for `arith.subi(0, x)`, of `found["x"]`.
     """
-    # [task 9.1] Operands are built before their operation, which takes the result type only if its rule needs it.
+    # [task 9.1] Operands are built before their operation. Each operation is told a result type; most do not need it.
     if isinstance(pattern, str):
         return found[pattern]
     if not isinstance(pattern, Pattern):
         return rewriter.constant(bool(pattern % 2) if element_type(type) == I1 else pattern, type)
-    declared = definition(pattern.name)
-    assert declared is not None
     sibling = next((found[name].type for name in pattern.operands if isinstance(name, str)), type)
     operands = [build(rewriter, operand, found, sibling) for operand in pattern.operands]
-    result = type if declared.schema.needs_result else ()
-    return rewriter.create(pattern.name, *operands, result=result, **pattern.attributes)
+    return rewriter.create(pattern.name, *operands, result=type, **pattern.attributes)
     # [end]
 
 

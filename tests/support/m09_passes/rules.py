@@ -48,9 +48,11 @@ FLOATS: tuple[Scalar, ...] = (F16, BF16, F32, F64)
 INTEGERS: tuple[Scalar, ...] = (I1, I8, I16, I32, I64)
 POINTERS: tuple[Scalar, ...] = (PointerType(F32), PointerType(I32), PointerType(I8))
 ELEMENTS: tuple[Scalar, ...] = (*INTEGERS, *FLOATS, *POINTERS)
-SHAPES = ((), (), (), (4,), (2, 4), (4, 1), (1, 4, 2), (1,))
+SHAPES = ((), (), (), (4,), (2, 4), (2, 2), (4, 1), (1, 4, 2), (2, 2, 2), (1,))
 TILE = (16, 16)
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 2.5, -0.3, 1e-7, 6e4, 2.0**-24)
+TIES = {32: 2**30 + 2**22 + 1, 64: 2**54 + 2**30 + 1}  # to be rounded twice: down, as a tie; but at once: up
+TIE = 1 + 2.0**-11 + 2.0**-40
 CASTS = tuple(name for name in TABLE if name.endswith(("cast", "extf", "extsi", "extui", "fp"))) + (
     *("arith.truncf", "arith.trunci", "arith.fptosi", "arith.fptoui", "tt.int_to_ptr", "tt.ptr_to_int"),
 )
@@ -230,13 +232,16 @@ def numbers(element: Scalar, shape: tuple[int, ...], draw: random.Random, harmle
     count = math.prod(shape)
     found: list[Any]
     if isinstance(element, FloatType):
-        found = [float(draw.randint(1, 8)) if harmless else draw.choice(SPECIAL) for _ in range(count)]
+        found = [
+            float(draw.randint(1, 8)) if harmless else draw.choice((*SPECIAL, TIE, draw.gauss(0, 3), draw.gauss(0, 99)))
+            for _ in range(count)
+        ]
     elif element == I1:
         found = [draw.random() < 0.5 for _ in range(count)]
     else:
         assert isinstance(element, IntegerType)
         least = -(2 ** (element.width - 1))
-        ends = (0, 1, -1, 2, 7, least, least + 1, -least - 1)
+        ends = (0, 1, -1, 2, 7, least, least + 1, -least - 1, TIES.get(element.width, 3))
         found = [
             draw.randint(1, 8) if harmless else draw.choice((*ends, draw.randrange(least, -least)))
             for _ in range(count)

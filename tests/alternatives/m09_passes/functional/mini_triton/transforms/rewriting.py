@@ -31,8 +31,7 @@ def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, typ
         case Pattern():
             named = [found[operand].type for operand in pattern.operands if isinstance(operand, str)]
             inner = [build(rewriter, operand, found, (named or [type])[0]) for operand in pattern.operands]
-            told = {"result": type} if definition(pattern.name).schema.needs_result else {}
-            return rewriter.create(pattern.name, *inner, **told, **pattern.attributes)
+            return rewriter.create(pattern.name, *inner, result=type, **pattern.attributes)
         case _ if element_type(type) == I1:
             return rewriter.constant(pattern % 2 == 1, type)
         case _:
