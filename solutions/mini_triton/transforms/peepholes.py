@@ -19,7 +19,7 @@ from mini_triton.ir.types import TensorType, Type, element_type, shape_of
 from mini_triton.transforms.folding import is_pointer
 from mini_triton.transforms.rewriting import Rewriter, Rule, constant_of, is_number, rule
 
-# --- conditions, of the values that a pattern names
+# --- conditions, of the values that a pattern names (given)
 
 
 def is_variable(x: Value, **others: Value) -> bool:
@@ -51,16 +51,16 @@ def sum_fits(C: Value, D: Value, **others: Value) -> bool:
     return -(2 ** (width(C.type) - 1)) <= first + second < 2 ** (width(C.type) - 1)
 
 
-# --- replacements that a pattern cannot describe
+# --- replacements that a pattern cannot describe (given)
 
 
 def drop_cast(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """What was cast there and back again, or not at all."""
+    """The value itself, if it has the result's type."""
     return x if x.type == operation.result.type else None
 
 
 def narrow_less(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """A value that is widened and then narrowed, by one cast or none: `trunci(extsi(x))`."""
+    """A value that is widened and then narrowed, by one cast or none. Other formats of the same width stay."""
     wide, type = operation.operands[0], operation.result.type
     assert isinstance(wide, OpResult)
     if x.type == type:
@@ -96,7 +96,7 @@ def compose_orders(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
 
 
 def drop_order(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """What a transpose leaves in order."""
+    """The value itself, if the transpose leaves its dimensions in order."""
     order = operation.attributes["order"]
     return x if order == tuple(range(len(shape_of(x.type)))) else None
 
@@ -107,7 +107,7 @@ def splat_again(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
 
 
 def expand_first(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
-    """Expand what is broadcast before it is: it is smaller."""
+    """A broadcast of what is expanded before: the operand is smaller."""
     axis: Any = operation.attributes["axis"]
     return rewriter.create("tt.broadcast", rewriter.expand_dims(x, axis), result=operation.result.type)
 
@@ -118,17 +118,17 @@ def split_joined(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -
 
 
 def load_all(rewriter: Rewriter, operation: Operation, p: Value, **other: Value) -> Value:
-    """A load whose mask is true everywhere, without it."""
+    """A load without its mask, which is true everywhere."""
     return rewriter.like(operation, p)
 
 
 def store_all(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> Sequence[Value]:
-    """A store whose mask is true everywhere, without it."""
+    """A store without its mask, which is true everywhere."""
     return rewriter.operation("tt.store", p, v).results
 
 
 def load_nothing(rewriter: Rewriter, operation: Operation, p: Value, o: Value | None = None) -> Value | None:
-    """What a load gives whose mask is false everywhere: `other`. Without one it may be anything: then zeros."""
+    """The `other` of a load whose mask is false everywhere. A load without one may give anything: zeros."""
     if o is not None:
         return o
     type = operation.result.type
@@ -136,15 +136,18 @@ def load_nothing(rewriter: Rewriter, operation: Operation, p: Value, o: Value | 
 
 
 def store_nothing(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> Sequence[Value]:
-    """A store whose mask is false everywhere goes."""
+    """Nothing, in place of a store whose mask is false everywhere."""
     return ()
 
 
 def select_in_load(rewriter: Rewriter, operation: Operation, D: Value, p: Value, **others: Value) -> Value | None:
-    """A load that gives what a select puts in masked-off lanes. It stays in place: memory may change after it."""
+    """A load whose `other` is what the select puts into masked-off lanes.
+
+    The load stays in its place, as memory may change after it. None if it has other users, or is volatile.
+    """
     loaded, number = operation.operands[1], constant_of(D)
     assert isinstance(loaded, OpResult) and number is not None
-    if len(loaded.uses) > 1:
+    if len(loaded.uses) > 1 or loaded.owner.attributes.get("isVolatile"):
         return None
     with rewriter.before(loaded.owner):
         other = rewriter.constant(number, D.type)
@@ -152,9 +155,10 @@ def select_in_load(rewriter: Rewriter, operation: Operation, D: Value, p: Value,
 
 
 def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: Value) -> Value | None:
-    """A product that is added to something, as one `tt.dot`."""
+    """A product and a sum as one `tt.dot`. None if the product has other users, or stands outside of the sum's loop."""
     product = next(o.owner for o in operation.operands if isinstance(o, OpResult) and o.owner.name == "tt.dot")
-    if len(product.result.uses) > 1 or product.attributes.get("maxNumImpreciseAcc"):
+    elsewhere = len(product.result.uses) > 1 or product.parent is not operation.parent
+    if elsewhere or product.attributes.get("maxNumImpreciseAcc"):
         return None
     return rewriter.like(product, a, b, d)
 
