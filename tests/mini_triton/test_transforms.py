@@ -47,9 +47,13 @@ def optimized(text: str, pipeline: str | None = None) -> Module:
     return module
 
 
-def compare(before: Module, after: Module, grid: Any, arguments: Any, hidden: Any = (), chunk: int = 0) -> None:
-    """Both modules leave the same bits in all buffers."""
-    expected, got = (numpy_backend.run(module, grid, arguments, hidden, "fast", chunk) for module in (before, after))
+def run(module: Module, grid: Any, arguments: Any, hidden: Any = (), chunk: int = 0) -> list[Any]:
+    """The arguments after a launch."""
+    return list(numpy_backend.run(module, grid, arguments, hidden, "fast", chunk))
+
+
+def compare(expected: Sequence[Any], got: Sequence[Any], after: Module) -> None:
+    """Both launches leave the same bits in all buffers."""
     for i, (old, new) in enumerate(zip(expected, got, strict=True)):
         if isinstance(old, np.ndarray):
             assert old.tobytes() == new.tobytes(), f"argument {i} differs:\n{print_module(after)}"
@@ -62,16 +66,26 @@ def compare(before: Module, after: Module, grid: Any, arguments: Any, hidden: An
 def test_values_stay(case: Case) -> None:
     before = parse_module(text(case))
     chunk = 1 if compile_module(before).chunk == 1 else 0
-    arguments, hidden = inputs(case, values.SEED)
-    compare(before, optimized(text(case)), case.grid, arguments, hidden, chunk)
+    launched = case.grid, *inputs(case, values.SEED), chunk
+    after = optimized(text(case))
+    compare(run(before, *launched), run(after, *launched), after)
+
+
+@cases
+def test_each_pass_alone_is_idempotent(case: Case) -> None:
+    for name in PASSES:
+        optimized(text(case), name)
 
 
 @given(kernel=kernels(), seed=st.integers(0, 2**32 - 1))
 def test_values_of_random_kernels_stay(kernel: Kernel, seed: int) -> None:
     asked = launch(kernel, seed, 4)
     before = print_module(sources.compiled(asked.kernel))  # type: ignore[arg-type]
-    for pipeline in (None, *PASSES):
-        compare(parse_module(before), optimized(before, pipeline), asked.grid, asked.arguments)
+    expected = run(parse_module(before), asked.grid, asked.arguments)
+    results = {print_module(module): module for module in (optimized(before, name) for name in (None, *PASSES))}
+    for text, after in results.items():
+        if text != before:
+            compare(expected, run(after, asked.grid, asked.arguments), after)
 
 
 @pytest.mark.parametrize("batch", range(ON_A_GPU // BATCH))
