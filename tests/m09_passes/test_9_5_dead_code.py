@@ -321,6 +321,23 @@ def test_swapped_values_of_while_loops() -> None:
     )
 
 
+def test_the_first_value_of_a_while_loop_is_dead() -> None:
+    """What it carries first, and forwards first, is there for itself only."""
+    dead = """
+    %v:2 = scf.while (%s = %b, %n = %a) : (i32, i32) -> (i32, i32) {
+      %m = arith.cmpi slt, %n, %b : i32
+      scf.condition(%m) %s, %n : i32, i32
+    } do {
+    ^bb0(%t: i32, %k: i32):
+      %e = arith.addi %t, %t : i32
+      %d = arith.addi %k, %b : i32
+      scf.yield %e, %d : i32, i32
+    }
+    tt.store %p, %v#1 : !tt.ptr<i32>
+    """
+    judge(dead, PLAIN, "%s becomes %t, and %t becomes %s")
+
+
 def test_while_loops_without_effects() -> None:
     judge(PLAIN.rsplit("\n", 2)[0], "", "a loop is taken to end: nobody uses %v")
 

@@ -81,8 +81,9 @@ def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator
     if operation.name == "scf.for":
         carried = value.index - isinstance(value, BlockArgument)
         if carried >= 0:
+            (block,) = blocks_of(operation)
             yield operation.operands[3 + carried]
-            yield terminator(operation.regions[0].block).operands[carried]
+            yield terminator(block).operands[carried]
     elif operation.name == "scf.if":
         for block in blocks_of(operation):
             yield terminator(block).operands[value.index]
