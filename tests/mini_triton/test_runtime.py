@@ -11,6 +11,7 @@ import mini_triton.language as tl
 import numpy as np
 import pytest
 from mini_triton.errors import CompilationError
+from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.binding import type_of
 
 from tests.support.sources import load
@@ -92,7 +93,7 @@ def test_a_global_read_before_a_local_has_its_name(readers: dict[str, Any]) -> N
     x = np.zeros(1, np.int32)
     readers["shadow"][(1,)](x)
     assert x == [10]
-    readers["SHADOWED"] = tl.constexpr(5)
+    readers["SHADOWED"] = constexpr(5)
     with pytest.raises(RuntimeError, match="SHADOWED has changed"):
         readers["shadow"][(1,)](x)
 

@@ -11,7 +11,7 @@ def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branc
                 reason = f"after the `if` on line {place.line}, not every run has given it a value"
                 visitor.scope.lose(name, reason, place)
             case value, other if (value is before or other is before) and not has_type(before):
-                visitor.scope.lose(name, f"one branch of the `if` on line {place.line} leaves it without a value", place)
+                visitor.scope.lose(name, f"a branch of the `if` on line {place.line} leaves it without a value", place)
             case value, other if agree(visitor.scope, name, value, other):
                 pairs[name] = value, other
             case _:
