@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
 from typing import Any
 
 from mini_triton.formats import FORMATS, Format, Kind
@@ -93,6 +92,9 @@ class dtype(_Type):
     """A scalar of the language, such as `fp32` or `uint8`: `dtype("fp32")` is `float32`."""
 
     name: str
+    kind: Kind = field(init=False, compare=False)
+    ir_type: ir.IntegerType | ir.FloatType = field(init=False, compare=False)
+    signed: bool = field(init=False, compare=False)  # of integers; int1 counts as the narrowest unsigned integer
 
     class SIGNEDNESS(Enum):
         """Triton's names for whether an integer has a sign."""
@@ -101,31 +103,16 @@ class dtype(_Type):
         UNSIGNED = 1
 
     def __post_init__(self) -> None:
-        if self.name not in BY_NAME:
+        row = BY_NAME.get(self.name)
+        if row is None:
             raise ValueError(f"there is no dtype {self.name!r}, only {', '.join(BY_NAME)}")
-
-    @property
-    def _row(self) -> Format:
-        return BY_NAME[self.name]
-
-    @property
-    def kind(self) -> Kind:  # type: ignore[override]
-        return self._row.kind
-
-    @property
-    def signed(self) -> bool:  # type: ignore[override]
-        """Whether it is an integer with a sign; int1 counts as the narrowest unsigned integer."""
-        return self._row.signed
-
-    @cached_property
-    def ir_type(self) -> ir.IntegerType | ir.FloatType:
-        """What the IR knows of it."""
-        return ir.FloatType(self._row.mlir) if self.is_floating() else ir.IntegerType(self._row.width)
+        ir_type = ir.FloatType(row.mlir) if row.kind is Kind.FLOAT else ir.IntegerType(row.width)
+        vars(self).update(kind=row.kind, ir_type=ir_type, signed=row.signed)
 
     @property
     def width(self) -> int:  # type: ignore[override]
         """Size in bits."""
-        return self._row.width
+        return self.ir_type.width
 
     @property
     def itemsize(self) -> int:
@@ -160,7 +147,7 @@ class dtype(_Type):
     def _format(self) -> Format:
         if not self.is_floating():
             raise AttributeError(f"{self} is not a float: it does not have a mantissa or an exponent")
-        return self._row
+        return BY_NAME[self.name]
 
     def codegen_name(self) -> str:
         """Triton's name for code: `float32` for fp32, `float8e5` for fp8e5."""
