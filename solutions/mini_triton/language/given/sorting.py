@@ -55,7 +55,7 @@ def run_network(x: Any, k: int | None, dim: int | None, descending: bool) -> ten
         raise ValueError("only minor dimension is currently supported")
     last = log2(x.shape[-1])
     kept = last if k is None else log2(k)
-    if kept == 0 and len(x.shape) == 1:  # the network would leave a scalar
+    if 0 == kept < last and len(x.shape) == 1:  # the network would leave a scalar
         return (max if descending else min)(x, axis=-1, keep_dims=True)
     cube = reshape(x, [2] * log2(x.numel) or [1])
     for stage in range(1, last + 1):
