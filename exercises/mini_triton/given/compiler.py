@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mini_triton import errors as errors  # `triton.compiler.errors.CompilationError`
 from mini_triton.frontend.function import KernelSource
 from mini_triton.runtime.compiled_kernel import CompiledKernel, compile_kernel
 from mini_triton.runtime.keys import references
