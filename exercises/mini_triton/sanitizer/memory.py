@@ -168,7 +168,10 @@ class Memory:
     def note_all_written(self, buffer: Buffer, written: np.ndarray) -> None:
         """From now on the elements of a buffer for which this is true count as written."""
         for span, inside, own in self.parts(buffer):
-            span.unwritten[inside] &= ~np.repeat(written, buffer.data.itemsize)[own]
+            left = np.zeros(buffer.data.nbytes, bool)
+            left[own] = span.unwritten[inside]
+            left.view(f"u{buffer.data.itemsize}")[...] *= ~written
+            span.unwritten[inside] = left[own]
 
     def store(
         self, buffer: Buffer, index: np.ndarray, values: np.ndarray, step: Operation, clock: Clock

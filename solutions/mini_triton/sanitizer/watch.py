@@ -144,7 +144,7 @@ def watched(plan: Plan, kinds: frozenset[str]) -> NumpyKernel | None:
 class Writes:
     """Which program wrote each element of an argument.
 
-    Most kernels write one slice of memory behind the other. As long as they do, slices are only listed.
+    Most kernels write one piece of memory behind the other. As long as they do, the pieces are only listed.
     """
 
     def __init__(self, buffer: Buffer) -> None:
@@ -152,18 +152,18 @@ class Writes:
         self.listed: list[tuple[Array, Any, Array | None]] = []
         self.low, self.high = math.inf, -math.inf  # offsets: all that is listed lies between
 
-    def lie_elsewhere(self, part: Affine | None) -> bool:
+    def lie_elsewhere(self, piece: Affine | None) -> bool:
         """Whether it is plain to see that nobody has written there."""
-        if part is None or "owners" in vars(self):
+        if piece is None or "owners" in vars(self):
             return False
-        low, high = part.bounds
+        low, high = piece.bounds
         return high < self.low or self.high < low
 
-    def add(self, part: Affine | None, offset: Array, owner: Any, mask: Array | None) -> None:
+    def add(self, piece: Affine | None, offset: Array, owner: Any, mask: Array | None) -> None:
         """Note who writes there."""
-        if part is not None and self.lie_elsewhere(part):
+        if piece is not None and self.lie_elsewhere(piece):
             self.listed.append((offset, owner, mask))
-            self.low, self.high = min(part.bounds[0], self.low), max(part.bounds[1], self.high)
+            self.low, self.high = min(piece.bounds[0], self.low), max(piece.bounds[1], self.high)
         else:
             memory.store(self.owners, offset, owner, mask)
 
@@ -214,15 +214,15 @@ class Watch:
         writes = self.writes.get(buffer.name)
         if writes is None:
             return memory.store(buffer, offset, value, mask)
-        part, shape = slice_of(buffer, offset, value, mask), together(offset, value, mask)
+        piece, shape = offsets_in(buffer, offset, value, mask), together(offset, value, mask)
         owner = self.owner(shape)
-        if self.looks_for_races and not writes.lie_elsewhere(part):
+        if self.looks_for_races and not writes.lie_elsewhere(piece):
             before = memory.load(writes.owners, offset, mask, other=FREE)
             same = holds(buffer, offset, value, mask, shape) if owner is MANY else True
             self.expect((before == FREE) | (before == owner) & same)
-        writes.add(part, offset, owner, mask)
+        writes.add(piece, offset, owner, mask)
         memory.store(buffer, offset, value, mask)
-        if self.looks_for_races and math.prod(shape) > 1 and (part is None or not is_injective(part)):
+        if self.looks_for_races and math.prod(shape) > 1 and (piece is None or not is_injective(piece)):
             self.expect(holds(buffer, offset, value, mask, shape))
             if self.depends:  # then programs that run at once may write the same, but not those that run one by one
                 self.expect(holds(writes.owners, offset, owner, mask, shape))
@@ -280,13 +280,13 @@ def holds(buffer: Buffer, offset: Array, value: Array, mask: Array | None, shape
     return bits(memory.load(buffer, offset, mask, other=value)) == bits(value)
 
 
-def slice_of(buffer: Buffer, offset: Array, value: Array, mask: Array | None) -> Affine | None:
-    """The offsets of an access that lie in the box of its mask; None if slices cannot do the access."""
+def offsets_in(buffer: Buffer, offset: Array, value: Array, mask: Array | None) -> Affine | None:
+    """The offsets of an access, those that are in its mask if this is a box; None if they are not lazy."""
     if isinstance(offset, np.integer):
         offset = Affine(int(offset), (), (), np.int64)
-    box = memory.box_of(buffer, offset, mask, value)
-    if box is None:
+    if not isinstance(offset, Affine):
         return None
+    box = memory.box_of(buffer, offset, mask, value) or Box.full(together(offset, value, mask))
     offset = offset.broadcast_to(box.shape)
     first = sum(stride * low for stride, (low, _) in zip(offset.strides, box.ranges, strict=True))
     ranges = zip(box.shape, offset.strides, box.ranges, strict=True)
