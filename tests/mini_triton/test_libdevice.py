@@ -119,9 +119,9 @@ def test_first_elements(down: bool) -> None:
         kernels["kernel"][(1,)](x, out, rows, columns, k, down)
         expected = np.sort(x, axis=1)
         np.testing.assert_array_equal(out, (expected[:, ::-1] if down else expected)[:, :k])
-    x, out = np.arange(8, dtype=np.int32), np.zeros(8, np.int32)
-    kernels["turned"][(1,)](x, out, 8)
-    np.testing.assert_array_equal(out, 7 + np.arange(8)[::-1])
+    turned = np.zeros(8, np.int32)
+    kernels["turned"][(1,)](np.arange(8, dtype=np.int32), turned, 8)
+    np.testing.assert_array_equal(turned, 7 + np.arange(8)[::-1])
 
 
 def test_swizzled_tiles() -> None:
