@@ -119,8 +119,8 @@ def test_first_elements(down: bool) -> None:
         kernels["kernel"][(1,)](x, out, rows, columns, k, down)
         expected = np.sort(x, axis=1)
         np.testing.assert_array_equal(out, (expected[:, ::-1] if down else expected)[:, :k])
-    numbers, turned = np.arange(8, dtype=np.int32), np.zeros(8, np.int32)
-    kernels["turned"][(1,)](numbers, turned, 8)
+    turned = np.zeros(8, np.int32)
+    kernels["turned"][(1,)](np.arange(8, dtype=np.int32), turned, 8)
     np.testing.assert_array_equal(turned, 7 + np.arange(8)[::-1])
 
 

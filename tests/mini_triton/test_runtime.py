@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import linecache
 import sys
 from types import FrameType
@@ -65,6 +66,10 @@ def shadow(x):
     SHADOWED = before * 2
     tl.store(x, SHADOWED)
 
+@triton.jit
+def uneven(x):
+    tl.store(x + tl.arange(2, 7), 1)
+
 @triton.jit(do_not_specialize=["N"])
 def unclear(x, N: tl.constexpr):
     tl.store(x, N)
@@ -96,6 +101,17 @@ def test_a_global_read_before_a_local_has_its_name(readers: dict[str, Any]) -> N
     readers["SHADOWED"] = constexpr(5)
     with pytest.raises(RuntimeError, match="SHADOWED has changed"):
         readers["shadow"][(1,)](x)
+
+
+def test_the_cause_of_an_error(readers: dict[str, Any]) -> None:
+    """It has Triton's words alone, after a launch and after `triton.compile`."""
+    triton: Any = importlib.import_module("mini_triton")
+    uneven = readers["uneven"]
+    source = triton.compiler.ASTSource(fn=uneven, signature={"x": "*i32"}, constexprs={})
+    for compile in (lambda: triton.compile(source), lambda: uneven[(1,)](np.zeros(1, np.int32))):
+        with pytest.raises(CompilationError) as caught:
+            compile()
+        assert str(caught.value.__cause__) == "arange's range must be a power of 2"
 
 
 def test_a_constant_that_is_not_to_be_specialized(readers: dict[str, Any]) -> None:
