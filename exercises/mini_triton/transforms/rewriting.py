@@ -189,8 +189,13 @@ class Rewriter(Builder):
 
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that fits, and return the rule; None if there is none."""
-        # Task 9.1: Try the `candidates` in order. New operations stand before the old one, and come from its place.
+        # Task 9.1: Try the `candidates` in order. New operations stand before the old one, and come from its place:
+        # `go_to` it.
         raise NotImplementedError("Task 9.1: Rewrite rules")
+
+    def go_to(self, operation: Operation) -> None:
+        """Build in front of an operation from now on, at its place in the source. Quicker than two `with`. (Given.)"""
+        self.block, self.anchor, self.loc = operation.parent, operation, operation.loc
 
     def candidates(self, operation: Operation) -> list[Rule]:
         """The rules that may fit an operation, in order. It is a quick look: most rules fit almost nowhere. (Given.)"""

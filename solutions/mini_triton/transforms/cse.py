@@ -38,7 +38,7 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
         tuple(sorted(operands) if operation.name in COMMUTATIVE else operands),
         tuple(sorted((name, bits(value)) for name, value in operation.attributes.items())),
         tuple(result.type for result in operation.results),
-        contents(operation, inside),
+        contents(operation, inside) if operation.regions else (),
     )
     # [end]
 
