@@ -1,14 +1,14 @@
-"""Loads that are masked off although their results may matter: found in a kernel before it runs. (Given.)
+"""Find the loads whose masked-off elements may matter, before the kernel runs. (Given.)
 
     v = tl.load(x + at, mask=at < n)
-    tl.store(out + at, 2 * v, mask=at < n)      # harmless: what is stored was loaded
+    tl.store(out + at, 2 * v, mask=at < n)      # harmless: stores only elements that were loaded
     tl.store(total, tl.sum(v, 0))               # now the load is in doubt
 
-Each value has *conditions*: an element is good if all of them hold for it. A use is harmless if its mask implies them.
-Loads in doubt are looked at when the kernel runs: they are harmless if no element is masked off.
+Each value has *conditions*: an element is good if all conditions hold for it. A use is harmless if its mask implies
+the conditions. Checks at run time watch the loads in doubt: they are harmless if no element is masked off.
 
-Conditions are terms: `(what, attributes, *operands)`, which are equal if they are computed alike. `(rows < n)[:, None]`
-and `rows[:, None] < n` are the same term, and so are a scalar and a tensor that is filled with it.
+Conditions are terms, `(what, attributes, *operands)`. Two terms are equal if they are computed alike.
+`(rows < n)[:, None]` and `rows[:, None] < n` are the same term, and so are a scalar and a tensor filled with it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from mini_triton.ir.types import I1, element_type, shape_of
 
 Term = tuple[Any, ...]
 NEVER: Term = ("never", "")
-"""The condition of elements that may all be garbage."""
+"""A condition that never holds: every element may be garbage."""
 HEIGHT = 12
-"""Operations above one another in a term; a value that would have more is a term of its own."""
+"""The greatest height of a term. A value whose term would be higher becomes a term of its own."""
 Conditions = frozenset[tuple[Operation, Term]]
-"""Pairs of an operation that makes garbage, and a condition that leaves it out."""
+"""Pairs of an operation that produces garbage, and the condition under which an element is not garbage."""
 GOOD: Conditions = frozenset()
 UNIFORM = ("arith.constant", "tt.get_program_id", "tt.get_num_programs", "never")
 MOVES = ("tt.expand_dims", "tt.trans", "tt.reshape")
@@ -39,12 +39,12 @@ ELEMENTWISE = ("arith.select", "tt.addptr", "tt.int_to_ptr", "tt.ptr_to_int", *R
 
 
 def height(term: Term) -> int:
-    """How many operations are above one another."""
+    """The height of a term as a tree."""
     return 1 + max(map(height, term[2:]), default=0)
 
 
 def moved(move: Operation, term: Term) -> Term:
-    """The term of a value whose elements are moved: moves are inside of elementwise operations."""
+    """The term of a value whose elements an operation moves. In a term, moves are inside elementwise operations."""
     what, attributes, *operands = term
     if operands and what not in MOVES:
         return what, attributes, *(moved(move, operand) for operand in operands)
@@ -53,7 +53,7 @@ def moved(move: Operation, term: Term) -> Term:
 
 
 def across(axis: int, term: Term) -> Term | None:
-    """What a term is without an axis, if it is the same all along the axis; else None."""
+    """The term without an axis, if it is uniform along the axis; else None."""
     what, attributes, *operands = term
     if what == "tt.expand_dims":
         return operands[0] if attributes == axis else None
@@ -69,17 +69,17 @@ def is_uniform(term: Term) -> bool:
 
 
 def parts(term: Term) -> set[Term]:
-    """The terms that a condition is the conjunction of."""
+    """The terms whose conjunction is the condition."""
     return set().union(*map(parts, term[2:])) if term[0] in ("arith.andi", "partly") else {term}
 
 
 def values_in(term: Term) -> set[Value]:
-    """The values that a term is about."""
+    """The values at the leaves of a term."""
     return {term[0]} if isinstance(term[0], Value) else set().union(*map(values_in, term[2:]))
 
 
 def partly(term: Term) -> Term:
-    """A condition of elements of which some may be good although it does not hold."""
+    """A condition that is sufficient but not necessary: an element may be good although it does not hold."""
     return term if term[0] == "partly" else ("partly", "", term)
 
 
@@ -87,27 +87,27 @@ def partly(term: Term) -> Term:
 
 
 class Doubts:
-    """What may become of garbage in a kernel. `sources` are the operations that are in doubt."""
+    """Follows garbage through a kernel. `sources` are the operations in doubt."""
 
     def __init__(self, function: Operation) -> None:
         self.terms: dict[Value, Term] = {}
         self.conditions: dict[Value, Conditions] = {}
         self.sources: set[Operation] = set()
         before: dict[Value, Conditions] | None = None
-        while self.conditions != before:  # what a loop carries depends on what its body makes of it
+        while self.conditions != before:  # carried values depend on the loop's body
             before = dict(self.conditions)
             for operation in function.walk():
                 self.step(operation)
 
     def term(self, value: Value) -> Term:
-        """What a value is."""
+        """The term of a value."""
         if value not in self.terms:
             term = self.computed(value.owner) if isinstance(value, OpResult) else None
             self.terms[value] = term if term and height(term) <= HEIGHT else (value, "")
         return self.terms[value]
 
     def computed(self, operation: Operation) -> Term | None:
-        """The term of an operation's result; None if it depends on more than its operands."""
+        """The term of an operation's result; None if the result depends on more than the operands."""
         operands = [self.term(operand) for operand in operation.operands]
         if operation.name in REPEATS:
             return operands[0]
@@ -118,7 +118,7 @@ class Doubts:
         return None
 
     def of(self, *values: Value) -> Conditions:
-        """The conditions of what is computed from values, element by element."""
+        """The conditions of a value computed from these values, element by element."""
         return GOOD.union(*(self.conditions.get(value, GOOD) for value in values))
 
     def without(self, conditions: Conditions, mask: Value | None) -> Conditions:
@@ -127,11 +127,11 @@ class Doubts:
         return frozenset(pair for pair in conditions if not parts(pair[1]) <= given)
 
     def use(self, values: Iterable[Value], mask: Value | None = None) -> None:
-        """Values matter where the mask is true: garbage that they may have there is in doubt."""
+        """Note a use of values where the mask is true: sources of garbage there are in doubt."""
         self.sources.update(source for source, _ in self.without(self.of(*values), mask))
 
     def step(self, operation: Operation) -> None:
-        """What an operation uses, and the conditions of its results."""
+        """Note the values that an operation uses, and the conditions of its results."""
         operands, conditions = operation.operands, self.of(*operation.operands)
         match operation.name:
             case "tt.load" | "tt.store" | "tt.atomic_rmw" | "tt.atomic_cas":
@@ -166,8 +166,8 @@ class Doubts:
             self.conditions[result] = self.of(result) | conditions
 
     def access(self, operation: Operation) -> Conditions:
-        """Addresses, and what is written, matter where they are accessed; a mask matters everywhere."""
-        numbers = {"tt.load": 0, "tt.store": 1, "tt.atomic_rmw": 1, "tt.atomic_cas": 2}  # of what is written
+        """Note an access' uses: addresses and written values matter where the mask is true, the mask everywhere."""
+        numbers = {"tt.load": 0, "tt.store": 1, "tt.atomic_rmw": 1, "tt.atomic_cas": 2}  # of written values
         operands, count = operation.operands, 1 + numbers[operation.name]
         used, masks, other = operands[:count], operands[count : count + 1], operands[count + 1 :]
         self.use(used, *masks)
@@ -181,9 +181,9 @@ class Doubts:
         return self.of(x) if self.of(y) else self.without(self.of(x), y)
 
     def combined(self, values: Sequence[Value], axis: int, keep: bool = True) -> Conditions:
-        """The conditions of elements combined along an axis, which should be all good or all garbage.
+        """The conditions of elements combined along an axis. The elements should be all good or all garbage.
 
-        `keep` says whether the result has such an axis, too.
+        `keep` says whether the result still has this axis.
         """
         found = set()
         for source, term in self.of(*values):
@@ -194,7 +194,7 @@ class Doubts:
         return frozenset(found)
 
     def carry(self, operation: Operation) -> None:
-        """What decides about a loop or a branch matters. A condition on values inside means nothing outside."""
+        """Note the uses of a loop or branch: bounds and conditions matter. Conditions on inner values end inside."""
         blocks = [region.block for region in operation.regions if region.blocks]
         if operation.name == "scf.while":
             assert blocks[0].terminator is not None

@@ -1,7 +1,7 @@
 """Why an access to memory is not wider: the argument, constant or operation in which a fact is lost. (Given.)
 
-`transforms/coalescing.py` says that a load's mask is known to be the same for one element only. This follows the mask's
-operands, always to one of which as little is known, and ends at the argument `n`, which could be any number.
+Suppose that the analysis knows a load's mask to be the same for one element only. `Blame` follows the mask's operands,
+each time to an operand about which as little is known. It ends at the argument `n`, which could be any number.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from mini_triton.transforms.folding import is_pointer
 Place: TypeAlias = tuple[Value, int]
 """A value, and one of its axes."""
 Weak: TypeAlias = Callable[[Place, list[Place]], list[Place]]
-"""Which operands of a place are as weak as it is."""
+"""Given a place and its operands: the operands that are as weak as the place."""
 FILLING = ("tt.splat", "tt.broadcast", "tt.expand_dims", "arith.extsi", "arith.extui")
 
 
 class Blame:
-    """Explains accesses by what an analysis knows."""
+    """Explains the width of accesses by the facts of an axis analysis."""
 
     def __init__(self, analysis: AxisAnalysis) -> None:
         self.analysis = analysis
 
     def explain(self, access: Access) -> str:
-        """The narrowest limit of an access, and who is to blame for it."""
+        """The narrowest limit of an access, and its cause."""
         pointers, axis, limits = access.operation.operands[0], access.axis, access.limits
         facts, size, wanted = self.facts((pointers, axis)), shape_of(pointers.type)[axis], WIDEST // access.element
         narrowest = Limits._fields[limits.index(min(limits))]
@@ -53,7 +53,7 @@ class Blame:
         return f"a program has only {counted(limits.threads)} for each thread"
 
     def step(self, place: Place) -> str:
-        """Why a value does not count up by one, though its operands do."""
+        """Why a value does not count up by one although its operands do."""
         value = place[0]
         if not isinstance(value, OpResult):
             return described(value, 1)
@@ -75,11 +75,11 @@ class Blame:
     # --- where a fact is lost
 
     def origin(self, place: Place, weak: Weak) -> Place:
-        """Where a fact is lost: of all places to which weak operands lead, an argument, else a constant, else any."""
+        """Where a fact is lost: among the `origins`, an argument if there is one, else a constant, else any."""
         return min(self.origins(place, weak, set()), key=lambda found: rank(found[0]))
 
     def origins(self, place: Place, weak: Weak, seen: set[Place]) -> Iterator[Place]:
-        """All places to which weak operands lead."""
+        """All places at which the search along weak operands ends."""
         seen.add(place)
         ways = [way for way in weak(place, operands_of(place)) if way not in seen]
         for way in ways:
@@ -88,20 +88,20 @@ class Blame:
             yield place
 
     def scattered(self, place: Place, operands: list[Place]) -> list[Place]:
-        """The operands that change along the axis, and are no more contiguous than the result."""
+        """The operands that vary along the axis and are not more contiguous than the result."""
         most = self.facts(place).contiguity
         return [way for way in operands if self.facts(way).contiguity <= most and not self.is_steady(way)]
 
     def unaligned(self, place: Place, operands: list[Place]) -> list[Place]:
-        """The operands that are no more divisible than the result."""
+        """The operands whose divisibility is not greater than the result's."""
         most = self.facts(place).divisibility
         unit = unit_of(place[0].type)
         return [way for way in operands if self.facts(way).divisibility * unit // unit_of(way[0].type) <= most]
 
     def changing(self, place: Place, operands: list[Place]) -> list[Place]:
-        """The operands that are the same for no more elements than the result is.
+        """The operands whose constancy is not greater than the result's.
 
-        Of a comparison, those because of which the answer may change inside of a longer run.
+        For a comparison: the operands whose divisibility lets the result change inside a longer run.
         """
         if element_type(place[0].type) != I1:
             return self.unaligned(place, operands)
@@ -112,7 +112,7 @@ class Blame:
         return [way for way in operands if self.facts(way).constancy <= most]
 
     def facts(self, place: Place) -> Facts:
-        """What is known of a value along an axis."""
+        """The facts of a value along one axis."""
         return self.analysis[place[0]][place[1]]
 
     def is_steady(self, place: Place) -> bool:
@@ -122,7 +122,7 @@ class Blame:
 
 
 def operands_of(place: Place) -> list[Place]:
-    """The integers and pointers that make a value, with the axes that lie along its own. What is read has none."""
+    """The integers and pointers that a value is computed from, with the matching axes; empty for a load."""
     value, axis = place
     if isinstance(value, BlockArgument):
         around = value.owner.parent.parent if value.owner.parent else None
@@ -145,9 +145,9 @@ def operands_of(place: Place) -> list[Place]:
 
 
 def carried(loop: Operation | None, number: int) -> list[Value]:
-    """The values that a `for` carries in one place: the initial one, and the one that its block yields.
+    """The sources of a carried value of a `for`: its initial value, and the value that the block yields for it.
 
-    In place -1 is the induction variable, which is made of lower bound and step.
+    Number -1 is the induction variable, which is computed from the lower bound and the step.
     """
     if loop is None or loop.name != "scf.for":
         return []
@@ -160,7 +160,7 @@ def carried(loop: Operation | None, number: int) -> list[Value]:
 
 
 def described(value: Value, wanted: int) -> str:
-    """Who is to blame, to an author who wants so many elements an instruction."""
+    """The cause, for an author who wants `wanted` elements per instruction."""
     if is_parameter(value):
         promise = f"aligned to {WIDEST} bytes" if is_pointer(value.type) else f"a multiple of {wanted}"
         return f"{named(value)} is not known to be {promise}"
@@ -175,18 +175,19 @@ def described(value: Value, wanted: int) -> str:
 
 
 def named(value: Value) -> str:
-    """A value as its author knows it."""
+    """The author's name for a value, or its number."""
     number = constant_of(value)
     if number is not None:
         return str(number)
     if isinstance(value, OpResult) and value.owner.name in ("tt.get_program_id", "tt.get_num_programs"):
         return f"`tl.{value.owner.name[7:]}`"
-    name = value.name if is_parameter(value) else re.sub(r"_\d+$", "", value.name)  # the printer tells names apart
+    # The printer adds numbers to equal names.
+    name = value.name if is_parameter(value) else re.sub(r"_\d+$", "", value.name)
     return f"`{name}`" if name else "a value"
 
 
 def line_of(value: Value) -> str:
-    """The line in which an operation makes a value, in brackets."""
+    """The source line that computes a value, in brackets; empty if it is not known."""
     return f" (line {value.owner.loc.line})" if isinstance(value, OpResult) and value.owner.loc else ""
 
 
@@ -196,7 +197,7 @@ def counted(number: int, noun: str = "element") -> str:
 
 
 def root(value: Value) -> Value:
-    """The scalar that fills a tensor, before casts."""
+    """The scalar that a tensor was made from by splats, broadcasts and casts."""
     while isinstance(value, OpResult) and value.owner.name in FILLING:
         value = value.owner.operands[0]
     return value
@@ -209,11 +210,11 @@ def is_parameter(value: Value) -> bool:
 
 
 def constant_of(value: Value) -> Any:
-    """The number that a value is, if it is constant."""
+    """The number of a constant; None if the value is not a constant."""
     is_constant = isinstance(value, OpResult) and value.owner.name == "arith.constant"
     return value.owner.attributes["value"] if is_constant else None  # type: ignore[attr-defined]
 
 
 def rank(value: Value) -> int:
-    """Whom to blame first: a parameter, about which one can promise something; then a constant."""
+    """The order of causes: first a parameter, because its author can promise facts about it; then a constant."""
     return 0 if is_parameter(value) else 1 if constant_of(value) is not None else 2

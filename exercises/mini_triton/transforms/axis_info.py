@@ -1,16 +1,16 @@
-"""Axis analysis: what is known of the integers and pointers in a tensor, along each of its axes.
+"""Axis analysis: facts about the integers and pointers in a tensor, along each of its axes.
 
-    contiguity      in each run of so many elements every element is its neighbour plus one
-    divisibility    the first element of each such run is a multiple of this (of a pointer: its address, in bytes)
-    constancy       in each run of so many elements all are equal
+    contiguity      length of the runs in which each element is the previous one plus one
+    divisibility    a number that divides the first element of each such run (for a pointer: its address in bytes)
+    constancy       length of the runs in which all elements are equal
 
-Runs begin at multiples of their length: contiguity 4 says so of elements 0 to 3, 4 to 7, and so on. All facts are
-powers of two, so the smaller of two divides the larger. A scalar counts as one axis of size 1.
+Runs begin at multiples of their length: with contiguity 4, the runs are elements 0 to 3, 4 to 7, and so on. All facts
+are powers of two, so the smaller of two facts divides the larger. A scalar counts as one axis of size 1.
 
     16 17 18 19   40 41 42 43       contiguity 4, divisibility 8, constancy 1
      6  6  6  6    8  8  8  8       contiguity 1, divisibility 2, constancy 4
 
-As in real Triton, integers do not overflow, and dividends are not negative.
+As in real Triton, the analysis assumes that integers do not overflow and that dividends are not negative.
 
 Source: Triton's `lib/Analysis/AxisInfo.cpp`.
 """
@@ -31,7 +31,7 @@ MOST = 2**62
 
 
 class Facts(NamedTuple):
-    """What is known along one axis. `value` is the constant that all elements equal, if there is one."""
+    """Facts along one axis. `value` is the constant that all elements equal, or None."""
 
     contiguity: int = 1
     divisibility: int = 1
@@ -49,42 +49,43 @@ def power_of_two(number: int) -> int:
 
 
 def starts(facts: Facts, run: int, unit: int = 1) -> int:
-    """What is known to divide the first elements of all runs of this length: a power of two.
+    """The largest power of two known to divide the first elements of all runs of this length.
 
-    Inside a run that counts up, an element is its neighbour plus `unit`: 1 for integers, bytes for pointers.
+    Inside a run that counts up, an element is the previous one plus `unit`: 1 for integers, the size of an element in
+    bytes for pointers.
 
         starts(Facts(contiguity=8, divisibility=8), run=2)      2: such as 8 9, 10 11, 12 13, 14 15, 40 41, ...
         starts(Facts(contiguity=8, divisibility=8), run=16)     8
     """
-    # Task 9.8: `facts.divisibility` speaks of runs as long as `facts.contiguity`; this run may be shorter or longer.
+    # Task 9.8: `facts.divisibility` holds for runs of length `facts.contiguity`. `run` may be shorter or longer.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
-# --- rules: facts of a result along one axis of this size, from those of the operands along the same axis
+# --- rules: facts of a result along one axis of this size, from the operands' facts along the same axis
 
 
 def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
-    """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, the bytes of an element for an address."""
-    # Task 9.8: When does a sum count up? If you find two ways, take the longer runs. When is it constant?
+    """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, bytes of an element for an address."""
+    # Task 9.8: When does a sum count up? There are two ways: take the longer runs. When is a sum constant?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def subtract(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x - y`: as of a sum, but that while `y` counts up the difference does not. (Given.)"""
+    """Facts of `x - y`: those of a sum, except that the difference does not count up where `y` does. (Given.)"""
     return add(size, x, Facts(1, starts(y, 1), y.constancy))
 
 
 def multiply(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x * y`. No divisibility is greater than `MOST`."""
-    # Task 9.8: One factor makes all the difference: the constant 1, which is a `value`.
+    """Facts of `x * y`. No divisibility exceeds `MOST`."""
+    # Task 9.8: The constant 1 (see `value`) is a special factor: the product counts up if the other factor does.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def divide(size: int, x: Facts, y: Facts) -> Facts:
     """Facts of `x // y`.
 
-    If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. As in real
-    Triton, nothing is said of shorter runs of `x`.
+    If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. If `x` counts
+    up in shorter runs only, nothing follows from them, as in real Triton.
     """
     # Task 9.8: Try 16 17 18 ... 31 divided by 4, by 8, by 6, and 2 3 4 ... 17 divided by 4: how long are the runs?
     # The divisibility of a quotient is known if the divisor is a constant power of two.
@@ -92,59 +93,59 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
 
 
 def remainder(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x % y`, which counts up in runs under the same conditions as a quotient is constant in runs."""
-    # Task 9.8: Try the same numbers.
+    """Facts of `x % y`: the remainder counts up in runs wherever the quotient is constant in runs."""
+    # Task 9.8: Try the numbers of `divide` again.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
-    """Facts of a comparison, of which only the constancy matters. `predicate` is MLIR's: "eq", "slt", "uge", ...
+    """Facts of a comparison: only its constancy matters. `predicate` is MLIR's: "eq", "slt", "uge", ...
 
-    Masks are such comparisons. Of a whole axis that counts up and a constant, the answer changes only once: known to be
-    between two runs, for some predicates.
+    Masks are such comparisons. If one operand counts up along the whole axis and the other is constant, an ordering
+    comparison changes only once. For some predicates, the change is known to be between two runs.
     """
     # Task 9.8: Compare 0 1 2 ... 15 with 8, by each of <, <=, >, >=, then 8 with 0 1 2 ... 15: where does it change?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
-    """What holds for both of two values: facts of a value that is either the one or the other."""
-    # Task 9.8: Runs that both have. Mind what the divisibility of the longer ones says of shorter ones.
+    """Facts that hold for both of two values, and so for a value that is either of them."""
+    # Task 9.8: Keep the runs that both values have. `starts` gives the divisibility of shorter runs.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def choose(size: int, condition: Facts, x: Facts, y: Facts, unit: int = 1) -> Facts:
-    """Facts of `select(condition, x, y)`: no run is longer than one of the condition. (Given.)"""
+    """Facts of `select(condition, x, y)`: no run is longer than a run of the condition. (Given.)"""
     both = join(x, y, unit)
     contiguity = min(both.contiguity, condition.constancy)
     return Facts(contiguity, starts(both, contiguity, unit), min(both.constancy, condition.constancy), both.value)
 
 
 def extremum(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of the larger or smaller one: while both count up, it is one of them throughout. (Given.)"""
+    """Facts of a maximum or minimum: in a run where both operands count up, it is one of them throughout. (Given.)"""
     return join(x, y)
 
 
 def shift_left(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x << y`, a product with a power of two. (Given.)"""
+    """Facts of `x << y`, the product of `x` and a power of two. (Given.)"""
     if y.value is None or not 0 <= y.value < 62:
         return combine_bits(size, x, y)
     return multiply(size, x, Facts(1, 2**y.value, size, 2**y.value))
 
 
 def shift_right(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x >> y`: as in real Triton, nothing is said of runs in which it is constant. (Given.)"""
+    """Facts of `x >> y`. As in real Triton, a run of `x` that counts up gives no constancy. (Given.)"""
     divisibility = 1 if y.value is None or y.value < 0 else max(1, starts(x, 1) >> y.value)
     return Facts(1, divisibility, min(x.constancy, y.constancy))
 
 
 def combine_bits(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of a function of `x` and `y` of which nothing is known: equal operands give equal results. (Given.)"""
+    """Facts of an arbitrary function of `x` and `y`: equal operands give equal results. (Given.)"""
     return Facts(constancy=min(x.constancy, y.constancy))
 
 
 def keep(size: int, x: Facts) -> Facts:
-    """Facts of a number of another width. (Given.)"""
+    """Facts of a number cast to another width: unchanged. (Given.)"""
     return x
 
 
@@ -166,7 +167,7 @@ ELEMENTWISE: dict[str, Callable[..., Facts]] = {
 
 
 def transfer(operation: Operation, infos: Sequence[Info]) -> Info:
-    """What is known of the one result of an operation, from what is known of its operands. (Given.)"""
+    """Facts of an operation's only result, from the facts of its operands. (Given.)"""
     name, type = operation.name, operation.result.type
     if name in OTHERS:
         return OTHERS[name](operation, infos)
@@ -186,24 +187,24 @@ WITH_UNIT: dict[str, Callable[..., Facts]] = {"tt.addptr": add, "arith.select": 
 
 def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.make_range`: the integers from the attribute `start` on."""
-    # Task 9.8: The result's type has the number of elements; what is the first of them?
+    # Task 9.8: The result's type has the number of elements. Which one is the first?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of `arith.constant`: one number, the attribute `value`, in all elements. Nothing is known of floats."""
-    # Task 9.8: A scalar is one axis of size 1: `sizes` of a type.
+    """Facts of `arith.constant`: all elements are one number, the attribute `value`. Floats have no facts."""
+    # Task 9.8: `sizes` gives the sizes of the axes; a scalar has one axis of size 1.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of `tt.splat`: a scalar in all elements. (Given.)"""
+    """Facts of `tt.splat`: all elements are one scalar. (Given.)"""
     return along(infos[0], operation.operands[0].type, operation.result.type)
 
 
 def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of `tt.expand_dims`: a new axis of size 1, in the place that the attribute `axis` says."""
-    # Task 9.8: Along the new axis each element is a run of its own, be it from the middle of a run along an old one.
+    """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`."""
+    # Task 9.8: Along the new axis, each element is a run by itself, even one from the middle of an old axis' run.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -220,12 +221,12 @@ def trans_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 
 def load_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of `tt.load`: where address, mask and other are constant, what is read is. (Given.)"""
+    """Facts of `tt.load`: where address, mask and other are constant, the loaded value is constant. (Given.)"""
     return tuple(Facts(constancy=min(facts.constancy for facts in axis)) for axis in zip(*infos, strict=True))
 
 
 def cast_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of an address as a number, or as an address of elements of another size. (Given.)"""
+    """Facts of an address cast to a number, or to a pointer to elements of another size. (Given.)"""
     old, new = unit_of(operation.operands[0].type), unit_of(operation.result.type)
     if old == new:
         return infos[0]
@@ -245,7 +246,7 @@ OTHERS: dict[str, Callable[[Operation, Sequence[Info]], Info]] = {
 
 
 def unknown(type: Type) -> Info:
-    """Nothing is known. (Given.)"""
+    """Facts of a value about which nothing is known. (Given.)"""
     return (Facts(),) * len(sizes(type))
 
 
@@ -255,7 +256,7 @@ def sizes(type: Type) -> tuple[int, ...]:
 
 
 def unit_of(type: Type) -> int:
-    """How far it is from an element to its neighbour: bytes for pointers, else 1. (Given.)"""
+    """Distance between neighbours: the bytes of an element for pointers, else 1. (Given.)"""
     return max(1, width(pointee(type)) // 8) if is_pointer(type) else 1
 
 
@@ -265,7 +266,7 @@ def along(info: Info, type: Type, result: Type) -> Info:
 
 
 def promised(info: Info, attributes: dict[str, Attribute]) -> Info:
-    """What is known of a value about which the kernel's author has promised something: `tl.multiple_of`. (Given.)"""
+    """Facts of a value, with those that the kernel's author promised, such as by `tl.multiple_of`. (Given.)"""
     for name in ("contiguity", "divisibility", "constancy"):
         if f"tt.{name}" in attributes:
             given: Any = attributes[f"tt.{name}"]
@@ -275,9 +276,9 @@ def promised(info: Info, attributes: dict[str, Attribute]) -> Info:
 
 
 class AxisAnalysis:
-    """What is known of each integer and pointer in a module: `analysis[value]` is its `Info`.
+    """Facts of each integer and pointer in a module: `analysis[value]` is an `Info`.
 
-    Operations are visited in order. Structured control flow has a method each, other operations have `transfer`.
+    Operations are visited in order. Each structured operation has its own method; `transfer` handles all others.
     """
 
     def __init__(self, module: Module) -> None:
@@ -291,7 +292,7 @@ class AxisAnalysis:
         return self.infos.get(value) or unknown(value.type)
 
     def visit(self, block: Block) -> list[Info]:
-        """Visit a block whose arguments are known; what is known of its terminator's operands. (Given.)"""
+        """Visit a block whose arguments have facts. Return the facts of its terminator's operands. (Given.)"""
         for operation in block.operations:
             infos = [self[operand] for operand in operation.operands]
             if operation.name in ("scf.for", "scf.while", "scf.if"):
@@ -304,31 +305,32 @@ class AxisAnalysis:
         return [self[operand] for operand in block.operations[-1].operands]
 
     def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results: what holds after either branch. If there are none, the second region may be empty."""
-        # Task 9.10: `merge` joins two lists of facts.
+        """Facts of the results: those that hold after either branch. Without results, there may be no second block."""
+        # Task 9.10: `merge` joins two lists of infos.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results: what holds of the carried values before every round, and so after the last one.
+        """Facts of the results: those of the carried values before every round, and so after the last one.
 
-        Operands are lower bound, upper bound, step and the initial values; the block's arguments are the induction
-        variable and the carried values.
+        The operands are the lower bound, the upper bound, the step and the initial values. The block's arguments are
+        the induction variable and the carried values.
         """
-        # Task 9.10: Facts of the initial values may be untrue after a round. Weaken them until they stay true.
+        # Task 9.10: A fact of the initial values may fail after a round. Weaken the facts until a round keeps them.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_while(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results, which are the values that the condition forwards.
+        """Facts of the results: the values that `scf.condition` forwards.
 
-        The first region computes the condition from the carried values; its terminator has the condition and the
-        forwarded values. These are the arguments of the second region, which yields the next carried values.
+        The first region computes the condition from the carried values. The operands of its terminator are the
+        condition and the forwarded values. The forwarded values become the arguments of the second region, which
+        yields the next carried values.
         """
-        # Task 9.10: As for a `for`, but each round goes through two blocks.
+        # Task 9.10: Proceed as in `visit_for`; each round runs two blocks.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 
 def merge(values: Sequence[Value], infos: Sequence[Info], others: Sequence[Info]) -> list[Info]:
-    """What holds of each value, be it what one list says or the other. (Given.)"""
+    """Join two lists of infos, value by value. (Given.)"""
     return [
         tuple(join(x, y, unit_of(value.type)) for x, y in zip(one, other, strict=True))
         for value, one, other in zip(values, infos, others, strict=True)

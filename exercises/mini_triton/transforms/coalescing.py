@@ -1,7 +1,7 @@
-"""How a GPU does a kernel's loads and stores: along which axis threads should lie, how much one instruction moves.
+"""How a GPU executes a kernel's loads and stores: the axis of the threads, and the bytes per instruction.
 
-A GPU moves up to 16 bytes for a thread by one instruction. Its elements must be neighbours in memory, at an address
-that is a multiple of their size. One mask decides about all of them. And all threads of a program should have work.
+One instruction moves up to 16 bytes for a thread. The elements that it moves must be neighbours in memory, at an
+address that is a multiple of their total size, and must share one mask. Also, every thread should get some elements.
 
     for access in accesses(module):
         print(access.operation.name, access.axis, access.bytes, access.limits)
@@ -20,18 +20,18 @@ from mini_triton.ir.types import TensorType
 from mini_triton.transforms.axis_info import AxisAnalysis, Info, unit_of
 
 WIDEST = 16
-"""The bytes of the widest instruction."""
+"""Bytes that the widest instruction moves."""
 WARP = 32
-"""The threads of a warp."""
+"""Threads in a warp."""
 
 
 class Limits(NamedTuple):
-    """How many elements an instruction may move for a thread, by each of four reasons. All are at least 1."""
+    """Four limits on the number of elements that one instruction moves for a thread. Each is at least 1."""
 
-    neighbours: int  # known to be side by side in memory
-    alignment: int  # whose size in bytes is known to divide the address of the first
-    threads: int  # that a program has for each of its threads
-    mask: int  # known to have the same mask; without a mask as many as the axis has
+    neighbours: int  # elements known to be neighbours in memory
+    alignment: int  # elements whose total size is known to divide the address of the first
+    threads: int  # elements that a program has for each of its threads
+    mask: int  # elements known to share a mask value; without a mask, the size of the axis
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Access:
     """A load or a store of a tensor."""
 
     operation: Operation
-    axis: int  # along which threads should lie
+    axis: int  # the axis along which neighbouring threads should lie
     limits: Limits
 
     def __str__(self) -> str:
@@ -47,18 +47,18 @@ class Access:
 
     @property
     def element(self) -> int:
-        """The bytes of an element."""
+        """Bytes of an element."""
         return unit_of(self.operation.operands[0].type)
 
     @property
     def bytes(self) -> int:
-        """The bytes that an instruction moves for a thread."""
-        # Task 9.10: At least one element, at most `WIDEST`, and never more elements than a limit allows.
+        """Bytes that one instruction moves for a thread."""
+        # Task 9.10: At least one element, at most `WIDEST` bytes, and no more elements than each limit allows.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 
 def accesses(module: Module, warps: int = 4) -> Iterator[Access]:
-    """The loads and stores of tensors in a module, whose programs have so many warps."""
+    """The loads and stores of tensors in a module whose programs have `warps` warps each."""
     analysis = AxisAnalysis(module)
     for operation in module.walk():
         if operation.name in ("tt.load", "tt.store") and isinstance(operation.operands[0].type, TensorType):
@@ -67,18 +67,18 @@ def accesses(module: Module, warps: int = 4) -> Iterator[Access]:
 
 
 def mask_of(operation: Operation) -> Value | None:
-    """The mask of a load or a store. (Given.)"""
+    """The mask of a load or a store; None if it has none. (Given.)"""
     operands = operation.operands[1 if operation.name == "tt.load" else 2 :]
     return operands[0] if operands else None
 
 
 def fastest_axis(info: Info) -> int:
-    """The axis along which most addresses are known to be neighbours; the last one of several."""
-    # Task 9.10: `info` is of the pointers.
+    """The axis along which the most addresses are known to be neighbours; among equals, the last."""
+    # Task 9.10: `info` has the facts of the pointers.
     raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
-    """What limits a load or a store, if the threads of a program lie along this axis."""
-    # Task 9.10: The pointers are operand 0, and `analysis[value]` is what is known of them along all axes.
+    """Limits of a load or a store in a program whose threads lie along this axis."""
+    # Task 9.10: The pointers are operand 0. `analysis[value]` has the facts of a value along all axes.
     raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")

@@ -1,8 +1,8 @@
-"""Dead code: what nobody reads goes.
+"""Dead code: operations and values that nobody needs are erased.
 
-An operation is alive if it writes, or if one that is alive uses its results. A value that a loop carries is alive only
-if someone reads it, not if it is only there to compute its own next value. So one looks for what is alive, beginning
-with what writes; whatever is not found goes.
+An operation is live if it writes, or if a live operation uses its results. A carried value is not live if its only
+purpose is to compute its own next value. So the pass does not search for dead code: it marks live code, beginning with
+the operations that write, and erases everything that is not marked.
 
 Source: MLIR's `RemoveDeadValues.cpp`; Appel, "Modern Compiler Implementation", 19.3: aggressive dead-code elimination.
 """
@@ -18,7 +18,7 @@ from mini_triton.transforms.structure import STRUCTURED, blocks_of, source_of, t
 
 
 class Liveness:
-    """Which operations and values of a module matter."""
+    """The live operations and values of a module."""
 
     def __init__(self, module: Operation) -> None:
         self.operations: set[Operation] = {module}
@@ -31,12 +31,12 @@ class Liveness:
             self.trace(self.waiting.pop())
 
     def keep(self, operation: Operation) -> None:
-        """An operation matters: so do the one around it, the ends of its blocks, and what it needs in order to run."""
-        # Task 9.5: `needs` says which operands these are; `read` marks values.
+        """Mark an operation as live, and so its parent, the terminators of its blocks, and the operands it needs."""
+        # Task 9.5: `needs` returns these operands; `read` marks values.
         raise NotImplementedError("Task 9.5: Dead code")
 
     def read(self, values: Iterable[Value]) -> None:
-        """Values matter: what they come from is traced later. (Given.)"""
+        """Mark values as live; their sources are traced later. (Given.)"""
         for value in values:
             assert isinstance(value, OpResult | BlockArgument)
             if value not in self.values:
@@ -44,32 +44,32 @@ class Liveness:
                 self.waiting.append(value)
 
     def trace(self, value: OpResult | BlockArgument) -> None:
-        """A value matters: so do the operation that defines it, and the values that this one passes on as it."""
-        # Task 9.5: `source_of` finds the operation; `passed_on` says which values these are.
+        """Mark the operation that defines a live value, and the values that this operation passes on as it."""
+        # Task 9.5: `source_of` returns the operation, `passed_on` the values.
         raise NotImplementedError("Task 9.5: Dead code")
 
 
 def needs(operation: Operation) -> Sequence[Value]:
-    """The operands that an operation needs to run at all, not only to pass them on.
+    """The operands that an operation needs in order to run, without those that it only passes on.
 
-    The first three of an `scf.for`: its bounds. All of a `tt.store`.
+    An `scf.for` needs its first three operands: the bounds and the step. A `tt.store` needs all operands.
     """
-    # Task 9.5: Five operations of structured control flow pass on operands. What do they need?
+    # Task 9.5: Structured control flow has five operations: for each, which operands decide what runs?
     raise NotImplementedError("Task 9.5: Dead code")
 
 
 def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator[Value]:
-    """The values that structured control flow passes on as this one: to a result of it, or to an argument of its block.
+    """The values that structured control flow passes on as `value`, which is its result or an argument of its block.
 
-    Of `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, %init and %y become %r, and they become %x. None
-    become %i. Other operations pass on nothing.
+    In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, both %r and %x are %init or %y. No value is
+    passed on as %i. Other operations pass on nothing.
     """
-    # Task 9.5: An `scf.for` and an `scf.if` are quick. For an `scf.while`, write down who passes what to whom.
+    # Task 9.5: Begin with `scf.for` and `scf.if`. For `scf.while`, first write down where each value goes.
     raise NotImplementedError("Task 9.5: Dead code")
 
 
 def eliminate_dead_code(module: Operation) -> bool:
-    """Erase all operations, results and carried values that do not matter; whether there were any. (Given.)"""
+    """Erase all dead operations, results and carried values; return whether there were any. (Given.)"""
     live = Liveness(module)
     structured = [o for o in module.walk() if o.name in STRUCTURED and o in live.operations]
     arguments = [kept for operation in structured for kept in pass_on_less(operation, live)]
@@ -85,9 +85,10 @@ def eliminate_dead_code(module: Operation) -> bool:
 
 
 def pass_on_less(operation: Operation, live: Liveness) -> list[tuple[Block, list[BlockArgument]]]:
-    """Let structured control flow yield, carry and result in what matters only. (Given.)
+    """Remove dead results, carried values and yielded values from a structured operation. (Given.)
 
-    Returns the arguments that its blocks will keep once the dead operations, which still use the others, are erased.
+    Returns the arguments that its blocks will keep. Dead operations still use the other arguments, so the caller erases
+    those operations first.
     """
     blocks = [region.block for region in operation.regions if region.blocks]
     results = [result in live.values for result in operation.results]

@@ -1,4 +1,4 @@
-"""Loop-invariant code motion: what is the same in each round of a loop is computed once, before it.
+"""Loop-invariant code motion: operations with the same result in each round of a loop move in front of the loop.
 
 Source: MLIR's `LoopInvariantCodeMotionUtils.cpp`; Triton's `LoopInvariantCodeMotion.cpp`.
 """
@@ -12,38 +12,38 @@ from mini_triton.transforms.structure import LOOPS, blocks_of, is_inside, move
 
 
 def hoist_invariants(module: Operation) -> bool:
-    """Move operations in front of the loops in which they do not change, as far out as that goes; whether any moved."""
-    # Task 9.6: `hoist_from` does it for one loop. In which order do the loops come?
+    """Move invariant operations out of all loops, as far out as possible; return whether any moved."""
+    # Task 9.6: `hoist_from` handles one loop. In which order must you visit nested loops?
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
 def hoist_from(loop: Operation) -> bool:
-    """Move what does not change in a loop in front of it, in order; whether that was anything.
+    """Move the invariant operations of one loop in front of it, in order; return whether any moved.
 
-    Only operations that stand in the blocks of the loop itself move, with all that is inside them.
+    Only operations directly in the loop's blocks move, together with their regions.
     """
     # Task 9.6: `may_hoist` and `is_invariant` decide. `move(operation, loop)` moves.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
 def is_invariant(operation: Operation, loop: Operation) -> bool:
-    """Whether all that an operation uses, and that operations inside it use, is computed outside of the loop."""
-    # Task 9.6: Values that are defined inside of the operation itself do not count.
+    """Whether every operand of an operation, and of the operations inside it, is defined outside the loop."""
+    # Task 9.6: Ignore values that are defined inside the operation itself.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
 def may_hoist(operation: Operation, loop: Operation) -> bool:
     """Whether the program stays the same if an operation of a loop runs once, before the loop.
 
-    Three questions decide. May the operation run once instead of in each round? May it run even if the loop does not?
-    If not, does the loop run, and leave memory as it is, so that nothing can happen before the operation's turn?
+    Three questions decide. May the operation run once instead of in each round? May it run although the loop does not?
+    If not: does the loop certainly run, and does it leave memory unchanged?
     """
-    # Task 9.6: `effects.py` answers most of these questions, `certainly_runs` one. Terminators stay. Of an `scf.while`
-    # nobody knows whether it runs; and it may change memory in any case.
+    # Task 9.6: `effects.py` and `certainly_runs` answer these questions. Terminators stay. It is unknown whether an
+    # `scf.while` runs, and it counts as changing memory.
     raise NotImplementedError("Task 9.6: Loop-invariant code")
 
 
 def certainly_runs(loop: Operation) -> bool:
     """Whether the bounds of an `scf.for` are known, and it runs at least once."""
-    # Task 9.6: `constant_of` gives a number, or None if it is not known.
+    # Task 9.6: `constant_of` returns a number, or None if the value is not a constant.
     raise NotImplementedError("Task 9.6: Loop-invariant code")

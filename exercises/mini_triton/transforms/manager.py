@@ -2,15 +2,15 @@
 
     optimize(module)                                    the default pipeline
     optimize(module, "inline,cse,dce")                  these, one after the other
-    optimize(module, "inline,(canonicalize,cse)*")      the two again and again, until neither changes anything
+    optimize(module, "inline,(canonicalize,cse)*")      these two, repeated until neither changes the module
 
-    MINI_TRITON_PASSES=inline,cse     for all kernels; empty: no passes
-    MINI_TRITON_PASS_LIMIT=17         only the first 17 passes of a process run, on whatever kernels it compiles
+    MINI_TRITON_PASSES=inline,cse     the pipeline for all kernels; empty: no passes
+    MINI_TRITON_PASS_LIMIT=17         run only the first 17 passes of a process, over all kernels that it compiles
     MINI_TRITON_PRINT=passes          print the module before and after each pass that changes it, with times
-    MINI_TRITON_PASS_LOG=file         add a line of JSON for each pass: for `tools/bisect.py`
+    MINI_TRITON_PASS_LOG=file         append a line of JSON for each pass (`tools/bisect.py` reads them)
 
-A module is verified after each pass that changed it, and the error names the pass. A pass that a learner has not
-written yet is left out: kernels are right without it.
+The manager verifies the module after each pass that changed it, and the error names the pass. It skips a pass that the
+learner has not written yet: kernels are correct without it.
 
 Source: MLIR's "Pass Infrastructure" and `PassRegistry.cpp`; `opt_bisect_limit` of LLVM.
 """
@@ -46,12 +46,12 @@ Pass = Callable[[Operation], bool]
 VARIABLE, LIMIT, PRINT, LOG = (f"MINI_TRITON_{name}" for name in ("PASSES", "PASS_LIMIT", "PRINT", "PASS_LOG"))
 DEFAULT = "inline,(cse,canonicalize,simplify,predicate,licm,dce)*"
 ROUNDS = 20
-"""More of a repeated group are a mistake: one pass undoes what another one does."""
+"""The most rounds of a repeated group. A group that needs more has two passes that undo each other's work."""
 
 
 @functools.cache
 def rules() -> Mapping[str, Sequence[Rule]]:
-    """Folding and all peepholes, by the names of operations."""
+    """The rules for folding and all peepholes, by the names of their roots."""
     return by_root((*FOLDING, *peepholes()))
 
 
@@ -88,8 +88,8 @@ class Manager:
     module: Module
     limit: int | None = None
     ran: list[Ran] = field(default_factory=list)
-    finished: set[str] = field(default_factory=set)  # passes after which nothing has changed
-    total: ClassVar[int] = 0  # passes that ran in this process
+    finished: set[str] = field(default_factory=set)  # passes that have run since the module last changed
+    total: ClassVar[int] = 0  # number of passes run in this process
 
     def run(self, pipeline: str) -> None:
         """Run a pipeline."""
@@ -103,7 +103,7 @@ class Manager:
             print(f"──── {self.kernel}: {summary(self.ran)}")
 
     def run_pass(self, name: str) -> bool:
-        """Run one pass; whether it changed anything."""
+        """Run one pass; return whether it changed the module."""
         if name in self.finished or (self.limit is not None and len(self.ran) >= self.limit):
             return False
         before = self.text if is_watched() else ""
@@ -118,7 +118,7 @@ class Manager:
             self.ran.append(Ran(name, self.kernel, time.perf_counter() - start, changed))
             if is_watched():
                 show(self.ran[-1], before, self.text)
-        if changed or not is_written:  # half a pass may have done harm
+        if changed or not is_written:  # half a pass may have broken the module
             verify_after(name, self.module)
         if changed:
             self.finished.clear()
@@ -135,11 +135,11 @@ class Manager:
         return print_module(self.module)
 
 
-# --- what runs
+# --- pipelines
 
 
 def parse(pipeline: str) -> list[tuple[list[str], bool]]:
-    """The groups of a pipeline: names of passes, and whether they are repeated. Raises `ValueError` for others."""
+    """The groups of a pipeline: names of passes, and whether to repeat them. Raises `ValueError` for unknown names."""
     groups = []
     for part in re.split(r",(?![^()]*\))", pipeline.replace(" ", "")) if pipeline.strip() else []:
         repeated = re.fullmatch(r"\((.*)\)\*", part)
@@ -155,7 +155,7 @@ def parse(pipeline: str) -> list[tuple[list[str], bool]]:
 
 
 def chosen() -> str:
-    """The pipeline for all kernels."""
+    """The pipeline for all kernels: the one in the environment, else `DEFAULT`."""
     pipeline = os.environ.get(VARIABLE, DEFAULT)
     try:
         parse(pipeline)
@@ -173,22 +173,22 @@ def remaining() -> int | None:
 
 
 def optimize(module: Module, pipeline: str | None = None, limit: int | None = None) -> list[Ran]:
-    """Run a pipeline on a module, the chosen one if none is given; at most `limit` passes. Returns what ran."""
+    """Run a pipeline (by default `chosen()`) on a module, at most `limit` passes. Returns the passes that ran."""
     manager = Manager(module, remaining() if limit is None else limit)
     manager.run(chosen() if pipeline is None else pipeline)
     return manager.ran
 
 
-# --- what people see
+# --- output
 
 
 def is_watched() -> bool:
-    """Whether someone wants to know what each pass does."""
+    """Whether the environment asks to print or log each pass."""
     return os.environ.get(PRINT) == "passes" or LOG in os.environ
 
 
 def show(ran: Ran, before: str, after: str) -> None:
-    """Print what a pass has changed, and add it to the log, if that is wanted."""
+    """Print the module before and after a pass, and append the pass to the log, if the environment asks for it."""
     if os.environ.get(PRINT) == "passes" and ran.changed:
         print(f"──── {ran.kernel}: before {ran.name}\n{before}")
         print(f"──── {ran.kernel}: after {ran.name}, {ran.seconds * 1e3:.2f} ms\n{after}")
@@ -198,7 +198,7 @@ def show(ran: Ran, before: str, after: str) -> None:
 
 
 def summary(ran: Sequence[Ran]) -> str:
-    """How long passes took: "7 passes, 3.20 ms: canonicalize 1.82, cse 0.91, ..."."""
+    """Number and times of passes: "7 passes, 3.20 ms: canonicalize 1.82, cse 0.91, ..."."""
     times: dict[str, float] = {}
     for one in ran:
         times[one.name] = times.get(one.name, 0) + one.seconds * 1e3

@@ -1,8 +1,8 @@
 """Predication: a small `scf.if` becomes selects.
 
-Both branches run, and each result is selected. A GPU has no branch then, at which threads wait for each other, and
-generated NumPy no masks. It is cheaper for a few cheap operations, and for nothing else; and it is right only for
-operations that do no harm where the program would not run them: never for loads, which the branch may protect.
+Both branches run, and a select chooses each result. A GPU then has no branch at which its threads diverge, and
+generated NumPy needs no masks. This pays only for a few cheap operations. It is correct only for operations that do no
+harm where the original program does not run them: never for loads, because the condition may keep them in bounds.
 
 Source: `ConvertTrivialIfToSelect` in MLIR's `SCF.cpp`; LLVM's `SpeculativelyExecuteBB` in `SimplifyCFG.cpp`.
 """
@@ -16,13 +16,13 @@ from mini_triton.ir.types import TensorType
 from mini_triton.transforms.structure import blocks_of, move, replace_by, terminator
 
 BUDGET = 4
-"""So many operations may run in vain."""
+"""The most operations in both branches together."""
 # Selects are among the slow ones so that branches inside of branches do not all become selects.
 SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "tt.precise", "tt.extern", "arith.select")
 
 
 def predicate_branches(module: Operation) -> bool:
-    """Replace each `scf.if` that is worth it by its operations and selects; whether there were any. (Given.)"""
+    """Replace each `scf.if` that is worth it by its operations and selects; return whether there were any. (Given.)"""
     found = [
         operation for operation in reversed([*module.walk()]) if operation.name == "scf.if" and is_worth_it(operation)
     ]
@@ -34,17 +34,17 @@ def predicate_branches(module: Operation) -> bool:
 def is_worth_it(branch: Operation) -> bool:
     """Whether an `scf.if` has results, and running both of its branches costs little and does no harm.
 
-    Constants cost nothing. Of other operations there are at most `BUDGET` in both branches together, and each of them
-    `is_cheap`. Terminators do not run.
+    Constants and terminators cost nothing. Both branches together have at most `BUDGET` other operations, and each of
+    these `is_cheap`.
     """
-    # Task 9.9: A branch with results has an `else`.
+    # Task 9.9: An `scf.if` with results has an `else`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
 def is_cheap(operation: Operation) -> bool:
-    """Whether an operation takes one fast instruction: it is elementwise, and on scalars. (Given.)
+    """Whether an operation takes one fast instruction: it is elementwise and on scalars. (Given.)
 
-    Such an operation does no harm either, as it touches no memory and does not divide.
+    Such an operation also does no harm: it does not access memory, and it does not divide.
     """
     return (
         operation.name in (*TABLE, "tt.addptr")
@@ -54,6 +54,6 @@ def is_cheap(operation: Operation) -> bool:
 
 
 def predicate(branch: Operation) -> None:
-    """Run what both branches of an `scf.if` do, in its place, and select each result."""
-    # Task 9.9: `move` and `replace_by` do the moving. Where both branches yield one value, no select is needed.
+    """Replace an `scf.if` by the operations of both branches, and a select for each result."""
+    # Task 9.9: Use `move` and `replace_by`. Where both branches yield the same value, no select is needed.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")

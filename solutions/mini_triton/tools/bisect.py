@@ -1,4 +1,4 @@
-"""Find the pass that breaks a kernel: run a script again and again, with more and with fewer passes. (Given.)
+"""Find the pass that breaks a kernel, by running a script with more and with fewer passes. (Given.)
 
     python -m mini_triton.tools.bisect check.py [arguments]
 
@@ -8,9 +8,9 @@
     ...
     Pass 17 makes it wrong: licm, of matmul_kernel.
 
-and the module before and after this pass. The script says by its exit code whether its results are right: 0, or
-another one, as an exception gives. Exit code: 0 if the script is right, 1 if a pass was found, 2 if the script is wrong
-without passes, too.
+The module before and after this pass follows. The script must exit with 0 if its results are right, and with another
+code if not; an exception does that. This command exits with 0 if the script is right, 1 if it found a pass, and 2 if
+the script is wrong even without passes.
 
 Source: `-opt-bisect-limit` of LLVM.
 """
@@ -37,7 +37,7 @@ from mini_triton.transforms import manager
 
 @dataclass(frozen=True)
 class Run:
-    """What became of the script with a limit: whether it was right, what it said, and the passes that ran."""
+    """The result of one run of the script: whether it was right, its errors, and the passes that ran."""
 
     right: bool
     errors: str
@@ -45,7 +45,7 @@ class Run:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
+    """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m mini_triton.tools.bisect", description="Find the guilty pass.")
     parser.add_argument("script", help="a Python file; its exit code says whether its results are right")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run_script(command: Sequence[str], limit: int | None) -> Run:
-    """Run a Python script in which only so many passes run; all, if there is no limit."""
+    """Run a Python script that runs at most `limit` passes; all passes if `limit` is None."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "passes.jsonl")
         ours = str(Path(mini_triton.__file__).parents[1])
@@ -85,7 +85,7 @@ def run_script(command: Sequence[str], limit: int | None) -> Run:
 
 
 def explain(number: int, run: Run) -> str:
-    """What the last pass of a run did, which made the script wrong."""
+    """A report on pass `number`, the last one of this run, which made the script wrong."""
     guilty = run.passes[number - 1]
     name, kernel = guilty["name"], guilty["kernel"]
     return "\n".join([

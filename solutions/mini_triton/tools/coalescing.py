@@ -1,4 +1,4 @@
-"""Which loads and stores of a kernel a GPU does with wide instructions, and why not the others. (Given.)
+"""Report how wide a kernel's loads and stores are on a GPU, and why they are not wider. (Given.)
 
     python -m mini_triton.tools.coalescing add.py add --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
 
@@ -6,8 +6,8 @@
         x = tl.load(x_ptr + at, mask=at < n)
         its mask is known to be the same for 1 element only: `n` is not known to be a multiple of 4
 
-A signature has a type for each parameter, `:16` after what is a multiple of 16, and a value for a constant, as that of
-Triton's own `triton.tools.compile`.
+As for Triton's own `triton.tools.compile`, a signature has a type for each parameter, `:16` after the type if the
+argument is a multiple of 16, and a value for each constant.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from mini_triton.transforms.axis_info import AxisAnalysis
 from mini_triton.transforms.coalescing import WIDEST, Access, accesses
 
 SEPARATOR = re.compile(r",(?![^\[(]*[\])])\s*")
-"""A comma, but not inside of brackets: `tensordesc<fp32[16, 16]>`."""
+"""A comma outside brackets; those in this type are inside: `tensordesc<fp32[16, 16]>`."""
 
 
 def report(module: Module, warps: int = 4) -> Iterator[str]:
-    """A text for each load and store of a module whose programs have so many warps."""
+    """A text for each load and store of a module whose programs have `warps` warps each."""
     blame = Blame(AxisAnalysis(module))
     found = list(accesses(module, warps))
     for access in found:
@@ -52,7 +52,7 @@ def report(module: Module, warps: int = 4) -> Iterator[str]:
 
 
 def rearranged(access: Access, found: Sequence[Access]) -> str:
-    """A note if another access of the same shape, and no fewer of them, have their threads along another axis."""
+    """A note if at least as many accesses of the same shape have their threads along another axis; else empty."""
     shape = shape_of(access.operation.operands[0].type)
     alike = [other for other in found if shape_of(other.operation.operands[0].type) == shape]
     axes = Counter(other.axis for other in alike)
@@ -64,12 +64,12 @@ def rearranged(access: Access, found: Sequence[Access]) -> str:
 
 
 def place(loc: Loc | None) -> str:
-    """A source location in short."""
+    """A short source location: `add.py:9`."""
     return f"{Path(loc.file).name}:{loc.line}" if loc else "?"
 
 
 def source_line(loc: Loc | None) -> str:
-    """The author's line."""
+    """The author's line of source at this location; empty if there is none."""
     return linecache.getline(loc.file, loc.line).strip() if loc else ""
 
 
@@ -77,7 +77,7 @@ def source_line(loc: Loc | None) -> str:
 
 
 def kernel_in(file: str, name: str) -> KernelSource:
-    """A kernel in a Python file. Raises `ValueError` if there is none."""
+    """The kernel with this name in a Python file. Raises `ValueError` if there is none."""
     if not Path(file).is_file():
         raise ValueError(f"there is no file {file}")
     names = runpy.run_path(file)
@@ -88,7 +88,7 @@ def kernel_in(file: str, name: str) -> KernelSource:
 
 
 def source_of(kernel: KernelSource, signature: str) -> ASTSource:
-    """A kernel, with what a signature says of its parameters. Raises `ValueError` for a wrong one."""
+    """A kernel, with the types, constants and hints of a signature. Raises `ValueError` for a wrong signature."""
     names = list(kernel.signature.parameters)
     words = SEPARATOR.split(signature.strip())
     if len(words) != len(names):
@@ -108,7 +108,7 @@ def source_of(kernel: KernelSource, signature: str) -> ASTSource:
 
 
 def literal(name: str, word: str) -> Any:
-    """The value of a constant."""
+    """The value of a constant in a signature. Raises `ValueError` if it is not a literal."""
     try:
         return ast.literal_eval(word)
     except (ValueError, SyntaxError) as error:
@@ -116,7 +116,7 @@ def literal(name: str, word: str) -> Any:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(prog="coalescing", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("file", help="a Python file")
     parser.add_argument("kernel", help="the name of a kernel in it")

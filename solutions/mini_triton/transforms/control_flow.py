@@ -1,4 +1,4 @@
-"""Control flow that is known: branches and loops of which one knows what runs, and values that they only pass on.
+"""Known control flow: branches with a known condition, loops of at most one round, values that are only passed on.
 
 Source: the canonicalization in MLIR's `lib/Dialect/SCF/IR/SCF.cpp`.
 """
@@ -12,9 +12,9 @@ from mini_triton.transforms.structure import blocks_of, is_inside, replace_by, s
 
 
 def simplify_control_flow(module: Operation) -> bool:
-    """Replace control flow, and values that it passes on, by what they are known to be, to a fixed point. (Given.)
+    """Simplify known control flow, and the values that it passes on, to a fixed point. (Given.)
 
-    Returns whether there was any.
+    Returns whether anything changed.
     """
     changed = False
     while any([turn_branches(module), replace_known(module), unwrap_known(module)]):
@@ -22,16 +22,16 @@ def simplify_control_flow(module: Operation) -> bool:
     return changed
 
 
-# --- what is known to run
+# --- operations known to run
 
 
 def unwrap_known(module: Operation) -> bool:
-    """Replace each `scf.if` with a constant condition, and each `scf.for` of one round or none, by what runs of it.
+    """Replace each `scf.if` with a constant condition, and each `scf.for` of at most one round, by the code that runs.
 
-    Returns whether there were any.
+    Returns whether anything changed.
     """
-    # [task 9.9] `splice` puts the operations of a block in the place of the operation that holds it, `replace_by` puts
-    # values there. Inner ones come first: the outer one may take them with it.
+    # [task 9.9] `splice` replaces an operation by the operations of one of its blocks, `replace_by` replaces its
+    # results by values. Handle inner operations before outer ones: replacing the outer one may erase the inner ones.
     changed = False
     for operation in reversed([*module.walk()]):
         if operation.name == "scf.if" and (condition := constant_of(operation.operands[0])) is not None:
@@ -53,14 +53,14 @@ def unwrap_known(module: Operation) -> bool:
 
 
 def count_rounds(loop: Operation) -> int | None:
-    """How often an `scf.for` runs; None if that is not known.
+    """The number of rounds of an `scf.for`; None if it is not known.
 
     scf.for %i = 0 to 10 step 4     3
     scf.for %i = 7 to 7 step %s     0, whatever the step
     scf.for %i = 0 to %n step 1     None
     """
-    # [task 9.9] Two bounds may be equal though neither is a constant. A step below 1 has no meaning: then nothing is
-    # known.
+    # [task 9.9] Two bounds may be the same value though neither is a constant. A step below 1 has no meaning: then
+    # the number of rounds is not known.
     lower, upper, step = (constant_of(bound) for bound in loop.operands[:3])
     if lower is None or upper is None:
         return 0 if loop.operands[0] is loop.operands[1] else None
@@ -70,17 +70,20 @@ def count_rounds(loop: Operation) -> int | None:
     # [end]
 
 
-# --- what values are known to be
+# --- known values
 
 
 def replace_known(module: Operation) -> bool:
-    """Use, for a value that control flow only passes on, the value that it always is; whether there were any.
+    """Replace each value that control flow only passes on by its source. Returns whether anything changed.
 
-    A carried value of an `scf.for` that is yielded as it is, or as it was initially, is its initial value. If a loop
-    runs, and yields a value from outside, that is the result. A result of an `scf.if` that both branches yield is what
-    they yield. Inside of a branch, the condition is true or false: `assume_condition` sees to that.
+    - `scf.for` yields a carried value unchanged, or yields the initial value: both the carried value and the result are
+      the initial value.
+    - `scf.for` runs at least once and yields a value from outside the loop: the result is that value.
+    - Both branches of an `scf.if` yield the same value: the result is that value.
+    - Inside a branch of an `scf.if`, its condition is true or false. (`assume_condition` does this.)
     """
-    # [task 9.9] Only values that are used count: then nothing is found twice. A branch may be missing.
+    # [task 9.9] Count a change only if the replaced value had uses; otherwise the pass never ends. The `else` may be
+    # missing.
     changed = False
     for operation in module.walk():
         found: list[tuple[Value, Value]] = []
@@ -106,7 +109,7 @@ def replace_known(module: Operation) -> bool:
 
 
 def assume_condition(branch: Operation) -> bool:
-    """Use true or false for the condition of an `scf.if` inside of its branches; whether it was used there. (Given.)"""
+    """Replace an `scf.if`'s condition by true or false inside its branches; return whether it was used. (Given.)"""
     (condition,) = branch.operands
     builder = Builder()
     changed = False
@@ -119,9 +122,9 @@ def assume_condition(branch: Operation) -> bool:
 
 
 def turn_branches(module: Operation) -> bool:
-    """Swap the branches of each `scf.if` whose condition is the opposite of another value. (Given.)
+    """Swap the branches of each `scf.if` whose condition is a negation. (Given.)
 
-    Returns whether there were any.
+    Returns whether anything changed.
     """
     changed = False
     for branch in module.walk():
@@ -133,7 +136,7 @@ def turn_branches(module: Operation) -> bool:
 
 
 def opposite(condition: Value) -> Value | None:
-    """The value that a condition is the opposite of: `x` of `arith.xori(x, true)`. (Given.)"""
+    """The value that a condition negates: `x` in `arith.xori(x, true)`; None for other conditions. (Given.)"""
     if isinstance(condition, OpResult) and condition.owner.name == "arith.xori":
         value, other = condition.owner.operands
         return value if constant_of(other) else None

@@ -1,9 +1,8 @@
-"""Common subexpressions: each value is computed once.
+"""Common subexpressions: equal operations are merged, so that each value is computed once.
 
 Two operations compute the same if they have the same name, operands, attributes, result types and regions. The second
-one goes, if the first is visible there: each block adds to the table of what is known, and at its end takes its own
-additions away. Loads are the same only if nothing was written between them: the number of writes so far is part of what
-is compared.
+one is erased if the first dominates it: each block adds its operations to a table, and removes them at its end. Two
+loads are equal only if nothing was written between them: the number of writes so far is part of their key.
 
 Source: MLIR's `lib/Transforms/CSE.cpp`.
 """
@@ -22,16 +21,16 @@ Numbers = dict[Value, int]
 
 
 def key_of(operation: Operation, inside: Numbers) -> Hashable:
-    """What two operations have in common if they compute the same, and only then.
+    """A key that two operations share if, and only if, they compute the same.
 
         %x = arith.addi %a, %b : i32        one key
         %y = arith.addi %b, %a : i32        the same one
         %z = arith.addi %a, %a : i32        another one
 
-    Values that are defined in an outer operation under comparison have numbers, in `inside`. Others are compared by
-    their identity.
+    `inside` numbers the values that are defined in a region of an outer operation under comparison. All other values
+    are compared by identity.
     """
-    # [task 9.4] Operands of `COMMUTATIVE` operations have no order. `bits` tells attributes apart, `contents` regions.
+    # [task 9.4] `COMMUTATIVE` operations ignore operand order. `bits` is for attributes, `contents` for regions.
     operands = [inside.get(operand, id(operand)) for operand in operation.operands]
     return (
         operation.name,
@@ -44,11 +43,11 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
 
 
 def contents(operation: Operation, inside: Numbers) -> Hashable:
-    """What the regions of two operations have in common if they compute the same.
+    """The key of an operation's regions: equal if the regions compute the same.
 
-    The bodies of two sums are equal, though each adds arguments of its own: the first to the second one.
+    The regions of two sums are equal, although each adds arguments of its own block.
     """
-    # [task 9.4] `number` gives the next numbers to values. Operations in a block come in order, and each has a key.
+    # [task 9.4] `number` gives values the next numbers. Go through a block in order; each operation has a key.
     found: list[Hashable] = []
     for block in blocks_of(operation):
         number(block.arguments, inside)
@@ -60,31 +59,31 @@ def contents(operation: Operation, inside: Numbers) -> Hashable:
 
 
 def number(values: Iterable[Value], inside: Numbers) -> None:
-    """Give these values the next numbers, which are no identities. (Given.)"""
+    """Give these values the next numbers. They are negative, so no `id` equals them. (Given.)"""
     for value in values:
         inside[value] = -1 - len(inside)
 
 
 def bits(attribute: Attribute) -> str:
-    """A text for an attribute. It tells 0.0 from -0.0, and 1 from True. (Given.)"""
+    """A text for an attribute that tells 0.0 from -0.0, and 1 from True. (Given.)"""
     return struct.pack(">d", attribute).hex() if isinstance(attribute, float) else repr(attribute)
 
 
 class Merger:
-    """Merges what is equal in a function."""
+    """Merges equal operations in a function."""
 
     def __init__(self) -> None:
-        self.known: dict[Hashable, Operation] = {}  # what is computed, and visible where the merger is
-        self.writes = 0  # so far: memory may have changed so often
+        self.known: dict[Hashable, Operation] = {}  # operations that dominate the current place, by key
+        self.writes = 0  # number of times that memory may have changed so far
         self.changed = False
 
     def merge(self, block: Block) -> None:
-        """Merge what is equal in a block and in the regions inside it, also with what is known from around it.
+        """Merge equal operations in a block and in the regions inside it, also with operations in `known`.
 
-        Of two equal operations the first one stays. All that write stay.
+        Of two equal operations, the first one stays. Operations that write always stay.
         """
-        # [task 9.4] What a block adds to `known` holds until its end. Of a load, know also how often memory may have
-        # changed: look at `may_change_memory`, and at what the second round of a loop finds.
+        # [task 9.4] Entries that a block adds to `known` are valid until its end. The key of a load also needs the
+        # number of writes so far: see `may_change_memory`, and consider the second round of a loop.
         added: list[Hashable] = []
         for operation in list(block.operations):
             self.writes += operation.name in LOOPS and may_change_memory(operation)
@@ -107,7 +106,7 @@ class Merger:
 
 
 def merge_equal(module: Operation) -> bool:
-    """Remove operations whose results another one has computed already; whether there were any. (Given.)"""
+    """Merge equal operations; return whether any were merged. (Given.)"""
     merger = Merger()
     for function in module.regions[0].block.operations:
         merger.merge(function.regions[0].block)

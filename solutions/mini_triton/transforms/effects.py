@@ -1,11 +1,11 @@
-"""What an operation does beside computing its results. (Given.)
+"""Effects: what an operation does besides computing its results. (Given.)
 
     effects(operation)              NOTHING, READS, WRITES, or READS | WRITES
-    may_change_memory(operation)    whether a load after it may read something else than before it
-    may_speculate(operation)        whether it does no harm where the program would not run it
+    may_change_memory(operation)    whether a load may read another value after it than before it
+    may_speculate(operation)        whether it does no harm where the original program does not run it
 
-An operation with regions does what the operations inside do. What has effects of another kind, such as `tt.print`,
-counts as writing: it stays, and stays in order. A loop is taken to end.
+An operation with regions has the effects of the operations inside. Effects of another kind, such as those of
+`tt.print`, count as writes: such operations stay, and stay in order. Loops are assumed to end.
 
 Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
 """
@@ -16,7 +16,7 @@ from mini_triton.ir.core import Operation, OpResult
 from mini_triton.ir.ops.definition import definition
 
 NOTHING, READS, WRITES = 0, 1, 2
-"""What happens to memory: a set, as the bits of a number."""
+"""A set of effects on memory, as the bits of a number."""
 COMBINING = ("tt.reduce", "tt.scan")
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 WITHOUT = ("scf.for", "scf.while", "scf.if", *COMBINING, *TERMINATORS, "tt.cat")
@@ -25,13 +25,13 @@ DIVISIONS = tuple(f"arith.{name}" for name in "divsi divui remsi remui floordivs
 
 
 def effects(operation: Operation) -> int:
-    """The effects of an operation and of all inside it."""
+    """The effects of an operation and of all operations inside it."""
     found = own_effects(operation)
     for region in operation.regions:
         for block in region.blocks:
             for inner in block.operations:
                 if found == READS | WRITES:
-                    return found  # it cannot do more
+                    return found  # there are no other effects
                 found |= effects(inner)
     return found
 
@@ -46,7 +46,7 @@ def own_effects(operation: Operation) -> int:
 
 
 def is_dead(operation: Operation) -> bool:
-    """Whether nothing changes without it: nobody uses its results, and it writes nothing."""
+    """Whether erasing an operation changes nothing: nobody uses its results, and it writes nothing."""
     return (
         not any(result.uses for result in operation.results)
         and operation.name not in TERMINATORS
@@ -55,9 +55,9 @@ def is_dead(operation: Operation) -> bool:
 
 
 def may_speculate(operation: Operation) -> bool:
-    """Whether an operation does no harm where the program would not run it.
+    """Whether an operation does no harm where the original program does not run it.
 
-    A load may be out of bounds there, an integer division by zero is undefined, and a `scf.while` may never end.
+    A load may be out of bounds, an integer division may divide by zero, and an `scf.while` may never end.
     """
     if effects(operation) != NOTHING:
         return False
@@ -65,7 +65,7 @@ def may_speculate(operation: Operation) -> bool:
 
 
 def may_divide_by_zero(operation: Operation) -> bool:
-    """Whether an operation divides integers by what may be 0, or -1: the least integer divided by -1 overflows."""
+    """Whether an integer divisor may be 0 or -1: the least integer divided by -1 overflows."""
     if operation.name not in DIVISIONS:
         return False
     divisor = operation.operands[1]
@@ -75,8 +75,8 @@ def may_divide_by_zero(operation: Operation) -> bool:
 
 
 def may_change_memory(operation: Operation) -> bool:
-    """Whether a load after an operation may read something else than before it.
+    """Whether a load may read another value after an operation than before it.
 
-    Operations that write change memory. And a `scf.while` may wait until another program has written.
+    Operations that write change memory. Also, an `scf.while` may wait until another program has written.
     """
     return bool(effects(operation) & WRITES) or any(inner.name == "scf.while" for inner in operation.walk())

@@ -1,8 +1,8 @@
 """Constant folding: an operation on constants becomes a constant.
 
-What an operation means stands in one table, the interpreter's: `evaluate(operation, operands)` of `ir/interpreter.py`.
-A constant is one number, in every element of its type. So an elementwise operation is evaluated once, on scalars, and
-what only moves elements around makes the same constant in another shape.
+One table defines the meaning of operations, the interpreter's: `evaluate(operation, operands)` in `ir/interpreter.py`.
+All elements of a constant are the same number. So an elementwise operation is evaluated once, on scalars, and an
+operation that only moves elements gives the same constant in another shape.
 
 Source: MLIR's `OperationFolder`; `fold` in its `ArithOps.cpp`.
 """
@@ -26,15 +26,16 @@ MOVING = (
     *("tt.splat", "tt.unsplat", "tt.broadcast", "tt.reshape", "tt.expand_dims", "tt.trans"),
     *("tt.join", "tt.split", "tt.cat"),
 )
-"""Operations whose results have the elements of their operands, and no others."""
+"""Operations that only move elements: each element of a result is an element of an operand."""
 
 
 def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """The constant that an elementwise operation on constants gives; None if an operand is not a constant.
+    """The constant that an elementwise operation on constants computes; None if an operand is not a constant.
 
-    None also for a result that is a pointer, as constants cannot be, and for NaN: a constant would lose its bits.
+    Also None if the result is a pointer, because there are no pointer constants, or NaN, because a constant does not
+    keep the bits of a NaN.
     """
-    # [task 9.2] `evaluate` takes and gives NumPy scalars. It must not warn of what overflows.
+    # [task 9.2] `evaluate` takes NumPy scalars and returns a list of them. Suppress NumPy's warnings about overflow.
     scalars = [scalar_of(operand) for operand in operation.operands]
     if any(scalar is None for scalar in scalars) or is_pointer(operation.result.type):
         return None
@@ -47,11 +48,11 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
 
 
 def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | None:
-    """A constant for each result of an operation whose operands are all the same constant; None if they are not.
+    """A constant for each result of an operation that moves elements; None unless all operands are the same constant.
 
-    The operation moves elements, and all elements are this constant. 0.0 and -0.0 are two constants.
+    0.0 and -0.0 are different constants.
     """
-    # [task 9.2] An operation has one or two operands here, and `tt.split` has two results.
+    # [task 9.2] These operations have one or two operands; `tt.split` has two results.
     constants = [constant_of(operand) for operand in operation.operands]
     if (first := constants[0]) is None or len(set(map(repr, constants))) > 1:
         return None
@@ -60,17 +61,17 @@ def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | N
 
 
 def fold_range(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """A range of one element is a constant. (Given.)"""
+    """The constant that replaces a range of one element; None for a longer range. (Given.)"""
     start: Any = operation.attributes["start"]
     return rewriter.constant(start, operation.result.type) if shape_of(operation.result.type) == (1,) else None
 
 
 def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """The same constant at the beginning of the function, where it is visible everywhere; None if it is there.
+    """The same constant at the beginning of the function, where it dominates all uses; None if it is there already.
 
-    Constants inside of a reduction's region stay: the region is a function of its own in a back end.
+    Constants in the region of a reduction or scan stay: back ends compile such a region as a separate function.
     """
-    # [task 9.2] `parent_op` leads outwards, to the `tt.func`.
+    # [task 9.2] `parent_op` is the operation around; follow it up to the `tt.func`.
     around = operation.parent_op
     while around and around.name != "tt.func":
         if around.name in COMBINING:
@@ -84,7 +85,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
 
 def is_pointer(type: Type) -> bool:
-    """Whether the elements are pointers, of which there are no constants. (Given.)"""
+    """Whether the elements of a type are pointers. (Given.)"""
     return isinstance(element_type(type), PointerType)
 
 
@@ -100,7 +101,7 @@ def as_number(scalar: np.generic, type: Type) -> Number:
 
 
 FOLDED = tuple(name for name in TABLE if name != "tt.extern_elementwise")
-"""Elementwise operations whose meaning is the same everywhere: a device's own library is not there when we compile."""
+"""Elementwise operations that can be evaluated here. A device's own library is not available at compile time."""
 CONSTANT = frozenset(["arith.constant"])
 FOLDING = (
     Rule("fold elementwise operations", FOLDED, fold_elementwise, CONSTANT),

@@ -1,7 +1,7 @@
 """Inlining: a call becomes the body of the function that it calls.
 
-Our front end compiles calls in place. So only modules that were parsed have calls: what real Triton's front end makes.
-Back ends do not know `tt.call`: functions marked `noinline` are inlined as well.
+Our front end compiles calls in place, so only parsed modules have calls: those that real Triton's front end makes. Our
+back ends do not support `tt.call`, so functions marked `noinline` are inlined, too.
 
 Source: MLIR's `Inliner.cpp` and `InliningUtils.cpp`; `TritonInlinerInterface` in Triton's `Dialect.cpp`.
 """
@@ -16,9 +16,9 @@ from mini_triton.transforms.structure import blocks_of, insert, replace_by, term
 
 
 def inline_calls(module: Operation) -> bool:
-    """Replace each call by what its callee does, and erase the private functions. (Given.)
+    """Replace each call by a copy of its callee's body, and erase the private functions. (Given.)
 
-    Returns whether there were any. Raises `CompilationError` for a function that calls itself, perhaps through others.
+    Returns whether anything changed. Raises `CompilationError` if a function calls itself, even indirectly.
     """
     functions = {str(function.attributes["sym_name"]): function for function in module.regions[0].block.operations}
     changed = any(operation.name == "tt.call" for operation in module.walk())
@@ -32,13 +32,13 @@ def inline_calls(module: Operation) -> bool:
 
 
 def finish(function: Operation, functions: Mapping[str, Operation], callers: tuple[str, ...] = ()) -> None:
-    """Inline all calls in a function of these `functions`, by name. The `callers` are those on the way to it.
+    """Inline all calls in a function. `functions` has all of them by name; `callers` is the chain of calls to this one.
 
-    Raises `CompilationError` if the function is one of its callers. The message has the way in a circle:
-    "f calls itself: f -> g -> f".
+    Raises `CompilationError` if the function is one of its own callers. The message shows the cycle:
+    "f calls itself, which kernels cannot: f -> g -> f".
     """
-    # [task 9.7] The attribute `callee` of a `tt.call` names a function. `inline` copies its body, with the calls that
-    # are in it: so in which order do functions come?
+    # [task 9.7] The attribute `callee` of a `tt.call` names a function. `inline` copies its body, including the calls
+    # in it: so which function must be finished first?
     name = str(function.attributes["sym_name"])
     if name in callers:
         circle = " -> ".join((*callers[callers.index(name) :], name))
@@ -51,8 +51,8 @@ def finish(function: Operation, functions: Mapping[str, Operation], callers: tup
 
 
 def inline(call: Operation, callee: Operation) -> None:
-    """Put a copy of the callee's body in the place of a call. What the body returns takes the place of the results."""
-    # [task 9.7] `copy` notes, for each value that it copies, the new one. `insert` and `replace_by` change the caller.
+    """Replace a call by a copy of the callee's body, and its results by the values that the body returns."""
+    # [task 9.7] `copy` adds the copy of each value to `values`. `insert` and `replace_by` change the caller.
     (body,) = blocks_of(callee)
     values: dict[Value, Value] = dict(zip(body.arguments, call.operands, strict=True))
     for operation in body.operations[:-1]:
@@ -62,15 +62,15 @@ def inline(call: Operation, callee: Operation) -> None:
 
 
 def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
-    """A copy of an operation, and of all inside it, which uses the values that `values` has in the place of others.
+    """A copy of an operation and of all operations inside it. It uses `values[x]` in place of `x` where there is one.
 
-        %y = arith.addi %x, %k        with values {%x: %a}
-        %z = arith.addi %a, %k        is the copy, and values are {%x: %a, %y: %z}
+        %y = arith.addi %x, %k        the operation, with values {%x: %a}
+        %z = arith.addi %a, %k        the copy; now values are {%x: %a, %y: %z}
 
-    New results, and new arguments of blocks, join `values`. They have the old ones' names.
+    Adds the new results and block arguments to `values`, and gives them the names of the old ones.
     """
-    # [task 9.7] `Operation(name, operands, types, attributes, regions, loc)` makes one, `Region.append` and
-    # `Block.append` fill it.
+    # [task 9.7] `Operation(name, operands, types, attributes, regions, loc)` makes an operation. `Region.append` and
+    # `Block.append` fill its regions.
     operands = [values.get(operand, operand) for operand in operation.operands]
     regions = []
     for region in operation.regions:

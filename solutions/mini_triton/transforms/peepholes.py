@@ -1,8 +1,8 @@
-"""Peepholes: rules that look at an operation and the few before it. One line a rule.
+"""Peepholes: rules that look at an operation and the few before it, one line per rule.
 
-Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them. For floats a rule is here only if it
-gives the same bits for NaN, infinities and -0.0: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0
-for infinities; and `(x + a) + b` is rounded twice.
+Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them. A rule for floats must hold
+for NaN, infinities and -0.0, too: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0 for
+infinities; and `(x + a) + b` is rounded twice.
 
 Source: MLIR's `ArithCanonicalization.td`; Triton's `Combine.td`, `ReorderBroadcast.cpp` and `Ops.cpp`.
 """
@@ -19,7 +19,7 @@ from mini_triton.ir.types import TensorType, Type, element_type, shape_of
 from mini_triton.transforms.folding import is_pointer
 from mini_triton.transforms.rewriting import Rewriter, Rule, constant_of, is_number, rule
 
-# --- conditions, of the values that a pattern names (given)
+# --- conditions on the values that a pattern names (given)
 
 
 def is_variable(x: Value, **others: Value) -> bool:
@@ -43,7 +43,7 @@ def have_one_type(x: Value, y: Value, **others: Value) -> bool:
 
 
 def sum_fits(C: Value, D: Value, **others: Value) -> bool:
-    """Whether two constant offsets of one type have a sum that needs no more bits. Offsets do not wrap around."""
+    """Whether two constant offsets have the same type, and their sum fits in it. Offsets do not wrap around."""
     if C.type != D.type:
         return False
     first, second = constant_of(C), constant_of(D)
@@ -60,7 +60,7 @@ def drop_cast(rewriter: Rewriter, operation: Operation, x: Value) -> Value | Non
 
 
 def narrow_less(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """A value that is widened and then narrowed, by one cast or none. Other formats of the same width stay."""
+    """Replace widening and narrowing by one cast or none. None if the formats differ but have the same width."""
     wide, type = operation.operands[0], operation.result.type
     assert isinstance(wide, OpResult)
     if x.type == type:
@@ -72,14 +72,14 @@ def narrow_less(rewriter: Rewriter, operation: Operation, x: Value) -> Value | N
 
 
 def negate(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """The opposite of a condition, which chooses between `false` and `true` element by element."""
+    """The negated condition of a select between `false` and `true`. None if a scalar selects tensors."""
     if x.type != operation.result.type:
         return None
     return rewriter.create("arith.xori", x, rewriter.constant(True, x.type))
 
 
 def merge_shapes(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
-    """A reshape of a reshape, as one. If one of them may change the order of the elements, so may both together."""
+    """One reshape in place of two. It may reorder the elements if one of the two may."""
     inner = operation.operands[0]
     assert isinstance(inner, OpResult)
     attributes = {**inner.owner.attributes, **operation.attributes}
@@ -87,7 +87,7 @@ def merge_shapes(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
 
 
 def compose_orders(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
-    """A transpose of a transpose, as one."""
+    """One transpose in place of two."""
     inner = operation.operands[0]
     assert isinstance(inner, OpResult)
     first, second = inner.owner.attributes["order"], operation.attributes["order"]
@@ -96,39 +96,39 @@ def compose_orders(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
 
 
 def drop_order(rewriter: Rewriter, operation: Operation, x: Value) -> Value | None:
-    """The value itself, if the transpose leaves its dimensions in order."""
+    """The value itself, if the transpose keeps the order of its axes."""
     order = operation.attributes["order"]
     return x if order == tuple(range(len(shape_of(x.type)))) else None
 
 
 def splat_again(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
-    """A splat whose elements are moved around is a splat."""
+    """A splat in place of an operation that moves the elements of a splat."""
     return rewriter.create("tt.splat", x, result=operation.result.type)
 
 
 def expand_first(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
-    """A broadcast of what is expanded before: the operand is smaller."""
+    """Expand the smaller operand of a broadcast first, then broadcast."""
     axis: Any = operation.attributes["axis"]
     return rewriter.create("tt.broadcast", rewriter.expand_dims(x, axis), result=operation.result.type)
 
 
 def split_joined(rewriter: Rewriter, operation: Operation, x: Value, y: Value) -> Sequence[Value]:
-    """Both halves of what was joined."""
+    """The two values that were joined."""
     return x, y
 
 
 def load_all(rewriter: Rewriter, operation: Operation, p: Value, **other: Value) -> Value:
-    """A load without its mask, which is true everywhere."""
+    """A load without its mask, because the mask is true everywhere."""
     return rewriter.like(operation, p)
 
 
 def store_all(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> Sequence[Value]:
-    """A store without its mask, which is true everywhere."""
+    """A store without its mask, because the mask is true everywhere."""
     return rewriter.operation("tt.store", p, v).results
 
 
 def load_nothing(rewriter: Rewriter, operation: Operation, p: Value, o: Value | None = None) -> Value | None:
-    """The `other` of a load whose mask is false everywhere. A load without one may give anything: zeros."""
+    """The `other` of a load whose mask is false everywhere; zeros if it has none, as any value is allowed."""
     if o is not None:
         return o
     type = operation.result.type
@@ -136,14 +136,15 @@ def load_nothing(rewriter: Rewriter, operation: Operation, p: Value, o: Value | 
 
 
 def store_nothing(rewriter: Rewriter, operation: Operation, p: Value, v: Value) -> Sequence[Value]:
-    """Nothing, in place of a store whose mask is false everywhere."""
+    """No values: a store whose mask is false everywhere is erased."""
     return ()
 
 
 def select_in_load(rewriter: Rewriter, operation: Operation, D: Value, p: Value, **others: Value) -> Value | None:
-    """A load whose `other` is what the select puts into masked-off lanes.
+    """A load whose `other` is the value that the select puts into masked-off elements.
 
-    The load stays in its place, as memory may change after it. None if it has other users, or is volatile.
+    The new load takes the old one's place, because memory may change after it. None if the load has other users, or is
+    volatile.
     """
     loaded, number = operation.operands[1], constant_of(D)
     assert isinstance(loaded, OpResult) and number is not None
@@ -155,7 +156,7 @@ def select_in_load(rewriter: Rewriter, operation: Operation, D: Value, p: Value,
 
 
 def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: Value) -> Value | None:
-    """A product and a sum as one `tt.dot`. None if the product has other users, or stands outside of the sum's loop."""
+    """One `tt.dot` for a product and a sum. None if the product has other users, or is in another block."""
     product = next(o.owner for o in operation.operands if isinstance(o, OpResult) and o.owner.name == "tt.dot")
     elsewhere = len(product.result.uses) > 1 or product.parent is not operation.parent
     if elsewhere or product.attributes.get("maxNumImpreciseAcc"):
@@ -167,9 +168,10 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """An elementwise operation on smaller tensors, or on scalars, whose result then is broadcast."""
-    # [task 9.3] Each tensor operand must be a splat, a constant, or a broadcast; one of them is a splat or a broadcast.
-    # All broadcasts must come from one shape, in which the operation is then done; without any it is done on scalars.
+    """Apply an elementwise operation to smaller tensors or scalars, then broadcast the result; None if it cannot."""
+    # [task 9.3] The rules call this only if one operand is a splat or a broadcast. Each other tensor operand must be a
+    # splat, a constant or a broadcast, too. All broadcasts must have the same source shape: compute in that shape. If
+    # there is no broadcast, compute on scalars.
     sources = {source_shape(o) for o in operation.operands if isinstance(o.type, TensorType)} - {()}
     shape = sources.pop() if sources else ()
     if shape is None or sources:
@@ -182,14 +184,14 @@ def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
 
 
 def source_shape(value: Value) -> tuple[int, ...] | None:
-    """The shape that a tensor is broadcast from: () of a splat and a constant; None if it is not broadcast. (Given.)"""
+    """The shape that a tensor is broadcast from: () for a splat or a constant; None for other tensors. (Given.)"""
     if not isinstance(value, OpResult) or value.owner.name not in ("tt.splat", "tt.broadcast", "arith.constant"):
         return None
     return shape_of(value.owner.operands[0].type) if value.owner.operands else ()
 
 
 def shrink(rewriter: Rewriter, value: Value, shape: tuple[int, ...]) -> Value:
-    """A splat, a constant or a broadcast in the shape from which it is broadcast. (Given.)"""
+    """A splat, a constant or a broadcast, in its smaller source shape. (Given.)"""
     if not isinstance(value.type, TensorType):
         return value
     constant = constant_of(value)
@@ -200,7 +202,7 @@ def shrink(rewriter: Rewriter, value: Value, shape: tuple[int, ...]) -> Value:
 
 
 def with_shape(type: Type, shape: tuple[int, ...]) -> Type:
-    """A type with the same elements in another shape. (Given.)"""
+    """A type with the same element type in another shape. (Given.)"""
     return TensorType(shape, element_type(type)) if shape else element_type(type)
 
 
@@ -214,7 +216,7 @@ MIRRORED = {"eq": "eq", "ne": "ne", "slt": "sgt", "sle": "sge", "sgt": "slt", "s
 NEGATED = {"eq": "ne", "ne": "eq", "slt": "sge", "sle": "sgt", "sgt": "sle", "sge": "slt"} | {
     **{"ult": "uge", "ule": "ugt", "ugt": "ule", "uge": "ult"}
 }
-"""The predicate that is true where the other one is false."""
+"""The predicate that is true where the given one is false."""
 
 
 def orders(name: str, first: str, second: str) -> tuple[str, str]:
@@ -227,13 +229,13 @@ def integers() -> list[Rule]:
 
     Find rules for these cases. The operations are those of `arith` on integers.
 
-    - A constant changes nothing, or it decides the result. Look at 0, 1, and all bits.
+    - A constant operand changes nothing, or decides the result. Look at 0, 1, and -1 (all bits set).
     - Both operands are the same value.
-    - An operation undoes what the one before did: `(x + y) - y`.
-    - Two constants, in an operation and in the one before it: one operation is left.
+    - An operation undoes the one before: `(x + y) - y`.
+    - An operation and the one before it both have a constant operand: one operation is enough.
 
-    Given rows bring operations into one form, so that yours need not look for the other: constants stand on the right,
-    and `x - 3` is `x + -3`.
+    The given rules bring operations into one form, so that your rules can rely on it: constants are on the right, and
+    `x - 3` becomes `x + -3`.
     """
     rules = [
         *(rule(f"{name}(C, x)", f"{name}(x, C)", is_variable) for name in COMMUTATIVE),
@@ -279,15 +281,15 @@ def integers() -> list[Rule]:
 
 
 def comparisons_and_selects() -> list[Rule]:
-    """Rules for comparisons of integers, and for the choice between two values.
+    """Rules for comparisons of integers, and for selects.
 
     Find rules for these cases:
 
     - A value is compared with itself. An unsigned integer is compared with 0.
-    - A boolean is compared with a boolean constant. A boolean is widened, and asked whether it differs from 0.
+    - A boolean is compared with a boolean constant. A boolean is widened and then compared with 0.
     - A comparison is negated. (`arith.xori(x, true)` negates.)
     - A select has a constant condition, or a negated one.
-    - A select has, as one of its values, a select by the same condition.
+    - One value of a select is a select with the same condition.
     """
     rules = [
         *(rule(f"arith.cmpi.{p}(C, x)", f"arith.cmpi.{q}(x, C)", is_variable) for p, q in MIRRORED.items()),
@@ -298,7 +300,7 @@ def comparisons_and_selects() -> list[Rule]:
         rule("arith.select(x, true, false)", "x"),
         rule("arith.select(x, false, true)", negate),
     ]
-    # [task 9.3] Add rules for the other cases. In a pattern, `true` and `false` are constants of booleans only.
+    # [task 9.3] Add rules for the other cases. In a pattern, `true` and `false` match only boolean constants.
     rules += [
         *(rule(f"arith.cmpi.{predicate}(x, x)", "true") for predicate in ("sle", "sge", "ule", "uge")),
         *(rule(f"arith.cmpi.{predicate}(x, x)", "false") for predicate in ("ne", "slt", "sgt", "ult", "ugt")),
@@ -320,10 +322,10 @@ def comparisons_and_selects() -> list[Rule]:
 
 
 def floats() -> list[Rule]:
-    """Rules for floats: those that hold for NaN, infinities and -0.0, too.
+    """Rules for floats: only those that also hold for NaN, infinities and -0.0.
 
-    Here are laws of the real numbers. Some hold for floats as they stand, some with a zero of the right sign only, some
-    not at all. A rule may give another NaN, but no other number and no other zero.
+    Here are laws of the real numbers. Some hold for floats as they are, some only for one sign of zero, and some do not
+    hold. A rule may change one NaN into another, but must keep every other result, and the sign of zeros.
 
         x + 0 = x      x * 1 = x    x - x = 0    -(-x) = x           (x + C) + D = x + (C + D)    max(x, x) = x
         x - 0 = x      x / 1 = x    x / x = 1    0 - (0 - x) = x     (x * C) * D = x * (C * D)    min(x, x) = x
@@ -351,13 +353,13 @@ def floats() -> list[Rule]:
 
 
 def casts() -> list[Rule]:
-    """Rules for casts of casts: one cast is enough, or none.
+    """Rules for casts of casts: one cast, or none, is enough.
 
     Find rules for these cases:
 
-    - A cast from a type to itself, or to another type and back, that changes no bit.
-    - Two casts of the same name. Which names?
-    - Two casts of different names that widen integers. Which bits are new?
+    - A bitcast goes from a type to itself, or a cast between pointers and integers goes there and back.
+    - Two casts have the same name. For which names is one enough?
+    - Two casts with different names widen an integer. Which bits does each add?
     - A value is widened, and then narrowed.
     """
     rules = [
@@ -386,12 +388,12 @@ def casts() -> list[Rule]:
 
 
 def shapes() -> list[Rule]:
-    """Rules for operations that move elements. `sink` is among them: it computes first, and repeats elements then.
+    """Rules for operations that move elements. `sink` is one of them: it moves splats and broadcasts after arithmetic.
 
     Find rules for these cases:
 
-    - A transpose, a reshape or a broadcast changes nothing, or follows on another one.
-    - The elements of a splat are moved.
+    - A transpose, a reshape or a broadcast changes nothing, or its operand is another one.
+    - An operation moves the elements of a splat.
     - An operation undoes the one before.
     """
     rules = [
@@ -422,16 +424,16 @@ def memory() -> list[Rule]:
 
     Find rules for these cases:
 
-    - A pointer is moved by 0. It is moved twice by constants; unlike integers, pointers do not wrap around.
-    - The mask of a load or a store is true everywhere, or false everywhere. A load has `other` or none.
-    - A select by the mask of the load whose value it takes. The load can do that itself.
+    - `tt.addptr` adds 0, or adds a constant twice. Unlike integers, offsets do not wrap around.
+    - The mask of a load or a store is true everywhere, or false everywhere. A load may have an `other`.
+    - A select has a loaded value and the mask of that load. The load's `other` can do the same.
     """
     rules = [
         rule("tt.load(p, true, o)", load_all),
         rule("tt.store(p, v, false)", store_nothing),
         rule("arith.select(m, tt.load(p, tt.splat(m)), D)", select_in_load),
     ]
-    # [task 9.3] Add the others. `sum_fits` and the functions with `load`, `store` in their names are given.
+    # [task 9.3] Add rules for the other cases. `sum_fits` is given, and so are the functions for loads and stores.
     rules += [
         rule("tt.addptr(p, 0)", "p"),
         rule("tt.addptr(tt.addptr(p, C), D)", "tt.addptr(p, arith.addi(C, D))", sum_fits),
@@ -448,7 +450,7 @@ GROUPS = (integers, comparisons_and_selects, floats, casts, shapes, memory)
 
 
 def peepholes() -> list[Rule]:
-    """The rules of all groups. A group that is not written yet is left out. (Given.)"""
+    """The rules of all groups, except groups that are not written yet. (Given.)"""
     found: list[Rule] = []
     for group in GROUPS:
         with suppress(NotImplementedError):

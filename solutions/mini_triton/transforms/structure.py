@@ -1,8 +1,8 @@
-"""Where operations and values stand in structured control flow, and how one takes another's place. (Given.)
+"""Structured control flow: find where operations and values are, move and replace operations. (Given.)
 
 terminator(block)              the last operation of a block
 is_inside(value, loop)         whether a value is defined in a block of an operation, or deeper
-splice(loop, block, values)    the operations of a block in the place of the operation that holds it
+splice(loop, block, values)    replace an operation by the operations of one of its blocks
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def blocks_of(operation: Operation) -> Iterator[Block]:
 
 
 def terminator(block: Block) -> Operation:
-    """The last operation of a block that has one."""
+    """The last operation of a block, which must have one."""
     assert block.terminator is not None
     return block.terminator
 
@@ -39,7 +39,7 @@ def source_of(value: OpResult | BlockArgument) -> Operation:
 
 
 def is_inside(place: Value | Operation, around: Operation | Block) -> bool:
-    """Whether a value is defined, or an operation stands, in a block (of an operation), or deeper."""
+    """Whether a value or an operation is in `around`: in the block, in a block of the operation, or deeper."""
     block = place.parent_block if isinstance(place, Value) else place.parent
     while block is not None:
         holder = holder_of(block)
@@ -50,7 +50,7 @@ def is_inside(place: Value | Operation, around: Operation | Block) -> bool:
 
 
 def insert(operation: Operation, place: Operation) -> None:
-    """Put an operation that is in no block in front of another one."""
+    """Put an operation that is not in a block in front of another one."""
     assert place.parent is not None
     place.parent.insert(place.parent.operations.index(place), operation)
 
@@ -64,7 +64,7 @@ def move(operation: Operation, place: Operation) -> None:
 
 
 def splice(operation: Operation, block: Block, arguments: Sequence[Value]) -> None:
-    """Put what a block does, with these arguments, in the place of the operation that holds it."""
+    """Replace an operation by the operations of one of its blocks, with these values for the block's arguments."""
     for argument, value in zip(block.arguments, arguments, strict=True):
         argument.replace_all_uses_with(value)
     for inner in block.operations[:-1]:
@@ -73,7 +73,7 @@ def splice(operation: Operation, block: Block, arguments: Sequence[Value]) -> No
 
 
 def replace_by(operation: Operation, values: Sequence[Value]) -> None:
-    """Let these values take the place of an operation's results, and erase it. Those without a name inherit one."""
+    """Replace an operation's results by these values and erase it. A value without a name inherits the result's."""
     for result, value in zip(operation.results, values, strict=True):
         value.name = value.name or result.name
         result.replace_all_uses_with(value)
