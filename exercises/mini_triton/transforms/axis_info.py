@@ -204,7 +204,7 @@ def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`."""
-    # Task 9.8: Along the new axis, each element is a run by itself, even one from the middle of an old axis' run.
+    # Task 9.8: Along the new axis, each element is a run by itself, even if it is inside a run along an old axis.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 

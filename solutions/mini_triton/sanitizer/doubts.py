@@ -166,7 +166,7 @@ class Doubts:
             self.conditions[result] = self.of(result) | conditions
 
     def access(self, operation: Operation) -> Conditions:
-        """Note an access' uses: addresses and written values matter where the mask is true, the mask everywhere."""
+        """Note an access's uses: addresses and written values matter where the mask is true, the mask everywhere."""
         numbers = {"tt.load": 0, "tt.store": 1, "tt.atomic_rmw": 1, "tt.atomic_cas": 2}  # of written values
         operands, count = operation.operands, 1 + numbers[operation.name]
         used, masks, other = operands[:count], operands[count : count + 1], operands[count + 1 :]

@@ -237,7 +237,7 @@ def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`."""
-    # [task 9.8] Along the new axis, each element is a run by itself, even one from the middle of an old axis' run.
+    # [task 9.8] Along the new axis, each element is a run by itself, even if it is inside a run along an old axis.
     axis: Any = operation.attributes["axis"]
     (old,) = infos
     every = min(starts(facts, 1, unit_of(operation.result.type)) for facts in old)
