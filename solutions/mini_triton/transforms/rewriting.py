@@ -230,7 +230,7 @@ class Rewriter(Builder):
         # [end]
 
     def go_to(self, operation: Operation) -> None:
-        """Build in front of an operation from now on, at its place in the source. Quicker than two `with`. (Given.)"""
+        """Insert new operations before this one from now on, with its source location. (Given.)"""
         self.block, self.anchor, self.loc = operation.parent, operation, operation.loc
 
     def candidates(self, operation: Operation) -> list[Rule]:
