@@ -1,7 +1,7 @@
-"""Generated code with checks, which runs many programs at once. (Given.)
+"""Generated code with checks that runs many programs at once. (Given.)
 
-The checks are coarse, so that they cost little: they overlook nothing, but raise a `Suspicion` of what may be harmless.
-Then memory becomes what it was, and the programs run one by one, which shows what is wrong, if anything is.
+The checks are coarse, so that they cost little: they miss no error, but may raise a `Suspicion` without an error. Then
+memory is restored and the programs run one by one, with exact checks.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from mini_triton.sanitizer.memory import Memory, bits
 from mini_triton.sanitizer.plan import ARITHMETIC, DIVISIONS, Plan
 
 FREE, MANY = -1, -2
-"""In place of the number of the program that wrote an element: nobody did; several programs did, as one."""
+"""In place of the number of the program that wrote an element: no program did; several programs did, at once."""
 
 
 class Suspicion(Exception):
@@ -48,7 +48,7 @@ class Suspicion(Exception):
 
 
 class Checks:
-    """What writes the operations of a kernel, with checks. In this code, `memory` is a `Watch`."""
+    """Generates the code of a kernel's operations, with checks. In this code, `memory` is a `Watch`."""
 
     def __init__(self, plan: Plan, kinds: frozenset[str]) -> None:
         self.plan, self.kinds = plan, kinds
@@ -62,7 +62,7 @@ class Checks:
         }
 
     def load(self, emit: Emitter, operation: Operation) -> None:
-        """If it is in doubt, no element may be masked off."""
+        """Write a load; if it is in doubt, expect that no element is masked off."""
         if operation in self.doubtful:
             mask = operation.operands[1]
             expect(emit, mask, held(emit, mask))
@@ -87,7 +87,7 @@ class Checks:
         compute(emit, operation)
 
     def arithmetic(self, emit: Emitter, operation: Operation) -> None:
-        """Offsets should be what they are in 64 bits."""
+        """Write integer arithmetic; for offsets, expect the same result in 64 bits."""
         ufunc = self.plan.exact(operation) if "overflow" in self.kinds else None
         if ufunc is None or is_combined(operation):
             compute(emit, operation)
@@ -104,7 +104,7 @@ def compute(emit: Emitter, operation: Operation) -> None:
 
 
 def held(emit: Emitter, value: Value) -> str:
-    """The text of a value that is used more than once: if it is an expression, it gets a variable."""
+    """The text of a value that is used more than once: an expression is first assigned to a variable."""
     text = emit.text(value)
     if text.startswith("("):
         emit.names[value] = emit.fresh(value.name or "t")
@@ -113,14 +113,14 @@ def held(emit: Emitter, value: Value) -> str:
 
 
 def expect(emit: Emitter, value: Value, text: str) -> None:
-    """Write a check that something which is about a value is true, in all elements of the active programs."""
+    """Write a check that an expression about `value` is true in all elements of the active programs."""
     if emit.active and emit.varies(value):
         text += f", {emit.lift(emit.active, ALL_PROGRAMS, len(shape_of(value.type)))}"
     emit.write(f"memory.expect({text})")
 
 
 def is_combined(operation: Operation) -> bool:
-    """Whether an operation is part of how two elements are combined. There, garbage is not followed."""
+    """Whether an operation is in the region of a reduction or scan, where garbage is not followed."""
     parent = operation.parent_op
     return parent is not None and parent.name in ("tt.reduce", "tt.scan")
 
@@ -129,7 +129,7 @@ def is_combined(operation: Operation) -> bool:
 def watched(plan: Plan, kinds: frozenset[str]) -> NumpyKernel | None:
     """The code of a kernel with checks.
 
-    None if the programs are to run one by one: they print, wait for one another, or write to places not known before.
+    None if the programs must run one by one: they print, wait for one another, or store through unknown pointers.
     """
     prints = any(operation.name == "tt.print" for operation in plan.function.walk())
     writes_anywhere = any(o.name in WRITES and plan.leads[o.operands[0]] is None for o in plan.function.walk())
@@ -144,23 +144,23 @@ def watched(plan: Plan, kinds: frozenset[str]) -> NumpyKernel | None:
 class Writes:
     """Which program wrote each element of an argument.
 
-    Most kernels write one piece of memory behind the other. As long as they do, the pieces are only listed.
+    Most kernels write one piece of memory after another. As long as they do, the pieces are only listed.
     """
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
         self.listed: list[tuple[Array, Any, Array | None]] = []
-        self.low, self.high = math.inf, -math.inf  # offsets: all that is listed lies between
+        self.low, self.high = math.inf, -math.inf  # all listed offsets are between these two
 
     def lie_elsewhere(self, piece: Affine | None) -> bool:
-        """Whether it is plain to see that nobody has written there."""
+        """Whether the bounds alone show that nobody has written there."""
         if piece is None or "owners" in vars(self):
             return False
         low, high = piece.bounds
         return high < self.low or self.high < low
 
     def add(self, piece: Affine | None, offset: Array, owner: Any, mask: Array | None) -> None:
-        """Note who writes there."""
+        """Record the owner of the elements that are written."""
         if piece is not None and self.lie_elsewhere(piece):
             self.listed.append((offset, owner, mask))
             self.low, self.high = min(piece.bounds[0], self.low), max(piece.bounds[1], self.high)
@@ -186,7 +186,7 @@ class Writes:
 
 
 def like(buffer: Buffer, data: np.ndarray) -> Buffer:
-    """Something about each element of a buffer, at the same offset."""
+    """A buffer of other data, one per element of `buffer`, at the same offsets."""
     return Buffer(buffer.name, data, buffer.origin, buffer.gaps)
 
 
@@ -198,7 +198,7 @@ class Watch:
         marked = {name for name, buffer in buffers.items() if any(known.parts(buffer))}
         self.writes = {name: Writes(buffers[name]) for name in plan.stored if self.looks_for_races or name in marked}
         self.unwritten = {name: like(buffers[name], known.never_written(buffers[name])) for name in marked & plan.read}
-        # Does what is written depend on what other programs write?
+        # Do the written values depend on other programs' writes?
         pairs = [(buffers[loaded], buffers[stored]) for loaded in plan.loaded for stored in plan.stored]
         self.depends = "tt.load" in plan.elsewhere or any(map(overlap, pairs))
 
@@ -210,7 +210,7 @@ class Watch:
         return memory.load(buffer, offset, mask, other)
 
     def store(self, buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
-        """See `memory.store`. A program writes where no other program has written, or what that has written."""
+        """See `memory.store`. A program may write where no other one has, or write the value that is already there."""
         writes = self.writes.get(buffer.name)
         if writes is None:
             return memory.store(buffer, offset, value, mask)
@@ -224,7 +224,7 @@ class Watch:
         memory.store(buffer, offset, value, mask)
         if self.looks_for_races and math.prod(shape) > 1 and (piece is None or not is_injective(piece)):
             self.expect(holds(buffer, offset, value, mask, shape))
-            if self.depends:  # then programs that run at once may write the same, but not those that run one by one
+            if self.depends:  # programs that run at once may agree here and disagree one by one
                 self.expect(holds(writes.owners, offset, owner, mask, shape))
 
     def rmw(
@@ -240,16 +240,16 @@ class Watch:
         return atomics.cas(buffer, offset, expected, value, shape, mask)
 
     def read(self, buffer: Buffer, offset: Array, mask: Array | None) -> None:
-        """What is read was written before the launch."""
+        """Expect that the elements to read were written before the launch."""
         if buffer.name in self.unwritten:
             self.expect(~memory.load(self.unwritten[buffer.name], offset, mask))
 
     def writers(self, programs: Programs, rank: int, active: np.ndarray | None) -> None:
-        """Note who stores next, and of which rank each program's part of it is."""
+        """Record which programs store next, and the rank of each program's part."""
         self.programs, self.rank, self.active = programs, rank, active
 
     def owner(self, shape: tuple[int, ...]) -> Any:
-        """The number of the program that each element of an access with this shape belongs to."""
+        """The number of the program that owns each element of an access with this shape."""
         first, count = self.programs.first, len(self.programs)
         if len(shape) > self.rank:
             return Affine(first, (1, *[0] * self.rank), (count, *[1] * self.rank), np.int32)
@@ -262,7 +262,7 @@ class Watch:
     # --- values
 
     def expect(self, good: Array, active: Array | None = None) -> None:
-        """Something is true wherever programs are active."""
+        """Raise `Suspicion` unless `good` is true wherever programs are active."""
         if good is True or isinstance(good, Box) and good.is_full():
             return
         good = stored(good) if active is None else stored(good) | ~active
@@ -270,18 +270,18 @@ class Watch:
             raise Suspicion
 
     def fits(self, ufunc: np.ufunc, x: Array, y: Array, result: Array) -> Any:
-        """Where an integer that was computed is what it is in 64 bits. A lazy array never wraps around."""
+        """Where a computed integer equals its value in 64 bits. A lazy array never wraps around."""
         return True if isinstance(result, Lazy) else ufunc(stored(x), stored(y), dtype=np.int64) == result
 
 
 def holds(buffer: Buffer, offset: Array, value: Array, mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
-    """Where memory has this value, bit for bit, or is masked off."""
+    """Where memory has this value, bit for bit, or the element is masked off."""
     value = np.broadcast_to(stored(value), shape)
     return bits(memory.load(buffer, offset, mask, other=value)) == bits(value)
 
 
 def offsets_in(buffer: Buffer, offset: Array, value: Array, mask: Array | None) -> Affine | None:
-    """The offsets of an access, those that are in its mask if this is a box; None if they are not lazy."""
+    """The offsets of an access, without those outside a mask that is a box; None if they are not lazy."""
     if isinstance(offset, np.integer):
         offset = Affine(int(offset), (), (), np.int64)
     if not isinstance(offset, Affine):
@@ -295,7 +295,7 @@ def offsets_in(buffer: Buffer, offset: Array, value: Array, mask: Array | None) 
 
 
 def is_injective(offset: Affine) -> bool:
-    """Whether it is plain to see that no two offsets are the same."""
+    """Whether the strides alone show that no two offsets are equal."""
     start = np.unique(offset.start)
     extent, count = 0, 1
     for stride, size in sorted(zip(map(abs, offset.strides), offset.shape, strict=True)):
@@ -306,7 +306,7 @@ def is_injective(offset: Affine) -> bool:
 
 
 def passes(plan: Plan, grid: Sequence[int], arguments: Sequence[Any], known: Memory) -> bool:
-    """Run a launch with checks. Returns False, and leaves memory as it was, if something may be wrong with it."""
+    """Run a launch with checks. Returns False, and restores memory, if the launch may be wrong."""
     kernel = watched(plan, known.kinds)
     given = {parameter.name: value for parameter, value in zip(plan.block.arguments, arguments, strict=True)}
     buffers = {name: replace(value, name=name) for name, value in given.items() if isinstance(value, Buffer)}

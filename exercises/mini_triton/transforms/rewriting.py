@@ -1,12 +1,12 @@
-"""Rewrite rules as data, and the driver that applies them until none fits.
+"""Rewrite rules as data, and the driver that applies them until none matches.
 
     rule("arith.addi(x, 0)", "x")
     rule("arith.xori(arith.xori(x, C), D)", "arith.xori(x, arith.xori(C, D))")
     rule("tt.trans(tt.trans(x))", compose_orders)
 
-A pattern is a tree of operations. A small letter stands for any value (twice the same one: twice the same value), a
-capital for a constant, a number for that constant, a scalar or in every element of a tensor. A third part of a name is
-the predicate: `arith.cmpi.slt(x, y)`. What replaces it is a pattern too, or a function that builds it.
+A pattern is a tree of operations. A lowercase letter matches any value, and the same value wherever it occurs. A
+capital matches any constant, a number matches that constant; a constant is a scalar or a tensor of equal elements. A
+comparison ends in its predicate: `arith.cmpi.slt(x, y)`. The replacement is a pattern, too, or a function.
 
 Source: MLIR's "Pattern Rewriting", `GreedyPatternRewriteDriver.cpp`, and rules such as those of
 `ArithCanonicalization.td`.
@@ -31,17 +31,17 @@ from mini_triton.transforms.effects import is_dead
 Number = bool | int | float
 Match = dict[str, Value]
 Rewrite = Callable[["Rewriter", Operation], "Sequence[Value] | Value | None"]
-"""What replaces an operation: a value for each of its results (one may stand alone); None if the rule does not fit."""
+"""Returns a value for each result of an operation (or the only value); None if the rule does not match."""
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
-"""Attributes in which a kernel's author promises something about an operation: no rule replaces such an operation."""
+"""Attributes with promises of a kernel's author about an operation. No rule replaces such an operation."""
 PATIENCE = 100
-"""Rules may fit so often for each operation of a module. More means that they go in circles."""
+"""The most applications of rules per operation of a module. More of them mean that the rules go in circles."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """An operation in a pattern. Operands are patterns, names of values, and numbers."""
+    """An operation in a pattern. Operands are patterns, names of values, or numbers."""
 
     name: str
     operands: tuple[Pattern | str | Number, ...]
@@ -50,21 +50,21 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Rule:
-    """What to try on operations of these names."""
+    """A rewrite to try on operations with the names in `roots`."""
 
-    name: str  # for people
+    name: str  # for messages
     roots: tuple[str, ...]
     rewrite: Rewrite
-    needs: frozenset[str] = frozenset()  # the rule fits only where operations of all these names compute operands
-    pattern: Pattern | None = None  # what it looks for, if that is a pattern
+    needs: frozenset[str] = frozenset()  # the rule matches only if operations with all these names compute operands
+    pattern: Pattern | None = None  # None for a rule that only has a function
 
 
 class RewriteError(CompilationError):
-    """Rules that never end."""
+    """Rules that would be applied forever."""
 
 
 def parse(text: str) -> Pattern | str | Number:
-    """The pattern in a text. (Given.)"""
+    """Parse a pattern. (Given.)"""
 
     def of(node: ast.expr) -> Pattern | str | Number:
         if isinstance(node, ast.Call):
@@ -80,10 +80,10 @@ def parse(text: str) -> Pattern | str | Number:
 
 
 def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[..., bool] | None = None) -> Rule:
-    """A rule that replaces operations which match a pattern.
+    """A rule that replaces operations that match a pattern.
 
-    A `replacement` that is a function gets the rewriter, the operation, and the values by their names in the pattern.
-    If it returns None, the rule does not fit. Nor does it if the condition `when`, of the named values, is false.
+    A function as `replacement` takes the rewriter, the operation, and the matched values by name. The rule does not
+    match if this function returns None, or if the condition `when`, which takes the matched values, is false.
     """
     root, built = parse(pattern), parse(replacement) if isinstance(replacement, str) else None
     assert isinstance(root, Pattern)
@@ -105,13 +105,13 @@ def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[...
 
 
 def needs(root: Pattern) -> frozenset[str]:
-    """The names of the operations that compute operands of an operation that matches. (Given.)"""
+    """The names of the operations that must compute operands of a matching operation. (Given.)"""
     others = [operand for operand in root.operands if not (isinstance(operand, str) and operand.islower())]
     return frozenset(operand.name if isinstance(operand, Pattern) else "arith.constant" for operand in others)
 
 
 def constant_of(value: Value) -> Number | None:
-    """The number that a value is, in every element; None if that is not known."""
+    """The number that a constant has in every element; None if the value is not a constant."""
     if isinstance(value, OpResult) and value.owner.name == "arith.constant":
         number = value.owner.attributes["value"]
         assert isinstance(number, bool | int | float)
@@ -122,8 +122,8 @@ def constant_of(value: Value) -> Number | None:
 def is_number(value: Value, number: Number) -> bool:
     """Whether a value is the constant `number`. (Given.)
 
-    A float is a float, and -0.0 is not 0.0; `True` and `False` are booleans. An integer is any integer with these bits:
-    -1 is 255 in an `i8`, and true.
+    A float equals only a float, -0.0 is not 0.0, and `True` and `False` equal only booleans. Integers are equal if
+    their bits are: -1 equals 255 in an `i8`, and true in an `i1`.
     """
     constant = constant_of(value)
     if constant is None or is_float(value.type) != isinstance(number, float):
@@ -136,69 +136,69 @@ def is_number(value: Value, number: Number) -> bool:
 
 
 def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
-    """Whether a value fits a pattern: an operation that computes it, a name, or a number.
+    """Whether a value matches a pattern: a tree of operations, a name, or a number.
 
-    Puts into `found` which values names stand for. What is in `found` if nothing fits does not matter.
+    Adds the value of each name to `found`. If the value does not match, the contents of `found` do not matter.
     """
-    # Task 9.1: A name that is in `found` already stands for that value only.
+    # Task 9.1: A name that is already in `found` matches only its value there.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
 def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
-    """Whether an operation fits a pattern: its name, its attributes, its operands, from the left."""
-    # Task 9.1: The operation may have more attributes than the pattern, but as many operands.
+    """Whether an operation matches a pattern: by name, attributes, and operands from the left."""
+    # Task 9.1: The operation may have more attributes than the pattern, but must have the same number of operands.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
-    """The value of this type that a pattern describes; operations for it are created by the rewriter.
+    """Build the value of this type that a pattern describes. The rewriter creates the operations.
 
-    A number among operands has the type of the first name among them: for `arith.subi(0, x)`, of `found["x"]`.
+    A number among operands has the type of the first name among them: in `arith.subi(0, x)`, that of `found["x"]`.
     """
-    # Task 9.1: Operands are built before their operation. Each operation is told a result type; most do not need it.
+    # Task 9.1: Build the operands before their operation. Pass `type` as each operation's result type: casts need it.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
 class Rewriter(Builder):
-    """Applies rules. While one is applied, it is a builder in front of the operation to be replaced."""
+    """Applies rules. While it applies one, it builds operations in front of the operation to be replaced."""
 
     def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
         super().__init__()
         self.rules = rules
-        self.worklist: dict[Operation, None] = {}  # in order, each once; the last one is next
+        self.worklist: dict[Operation, None] = {}  # operations to visit, each once; the last one is next
         self.changed = False
 
     def insert(self, operation: Operation) -> Operation:
-        """Put an operation in place, and on the worklist: rules may fit it. (Given.)"""
+        """Insert a new operation, and add it to the worklist: rules may match it. (Given.)"""
         self.worklist[operation] = None
         return super().insert(operation)
 
     def like(self, operation: Operation, *operands: Value, result: Type | tuple[Type, ...] = ()) -> OpResult:
-        """Such an operation on other operands; its result has the given type, if its rule has to be told. (Given.)"""
+        """A copy of an operation with other operands, and this result type if it needs one. (Given.)"""
         attributes: dict[str, Any] = operation.attributes
         return self.create(operation.name, *operands, result=result, **attributes)
 
     def rewrite(self, root: Operation) -> bool:
-        """Apply the rules to all operations in `root` until none fits; whether anything changed.
+        """Apply the rules to all operations in `root` until none matches; return whether anything changed.
 
-        Dead operations are erased on the way. Raises `RewriteError`, with what `explain` says, if rules have been
-        applied more than `PATIENCE` times for each operation that was there at the beginning.
+        Erases dead operations on the way. Raises `RewriteError` with the text of `explain` once more than `PATIENCE`
+        times as many rules have been applied as there were operations at the beginning.
         """
-        # Task 9.1: Begin with all operations on the worklist, the first one on top.
+        # Task 9.1: Begin with all operations on the worklist, so that the first one is next.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def apply(self, operation: Operation) -> Rule | None:
-        """Replace an operation by the first rule that fits, and return the rule; None if there is none."""
-        # Task 9.1: Try the `candidates` in order. New operations stand before the old one, and come from its place:
-        # `go_to` it.
+        """Replace an operation by the first rule that matches, and return this rule; None if no rule matches."""
+        # Task 9.1: Try the `candidates` in order. `go_to` makes new operations go before the old one and get
+        # its source location.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def go_to(self, operation: Operation) -> None:
-        """Build in front of an operation from now on, at its place in the source. Quicker than two `with`. (Given.)"""
+        """Insert new operations before this one from now on, with its source location. (Given.)"""
         self.block, self.anchor, self.loc = operation.parent, operation, operation.loc
 
     def candidates(self, operation: Operation) -> list[Rule]:
-        """The rules that may fit an operation, in order. It is a quick look: most rules fit almost nowhere. (Given.)"""
+        """The rules that may match an operation, in order: a quick test that excludes most rules. (Given.)"""
         rules = self.rules.get(operation.name, ())
         if not rules or any(hint in operation.attributes for hint in HINTS):
             return []
@@ -206,12 +206,12 @@ class Rewriter(Builder):
         return [rule for rule in rules if rule.needs <= makers]
 
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
-        """Let these values take the place of an operation's results, and erase it."""
-        # Task 9.1: A value without a name inherits the result's. What uses the results goes on the worklist.
+        """Replace an operation's results by these values, and erase the operation."""
+        # Task 9.1: A value without a name inherits the result's. Add the users of the results to the worklist.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def erase(self, operation: Operation) -> None:
-        """Erase an operation. What computed its operands may be dead now, or have only one user left. (Given.)"""
+        """Erase an operation, and revisit those that compute its operands: they may be dead now. (Given.)"""
         self.changed = True
         inside = [*operation.walk()]
         used = [operand for inner in inside for operand in inner.operands if isinstance(operand, OpResult)]
@@ -225,13 +225,13 @@ class Rewriter(Builder):
 
 
 def explain(applied: Sequence[Rule]) -> str:
-    """Which rules went in circles: those applied last, most often first. (Given.)"""
+    """A message with the rules that were applied last, the most frequent first. (Given.)"""
     names = [name for name, _ in Counter(rule.name for rule in applied[-PATIENCE:]).most_common(3)]
     return f"these rules never end, they were applied {len(applied)} times: " + "; ".join(names)
 
 
 def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
-    """Rules by the names of the operations that they are tried on, in order. (Given.)"""
+    """Rules by the names of their roots, in order. (Given.)"""
     found: dict[str, list[Rule]] = {}
     for rule in rules:
         for root in rule.roots:
@@ -240,5 +240,5 @@ def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 
 def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
-    """Apply rules to all operations in `root` until none fits; whether anything changed. (Given.)"""
+    """Apply rules to all operations in `root` until none matches; return whether anything changed. (Given.)"""
     return Rewriter(by_root(rules)).rewrite(root)
