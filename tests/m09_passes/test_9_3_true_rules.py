@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,16 +25,17 @@ from mini_triton.transforms.rewriting import Pattern, RewriteError, Rule, rewrit
 from tests.checks import described, one_in
 from tests.oracles import triton
 from tests.support.m05_frontend.random_kernels import Kernel, kernels
-from tests.support.m09_passes.passing import corpus, judge_random, put
+from tests.support.m09_passes.passing import Shown, corpus, judge_random, put
 from tests.support.m09_passes.rules import given_to, instance, outcome, same
 from tests.support.m09_passes.snippets import Snippet
 
 from .test_9_3_peepholes import SNIPPETS
 
 TRIES = 400  # functions that a rule may fit
-ENOUGH = 30  # of them that it does
+ENOUGH = 40  # of them that it does
 
 Group = Callable[[], list[Rule]]
+Make = Callable[[], tuple[Module, Sequence[Any]]]
 groups = pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.__name__)
 
 
@@ -43,7 +45,7 @@ def rules_of(group: Group) -> list[Rule]:
     return list(described(f"{group.__name__}()", group).succeeds("a list of rules"))
 
 
-def judge(words: str, rules: Sequence[Rule], make: Callable[[], tuple[Module, Sequence[Any]]]) -> bool:
+def judge(words: str, rules: Sequence[Rule], make: Make) -> bool:
     """Rules keep what a function computes of some arguments, to the last bit. Whether any of them fitted."""
     __tracebackhide__ = True
     module, arguments = make()
@@ -55,30 +57,38 @@ def judge(words: str, rules: Sequence[Rule], make: Callable[[], tuple[Module, Se
         changed = call()
         verify(module)
     except (RewriteError, VerificationError) as error:
-        tell(words, make, "a module that is well formed", f"{type(error).__name__}: {error.message}")
+        tell(words, make, "a module that is well formed", f"{type(error).__name__}: {error.message}", module)
     got = outcome(module, arguments)
     if got is None or not same(expected, got):
-        tell(words, make, shown(expected), f"{shown(got)}, from\n{print_module(module)}")
+        tell(words, make, shown(expected), shown(got), module)
     return changed is True
 
 
-def tell(words: str, make: Callable[[], tuple[Module, Sequence[Any]]], expected: str, got: str) -> NoReturn:
-    """Fail, with the function and its arguments as they were."""
+def tell(words: str, make: Make, expected: str, got: str, after: Module) -> NoReturn:
+    """Fail with the numbers, then with the function as it was and as it is."""
     __tracebackhide__ = True
-    module, arguments = make()
-    names = [f"%{parameter.name}" for parameter in module.body.operations[0].regions[0].block.arguments]
-    given = ", ".join(f"{name} = {argument}" for name, argument in zip(names, arguments, strict=True))
-    call = put(lambda module: True, print_module(module))
-    call.words = words
-    call.refuse(expected + (f", for {given}" if given else ""), got)
-    raise AssertionError
+    before, arguments = make()
+    names = [f"%{parameter.name}" for parameter in before.body.operations[0].regions[0].block.arguments]
+    given = ", ".join(f"{name} = {line(argument)}" for name, argument in zip(names, arguments, strict=True))
+    call = described(f"{words}, for {given}" if given else words, rewrite, before)
+    call.fail(expected, Shown(got), f"\n{body(before)}\n  became\n{body(after)}")
+
+
+def body(module: Module) -> str:
+    """The lines of a module's only function."""
+    return "\n".join(print_module(module).splitlines()[2:-2])
 
 
 def shown(outcome: Sequence[Any] | None) -> str:
     """Returned values, and what is in memory afterwards, where it is short."""
     if outcome is None:
         return "an access out of bounds"
-    return ", ".join(str(array) for array in outcome if array.size < 32) or "other values in memory"
+    return ", ".join(line(array) for array in outcome if array.size < 32) or "other values in memory"
+
+
+def line(value: Any) -> str:
+    """Numbers in one line."""
+    return str(value.tolist()) if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
 # --- each rule by itself
@@ -106,10 +116,27 @@ def test_every_rule_is_true(group: Group) -> None:
             continue
         fitted = 0
         for seed in range(TRIES):
-            if instance(rule, random.Random(seed)):
-                fitted += judge(f"The rule {rule.name}", [rule], functools.partial(example, rule, seed))
+            fitted += holds(rule, seed)
             if fitted == ENOUGH:
                 break
+
+
+def holds(rule: Rule, seed: int) -> bool:
+    """Judge a rule by one example; if it is false, by the smallest that shows it. Whether there is one that it fits."""
+    __tracebackhide__ = True
+    if instance(rule, random.Random(seed)) is None:
+        return False
+    words, rules = f"The rule {rule.name}", [rule]
+    try:
+        return judge(words, rules, functools.partial(example, rule, seed))
+    except AssertionError:
+        found = {number: instance(rule, random.Random(number)) for number in range(TRIES)}
+        sizes = {
+            number: sum(np.size(getattr(a, "elements", a)) for a in pair[1]) for number, pair in found.items() if pair
+        }
+        for number in sorted(sizes, key=sizes.__getitem__):
+            judge(words, rules, functools.partial(example, rule, number))
+        raise
 
 
 def example(rule: Rule, seed: int) -> tuple[Module, Sequence[Any]]:

@@ -48,11 +48,13 @@ FLOATS: tuple[Scalar, ...] = (F16, BF16, F32, F64)
 INTEGERS: tuple[Scalar, ...] = (I1, I8, I16, I32, I64)
 POINTERS: tuple[Scalar, ...] = (PointerType(F32), PointerType(I32), PointerType(I8))
 ELEMENTS: tuple[Scalar, ...] = (*INTEGERS, *FLOATS, *POINTERS)
-SHAPES = ((), (), (), (4,), (2, 4), (2, 2), (4, 1), (1, 4, 2), (2, 2, 2), (1,))
+SHAPES = ((), (), (), (4,), (2, 4), (2, 2), (4, 1), (1, 4, 2), (2, 4, 2), (2, 2, 2), (1,))
 TILE = (16, 16)
 SPECIAL = (0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 2.5, -0.3, 1e-7, 6e4, 2.0**-24)
-TIES = {32: 2**30 + 2**22 + 1, 64: 2**54 + 2**30 + 1}  # to be rounded twice: down, as a tie; but at once: up
-TIE = 1 + 2.0**-11 + 2.0**-40
+TIES = {32: (2**30 + 2**22 + 1,), 64: (2**30 + 2**22 + 1, 2**54 + 2**30 + 1, 2**54 + 2**46 + 1)}
+"""Integers, by width, that two roundings take down, as a tie, but one rounding takes up."""
+FLOAT_TIES = (1 + 2.0**-11 + 2.0**-40, 1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-24 + 2.0**-50)
+"""The same of floats: from f64 by way of f32 to f16, and to bf16; the last one is between two numbers of f32."""
 CASTS = tuple(name for name in TABLE if name.endswith(("cast", "extf", "extsi", "extui", "fp"))) + (
     *("arith.truncf", "arith.trunci", "arith.fptosi", "arith.fptoui", "tt.int_to_ptr", "tt.ptr_to_int"),
 )
@@ -230,18 +232,17 @@ def typed(element: Scalar, shape: tuple[int, ...]) -> Type:
 def numbers(element: Scalar, shape: tuple[int, ...], draw: random.Random, harmless: bool = False) -> Any:
     """An array, or a NumPy scalar, of random numbers: among them those at which things go wrong."""
     count = math.prod(shape)
-    found: list[Any]
+    found: list[Any] = []
     if isinstance(element, FloatType):
-        found = [
-            float(draw.randint(1, 8)) if harmless else draw.choice((*SPECIAL, TIE, draw.gauss(0, 3), draw.gauss(0, 99)))
-            for _ in range(count)
-        ]
+        for _ in range(count):
+            ordinary = [draw.gauss(0, spread) for spread in (1, 3, 9, 99)] * 2
+            found.append(float(draw.randint(1, 8)) if harmless else draw.choice((*SPECIAL, *FLOAT_TIES, *ordinary)))
     elif element == I1:
         found = [draw.random() < 0.5 for _ in range(count)]
     else:
         assert isinstance(element, IntegerType)
         least = -(2 ** (element.width - 1))
-        ends = (0, 1, -1, 2, 7, least, least + 1, -least - 1, TIES.get(element.width, 3))
+        ends = (0, 1, -1, 2, 7, least, least + 1, -least - 1, *TIES.get(element.width, (3,)) * 2)
         found = [
             draw.randint(1, 8) if harmless else draw.choice((*ends, draw.randrange(least, -least)))
             for _ in range(count)
@@ -332,6 +333,8 @@ def elements_of(name: str, count: int) -> Sequence[Scalar]:
     """The elements that the operands of an elementwise operation may have; all for other operations."""
     declared = definition(name)
     assert declared, f"there is no operation {name}"
+    if name == "tt.addptr":
+        return POINTERS
     found = []
     for element in ELEMENTS:
         with suppress(TypeError):
