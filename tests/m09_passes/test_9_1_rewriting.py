@@ -11,6 +11,7 @@ from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module
 from mini_triton.ir.types import F32, I1, I8, I32, I64, PointerType, TensorType, Type
 from mini_triton.transforms.rewriting import (
+    PATIENCE,
     Match,
     Pattern,
     RewriteError,
@@ -230,6 +231,23 @@ def test_numbers_are_built() -> None:
 def test_numbers_among_operands_have_the_type_of_the_others() -> None:
     building("arith.subi(0, x)", "%x: i8", I8, "%0 = arith.constant 0 : i8", "%1 = arith.subi %0, %x : i8")
     building("arith.cmpi.eq(x, 5)", "%x: i8", I1, "%0 = arith.constant 5 : i8", "%1 = arith.cmpi eq, %x, %0 : i8")
+    building(
+        "arith.select(c, x, 0)",
+        "%c: i1, %x: i8",
+        I8,
+        "%0 = arith.constant 0 : i8",
+        "%1 = arith.select %c, %x, %0 : i8",
+    )
+    building(
+        "arith.addi(arith.subi(0, 3), 5)",
+        "%x: i32",
+        I8,
+        "%0 = arith.constant 0 : i8",
+        "%1 = arith.constant 3 : i8",
+        "%2 = arith.subi %0, %1 : i8",
+        "%3 = arith.constant 5 : i8",
+        "%4 = arith.addi %2, %3 : i8",
+    )
     building(
         "tt.addptr(p, arith.subi(n, 2))",
         "%p: !tt.ptr<f32>, %n: i64",
@@ -507,10 +525,17 @@ GROWING = rule("arith.addi(x, y)", "arith.subi(arith.addi(y, x), 1)")
 
 
 @pytest.mark.parametrize("rules", [[THERE, BACK], [GROWING]], ids=["in circles", "more and more"])
-def test_rules_that_never_end(rules: list[Rule]) -> None:
-    lines = [f"%a{i} = arith.addi %x, %zero : i32\ntt.store %p, %a{i} : !tt.ptr<i32>" for i in range(20)]
+@pytest.mark.parametrize("size", [1, 20])
+def test_rules_that_never_end(rules: list[Rule], size: int) -> None:
+    lines = [f"%a{i} = arith.addi %x, %zero : i32\ntt.store %p, %a{i} : !tt.ptr<i32>" for i in range(size)]
     text = function("%x: i32, %p: !tt.ptr<i32>", "\n".join(["%zero = arith.constant 0 : i32", *lines, "tt.return"]))
-    rewriting(text, [*rules]).raises(RewriteError, *(rule.name for rule in rules))
+    total = 2 * size + 4  # the module, its function, the constant and the return are operations as well
+    rewriting(text, [*rules]).raises(
+        RewriteError,
+        f"{PATIENCE * total + 1} times",
+        *(rule.name for rule in rules),
+        because=f"the module has {total} operations at the beginning, and PATIENCE is {PATIENCE}",
+    )
 
 
 def test_many_steps_are_not_endless() -> None:

@@ -30,7 +30,7 @@ def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, typ
             return found[pattern]
         case Pattern():
             named = [found[operand].type for operand in pattern.operands if isinstance(operand, str)]
-            inner = [build(rewriter, operand, found, (named or [type])[0]) for operand in pattern.operands]
+            inner = [build(rewriter, operand, found, [type, *named][-1]) for operand in pattern.operands]
             return rewriter.create(pattern.name, *inner, result=type, **pattern.attributes)
         case _ if element_type(type) == I1:
             return rewriter.constant(pattern % 2 == 1, type)
