@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""Rewrite rules as data, and the driver that applies them until none matches.
-=======
 """Rewrite rules as data, and the driver that applies them until it has nothing left to try.
->>>>>>> 6b67f76 (Rewriting: what a nested operand's type is, when the driver gives up, and that a match can be missed)
 
     rule("arith.addi(x, 0)", "x")
     rule("arith.xori(arith.xori(x, C), D)", "arith.xori(x, arith.xori(C, D))")
@@ -35,23 +31,15 @@ from mini_triton.transforms.effects import is_dead
 Number = bool | int | float
 Match = dict[str, Value]
 Rewrite = Callable[["Rewriter", Operation], "Sequence[Value] | Value | None"]
-<<<<<<< HEAD
-"""Returns a value for each result of an operation (or the only value); None if the rule does not match."""
-=======
-"""What replaces an operation: a value for each of its results (one may stand alone); None if the rule does not fit.
+"""Returns a value for each result of an operation (or the only value); None if the rule does not match.
 
 A rule that returns None must not have created operations: the driver would erase them, and report a change.
 """
->>>>>>> 6b67f76 (Rewriting: what a nested operand's type is, when the driver gives up, and that a match can be missed)
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 """Attributes with promises of a kernel's author about an operation. No rule replaces such an operation."""
 PATIENCE = 100
-<<<<<<< HEAD
 """The most applications of rules per operation of a module. More of them mean that the rules go in circles."""
-=======
-"""How often rules may be applied for each operation of a module. More means that they go in circles."""
->>>>>>> 6b67f76 (Rewriting: what a nested operand's type is, when the driver gives up, and that a match can be missed)
 
 
 @dataclass(frozen=True)
@@ -178,17 +166,11 @@ def match_operation(pattern: Pattern, operation: Operation, found: Match) -> boo
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
     """Build the value of this type that a pattern describes. The rewriter creates the operations.
 
-<<<<<<< HEAD
-    A number among operands has the type of the first name among them: in `arith.subi(0, x)`, that of `found["x"]`.
+    Numbers and operations among the operands have the type of the last name among these operands: in
+    `arith.select(c, x, 0)`, that of `found["x"]`. Without a name, they have the type of the result.
     """
-    # [task 9.1] Build the operands before their operation. Pass `type` as each operation's result type: casts need it.
-=======
-    Numbers and operations among operands have the type of the last name among the same operands: for
-    `arith.select(c, x, 0)`, of `found["x"]`. Without a name there, they have the type of the result.
-    """
-    # [task 9.1] Operands are built before their operation, from the left.
-    # `rewriter.create` takes the type as `result`; operations that find the type of their result themselves ignore it.
->>>>>>> 6b67f76 (Rewriting: what a nested operand's type is, when the driver gives up, and that a match can be missed)
+    # [task 9.1] Build the operands before their operation, from the left. Pass `type` as each operation's result type:
+    # casts need it, others ignore it.
     if isinstance(pattern, str):
         return found[pattern]
     if not isinstance(pattern, Pattern):
@@ -219,22 +201,13 @@ class Rewriter(Builder):
         return self.create(operation.name, *operands, result=result, **attributes)
 
     def rewrite(self, root: Operation) -> bool:
-<<<<<<< HEAD
-        """Apply the rules to all operations in `root` until none matches; return whether anything changed.
+        """Apply the rules to all operations in `root` until the worklist is empty; return whether anything changed.
 
-        Erases dead operations on the way. Raises `RewriteError` with the text of `explain` once more than `PATIENCE`
-        times as many rules have been applied as there were operations at the beginning.
+        Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as rules have been
+        applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
         """
-        # [task 9.1] Begin with all operations on the worklist, so that the first one is next.
-=======
-        """Apply the rules to all operations in `root` until the worklist is empty; whether anything changed.
-
-        Dead operations are erased on the way. Raises `RewriteError`, with what `explain` says, as soon as rules have
-        been applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
-        """
-        # [task 9.1] Begin with all operations on the worklist, the first one on top: an operand comes before its users,
-        # so a rule that looks at both finds the operand in its final form.
->>>>>>> 6b67f76 (Rewriting: what a nested operand's type is, when the driver gives up, and that a match can be missed)
+        # [task 9.1] Begin with all operations on the worklist, so that the first one is next: operands come before
+        # their users, so a rule that looks at both finds the operand in its final form.
         self.worklist = dict.fromkeys(reversed([*root.walk()]))
         applied: list[Rule] = []
         limit = PATIENCE * len(self.worklist)
@@ -314,9 +287,5 @@ def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 
 def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
-<<<<<<< HEAD
-    """Apply rules to all operations in `root` until none matches; return whether anything changed. (Given.)"""
-=======
-    """Apply rules to all operations in `root` until nothing is left to try; whether anything changed. (Given.)"""
->>>>>>> 6b67f76 (Rewriting: what a nested operand's type is, when the driver gives up, and that a match can be missed)
+    """Apply rules to all operations in `root` until none is left to try; return whether anything changed. (Given.)"""
     return Rewriter(by_root(rules)).rewrite(root)
