@@ -1,4 +1,4 @@
-"""Rewrite rules as data, and the driver that applies them until none matches.
+"""Rewrite rules as data, and the driver that applies them until it has nothing left to try.
 
     rule("arith.addi(x, 0)", "x")
     rule("arith.xori(arith.xori(x, C), D)", "arith.xori(x, arith.xori(C, D))")
@@ -31,7 +31,10 @@ from mini_triton.transforms.effects import is_dead
 Number = bool | int | float
 Match = dict[str, Value]
 Rewrite = Callable[["Rewriter", Operation], "Sequence[Value] | Value | None"]
-"""Returns a value for each result of an operation (or the only value); None if the rule does not match."""
+"""Returns a value for each result of an operation (or the only value); None if the rule does not match.
+
+A rule that returns None must not have created operations: the driver would erase them, and report a change.
+"""
 
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 """Attributes with promises of a kernel's author about an operation. No rule replaces such an operation."""
@@ -153,9 +156,11 @@ def match_operation(pattern: Pattern, operation: Operation, found: Match) -> boo
 def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
     """Build the value of this type that a pattern describes. The rewriter creates the operations.
 
-    A number among operands has the type of the first name among them: in `arith.subi(0, x)`, that of `found["x"]`.
+    Numbers and operations among the operands have the type of the last name among these operands: in
+    `arith.select(c, x, 0)`, that of `found["x"]`. Without a name, they have the type of the result.
     """
-    # Task 9.1: Build the operands before their operation. Pass `type` as each operation's result type: casts need it.
+    # Task 9.1: Build the operands before their operation, from the left. Pass `type` as each operation's result type:
+    # casts need it, others ignore it.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
@@ -179,12 +184,13 @@ class Rewriter(Builder):
         return self.create(operation.name, *operands, result=result, **attributes)
 
     def rewrite(self, root: Operation) -> bool:
-        """Apply the rules to all operations in `root` until none matches; return whether anything changed.
+        """Apply the rules to all operations in `root` until the worklist is empty; return whether anything changed.
 
-        Erases dead operations on the way. Raises `RewriteError` with the text of `explain` once more than `PATIENCE`
-        times as many rules have been applied as there were operations at the beginning.
+        Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as rules have been
+        applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
         """
-        # Task 9.1: Begin with all operations on the worklist, so that the first one is next.
+        # Task 9.1: Begin with all operations on the worklist, so that the first one is next: operands come before
+        # their users, so a rule that looks at both finds the operand in its final form.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def apply(self, operation: Operation) -> Rule | None:
@@ -240,5 +246,5 @@ def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 
 def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
-    """Apply rules to all operations in `root` until none matches; return whether anything changed. (Given.)"""
+    """Apply rules to all operations in `root` until none is left to try; return whether anything changed. (Given.)"""
     return Rewriter(by_root(rules)).rewrite(root)
