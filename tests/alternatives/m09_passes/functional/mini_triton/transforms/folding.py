@@ -20,7 +20,7 @@ def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | N
 
 def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
     holders = list(around(operation))
-    if len(holders) < 2 or any(holder.name in COMBINING for holder in holders) or holders[-1].name != "tt.func":
+    if len(holders) < 2 or holders[-1].name != "tt.func":
         return None
     with rewriter.before(holders[-1].regions[0].block.operations[0]):
         return rewriter.constant(operation.attributes["value"], operation.result.type)
