@@ -19,7 +19,6 @@ from mini_triton.ir.interpreter import evaluate
 from mini_triton.ir.ops.elementwise import TABLE
 from mini_triton.ir.storage import numpy_dtype
 from mini_triton.ir.types import FloatType, PointerType, Type, element_type, shape_of
-from mini_triton.transforms.effects import COMBINING
 from mini_triton.transforms.rewriting import Number, Rewriter, Rule, constant_of
 
 MOVING = (
@@ -35,7 +34,8 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     Also None if the result is a pointer, because there are no pointer constants, or NaN, because a constant does not
     keep the bits of a NaN.
     """
-    # Task 9.2: `evaluate` takes NumPy scalars and returns a list of them. Suppress NumPy's warnings about overflow.
+    # Task 9.2: `evaluate` takes NumPy scalars; it returns a list of scalars or arrays without axes, which `as_number`
+    # takes as well. NumPy must not warn of overflow.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 
@@ -55,11 +55,11 @@ def fold_range(rewriter: Rewriter, operation: Operation) -> Value | None:
 
 
 def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
-    """The same constant at the beginning of the function, where it dominates all uses; None if it is there already.
+    """The same constant at the beginning of the function, where it dominates all uses.
 
-    Constants in the region of a reduction or scan stay: back ends compile such a region as a separate function.
+    None if the constant is in the function's own block, at the beginning or not.
     """
-    # Task 9.2: `parent_op` is the operation around; follow it up to the `tt.func`.
+    # Task 9.2: `parent_op` is the operation around an operation; the function is a `tt.func`.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 
