@@ -30,7 +30,7 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
     `inside` numbers the values that are defined in a region of an outer operation under comparison. All other values
     are compared by identity.
     """
-    # Task 9.4: `COMMUTATIVE` operations ignore operand order. `bits` is for attributes, `contents` for regions.
+    # Task 9.4: `COMMUTATIVE`, `bits` and `contents` are for operands, attributes and regions.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
@@ -39,7 +39,7 @@ def contents(operation: Operation, inside: Numbers) -> Hashable:
 
     The regions of two sums are equal, although each adds arguments of its own block.
     """
-    # Task 9.4: `number` gives values the next numbers. Go through a block in order; each operation has a key.
+    # Task 9.4: Values that are defined inside correspond by their place. `number` is given.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
@@ -65,10 +65,11 @@ class Merger:
     def merge(self, block: Block) -> None:
         """Merge equal operations in a block and in the regions inside it, also with operations in `known`.
 
-        Of two equal operations, the first one stays. Operations that write always stay.
+        Of two equal operations, the first one stays. Operations that write always stay. Operations with regions are
+        compared after their regions have been merged.
         """
-        # Task 9.4: Entries that a block adds to `known` are valid until its end. The key of a load also needs the
-        # number of writes so far: see `may_change_memory`, and consider the second round of a loop.
+        # Task 9.4: Merge with operations that dominate only. Loads are equal if memory cannot have changed between
+        # them, on any way through the program: see `may_change_memory`.
         raise NotImplementedError("Task 9.4: Common subexpressions")
 
 

@@ -4,6 +4,10 @@ Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them.
 for NaN, infinities and -0.0, too: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0 for
 infinities; and `(x + a) + b` is rounded twice.
 
+Tests judge each group alone, together with `FOLDING`: a rule in `integers` does not help another group. For each group
+they list functions, one line each in `tests/m09_passes/test_9_3_peepholes.py`; a group is complete when no more is left
+of these functions than real Triton leaves.
+
 Source: MLIR's `ArithCanonicalization.td`; Triton's `Combine.td`, `ReorderBroadcast.cpp` and `Ops.cpp`.
 """
 
@@ -169,9 +173,8 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Apply an elementwise operation to smaller tensors or scalars, then broadcast the result; None if it cannot."""
-    # Task 9.3: The rules call this only if one operand is a splat or a broadcast. Each other tensor operand must be a
-    # splat, a constant or a broadcast, too. All broadcasts must have the same source shape: compute in that shape. If
-    # there is no broadcast, compute on scalars.
+    # Task 9.3: The rules call this only if one operand is a splat or a broadcast. Find the smallest shape in which the
+    # operation can be computed; `source_shape` and `shrink` are given.
     raise NotImplementedError("Task 9.3: Peepholes")
 
 
@@ -225,6 +228,8 @@ def integers() -> list[Rule]:
     - Both operands are the same value.
     - An operation undoes the one before: `(x + y) - y`.
     - An operation and the one before it both have a constant operand: one operation is enough.
+
+    Division by 0 is undefined on a device. Here it has the value that `evaluate` gives it, and rules keep that value.
 
     The given rules bring operations into one form, so that your rules can rely on it: constants are on the right, and
     `x - 3` becomes `x + -3`.
