@@ -312,6 +312,13 @@ def test_several_results() -> None:
     judge(predicate_branches, before, after, "the third result is %a in any case")
 
 
+def test_a_branch_in_a_branch() -> None:
+    """Without the inner one, the outer one is small."""
+    before = branch(branch("", "", "%a, %a", result="%w"), "", "%w, %b") + STORE.format("%v")
+    after = "%v = arith.select %c, %a, %b : i32\n" + STORE.format("%v")
+    judge(predicate_branches, before, after, "the inner branch yields %a in any case")
+
+
 def test_the_order_of_operations() -> None:
     chain = "%e = arith.addi %a, %b : i32\n%f = arith.muli %e, %b : i32\n%m = arith.subi %f, %e : i32"
     before = branch(chain, "", "%m, %a") + STORE.format("%v")

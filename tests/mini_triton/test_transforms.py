@@ -104,9 +104,11 @@ def test_values_of_random_kernels_stay_on_a_gpu(batch: int, device: str) -> None
     found = []
     for i, (expected, got) in enumerate(zip(launched[:BATCH], launched[BATCH:], strict=True)):
         rounding = closeness.EXACT if i % 4 else closeness.rounding(parse_module(before[i]))
-        if bool(expected) != bool(got):
-            found.append(f"one of two modules cannot run: {expected.diagnostic or got.diagnostic}\n{after[i]}")
-        elif expected and (differences := differing(written[i], got.values, expected.values, rounding)):
+        if not expected:  # real Triton cannot compile some kernels as they are
+            continue
+        if not got:
+            found.append(f"after the passes it cannot run: {got.diagnostic}\n{after[i]}")
+        elif differences := differing(written[i], got.values, expected.values, rounding):
             found.append(f"{written[i]}\n{differences}\n{after[i]}")
     ran = sum(map(bool, launched[:BATCH]))
     drawn = f"{ran} of {BATCH} kernels ran, drawn with seed {seed}"

@@ -23,12 +23,12 @@ SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "t
 
 def predicate_branches(module: Operation) -> bool:
     """Replace each `scf.if` that is worth it by its operations and selects; return whether there were any. (Given.)"""
-    found = [
-        operation for operation in reversed([*module.walk()]) if operation.name == "scf.if" and is_worth_it(operation)
-    ]
-    for branch in found:
-        predicate(branch)
-    return bool(found)
+    changed = False
+    for operation in reversed([*module.walk()]):  # inner ones first: without them, the outer one may be worth it
+        if operation.name == "scf.if" and is_worth_it(operation):
+            predicate(operation)
+            changed = True
+    return changed
 
 
 def is_worth_it(branch: Operation) -> bool:
