@@ -1,11 +1,11 @@
-"""What the passes leave, cost and buy, on the kernels of the corpus: `docs/passes.md`.
+"""Measure the passes on the kernels of the corpus: operations left, time, speedup. Writes `docs/passes.md`.
 
     python -m bench.passes                      measure all, and write the page
-    python -m bench.passes --only matmul        print a table of the kernels with this in their names
+    python -m bench.passes --only matmul        print tables of the kernels with this in their names
 
-Operations are counted in what our passes leave, and in what real Triton's leave of the same module; those in loops
-count ten times. Times are those of the processor, the best of many turns: the front end beside the passes, each with
-and without verification, and generated NumPy without passes beside generated NumPy with them.
+Operations are counted after our passes, and after real Triton's passes on the same module; those in loops count ten
+times. Times are processor times, the best of many turns: the front end and the passes, each with and without
+verification, and generated NumPy with and without passes.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from tests.support.m09_passes import EVERYTHING, MAKE_TTIR, count, left_by_their
 PAGE = ROOT / "docs" / "passes.md"
 SEED = 1
 ROUNDS, SECONDS = 15, 0.5
-"""Contestants take at least so many turns, and so long in all."""
+"""The least number of turns, and the least total time, of a comparison."""
 
 
 class Counts(NamedTuple):
-    """Operations of a kernel."""
+    """Numbers of operations of a kernel."""
 
     kernel: str
     before: int
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """Seconds that it took to compile a kernel, verification counted or not."""
+    """Seconds to compile a kernel, with and without verification."""
 
     kernel: str
     front_end: float
@@ -76,7 +76,7 @@ class Launched(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m bench.passes", description="What passes leave, cost and buy.")
+    parser = argparse.ArgumentParser(prog="python -m bench.passes", description="Measure the passes on the corpus.")
     parser.add_argument("--only", metavar="WORDS", default="", help="only kernels with this in their names; no page")
     options = parser.parse_args(arguments)
     chosen = [case for case in CASES if options.only in str(case)]
@@ -95,12 +95,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def text_of(case: Case) -> str:
-    """The module that our front end makes."""
+    """The module from our front end, as text."""
     return print_module(sources.compiled(case.source(), str(case.path)), locations=True)
 
 
 def count_operations(case: Case) -> Counts:
-    """The operations that passes leave of a kernel."""
+    """Count the operations of a kernel before and after passes."""
     text = text_of(case)
     before, after = parse_module(text), parse_module(text)
     optimize(after, manager.DEFAULT)
@@ -148,7 +148,7 @@ def time_launch(case: Case) -> Launched | None:
 
 
 def best(*contestants: Callable[[], float]) -> list[float]:
-    """The least seconds of each, which returns those of a turn. No garbage is collected meanwhile."""
+    """The least time of each contestant, which returns the seconds of a turn. Garbage collection is off."""
     least = [math.inf] * len(contestants)
     gc.collect()
     gc.disable()
@@ -167,25 +167,25 @@ def best(*contestants: Callable[[], float]) -> list[float]:
 def page(counts: Sequence[Counts], compiled: Sequence[Compiled], launched: Sequence[Launched]) -> str:
     """The page with all tables."""
     return "\n\n".join([
-        "# What the passes leave, cost and buy",
-        "Measured on the kernels of the corpus. `python -m bench.passes` writes this page.",
+        "# Passes in figures",
+        "`python -m bench.passes` measures the kernels of the corpus and writes this page.",
         *operations(counts),
         *costs(compiled),
         *gains(launched),
-        f"Times are the processor's, the best of at least {ROUNDS} turns: {processor()}, NumPy {np.__version__}.",
+        f"All times are processor times, the best of at least {ROUNDS} turns: {processor()}, NumPy {np.__version__}.",
     ]) + "\n"  # fmt: skip
 
 
 def operations(rows: Sequence[Counts]) -> list[str]:
-    """The section on what is left."""
+    """The section on operations."""
     ratios, least = [row.ours / row.theirs for row in rows], [row.ours / row.least for row in rows]
     return [
-        f"## Operations, beside those that Triton {triton.version()} leaves",
-        "Both get the same module, from our front end. Operations in loops count ten times. `make_ttir` is Triton's "
-        "pipeline without loop unrolling, which makes kernels longer. *Everything* adds all other passes of Triton and "
-        f"MLIR that could leave less: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
+        f"## Operations, compared with Triton {triton.version()}",
+        "Our passes and Triton's get the same module, from our front end. An operation in a loop counts ten times. "
+        "`make_ttir` is Triton's pipeline without loop unrolling, which makes kernels longer. *Everything* adds all "
+        f"other passes of Triton and MLIR that could remove operations: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
         table(
-            ("kernel", "before", "our passes", "`make_ttir`", "ours / it", "everything", "ours / it"),
+            ("kernel", "before", "our passes", "`make_ttir`", "ratio", "everything", "ratio"),
             [
                 (row.kernel, row.before, row.ours, row.theirs, ratio, row.least, other)
                 for row, ratio, other in zip(rows, ratios, least, strict=True)
@@ -197,7 +197,7 @@ def operations(rows: Sequence[Counts]) -> list[str]:
 
 
 def costs(rows: Sequence[Compiled]) -> list[str]:
-    """The section on how long passes take."""
+    """The section on compile time."""
     lines = []
     for name, passes, front_end in (
         ("with verification", "passes_verified", "front_end_verified"),
@@ -208,20 +208,21 @@ def costs(rows: Sequence[Compiled]) -> list[str]:
         mean = statistics.geometric_mean(mine / other for mine, other in pairs)
         lines.append((name, f"{theirs:.0f} ms", f"{ours:.0f} ms", ours / theirs, mean))
     return [
-        "## How long the passes take, beside the front end",
-        f"Sums over {len(rows)} kernels. Verified are what the front end makes, and what each pass changes.",
+        "## Time of the passes, compared with the front end",
+        f"Sums over {len(rows)} kernels. The verifier runs after the front end, and after each pass that changed the "
+        "module.",
         table(("", "front end", "all passes", "ratio", "geometric mean of the ratios"), lines),
     ]
 
 
 def gains(rows: Sequence[Launched]) -> list[str]:
-    """The section on what passes buy."""
+    """The section on the speed of generated NumPy."""
     speedups = [row.without / row.passes for row in rows]
     return [
-        "## Generated NumPy, without passes and with them",
-        "Microseconds of a launch.",
+        "## Generated NumPy, with and without passes",
+        "Microseconds per launch.",
         table(
-            ("kernel", "without", "with passes", "times as fast"),
+            ("kernel", "without passes", "with passes", "speedup"),
             [
                 (row.kernel, f"{row.without * 1e6:.0f}", f"{row.passes * 1e6:.0f}", row.without / row.passes)
                 for row in rows
