@@ -378,8 +378,8 @@ def test_functions_replace_operations() -> None:
     ]
     rewriting(function(parameters, before), rules).leaves_text(
         function(parameters, after),
-        "the first function returns None, so its rule does not fit; the second one has a value for each result; the "
-        "third one has no values, as a store has no results",
+        "the first function returns None: its rule does not match; the second one returns a value for each result; "
+        "the third one returns no values, as a store has no results",
     )
 
 
@@ -398,7 +398,7 @@ def test_new_operations_are_tried() -> None:
     text = function("%x: i32, %y: i32", "%sum = arith.addi %x, %y : i32\ntt.return %sum : i32")
     names = ("addi", "muli", "andi", "ori", "xori")
     rules = [rule(f"arith.{a}(x, y)", f"arith.{b}(x, y)") for a, b in zip(names, names[1:], strict=False)]
-    rewriting(text, rules).leaves_text(text.replace("addi", "xori"), "each rule makes what the next one replaces")
+    rewriting(text, rules).leaves_text(text.replace("addi", "xori"), "each rule makes work for the next one")
 
 
 def test_operands_inside_of_a_replacement_are_tried() -> None:
@@ -426,7 +426,7 @@ def test_users_are_tried_again() -> None:
     after = "%b = arith.ori %x, %one : i32\ntt.return %b : i32"
     rewriting(function("%x: i32, %one: i32", before), rules).leaves_text(
         function("%x: i32, %one: i32", after),
-        "%c is dead; then %a has one use and is replaced by %x; and then the other rule fits %b",
+        "%c is dead; then %a has one use and is replaced by %x; and then the other rule matches %b",
     )
 
 
@@ -514,7 +514,7 @@ def test_what_an_author_promises_stays() -> None:
         tt.return %n : i32
         """,
     )
-    rewriting(text, [ADD_0]).leaves_text(text, "the operation says more than its value: no rule may replace it")
+    rewriting(text, [ADD_0]).leaves_text(text, "a replacement would lose the author's hint")
 
 
 # --- rules that never end

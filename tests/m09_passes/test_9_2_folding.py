@@ -94,7 +94,7 @@ def test_nan_stays_an_operation() -> None:
         tt.return %nan : f32
         """,
     )
-    rewriting(text, FOLDING).leaves_text(text, "which NaN a device makes is its own affair")
+    rewriting(text, FOLDING).leaves_text(text, "a constant does not keep the bits of a NaN")
 
 
 def test_pointers_stay_operations() -> None:
@@ -106,7 +106,7 @@ def test_pointers_stay_operations() -> None:
         tt.return %p : !tt.ptr<f32>
         """,
     )
-    rewriting(text, FOLDING).leaves_text(text, "there are no constants of pointers")
+    rewriting(text, FOLDING).leaves_text(text, "there are no pointer constants")
 
 
 def instances(name: str) -> list[str]:
@@ -143,7 +143,7 @@ def test_values(name: str) -> None:
             call.refuse("a constant", left[0], f"its operands are constants, and its result is {expected}")
         got = computed(module)
         if bits(expected) != bits(got):
-            call.refuse(f"{expected}, which it computes", f"{got}, from\n{print_module(module)}")
+            call.refuse(f"the value that it computes, {expected}", f"{got}, from\n{print_module(module)}")
 
 
 def computed(module: Module) -> Any:
@@ -175,7 +175,7 @@ def test_real_triton_folds_to_the_same() -> None:
         call = rewriting(text, FOLDING)
         got, wanted = computed(call.left), computed(alone(expected))
         if bits(got) != bits(wanted):
-            call.refuse(f"{wanted}, as of real Triton's canonicalizer", str(got))
+            call.refuse(f"{wanted}, as after real Triton's canonicalizer", str(got))
         compared += 1
     assert compared > 200, compared
 
@@ -279,7 +279,7 @@ def test_constants_inside_of_loops_and_branches() -> None:
         around = constant.parent_op
         if around is None or around.name != "tt.func":
             call.fail(
-                "all constants in the function's own block", around and around.name, "there they are visible everywhere"
+                "all constants in the function's own block", around and around.name, "there they dominate all uses"
             )
 
 
@@ -339,4 +339,4 @@ def test_constants_in_a_branch_inside_of_a_reduction() -> None:
     """
     line = "        %two = arith.constant 2 : i32\n"
     text, after = (function("%x: tensor<4xi32>, %c: i1", body) for body in (before, line + before.replace(line, "")))
-    rewriting(text, FOLDING).leaves_text(after, "the function's own block is around the branch and the reduction")
+    rewriting(text, FOLDING).leaves_text(after, "constants move to the function's own block")

@@ -607,7 +607,7 @@ def judge(group: Callable[[], list[Rule]], snippet: Snippet) -> None:
         got, most = size(ours), size(least)
         left = f"{got[0]} operations, {got[1]} elements:\n{print_module(ours)}"
         if snippet.promised is not None and got[0] > snippet.promised:
-            call.refuse(f"at most {snippet.promised} operations", left, f"real Triton leaves {most[0]}: do better")
+            call.refuse(f"at most {snippet.promised} operations", left, f"fewer than real Triton's {most[0]}")
         if got > most:
             expected = f"at most {most[0]} operations, {most[1]} elements"
             call.refuse(expected, left, f"real Triton leaves\n{print_module(least)}")

@@ -57,7 +57,7 @@ def judge(words: str, rules: Sequence[Rule], make: Make) -> bool:
         changed = call()
         verify(module)
     except (RewriteError, VerificationError) as error:
-        tell(words, make, "a module that is well formed", f"{type(error).__name__}: {error.message}", module)
+        tell(words, make, "a valid module", f"{type(error).__name__}: {error.message}", module)
     got = outcome(module, arguments)
     if got is None or not same(expected, got):
         tell(words, make, shown(expected), shown(got), module)

@@ -150,7 +150,7 @@ def test_known_from_around() -> None:
     }
     """
     asked = put(merge_equal, kernel(PARAMETERS, lines))
-    asked.leaves({"arith.addi": 1}, "%v is visible in both branches, and in the loop")
+    asked.leaves({"arith.addi": 1}, "%v dominates both branches, and the loop")
     asked.leaves_no_more_than("cse")
 
 
@@ -165,7 +165,7 @@ def test_what_a_branch_computes_is_its_own(second: str) -> None:
       tt.store %p, %w : !tt.ptr<i32>
     }}
     """
-    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("%v is not visible where %w is")
+    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("%v does not dominate %w")
 
 
 def test_what_a_loop_computes_is_its_own() -> None:
@@ -185,7 +185,7 @@ def test_what_a_loop_computes_is_its_own() -> None:
     %e = arith.addi %z, %d : i32
     tt.store %p, %e : !tt.ptr<i32>
     """
-    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("the products stand in three blocks beside each other")
+    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("none of the three products dominates another one")
 
 
 def test_functions_are_apart() -> None:
@@ -242,7 +242,7 @@ OTHER_SUMS = {
 @pytest.mark.parametrize("what", SAME_SUMS)
 def test_equal_regions(what: str) -> None:
     asked = put(merge_equal, kernel(PARAMETERS, sums(*SAME_SUMS[what])))
-    asked.leaves({"tt.reduce": 1}, f"{what}: both combine %t alike")
+    asked.leaves({"tt.reduce": 1}, f"{what}: both combine %t in the same way")
     if what != "sums in another order":
         asked.leaves_no_more_than("cse")
 
@@ -314,7 +314,7 @@ BETWEEN = SAME | CHANGED
 def test_two_loads_and_between_them(what: str) -> None:
     between, loads = BETWEEN[what]
     lines = "\n".join([LOAD.format("v"), between, LOAD.format("w"), "%r = arith.subi %v, %w : i32", use("%r: i32")])
-    because = "memory is as it was" if what in SAME else f"{what} may have changed memory"
+    because = "memory has not changed" if what in SAME else f"{what} may have changed memory"
     put(merge_equal, kernel(PARAMETERS, lines)).leaves({"tt.load": loads}, because)
 
 
@@ -325,7 +325,7 @@ def test_masks_of_loads() -> None:
     %d = tt.load %p, %c, %b : !tt.ptr<i32>
     """
     text = kernel(PARAMETERS, lines + use(*(f"%{name}: i32" for name in "vwd")))
-    put(merge_equal, text).changes_nothing("they differ in what a masked lane gets")
+    put(merge_equal, text).changes_nothing("they differ in the value of masked-off elements")
 
 
 ASSEMBLY = (
@@ -342,12 +342,12 @@ STAY = {
 @pytest.mark.parametrize("what", STAY)
 def test_operations_with_effects(what: str) -> None:
     lines = "\n".join([STAY[what].format("v"), STAY[what].format("w"), use("%v: i32", "%w: i32")])
-    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing(f"{what} all happen")
+    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing(f"{what} write, so all of them stay")
 
 
 def test_prints_and_stores_all_happen() -> None:
     lines = 'tt.print "a" {hex = false, isSigned = array<i32: 1>} : %a : i32\ntt.store %p, %a : !tt.ptr<i32>\n' * 2
-    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("operations that write, or print, all happen")
+    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("all operations that write or print stay")
 
 
 def test_assembly_without_effects() -> None:

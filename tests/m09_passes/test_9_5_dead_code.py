@@ -82,7 +82,7 @@ def test_what_a_function_returns_and_calls() -> None:
     }
     """
     asked = put(eliminate_dead_code, text.replace("DEAD", "%u = arith.subi %v, %w : i32"))
-    asked.leaves_text(text.replace("DEAD", ""), "callers read what a function returns, and a call may do anything")
+    asked.leaves_text(text.replace("DEAD", ""), "callers use returned values, and a call may have any effect")
 
 
 # --- branches
@@ -236,7 +236,7 @@ def test_loops_without_effects() -> None:
         }
         """,
         "",
-        "a loop that writes nothing, and whose results nobody uses, goes with all that is inside",
+        "the loop writes nothing, and nobody uses its results: it is erased with all operations inside",
     )
 
 
@@ -384,7 +384,7 @@ def test_planted_values(drawn: Kernel, seed: int) -> None:
     text = print_module(sources.compiled(to_source(drawn)))
     bare = put(eliminate_dead_code, text).left
     more = print_module(planted(text, seed))
-    put(eliminate_dead_code, more).leaves_text(print_module(bare), "all else was planted")
+    put(eliminate_dead_code, more).leaves_text(print_module(bare), "the other operations were planted, and are dead")
 
 
 @one_in(8)

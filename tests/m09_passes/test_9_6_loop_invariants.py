@@ -186,7 +186,7 @@ def test_loops_that_may_not_run(what: str, rounds: str) -> None:
     if runs:
         judge(before, loop(ADD, KNOWN + harmful, bounds, "%a"), f"{rounds}: the loop runs")
     else:
-        because = f"{rounds}: the loop may not run, and {what} could do harm that the program does not"
+        because = f"{rounds}: the loop may not run, and then {what} could do harm in front of it"
         judge(before, loop(harmful.replace(free, "") + ADD, KNOWN + free, bounds, "%a"), because)
 
 
@@ -227,7 +227,7 @@ def test_while_loops_may_not_run() -> None:
           scf.yield
         }
         """,
-        "the body may not run at all, and in the condition each round has to look again",
+        "the body may never run, and the load in the condition must run in each round",
     )
 
 

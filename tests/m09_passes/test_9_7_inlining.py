@@ -200,7 +200,7 @@ def test_a_long_chain() -> None:
     ]
     last = function("f40", "x: i32", "", "%x: i32")
     text = module(calls("%r = tt.call @f0(%a) : (i32) -> i32"), *chain, last)
-    put(inline_calls, text).leaves({"arith.addi": 40, "tt.call": 0}, "each of the functions adds once")
+    put(inline_calls, text).leaves({"arith.addi": 40, "tt.call": 0}, "each of the 40 functions adds once")
 
 
 def test_functions_that_stay() -> None:
@@ -246,7 +246,7 @@ def test_recursion(which: str, kernel_first: bool) -> None:
     start_function = function("start", "x: i32", f"%v = tt.call @{names[0]}(%x) : (i32) -> i32", "%v: i32")
     parts = [start, start_function, *functions] if kernel_first else [*functions, start_function, start]
     call = described(f"inline_calls(module), where {which} call each other", inline_calls, parse_module(module(*parts)))
-    call.raises(CompilationError, " -> ".join([*names, names[0]]), because="the body would never end")
+    call.raises(CompilationError, " -> ".join([*names, names[0]]), because="inlining would never end")
     with pytest.raises(CompilationError) as raised:
         inline_calls(parse_module(module(*parts)))
     assert "start ->" not in str(raised.value), f"@start leads to the circle, but is not in it: {raised.value}"

@@ -83,9 +83,9 @@ def test_addresses() -> None:
         facts = asked.succeeds("facts of addresses")
         elements = pointers + up(8) * unit
         if false := untrue(facts, elements, unit):
-            asked.fail("facts that hold", facts, f"{false} does not hold of {shown(elements)}")
+            asked.fail("facts that hold", facts, f"{false} does not hold for {shown(elements)}")
         if facts.contiguity < SIZE or facts.divisibility < min(64, 8 * unit):
-            because = f"the addresses {shown(elements)} are those of neighbours of {unit} bytes"
+            because = f"the addresses {shown(elements)} belong to neighbouring elements of {unit} bytes"
             asked.fail(f"contiguity {SIZE}, divisibility {min(64, 8 * unit)}", facts, because)
 
 
@@ -182,10 +182,10 @@ def test_either_of_two(x: np.ndarray, y: np.ndarray, least: dict[str, int]) -> N
     known = asked.succeeds("facts of both")
     for elements in (x, y):
         if false := untrue(known, elements):
-            asked.fail("facts that hold of both", known, f"{false} does not hold of {shown(elements)}")
+            asked.fail("facts that hold for both", known, f"{false} does not hold for {shown(elements)}")
     for name, number in least.items():
         if getattr(known, name) < number:
-            asked.fail(f"{name} {number}", known, f"that holds of {shown(x)} and of {shown(y)}")
+            asked.fail(f"{name} {number}", known, f"this holds for {shown(x)} and for {shown(y)}")
 
 
 def test_either_of_two_addresses() -> None:

@@ -123,7 +123,7 @@ def test_loops_of_one_round_or_none() -> None:
         unwrap_known,
         FOR.format("%k7 to %k10 step %k4"),
         ONCE,
-        "it runs once, with %i = 7, and results in what it yields",
+        "it runs once, with %i = 7, and its results are the yielded values",
     )
     none = "%r = arith.subi %a, %b : i32\n" + STORE.format("%r")
     judge(unwrap_known, FOR.format("%k7 to %k4 step %k1"), none, "it does not run, and results in the initial values")
@@ -360,7 +360,7 @@ DEAR = {
 def test_branches_that_stay(what: str, side: str) -> None:
     lines = (HARMFUL | DEAR)[what]
     sides = branch(lines, "", "%m, %b") if side == "then" else branch("", lines, "%b, %m")
-    because = f"the branch protects {what}" if what in HARMFUL else f"{what} costs more than a branch"
+    because = f"the branch prevents harm by {what}" if what in HARMFUL else f"{what} costs more than a branch"
     stays(predicate_branches, sides + STORE.format("%v"), because)
 
 
@@ -394,7 +394,7 @@ def test_how_much_is_small() -> None:
         lines = branch(chain("m", then) + "\n" + constants, chain("n", otherwise), yields) + STORE.format("%v")
         (found,) = [o for o in parse_module(kernel(PARAMETERS, lines)).walk() if o.name == "scf.if"]
         call = described(f"is_worth_it(an scf.if with {then} and {otherwise} additions)", is_worth_it, found)
-        call.returns(then + otherwise <= BUDGET, because=f"{BUDGET} operations may run in vain, beside constants")
+        call.returns(then + otherwise <= BUDGET, because=f"{BUDGET} operations are allowed, besides constants")
 
 
 def test_a_branch_without_results_stays() -> None:

@@ -100,7 +100,7 @@ class of(described):
         wanted = ", ".join(f"{name} {number}" for name, number in least.items())
         facts = self.succeeds(wanted or "facts")
         if false := untrue(facts, self.result):
-            self.fail(wanted or "facts that hold", facts, f"{false} does not hold of the result")
+            self.fail(wanted or "facts that hold", facts, f"{false} does not hold for the result")
         for name, number in least.items():
             if getattr(facts, name) < number:
                 self.fail(f"{name} {number}, or more", facts)
@@ -118,7 +118,7 @@ def interpreted(module: Module) -> Iterator[None]:
         for axis, facts in enumerate(analysis[value]):
             along = np.moveaxis(array, axis, -1) if array.ndim else array.reshape(1)
             false = untrue(facts, along, unit_of(value.type))
-            assert not false, f"%{value.name}, axis {axis}: {false} does not hold of {shown(along)[:100]}, {facts}"
+            assert not false, f"%{value.name}, axis {axis}: {false} does not hold for {shown(along)[:100]}, {facts}"
 
     def checked(program: interpreter.Program, block: Block, *arguments: Any) -> Any:
         ends = run(program, block, *arguments)

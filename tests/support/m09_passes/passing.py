@@ -64,13 +64,13 @@ class put(described):
         try:
             verify(module)
         except VerificationError as error:
-            self.refuse("a module that is well formed", f"{error.message}, in\n{after}")
+            self.refuse("a valid module", f"{error.message}, in\n{after}")
         really = after != print_module(parse_module(self.text))
         if changed is not really:
-            self.refuse(f"{really}: whether it changed the module", f"{changed!r}, and the module\n{after}")
-        again = described("a second run of the pass", self.pass_, module).succeeds("nothing more to do")
+            self.refuse(f"{really} (whether the module changed)", f"{changed!r}, with the module\n{after}")
+        again = described("a second run of the pass", self.pass_, module).succeeds("no more changes")
         if again or print_module(module) != after:
-            self.refuse(f"nothing more to do for a second run on\n{after}", f"{again}, and\n{print_module(module)}")
+            self.refuse(f"False, and no change, from a second run on\n{after}", f"{again}, and\n{print_module(module)}")
         return module
 
     def refuse(self, expected: str, got: str, because: str = "") -> None:
@@ -84,7 +84,7 @@ class put(described):
         found = operations(self.left)
         if any(found[name] != number for name, number in expected.items()):
             words = ", ".join(f"{number} {name}" for name, number in expected.items())
-            self.refuse(f"{words} in what is left", f"\n{print_module(self.left)}", because)
+            self.refuse(f"{words} after the pass", f"\n{print_module(self.left)}", because)
         return self.left
 
     def leaves_text(self, expected: str, because: str = "") -> None:
@@ -109,7 +109,7 @@ class put(described):
         left = parse_module(triton.canonical(print_module(self.left), [tidy])) if tidy else self.left
         ours, most = count(left), count(parse_module(theirs))
         if ours > most:
-            expected = f"at most {most} operations, where one in a loop counts ten"
+            expected = f"at most {most} operations (an operation in a loop counts ten times)"
             because = f"real Triton's {' and '.join(passes)} leave\n{theirs}"
             self.refuse(expected, f"{ours}:\n{print_module(left)}", because)
 
