@@ -30,7 +30,7 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
     `inside` numbers the values that are defined in a region of an outer operation under comparison. All other values
     are compared by identity.
     """
-    # Task 9.4: `COMMUTATIVE`, `bits` and `contents` are for operands, attributes and regions.
+    # Task 9.4: Use `COMMUTATIVE` for operands, `bits` for attributes, and `contents` for regions.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
@@ -39,7 +39,7 @@ def contents(operation: Operation, inside: Numbers) -> Hashable:
 
     The regions of two sums are equal, although each adds arguments of its own block.
     """
-    # Task 9.4: Values that are defined inside correspond by their place. `number` is given.
+    # Task 9.4: Values that are defined inside correspond by position. `number` is given.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
@@ -66,10 +66,10 @@ class Merger:
         """Merge equal operations in a block and in the regions inside it, also with operations in `known`.
 
         Of two equal operations, the first one stays. Operations that write always stay. Operations with regions are
-        compared after their regions have been merged.
+        compared after the operations in their regions have been merged.
         """
-        # Task 9.4: Merge with operations that dominate only. Loads are equal if memory cannot have changed between
-        # them, on any way through the program: see `may_change_memory`.
+        # Task 9.4: Merge only with an operation that dominates. Two loads are equal only if no path of the program
+        # between them changes memory: see `may_change_memory`.
         raise NotImplementedError("Task 9.4: Common subexpressions")
 
 

@@ -24,7 +24,7 @@ SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "t
 def predicate_branches(module: Operation) -> bool:
     """Replace each `scf.if` that is worth it by its operations and selects; return whether there were any. (Given.)"""
     changed = False
-    for operation in reversed([*module.walk()]):  # inner ones first: without them, the outer one may be worth it
+    for operation in reversed([*module.walk()]):  # inner ones first: an outer one may be worth it without them
         if operation.name == "scf.if" and is_worth_it(operation):
             predicate(operation)
             changed = True

@@ -1,4 +1,4 @@
-"""Rewrite rules as data, and the driver that applies them until it has nothing left to try.
+"""Rewrite rules as data, and the driver that applies them until its worklist is empty.
 
     rule("arith.addi(x, 0)", "x")
     rule("arith.xori(arith.xori(x, C), D)", "arith.xori(x, arith.xori(C, D))")
@@ -189,8 +189,8 @@ class Rewriter(Builder):
         Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as rules have been
         applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
         """
-        # Task 9.1: Begin with all operations on the worklist, so that the first one is next: operands come before
-        # their users, so a rule that looks at both finds the operand in its final form.
+        # Task 9.1: Begin with all operations on the worklist, so that the first one is next. Then operands are in
+        # their final form before a rule looks at their users.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def apply(self, operation: Operation) -> Rule | None:
@@ -246,5 +246,5 @@ def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 
 def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
-    """Apply rules to all operations in `root` until none is left to try; return whether anything changed. (Given.)"""
+    """Apply rules to all operations in `root`, as `Rewriter.rewrite` does; return whether anything changed. (Given.)"""
     return Rewriter(by_root(rules)).rewrite(root)

@@ -30,7 +30,7 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
     `inside` numbers the values that are defined in a region of an outer operation under comparison. All other values
     are compared by identity.
     """
-    # [task 9.4] `COMMUTATIVE`, `bits` and `contents` are for operands, attributes and regions.
+    # [task 9.4] Use `COMMUTATIVE` for operands, `bits` for attributes, and `contents` for regions.
     operands = [inside.get(operand, id(operand)) for operand in operation.operands]
     return (
         operation.name,
@@ -47,7 +47,7 @@ def contents(operation: Operation, inside: Numbers) -> Hashable:
 
     The regions of two sums are equal, although each adds arguments of its own block.
     """
-    # [task 9.4] Values that are defined inside correspond by their place. `number` is given.
+    # [task 9.4] Values that are defined inside correspond by position. `number` is given.
     found: list[Hashable] = []
     for block in blocks_of(operation):
         number(block.arguments, inside)
@@ -81,10 +81,10 @@ class Merger:
         """Merge equal operations in a block and in the regions inside it, also with operations in `known`.
 
         Of two equal operations, the first one stays. Operations that write always stay. Operations with regions are
-        compared after their regions have been merged.
+        compared after the operations in their regions have been merged.
         """
-        # [task 9.4] Merge with operations that dominate only. Loads are equal if memory cannot have changed between
-        # them, on any way through the program: see `may_change_memory`.
+        # [task 9.4] Merge only with an operation that dominates. Two loads are equal only if no path of the program
+        # between them changes memory: see `may_change_memory`.
         added: list[Hashable] = []
         for operation in list(block.operations):
             self.writes += operation.name in LOOPS and may_change_memory(operation)

@@ -34,8 +34,8 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     Also None if the result is a pointer, because there are no pointer constants, or NaN, because a constant does not
     keep the bits of a NaN.
     """
-    # [task 9.2] `evaluate` takes NumPy scalars; it returns a list of scalars or arrays without axes, which `as_number`
-    # takes as well. NumPy must not warn of overflow.
+    # [task 9.2] `evaluate` takes NumPy scalars and returns a list of scalars or 0-dimensional arrays; `as_number`
+    # takes both. Suppress NumPy's warnings about overflow.
     scalars = [scalar_of(operand) for operand in operation.operands]
     if any(scalar is None for scalar in scalars) or is_pointer(operation.result.type):
         return None
@@ -69,9 +69,9 @@ def fold_range(rewriter: Rewriter, operation: Operation) -> Value | None:
 def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
     """The same constant at the beginning of the function, where it dominates all uses.
 
-    None if the constant is in the function's own block, at the beginning or not.
+    None if the constant is already in the function's own block, at any position.
     """
-    # [task 9.2] `parent_op` is the operation around an operation; the function is a `tt.func`.
+    # [task 9.2] `parent_op` is the enclosing operation; follow it up to the `tt.func`.
     around = operation.parent_op
     while around and around.name != "tt.func":
         around = around.parent_op

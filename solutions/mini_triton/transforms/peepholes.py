@@ -4,9 +4,9 @@ Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them.
 for NaN, infinities and -0.0, too: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0 for
 infinities; and `(x + a) + b` is rounded twice.
 
-Tests judge each group alone, together with `FOLDING`: a rule in `integers` does not help another group. For each group
-they list functions, one line each in `tests/m09_passes/test_9_3_peepholes.py`; a group is complete when no more is left
-of these functions than real Triton leaves.
+The tests run each group alone, together with `FOLDING`, so a rule in `integers` does not help another group. For each
+group, `tests/m09_passes/test_9_3_peepholes.py` lists small functions. A group is complete when it leaves no more
+operations of these functions than real Triton.
 
 Source: MLIR's `ArithCanonicalization.td`; Triton's `Combine.td`, `ReorderBroadcast.cpp` and `Ops.cpp`.
 """
@@ -237,7 +237,7 @@ def integers() -> list[Rule]:
     - An operation undoes the one before: `(x + y) - y`.
     - An operation and the one before it both have a constant operand: one operation is enough.
 
-    Division by 0 is undefined on a device. Here it has the value that `evaluate` gives it, and rules keep that value.
+    Division by 0 is undefined on a device. Here, rules must keep the result that `evaluate` computes.
 
     The given rules bring operations into one form, so that your rules can rely on it: constants are on the right, and
     `x - 3` becomes `x + -3`.

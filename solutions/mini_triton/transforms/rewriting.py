@@ -1,4 +1,4 @@
-"""Rewrite rules as data, and the driver that applies them until it has nothing left to try.
+"""Rewrite rules as data, and the driver that applies them until its worklist is empty.
 
     rule("arith.addi(x, 0)", "x")
     rule("arith.xori(arith.xori(x, C), D)", "arith.xori(x, arith.xori(C, D))")
@@ -206,8 +206,8 @@ class Rewriter(Builder):
         Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as rules have been
         applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
         """
-        # [task 9.1] Begin with all operations on the worklist, so that the first one is next: operands come before
-        # their users, so a rule that looks at both finds the operand in its final form.
+        # [task 9.1] Begin with all operations on the worklist, so that the first one is next. Then operands are in
+        # their final form before a rule looks at their users.
         self.worklist = dict.fromkeys(reversed([*root.walk()]))
         applied: list[Rule] = []
         limit = PATIENCE * len(self.worklist)
@@ -287,5 +287,5 @@ def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
 
 
 def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
-    """Apply rules to all operations in `root` until none is left to try; return whether anything changed. (Given.)"""
+    """Apply rules to all operations in `root`, as `Rewriter.rewrite` does; return whether anything changed. (Given.)"""
     return Rewriter(by_root(rules)).rewrite(root)
