@@ -242,6 +242,7 @@ def integers() -> list[Rule]:
         *(rule(f"arith.{name}(x, C)", "x", when) for name, when in (("maxsi", is_least), ("minsi", is_greatest))),
         *(rule(f"arith.{name}(x, C)", "C", when) for name, when in (("maxsi", is_greatest), ("minsi", is_least))),
         *(rule(both, "0") for both in orders("arith.andi", "x", "arith.xori(x, -1)")),
+        *(rule(either, "-1") for either in orders("arith.ori", "x", "arith.xori(x, -1)")),
         *(rule(f"arith.subi({total}, y)", "x") for total in orders("arith.addi", "x", "y")),
         *(
             rule(twice, once)
@@ -249,6 +250,8 @@ def integers() -> list[Rule]:
             for once in orders(name, "x", "y")
             for twice in orders(name, once, "y")
         ),
+        rule("arith.subi(arith.subi(x, y), x)", "arith.subi(0, y)"),
+        *(rule(twice, "x") for once in orders("arith.xori", "x", "y") for twice in orders("arith.xori", once, "y")),
         rule("arith.addi(arith.addi(x, C), D)", "arith.addi(x, arith.addi(C, D))"),
         rule("arith.addi(arith.subi(C, x), D)", "arith.subi(arith.addi(C, D), x)"),
     ]
@@ -264,18 +267,19 @@ def comparisons_and_selects() -> list[Rule]:
 
     - A value is compared with itself. An unsigned integer is compared with 0.
     - A boolean is compared with a boolean constant. A boolean is widened and then compared with 0.
-    - A comparison is negated. (`arith.xori(x, true)` negates.)
-    - A select has a constant condition, or a negated one.
+    - A select has a constant condition, or a negated one. (`arith.xori(x, true)` negates.)
     - One value of a select is a select with the same condition.
     """
     rules = [
         *(rule(f"arith.cmpi.{p}(C, x)", f"arith.cmpi.{q}(x, C)", is_variable) for p, q in MIRRORED.items()),
+        *(rule(f"arith.xori(arith.cmpi.{p}(x, y), true)", f"arith.cmpi.{q}(x, y)") for p, q in NEGATED.items()),
         rule("arith.cmpi.eq(x, x)", "true"),
         rule("arith.cmpi.ne(x, false)", "x"),
         rule("arith.cmpi.ne(arith.extui(x), 0)", "x"),
         rule("arith.select(x, y, y)", "y"),
         rule("arith.select(x, true, false)", "x"),
         rule("arith.select(x, false, true)", negate),
+        rule("arith.select(x, arith.select(x, y, z), w)", "arith.select(x, y, w)"),
     ]
     # Task 9.3: Add rules for the other cases. In a pattern, `true` and `false` match only boolean constants.
     raise NotImplementedError("Task 9.3: Peepholes")

@@ -250,6 +250,7 @@ def integers() -> list[Rule]:
         *(rule(f"arith.{name}(x, C)", "x", when) for name, when in (("maxsi", is_least), ("minsi", is_greatest))),
         *(rule(f"arith.{name}(x, C)", "C", when) for name, when in (("maxsi", is_greatest), ("minsi", is_least))),
         *(rule(both, "0") for both in orders("arith.andi", "x", "arith.xori(x, -1)")),
+        *(rule(either, "-1") for either in orders("arith.ori", "x", "arith.xori(x, -1)")),
         *(rule(f"arith.subi({total}, y)", "x") for total in orders("arith.addi", "x", "y")),
         *(
             rule(twice, once)
@@ -257,6 +258,8 @@ def integers() -> list[Rule]:
             for once in orders(name, "x", "y")
             for twice in orders(name, once, "y")
         ),
+        rule("arith.subi(arith.subi(x, y), x)", "arith.subi(0, y)"),
+        *(rule(twice, "x") for once in orders("arith.xori", "x", "y") for twice in orders("arith.xori", once, "y")),
         rule("arith.addi(arith.addi(x, C), D)", "arith.addi(x, arith.addi(C, D))"),
         rule("arith.addi(arith.subi(C, x), D)", "arith.subi(arith.addi(C, D), x)"),
     ]
@@ -270,10 +273,7 @@ def integers() -> list[Rule]:
         *(rule(f"arith.{name}(x, -1)", "-1") for name in ("ori", "maxui")),
         *(rule(f"arith.{name}(x, x)", "x") for name in ("andi", "ori", "maxsi", "minsi", "maxui", "minui")),
         *(rule(f"arith.{name}(x, x)", "0") for name in ("subi", "xori")),
-        *(rule(either, "-1") for either in orders("arith.ori", "x", "arith.xori(x, -1)")),
         *(rule(total, "x") for total in orders("arith.addi", "arith.subi(x, y)", "y")),
-        rule("arith.subi(arith.subi(x, y), x)", "arith.subi(0, y)"),
-        *(rule(twice, "x") for once in orders("arith.xori", "x", "y") for twice in orders("arith.xori", once, "y")),
         *(
             rule(f"arith.{name}(arith.{name}(x, C), D)", f"arith.{name}(x, arith.{name}(C, D))")
             for name in ("muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui")
@@ -292,18 +292,19 @@ def comparisons_and_selects() -> list[Rule]:
 
     - A value is compared with itself. An unsigned integer is compared with 0.
     - A boolean is compared with a boolean constant. A boolean is widened and then compared with 0.
-    - A comparison is negated. (`arith.xori(x, true)` negates.)
-    - A select has a constant condition, or a negated one.
+    - A select has a constant condition, or a negated one. (`arith.xori(x, true)` negates.)
     - One value of a select is a select with the same condition.
     """
     rules = [
         *(rule(f"arith.cmpi.{p}(C, x)", f"arith.cmpi.{q}(x, C)", is_variable) for p, q in MIRRORED.items()),
+        *(rule(f"arith.xori(arith.cmpi.{p}(x, y), true)", f"arith.cmpi.{q}(x, y)") for p, q in NEGATED.items()),
         rule("arith.cmpi.eq(x, x)", "true"),
         rule("arith.cmpi.ne(x, false)", "x"),
         rule("arith.cmpi.ne(arith.extui(x), 0)", "x"),
         rule("arith.select(x, y, y)", "y"),
         rule("arith.select(x, true, false)", "x"),
         rule("arith.select(x, false, true)", negate),
+        rule("arith.select(x, arith.select(x, y, z), w)", "arith.select(x, y, w)"),
     ]
     # [task 9.3] Add rules for the other cases. In a pattern, `true` and `false` match only boolean constants.
     rules += [
@@ -315,11 +316,9 @@ def comparisons_and_selects() -> list[Rule]:
         rule("arith.cmpi.eq(x, false)", "arith.xori(x, true)"),
         rule("arith.cmpi.ne(x, true)", "arith.xori(x, true)"),
         rule("arith.cmpi.ne(arith.extsi(x), 0)", "x"),
-        *(rule(f"arith.xori(arith.cmpi.{p}(x, y), true)", f"arith.cmpi.{q}(x, y)") for p, q in NEGATED.items()),
         rule("arith.select(true, x, y)", "x"),
         rule("arith.select(false, x, y)", "y"),
         rule("arith.select(arith.xori(x, true), y, z)", "arith.select(x, z, y)"),
-        rule("arith.select(x, arith.select(x, y, z), w)", "arith.select(x, y, w)"),
         rule("arith.select(x, y, arith.select(x, z, w))", "arith.select(x, y, w)"),
     ]
     # [end]
