@@ -12,7 +12,7 @@ from mini_triton.ir.core import Operation
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.printer import print_module
 from mini_triton.transforms.axis_info import AxisAnalysis, Facts
-from mini_triton.transforms.coalescing import Access, Limits, accesses, fastest_axis, limits
+from mini_triton.transforms.coalescing import Access, Limits, accesses, limits
 from mini_triton.transforms.manager import optimize
 
 from tests.checks import calling, described
@@ -73,6 +73,24 @@ def test_branches() -> None:
     %next = arith.addi %zero, %n : i32
   }
   %value = arith.addi %m, %m : i32""").returns((1, 16, 1), "a branch without results has no second block")
+
+
+def test_values_inside_branches() -> None:
+    lines = """
+  scf.if %c {
+    %first = arith.addi %m, %m : i32
+  } else {
+    %second = arith.addi %eight, %eight : i32
+  }"""
+    for name, divisibility in (("first", 16), ("second", 8)):
+
+        def analyse(name: str = name) -> Any:
+            module = parse_module(FUNCTION.format(lines))
+            found = {value.name: value for operation in module.walk() for value in operation.results}
+            return AxisAnalysis(module)[found[name]]
+
+        asked = described(f"AxisAnalysis(module)[%{name}], where `m` is a multiple of 16:\n{lines}\n", analyse)
+        asked.returns((Facts(1, divisibility, 1),), "values inside branches have facts, too")
 
 
 def loop(step: str, first: str = "%zero", by: str = "%one", type: str = "i32") -> str:
@@ -237,6 +255,16 @@ else:
     where += 2
 tl.store(where, zero)
 """,
+    "inside a branch": """
+if n > 5:
+    tl.store(where, zero)
+""",
+    "inside the other branch": """
+if n > 5:
+    tl.debug_barrier()
+else:
+    tl.store(where + 8, zero)
+""",
     "a branch in a loop": """
 for i in range(n):
     tl.store(where, zero)
@@ -317,16 +345,16 @@ tt.func public @kernel(
 """
 
 
-def limited(access: str, threads: int = 128) -> described:
+def limited(access: str, threads: int = 128, axis: int = 0, text: str = ACCESS) -> described:
     """The limits of one access."""
 
     def ask() -> Any:
-        module = parse_module(ACCESS.replace("ACCESS", access))
+        module = parse_module(text.replace("ACCESS", access))
         (operation,) = (o for o in module.walk() if o.name in ("tt.load", "tt.store"))
-        return limits(operation, AxisAnalysis(module), 0, threads)
+        return limits(operation, AxisAnalysis(module), axis, threads)
 
     return described(
-        f"limits(operation, analysis, axis=0, threads={threads}), where the operation is\n  {access}\n", ask
+        f"limits(operation, analysis, axis={axis}, threads={threads}), where the operation is\n  {access}\n", ask
     )
 
 
@@ -348,10 +376,49 @@ def test_limits() -> None:
     )
 
 
-def test_axes() -> None:
-    for contiguities, axis in (((4, 1), 0), ((1, 4), 1), ((4, 4), 1), ((1, 1), 1), ((8, 16, 4), 1), ((2, 1, 2), 2)):
-        info = tuple(Facts(contiguity, 16) for contiguity in contiguities)
-        calling(fastest_axis, info).returns(axis)
+TILE = """
+tt.func public @kernel(%p: !tt.ptr<f32> {tt.divisibility = 16 : i32}, %n: i32) {
+  %rows = tt.make_range {start = 0 : i32, end = 16 : i32} : tensor<16xi32>
+  %columns = tt.make_range {start = 0 : i32, end = 64 : i32} : tensor<64xi32>
+  %row = tt.expand_dims %rows {axis = 1 : i32} : tensor<16xi32> -> tensor<16x1xi32>
+  %column = tt.expand_dims %columns {axis = 0 : i32} : tensor<64xi32> -> tensor<1x64xi32>
+  %row_end = tt.splat %n : i32 -> tensor<16x1xi32>
+  %column_end = tt.splat %n : i32 -> tensor<1x64xi32>
+  %row_inside = arith.cmpi slt, %row, %row_end : tensor<16x1xi32>
+  %column_inside = arith.cmpi slt, %column, %column_end : tensor<1x64xi32>
+  %row_mask = tt.broadcast %row_inside : tensor<16x1xi1> -> tensor<16x64xi1>
+  %column_mask = tt.broadcast %column_inside : tensor<1x64xi1> -> tensor<16x64xi1>
+  %row_all = tt.broadcast %row : tensor<16x1xi32> -> tensor<16x64xi32>
+  %column_all = tt.broadcast %column : tensor<1x64xi32> -> tensor<16x64xi32>
+  %width = arith.constant dense<64> : tensor<16x64xi32>
+  %height = arith.constant dense<16> : tensor<16x64xi32>
+  %row_far = arith.muli %row_all, %width : tensor<16x64xi32>
+  %column_far = arith.muli %column_all, %height : tensor<16x64xi32>
+  %by_row = arith.addi %row_far, %column_all : tensor<16x64xi32>
+  %by_column = arith.addi %column_far, %row_all : tensor<16x64xi32>
+  %base = tt.splat %p : !tt.ptr<f32> -> tensor<16x64x!tt.ptr<f32>>
+  %row_by_row = tt.addptr %base, %by_row : tensor<16x64x!tt.ptr<f32>>, tensor<16x64xi32>
+  %column_by_column = tt.addptr %base, %by_column : tensor<16x64x!tt.ptr<f32>>, tensor<16x64xi32>
+  ACCESS
+  tt.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "pointers, mask, axis, expected",
+    [
+        ("%row_by_row", "%row_mask", 1, Limits(64, 4, 8, 64)),
+        ("%row_by_row", "%column_mask", 1, Limits(64, 4, 8, 1)),
+        ("%column_by_column", "%row_mask", 0, Limits(16, 4, 8, 1)),
+        ("%column_by_column", "%column_mask", 0, Limits(16, 4, 8, 16)),
+    ],
+)
+def test_limits_of_masked_tiles(pointers: str, mask: str, axis: int, expected: Limits) -> None:
+    load = f"%v = tt.load {pointers}, {mask} : tensor<16x64x!tt.ptr<f32>>"
+    differs = "row" if mask == "%row_mask" else "column"
+    because = f"axis 0 counts rows, axis 1 columns; the mask is `{differs} < n`, so each {differs} has one mask value"
+    limited(load, axis=axis, text=TILE).returns(expected, because)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from mini_triton.transforms.axis_info import (
     choose,
     compare,
     divide,
+    expand_info,
     extremum,
     join,
     multiply,
@@ -116,6 +117,10 @@ def test_quotients() -> None:
     of(divide, same(36), same(8), result=same(4)).knows(constancy=16)
     of(divide, steps(4, 8, 16, 8, 24), same(8), result=steps(4, 1, 2, 1, 3)).knows(constancy=4)
     of(divide, same(48), steps(8, 4, 8), result=steps(8, 12, 6)).knows(constancy=8)
+    of(divide, up(0), same(64), result=same(0)).knows(constancy=16)
+    of(divide, steps(8, 80, 96), same(6), result=steps(8, 13, 16)).knows(constancy=8)
+    of(divide, steps(8, 80, 96), same(12), result=steps(8, 6, 8)).knows(constancy=8)
+    of(divide, same(-7), same(2), result=same(-3)).knows(constancy=16)
 
 
 def test_remainders() -> None:
@@ -124,6 +129,8 @@ def test_remainders() -> None:
     of(remainder, up(16), same(6), result=up(16) % 6).knows(contiguity=2, divisibility=2)
     of(remainder, up(2), same(4), result=up(2) % 4).knows(contiguity=2, divisibility=2)
     of(remainder, up(16), same(5), result=up(16) % 5).knows(contiguity=1)
+    of(remainder, up(0), same(64), result=up(0)).knows(contiguity=16)
+    of(remainder, same(-7), same(2), result=same(-1)).knows(constancy=16)
     of(remainder, same(24), same(16), result=same(8)).knows(divisibility=8, constancy=16)
     of(remainder, steps(4, 8, 20, 8, 4), same(12), result=steps(4, 8, 8, 8, 4)).knows(divisibility=4, constancy=4)
 
@@ -150,6 +157,8 @@ def test_comparisons(sign: str) -> None:
     compared(same(8), up(0), sign + "gt").knows(constancy=8)
     compared(same(12), up(0), sign + "le").knows(constancy=4)
     compared(up(4), same(16), sign + "lt").knows(constancy=4)
+    compared(up(0), same(64), sign + "lt").knows(constancy=16)
+    compared(same(64), up(0), sign + "gt").knows(constancy=16)
     for x, y in ((up(0), same(8)), (same(8), up(0)), (up(0), same(7)), (up(1), same(8)), (same(5), up(4))):
         for predicate in ("lt", "le", "gt", "ge"):
             compared(x, y, sign + predicate).knows(constancy=1)
@@ -185,7 +194,7 @@ def test_either_of_two(x: np.ndarray, y: np.ndarray, least: dict[str, int]) -> N
             asked.fail("facts that hold for both", known, f"{false} does not hold for {shown(elements)}")
     for name, number in least.items():
         if getattr(known, name) < number:
-            asked.fail(f"{name} {number}", known, f"this holds for {shown(x)} and for {shown(y)}")
+            asked.fail(f"{name} {number} or more", known, f"this holds for {shown(x)} and for {shown(y)}")
 
 
 def test_either_of_two_addresses() -> None:
@@ -228,7 +237,9 @@ def test_rules_are_true(x: np.ndarray, y: np.ndarray, condition: np.ndarray) -> 
 # --- operations: modules beside real Triton's layouts
 
 MODULE = """
-tt.func public @kernel(%p: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %n: i32 {tt.divisibility = 16 : i32}) {
+tt.func public @kernel(
+    %p: !tt.ptr<i8> {tt.divisibility = 16 : i32}, %q: !tt.ptr<f32> {tt.divisibility = 16 : i32},
+    %n: i32 {tt.divisibility = 16 : i32}) {
   %value = OPERATION
   tt.return
 }
@@ -278,6 +289,29 @@ def test_new_axes() -> None:
     lines = "  %s = arith.constant dense<4> : tensor<8xi32>\n"
     lines += "  %value = tt.expand_dims %s {axis = 1 : i32} : tensor<8xi32> -> tensor<8x1xi32>"
     known(lines).returns((Facts(1, 4, 8, 4), Facts(1, 4, 1, 4)), "it is still 4 everywhere")
+
+
+def test_new_axes_of_addresses() -> None:
+    lines = (
+        RANGE
+        + """  %s = tt.splat %q : !tt.ptr<f32> -> tensor<16x!tt.ptr<f32>>
+  %a = tt.addptr %s, %r : tensor<16x!tt.ptr<f32>>, tensor<16xi32>
+  %value = tt.expand_dims %a {axis = 1 : i32} : tensor<16x!tt.ptr<f32>> -> tensor<16x1x!tt.ptr<f32>>"""
+    )
+    known(lines).returns(
+        (Facts(16, 16, 1), Facts(1, 4, 1)), "each element of q + 32, q + 36, q + 40, ... is a multiple of 4"
+    )
+
+
+def test_new_axes_beside_two() -> None:
+    for first, second in ((2, 8), (8, 2)):
+        old = (Facts(1, first, 4), Facts(1, second, 4))
+        text = "  %x = tt.splat %n : i32 -> tensor<4x4xi32>\n"
+        text += "  %y = tt.expand_dims %x {axis = 0 : i32} : tensor<4x4xi32> -> tensor<1x4x4xi32>"
+        module = parse_module(MODULE.replace("%value = OPERATION", text))
+        expand = next(operation for operation in module.walk() if operation.name == "tt.expand_dims")
+        asked = described(f"expand_info(operation, [{old}]), where axis = 0", expand_info, expand, [old])
+        asked.returns((Facts(1, 8, 1), *old), "one axis says that all elements are multiples of 8")
 
 
 def test_repetition() -> None:

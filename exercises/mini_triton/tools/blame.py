@@ -50,7 +50,7 @@ class Blame:
             assert mask
             known = f"its mask is known to be the same for {counted(limits.mask)} only"
             return f"{known}: {described(self.origin((mask, axis), self.changing)[0], wanted)}"
-        return f"a program has only {counted(limits.threads)} for each thread"
+        return f"a program has only {counted(limits.share)} for each thread"
 
     def step(self, place: Place) -> str:
         """Why a value does not count up by one although its operands do."""

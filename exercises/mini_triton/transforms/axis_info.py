@@ -5,7 +5,8 @@
     constancy       length of the runs in which all elements are equal
 
 Runs begin at multiples of their length: with contiguity 4, the runs are elements 0 to 3, 4 to 7, and so on. All facts
-are powers of two, so the smaller of two facts divides the larger. A scalar counts as one axis of size 1.
+are powers of two, so the smaller of two facts divides the larger. No length exceeds the size of the axis. A scalar
+counts as one axis of size 1. With contiguity 1, each element is a run, so divisibility speaks of every element.
 
     16 17 18 19   40 41 42 43       contiguity 4, divisibility 8, constancy 1
      6  6  6  6    8  8  8  8       contiguity 1, divisibility 2, constancy 4
@@ -31,12 +32,22 @@ MOST = 2**62
 
 
 class Facts(NamedTuple):
-    """Facts along one axis. `value` is the constant that all elements equal, or None."""
+    """Facts along one axis. `value` is the constant that all elements equal, or None.
+
+    Only rules that ask for a constant operand need `value`. `arith.constant` sets it, and the operations that merely
+    pass elements on keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both are equal.
+    Arithmetic may leave it at None, and need not treat `x // 1` or `x % 1` specially: folding has computed those.
+    """
 
     contiguity: int = 1
     divisibility: int = 1
     constancy: int = 1
     value: int | None = None
+
+    def __repr__(self) -> str:
+        divisibility = "MOST" if self.divisibility == MOST else self.divisibility
+        lengths = f"contiguity={self.contiguity}, divisibility={divisibility}, constancy={self.constancy}"
+        return f"Facts({lengths}, value={self.value})"
 
 
 Info: TypeAlias = tuple[Facts, ...]
@@ -66,7 +77,7 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
 
 def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, bytes of an element for an address."""
-    # Task 9.8: When does a sum count up? There are two ways: take the longer runs. When is a sum constant?
+    # Task 9.8: When does a sum count up? There are two ways; choose the longer runs. When is a sum constant?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -82,13 +93,13 @@ def multiply(size: int, x: Facts, y: Facts) -> Facts:
 
 
 def divide(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x // y`.
+    """Facts of `x // y`, which rounds towards zero.
 
     If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. If `x` counts
     up in shorter runs only, nothing follows from them, as in real Triton.
     """
     # Task 9.8: Try 16 17 18 ... 31 divided by 4, by 8, by 6, and 2 3 4 ... 17 divided by 4: how long are the runs?
-    # The divisibility of a quotient is known if the divisor is a constant power of two.
+    # Does 2 divide 80 // 4, 80 // 8, 80 // 6? The divisibility is known if the divisor is a constant power of two.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -101,8 +112,9 @@ def remainder(size: int, x: Facts, y: Facts) -> Facts:
 def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
     """Facts of a comparison: only its constancy matters. `predicate` is MLIR's: "eq", "slt", "uge", ...
 
-    Masks are such comparisons. If one operand counts up along the whole axis and the other is constant, an ordering
-    comparison changes only once. For some predicates, the change is known to be between two runs.
+    Masks are such comparisons. Suppose that one operand counts up along the whole axis and that the other is constant.
+    Then the answer of <, <=, > or >= changes at most once along the axis. For some predicates, the change is known to
+    be at the beginning of a run, so the answer is constant in each run.
     """
     # Task 9.8: Compare 0 1 2 ... 15 with 8, by each of <, <=, >, >=, then 8 with 0 1 2 ... 15: where does it change?
     raise NotImplementedError("Task 9.8: Axis analysis")
@@ -110,7 +122,7 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts that hold for both of two values, and so for a value that is either of them."""
-    # Task 9.8: Keep the runs that both values have. `starts` gives the divisibility of shorter runs.
+    # Task 9.8: How long are the runs that both values have, and where do those begin?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -203,8 +215,12 @@ def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 
 def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`."""
-    # Task 9.8: Along the new axis, each element is a run by itself, even if it is inside a run along an old axis.
+    """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`.
+
+    Along the new axis each element is a run by itself, so divisibility speaks of all elements. Each old axis tells a
+    divisor of all elements; the largest one counts. Elements may be addresses: see `unit_of`.
+    """
+    # Task 9.8: What divides every element of a tensor whose runs are 8 9 10 11, 40 41 42 43?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -215,9 +231,10 @@ def broadcast_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 
 def trans_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    """Facts of `tt.trans`: axis `i` of the result is axis `order[i]` of the operand."""
-    # Task 9.8: `order` is an attribute.
-    raise NotImplementedError("Task 9.8: Axis analysis")
+    """Facts of `tt.trans`: axis `i` of the result is axis `order[i]` of the operand. (Given.)"""
+    order: Any = operation.attributes["order"]
+    (old,) = infos
+    return tuple(old[axis] for axis in order)
 
 
 def load_info(operation: Operation, infos: Sequence[Info]) -> Info:
@@ -305,7 +322,11 @@ class AxisAnalysis:
         return [self[operand] for operand in block.operations[-1].operands]
 
     def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results: those that hold after either branch. Without results, there may be no second block."""
+        """Facts of the results: those that hold after either branch.
+
+        Values inside the branches also need facts, even if the operation has no results. Without results, there may be
+        no second block.
+        """
         # Task 9.10: `merge` joins two lists of infos.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
@@ -316,6 +337,7 @@ class AxisAnalysis:
         the induction variable and the carried values.
         """
         # Task 9.10: A fact of the initial values may fail after a round. Weaken the facts until a round keeps them.
+        # What divides all values that the induction variable takes?
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_while(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:

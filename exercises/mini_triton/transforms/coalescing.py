@@ -30,7 +30,7 @@ class Limits(NamedTuple):
 
     neighbours: int  # elements known to be neighbours in memory
     alignment: int  # elements whose total size is known to divide the address of the first
-    threads: int  # elements that a program has for each of its threads
+    share: int  # all elements of the tensor, divided by the program's threads
     mask: int  # elements known to share a mask value; without a mask, the size of the axis
 
 
@@ -53,7 +53,7 @@ class Access:
     @property
     def bytes(self) -> int:
         """Bytes that one instruction moves for a thread."""
-        # Task 9.10: At least one element, at most `WIDEST` bytes, and no more elements than each limit allows.
+        # Task 9.10: Limits count elements.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 
@@ -73,12 +73,14 @@ def mask_of(operation: Operation) -> Value | None:
 
 
 def fastest_axis(info: Info) -> int:
-    """The axis along which the most addresses are known to be neighbours; among equals, the last."""
-    # Task 9.10: `info` has the facts of the pointers.
-    raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
+    """The axis along which the most addresses are known to be neighbours; among equals, the last. (Given.)"""
+    return max(range(len(info)), key=lambda axis: (info[axis].contiguity, axis))
 
 
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
-    """Limits of a load or a store in a program whose threads lie along this axis."""
-    # Task 9.10: The pointers are operand 0. `analysis[value]` has the facts of a value along all axes.
+    """Limits of a load or a store of a tensor in a program of so many threads, which lie along this axis.
+
+    Operand 0 has the pointers. `analysis[value]` has the facts of a value along all axes.
+    """
+    # Task 9.10: `Limits` says what each limit is. Which fact of which value gives it?
     raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")

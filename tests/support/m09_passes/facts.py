@@ -63,13 +63,19 @@ def counts_by(array: np.ndarray, length: int, step: int) -> bool:
 
 
 def untrue(facts: Facts, array: np.ndarray, unit: int = 1) -> str:
-    """The fact that does not hold of elements along the last axis; "" if all do."""
+    """The fact that does not hold for elements along the last axis; "" if all do."""
     size = array.shape[-1]
-    if not counts_by(array, min(facts.contiguity, size), unit):
+    for name in ("contiguity", "divisibility", "constancy"):
+        number = getattr(facts, name)
+        if number < 1 or number != power_of_two(number):
+            return f"{name} {number}, which is not a power of two,"
+        if name != "divisibility" and number > size:
+            return f"{name} {number}, which exceeds the axis of {size},"
+    if not counts_by(array, facts.contiguity, unit):
         return f"contiguity {facts.contiguity}"
-    if not counts_by(array, min(facts.constancy, size), 0):
+    if not counts_by(array, facts.constancy, 0):
         return f"constancy {facts.constancy}"
-    firsts = array.reshape(-1, min(facts.contiguity, size))[:, 0]
+    firsts = array.reshape(-1, facts.contiguity)[:, 0]
     if (firsts % facts.divisibility).any():
         return f"divisibility {facts.divisibility}"
     return "" if facts.value is None or (array == facts.value).all() else f"value {facts.value}"
@@ -97,13 +103,14 @@ class of(described):
     def knows(self, **least: int) -> None:
         """What it says is true of the result, and at least this much."""
         __tracebackhide__ = True
-        wanted = ", ".join(f"{name} {number}" for name, number in least.items())
-        facts = self.succeeds(wanted or "facts")
+        lower = " and ".join(f"{name} {number} or more" for name, number in least.items() if number > 1)
+        wanted = f"facts that hold, with {lower}" if lower else "facts that hold"
+        facts = self.succeeds(wanted)
         if false := untrue(facts, self.result):
-            self.fail(wanted or "facts that hold", facts, f"{false} does not hold for the result")
+            self.fail(wanted, facts, f"{false} does not hold for the result")
         for name, number in least.items():
             if getattr(facts, name) < number:
-                self.fail(f"{name} {number}, or more", facts)
+                self.fail(wanted, facts, f"{name} {number} holds for the result")
 
 
 @contextlib.contextmanager

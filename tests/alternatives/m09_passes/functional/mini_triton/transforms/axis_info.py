@@ -83,7 +83,7 @@ def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     (old,) = infos
     alone = [starts(facts, 1, unit_of(operation.result.type)) for facts in old]
     result = list(old)
-    result.insert(operation.attributes["axis"], Facts(divisibility=min(alone), value=old[-1].value))
+    result.insert(operation.attributes["axis"], Facts(divisibility=sorted(alone)[-1], value=old[-1].value))
     return tuple(result)
 
 
@@ -94,10 +94,6 @@ def broadcast_info(operation: Operation, infos: Sequence[Info]) -> Info:
         return Facts(facts.contiguity, facts.divisibility, size, facts.value) if repeated else facts
 
     return tuple(repeat(axis, facts) for axis, facts in enumerate(infos[0]))
-
-
-def trans_info(operation: Operation, infos: Sequence[Info]) -> Info:
-    return tuple(map(infos[0].__getitem__, operation.attributes["order"]))
 
 
 class AxisAnalysis:

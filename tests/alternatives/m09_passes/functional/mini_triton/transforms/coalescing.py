@@ -6,11 +6,6 @@ class Access:
         return elements * self.element
 
 
-def fastest_axis(info: Info) -> int:
-    ranked = sorted(enumerate(info), key=lambda pair: pair[1].contiguity)
-    return ranked[-1][0]
-
-
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
     pointers, mask = operation.operands[0], mask_of(operation)
     facts = analysis[pointers][axis]
