@@ -301,6 +301,11 @@ def test_new_axes_of_addresses() -> None:
     known(lines).returns(
         (Facts(16, 16, 1), Facts(1, 4, 1)), "each element of q + 32, q + 36, q + 40, ... is a multiple of 4"
     )
+    two = RANGE + "  %two = arith.constant dense<2> : tensor<16xi32>\n"
+    two += "  %h = arith.remsi %r, %two : tensor<16xi32>\n"
+    known(two + lines.removeprefix(RANGE).replace("%s, %r", "%s, %h")).returns(
+        (Facts(2, 8, 1), Facts(1, 4, 1)), "each element of q, q + 4, q, q + 4, ... is a multiple of 4"
+    )
 
 
 def test_new_axes_beside_two() -> None:
