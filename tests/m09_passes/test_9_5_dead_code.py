@@ -204,6 +204,11 @@ def test_dead_carried_values(what: str) -> None:
     judge(loop(*DEAD[what]), loop("", "", ""), f"{what}: nothing outside of them changes without them")
 
 
+def test_initial_values_of_dead_carried_values() -> None:
+    first = "%g = arith.muli %a, %a : i32\n"
+    judge(first + loop("s = %g", ADD.format("d", "s", "i"), "%d"), loop("", "", ""), "only the dead %s begins with %g")
+
+
 def test_live_carried_values() -> None:
     """What a result comes from, in any number of rounds."""
     because = "the result is %{} of the round before the last one"
@@ -324,7 +329,8 @@ def test_swapped_values_of_while_loops() -> None:
 def test_the_first_value_of_a_while_loop_is_dead() -> None:
     """What it carries first, and forwards first, is there for itself only."""
     dead = """
-    %v:2 = scf.while (%s = %b, %n = %a) : (i32, i32) -> (i32, i32) {
+    %g = arith.muli %b, %b : i32
+    %v:2 = scf.while (%s = %g, %n = %a) : (i32, i32) -> (i32, i32) {
       %m = arith.cmpi slt, %n, %b : i32
       scf.condition(%m) %s, %n : i32, i32
     } do {

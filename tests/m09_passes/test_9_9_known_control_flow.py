@@ -50,6 +50,7 @@ ROUNDS = {
     "%k1 to %k4 step %k1": 3,
     "%k0 to %k1 step %k1": 1,
     "%k7 to %k7 step %k1": 0,
+    "%k7 to %k7 step %a": 0,
     "%k10 to %k0 step %k1": 0,
     "%least to %k0 step %k10": 214748365,
     "%k10 to %minus step %a": 0,

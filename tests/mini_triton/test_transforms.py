@@ -132,6 +132,21 @@ def test_real_triton_accepts_every_result() -> None:
 
 # --- what they leave
 
+BRANCH = """
+tt.func public @kernel(%p: !tt.ptr<i32>, %a: i32, %c: i1) {
+  %false = arith.constant false
+  scf.if %c {
+    tt.store %p, %a, %false : !tt.ptr<i32>
+  }
+  tt.return
+}
+"""
+
+
+def test_a_branch_goes_with_the_last_operation_in_it() -> None:
+    module = optimized(BRANCH, "canonicalize")
+    assert all(operation.name != "scf.if" for operation in module.walk())
+
 
 def test_calls_are_inlined() -> None:
     made = triton.frontends([case.source() for case in CASES if case.kernel in ("scan_axes", "pick")], steps=True)

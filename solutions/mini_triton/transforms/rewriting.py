@@ -258,10 +258,15 @@ class Rewriter(Builder):
         # [end]
 
     def erase(self, operation: Operation) -> None:
-        """Erase an operation, and revisit those that compute its operands: they may be dead now. (Given.)"""
+        """Erase an operation, and revisit those that it may have kept alive. (Given.)
+
+        Those are the operations that compute its operands, and the one around it.
+        """
         self.changed = True
         inside = [*operation.walk()]
         used = [operand for inner in inside for operand in inner.operands if isinstance(operand, OpResult)]
+        if operation.parent_op is not None:
+            self.worklist[operation.parent_op] = None
         operation.erase()
         for operand in used:
             self.worklist[operand.owner] = None
