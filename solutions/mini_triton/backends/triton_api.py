@@ -98,7 +98,11 @@ class Kernel:
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
         self.asm = kernel.asm  # the stages by their names: "ttgir", "llir", "ptx", "cubin"
-        self.shared: int = kernel.metadata.shared  # bytes of shared memory that each program needs
+        known = kernel.metadata
+        self.name: str = known.name  # of the function in the cubin
+        self.num_warps: int = known.num_warps  # of each program: more than the option says, if warps have other jobs
+        self.shared: int = known.shared  # bytes of shared memory that each program needs
+        self.scratch: int = (known.global_scratch_size or 0) + (known.profile_scratch_size or 0)  # bytes for all
         self.ready: Any = None
 
     def launch(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:

@@ -2,7 +2,8 @@
 
 `frontend` parses and compiles modules; `written` does so with Python texts; `probes` asks what is recorded in
 `records/*.json`; `launches` runs kernels, on a GPU or by the interpreter; `hosts` calls the course's host functions;
-`threads` records which thread of a GPU holds which element. All import Triton: no test imports them.
+`threads` records which thread of a GPU holds which element; `ahead` compiles ahead of time. All import Triton: no test
+imports them.
 """
 
 from __future__ import annotations

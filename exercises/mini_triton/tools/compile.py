@@ -1,0 +1,180 @@
+"""Compile a kernel ahead of time: C source with its machine code in it, and a header. Neither needs Python to run.
+
+    python -m mini_triton.tools.compile kernel.py --kernel-name add --out-name add --target cuda:90 \\
+        --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024" --grid "(n + 1023) / 1024, 1, 1"
+
+writes `add.d9384e65_0d1d2d.c` and `.h`. A C program calls
+
+    CUresult add_d9384e65_0d1d2d(CUstream stream, CUdeviceptr x, CUdeviceptr y, CUdeviceptr out, int32_t n);
+
+It does not know the rules that the signature stands for: that is what `link.py` is for.
+
+Source: Triton's `python/triton/tools/compile.py`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from mini_triton.backends.handoff import Lowered
+from mini_triton.frontend.function import KernelSource
+from mini_triton.frontend.given.adopted import adopt
+from mini_triton.given import driver
+from mini_triton.given.compiler import ASTSource, compile
+from mini_triton.tools.given.templates import HEADER, SOURCE
+from mini_triton.tools.variant import Variant, declare, prototype, read_entry
+
+SCRATCH = ("global_scratch", "profile_scratch")
+"""What Triton's machine code has as arguments behind the kernel's own: memory for its own use, or a null pointer."""
+
+
+@dataclass
+class CompileArgs:
+    """The command line."""
+
+    path: str
+    kernel_name: str
+    signature: str
+    grid: str
+    target: str | None = None
+    num_warps: int = 1
+    num_stages: int = 3
+    out_name: str | None = None
+    out_path: Path | None = None
+
+
+def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
+    """Write C source and header. Returns the name of the C function, and the files.
+
+    Raises `ValueError` for a command line that does not fit the kernel, and `CompilationError` for a wrong kernel.
+    """
+    kernel = load_kernel(Path(args.path), args.kernel_name)
+    capability = capability_of_target(args.target)
+    # Task 10.4: `variant_of`, `lower`, `write_files`: in this order.
+    raise NotImplementedError("Task 10.4: Ahead of time")
+
+
+def load_kernel(path: Path, name: str) -> KernelSource:
+    """The kernel of this name in a Python file, which is executed: ours, or one of real Triton's. (Given.)"""
+    sys.path.insert(0, str(path.parent))  # it may import its neighbours
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    kernel = adopt(getattr(module, name, None))
+    if not isinstance(kernel, KernelSource):
+        raise ValueError(f"{path} has no kernel {name}: no function of this name is decorated with @triton.jit")
+    return kernel
+
+
+def capability_of_target(target: str | None) -> int:
+    """The compute capability of a target, "cuda:90" or "cuda:90:32"; without one, of the GPU that is here. (Given.)"""
+    if target is None:
+        here = driver.active.get_current_target()
+        if here.backend != "cuda":
+            raise ValueError("there is no GPU here to compile for: say which, such as --target cuda:90")
+        return int(here.arch)
+    match = re.fullmatch(r"cuda:(\d{2,3})(:32)?", target, re.ASCII)
+    if match is None:
+        raise ValueError(f"a target is spelled like cuda:90 or cuda:90:32, not {target!r}")
+    return int(match[1])
+
+
+def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
+    """The variant of the kernel that the command line asks for. (Given.)"""
+    names = list(kernel.signature.parameters)
+    texts = [text.strip() for text in args.signature.split(",")]
+    if len(texts) != len(names):
+        raise ValueError(
+            f"{args.kernel_name} has {len(names)} parameters, {', '.join(names)}, but the signature has {len(texts)}"
+        )
+    entries = dict(zip(names, map(read_entry, texts), strict=True))
+    return Variant(args.out_name or args.kernel_name, texts, entries, args.num_warps, args.num_stages)
+
+
+def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
+    """The kernel's machine code. Raises `RuntimeError` for a kernel that needs memory beside its arguments."""
+    # Task 10.4: `ASTSource` wants types by parameter, the known values, and for multiples of 16 the attributes
+    # `[["tt.divisibility", 16]]`. `compile` makes a compiled kernel of it, whose `lower` makes machine code.
+    # `lowered.kernel.scratch` counts bytes.
+    raise NotImplementedError("Task 10.4: Ahead of time")
+
+
+def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
+    """The three sizes of the grid, as expressions in C: `["(n + 1023) / 1024", "1", "1"]`.
+
+    The command line's may name any parameter, but C knows only those that it passes: of others, `known` has the value.
+    Raises `ValueError` if there are not three.
+    """
+    # Task 10.4: Replace whole names: BLOCK is not a part of BLOCK_M.
+    raise NotImplementedError("Task 10.4: Ahead of time")
+
+
+def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared: int) -> str:
+    """The end of the C function of this variant: it launches the kernel with the arguments that it was called with.
+
+    It returns what `cuLaunchKernel` returns. If the grid is empty, which CUDA refuses, nothing is launched, and that is
+    a success. `shared` is in bytes.
+    """
+    # Task 10.4: cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL): the function
+    # is the C variable `{variant.name}_func`, and the arguments are an array of pointers: to each argument that is
+    # passed, and to a null pointer for each of `SCRATCH`. The product of the sizes may overflow.
+    raise NotImplementedError("Task 10.4: Ahead of time")
+
+
+def write_files(variant: Variant, lowered: Lowered, args: CompileArgs) -> list[Path]:
+    """Write the C files, and return their paths. (Given.)"""
+    path = args.out_path or Path(variant.out_name)
+    header, source = (path.with_suffix(f".{variant.hash}_{variant.suffix}{end}") for end in (".h", ".c"))
+    kernel, cubin = lowered.kernel, lowered.asm["cubin"]
+    signature = {"name": variant.name, "prototype": prototype(declare(variant.passed))}
+    header.write_text(
+        HEADER.substitute(
+            signature,
+            arguments=declare(variant.arguments),
+            algorithm=variant.algorithm,
+            hints=" ".join(str(entry.hint or "-") for entry in variant.arguments.values()),
+        )
+    )
+    known = [f"{name}={value}" for name, value in variant.known.items()]
+    source.write_text(
+        SOURCE.substitute(
+            signature,
+            description=", ".join([f"{kernel.name} for sm_{lowered.capability}", *known, variant.options]),
+            header=header.name,
+            size=len(cubin),
+            cubin=fill(", ".join(map(str, cubin)), 120),
+            kernel=kernel.name,
+            shared=kernel.shared,
+            launch=write_launch(variant, sizes_of(args.grid, variant.known), kernel.num_warps, kernel.shared),
+        )
+    )
+    return [source, header]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("path", help="a Python file with the kernel, which is executed")
+    parser.add_argument("--kernel-name", "-n", required=True, help="the kernel's name there")
+    parser.add_argument("--target", "-t", help="cuda:90 for sm_90; without it, the GPU that is here")
+    parser.add_argument("--num-warps", "-w", type=int, default=1, help="of each program")
+    parser.add_argument("--num-stages", "-ns", type=int, default=3, help="of pipelined loops")
+    parser.add_argument("--out-name", "-on", help="the kernel's name in C")
+    parser.add_argument("--out-path", "-o", type=Path, help="where the files go, without suffix")
+    parser.add_argument("--signature", "-s", required=True, help='of each parameter, "*fp32:16, i32, 1024"')
+    parser.add_argument("--grid", "-g", required=True, help='in C, "(n + 1023) / 1024, 1, 1"')
+    compile_kernel(CompileArgs(**vars(parser.parse_args(arguments))))
+
+
+if __name__ == "__main__":
+    main()

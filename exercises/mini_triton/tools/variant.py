@@ -1,0 +1,134 @@
+"""A kernel compiled for one signature, as C sees it: its names, its arguments, and what is known of them.
+
+    "*fp32:16, i32, i32:1, 64"
+      │        │    │      └── a constant, which the compiler knows: not an argument
+      │        │    └── an integer that is always 1: the compiler knows it, and C does not pass it
+      │        └── an argument
+      └── a pointer whose address is a multiple of 16
+
+Source: `compile_kernel` in Triton's `python/triton/tools/compile.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mini_triton.formats import FORMATS, Kind
+from mini_triton.language.signature import parse_type
+
+WORDS = {"None": None, "True": True, "False": False}
+"""Constants that are not numbers."""
+LETTERS = {1: "c", 16: "d"}
+"""How a name spells a hint: constant, divisible."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a signature says of one parameter."""
+
+    type: str  # "*fp32", "i32", ...; "constexpr" for a constant
+    value: Any = None  # of a constant: a number, a bool, None
+    hint: int | None = None  # 16: it is a multiple of that; 1: it is 1
+
+
+def read_entry(text: str) -> Entry:
+    """What one entry of a signature says: `read_entry("i32:16")` is `Entry("i32", hint=16)`.
+
+    An int, a float, or one of `WORDS` is a constant: `read_entry("64")` is `Entry("constexpr", 64)`. Raises
+    `ValueError`, with the text, for a hint other than 1 and 16, and for one that cannot hold: only integers can be 1,
+    only integers and pointers multiples of 16. An unknown type is a `ValueError` as well: `parse_type` raises it.
+    """
+    # Task 10.4: What Python's `int`, then `float`, can read is a number: "-1" and "1e-5" are. `is_integer` tells
+    # integers, bools not among them.
+    raise NotImplementedError("Task 10.4: Ahead of time")
+
+
+def is_integer(type: str) -> bool:
+    """Whether arguments of this type are integers. (Given.)"""
+    return any(row.signature == type and row.kind is Kind.INT for row in FORMATS)
+
+
+def c_type(type: str) -> str:
+    """The type of an argument in C: "CUdeviceptr" for any pointer, "int32_t", "uint8_t", "float", ...
+
+    C reads the argument, and the GPU reads the same bytes: both must have one size. C has no type for the floats of 8
+    and 16 bits: their bits are an unsigned integer. A bool is one byte, "int8_t" for "i1" and "uint8_t" for "u1".
+    """
+    # Task 10.4: A row of `FORMATS` has the `kind`, the `width` and whether it is `signed`; "i1" is in no row.
+    raise NotImplementedError("Task 10.4: Ahead of time")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A kernel for one signature."""
+
+    out_name: str  # what C calls the kernel
+    texts: Sequence[str]  # the entries of the signature, as they were written
+    entries: Mapping[str, Entry]  # by parameter, in order
+    num_warps: int
+    num_stages: int
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """The values that the signature gives. (Given.)"""
+        return {name: entry.value for name, entry in self.entries.items() if entry.type == "constexpr"}
+
+    @property
+    def known(self) -> dict[str, Any]:
+        """The values that the compiler knows: the constants, and the integers that are 1. (Given.)"""
+        return self.constants | {name: 1 for name, entry in self.entries.items() if entry.hint == 1}
+
+    @property
+    def arguments(self) -> dict[str, Entry]:
+        """What every variant of the kernel has as arguments: all but the constants. (Given.)"""
+        return {name: entry for name, entry in self.entries.items() if entry.type != "constexpr"}
+
+    @property
+    def passed(self) -> dict[str, Entry]:
+        """The arguments that this variant's C function has: those that are not known. (Given.)"""
+        return {name: entry for name, entry in self.arguments.items() if name not in self.known}
+
+    @property
+    def options(self) -> str:
+        """The options, as names spell them: "warps4xstages3". (Given.)"""
+        return f"warps{self.num_warps}xstages{self.num_stages}"
+
+    @property
+    def hash(self) -> str:
+        """Eight digits that tell this signature and these options from others. (Given.)"""
+        return hashlib.sha256(" ".join([*self.texts, self.options]).encode()).hexdigest()[:8]
+
+    @property
+    def suffix(self) -> str:
+        """The hints: "0d3c" if parameter 0 is a multiple of 16, and parameter 3 is 1."""
+        # Task 10.4: Numbers count all parameters, from 0; `LETTERS` has the letters.
+        raise NotImplementedError("Task 10.4: Ahead of time")
+
+    @property
+    def name(self) -> str:
+        """The C function, as Triton calls it: `add_d9384e65_0d1d2d`. (Given.)"""
+        return f"{self.out_name}_{self.hash}_{self.suffix}"
+
+    @property
+    def algorithm(self) -> str:
+        """What variants have in common that the linker chooses between by hints: constants and options. (Given.)
+
+        It is part of a name in C: the characters that cannot be are letters, "m1" for -1 and "0p5" for 0.5. Triton
+        also counts what is known to be 1, and so never chooses a variant because an argument is 1.
+        """
+        constants = "x".join(map(str, self.constants.values()))
+        return re.sub(r"\W", "", constants.replace("-", "m").replace(".", "p")) + f"_{self.options}"
+
+
+def declare(arguments: Mapping[str, Entry]) -> str:
+    """Arguments as C declares them: "CUdeviceptr x, int32_t n". (Given.)"""
+    return ", ".join(f"{c_type(entry.type)} {name}" for name, entry in arguments.items())
+
+
+def prototype(*arguments: str) -> str:
+    """The parameters of a C function that launches: the stream, and arguments as they are declared. (Given.)"""
+    return ", ".join(filter(None, ("CUstream stream", *arguments)))

@@ -1,0 +1,1 @@
+"""Texts that the tools write. (Given.)"""

@@ -1,0 +1,166 @@
+"""Link variants of a kernel: one C function, which chooses by its arguments the best variant that is right for them.
+
+    python -m mini_triton.tools.link add.*.h -o add
+
+reads headers that `compile.py` wrote, and writes `add.c` and `add.h`. A C program calls
+
+    CUresult add_default(CUstream stream, CUdeviceptr x, CUdeviceptr y, CUdeviceptr out, int32_t n);
+
+Variants may also differ in constants or options, which no argument tells. Those are *algorithms*: `add` has a further
+argument, `algo_id`, which counts them in the order of the headers, and `add_default` takes the first.
+
+Source: Triton's `python/triton/tools/link.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mini_triton.tools.given.templates import ALGORITHM, LINKED, LINKED_HEADER
+from mini_triton.tools.variant import prototype
+
+DIRECTIVES = re.compile(r"// tt-linker: (\w+):(.*):(\w+)\n// tt-linker-hints: ?(.*)\n")
+
+
+class LinkError(ValueError):
+    """Headers that do not go together."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What the linker knows of a variant."""
+
+    name: str  # add_d9384e65_0d1d2d
+    algorithm: str  # 1024_warps1xstages3
+    arguments: Mapping[str, str]  # types in C by name, of all arguments
+    hints: Sequence[int | None]  # of each argument: 16, 1 or None
+
+    @property
+    def kernel(self) -> str:
+        """What C calls the kernel: "add". (Given.)"""
+        return self.name.rsplit("_", 2)[0]
+
+    @property
+    def declared(self) -> list[str]:
+        """All arguments as C declares them. (Given.)"""
+        return [f"{type} {name}" for name, type in self.arguments.items()]
+
+    @property
+    def passed(self) -> list[str]:
+        """The names of the arguments that this variant's function has: those that are not known to be 1. (Given.)"""
+        return [name for name, hint in zip(self.arguments, self.hints, strict=True) if hint != 1]
+
+
+def read_header(text: str) -> list[Compiled]:
+    """The variants that a header declares; none, if it is not one of `compile.py`. (Given.)"""
+    found = []
+    for name, arguments, algorithm, hints in DIRECTIVES.findall(text):
+        pairs = [argument.split() for argument in arguments.split(",") if argument]
+        numbers = [None if hint == "-" else int(hint) for hint in hints.split()]
+        found.append(Compiled(name, algorithm, {name: type for type, name in pairs}, numbers))
+    return found
+
+
+def group(variants: Iterable[Compiled]) -> dict[str, list[Compiled]]:
+    """The variants of each algorithm, both in the order of the headers.
+
+    Raises `LinkError`, with the names of two that differ, unless all are of one kernel, with the same arguments; and if
+    there is none.
+    """
+    # [task 10.4] Arguments are the same if names and types are.
+    algorithms: dict[str, list[Compiled]] = {}
+    first = None
+    for variant in variants:
+        first = first or variant
+        if variant.kernel != first.kernel or variant.declared != first.declared:
+            raise LinkError(f"{first.name} and {variant.name} are not variants of one kernel with the same arguments")
+        algorithms.setdefault(variant.algorithm, []).append(variant)
+    if first is None:
+        raise LinkError("there is no kernel in these headers")
+    return algorithms
+    # [end]
+
+
+def condition(variant: Compiled) -> str:
+    """When the variant is right for arguments, in C: "n == 1 && x % 16 == 0", or "1" if always."""
+    # [task 10.4] Its hints must hold. A number below 0 can be a multiple of 16, too.
+    terms = {1: "{} == 1", 16: "{} % 16 == 0"}
+    pairs = zip(variant.arguments, variant.hints, strict=True)
+    return " && ".join(terms[hint].format(name) for name, hint in pairs if hint) or "1"
+    # [end]
+
+
+def write_dispatcher(name: str, variants: Sequence[Compiled]) -> str:
+    """The C function `name` of an algorithm, with all arguments: it launches the most special variant that is right.
+
+    The more hints, the more special; of equals the first. If none is right, it returns CUDA_ERROR_INVALID_VALUE.
+    """
+    # [task 10.4] `passed` has what a variant's function takes behind the stream; `prototype(*declared)` is what stands
+    # in the parentheses of this one.
+    chosen = sorted(variants, key=lambda variant: variant.hints.count(None))
+    lines = [f"CUresult {name}({prototype(*variants[0].declared)}) {{"]
+    for variant in chosen:
+        lines += [
+            f"    if ({condition(variant)})",
+            f"        return {variant.name}({', '.join(['stream', *variant.passed])});",
+        ]
+    return "\n".join([*lines, "    return CUDA_ERROR_INVALID_VALUE;", "}"])
+    # [end]
+
+
+def link_headers(headers: Sequence[Path], out: Path) -> list[Path]:
+    """Write the C files that link the variants in these headers, and return their paths. (Given.)"""
+    variants = [variant for header in headers for variant in read_header(header.read_text())]
+    algorithms = group(variants)
+    first = variants[0]
+    names = {f"{first.kernel}_{algorithm}": chosen for algorithm, chosen in algorithms.items()}
+    whole = {"name": first.kernel, "prototype": prototype(*first.declared)}
+    header, source = out.with_suffix(".h"), out.with_suffix(".c")
+    declared = (ALGORITHM.substitute(name=name, prototype=whole["prototype"]) for name in names)
+    header.write_text(LINKED_HEADER.substitute(whole, algorithms="\n\n".join(declared)))
+    source.write_text(
+        LINKED.substitute(
+            whole,
+            header=header.name,
+            kernels="\n\n".join(map(declare_variant, variants)),
+            algorithms="\n\n".join(write_algorithm(name, chosen) for name, chosen in names.items()),
+            names=", ".join(names),
+            passed=", ".join(["stream", *first.arguments]),
+            load="\n".join(f"    load_{name}();" for name in names),
+            unload="\n".join(f"    unload_{name}();" for name in names),
+        )
+    )
+    return [source, header]
+
+
+def declare_variant(variant: Compiled) -> str:
+    """What the dispatcher calls of a variant. (Given.)"""
+    pairs = zip(variant.declared, variant.hints, strict=True)
+    passed = [declared for declared, hint in pairs if hint != 1]
+    return ALGORITHM.substitute(name=variant.name, prototype=prototype(*passed))
+
+
+def write_algorithm(name: str, variants: Sequence[Compiled]) -> str:
+    """An algorithm's three functions. (Given.)"""
+    functions = [write_dispatcher(name, variants)]
+    for verb in ("load", "unload"):
+        lines = (f"    {verb}_{variant.name}();" for variant in variants)
+        functions.append("\n".join([f"void {verb}_{name}(void) {{", *lines, "}"]))
+    return "\n\n".join(functions)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line."""
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("headers", nargs="+", type=Path, help="which compile.py has written")
+    parser.add_argument("--out", "-o", type=Path, required=True, help="where the files go, without suffix")
+    options = parser.parse_args(arguments)
+    link_headers(options.headers, options.out)
+
+
+if __name__ == "__main__":
+    main()
