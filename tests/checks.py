@@ -1,8 +1,8 @@
 """Failures that teach: what was called, what was expected, what came back, and why.
 
-    calling(promote, float16, bfloat16).returns(float16, because="real Triton's fp16 + bf16 is fp16")
-    calling(TensorType, (4, 3), F32).raises(ValueError, "element 1")
-    calling(getattr, F32, "width").returns(32)
+calling(promote, float16, bfloat16).returns(float16, because="real Triton's fp16 + bf16 is fp16")
+calling(TensorType, (4, 3), F32).raises(ValueError, "element 1")
+calling(getattr, F32, "width").returns(32)
 """
 
 from __future__ import annotations

@@ -142,6 +142,7 @@ DTYPES = {
         "int32 int64 int8 int_signed int_unsigned ptr standard_floating uint16 uint32 uint64 uint8"
     ).split()
 } | {
+    "SIGNEDNESS": "n.dtype.int_signedness == tl.dtype.SIGNEDNESS.SIGNED",
     "codegen_name": "x.dtype.codegen_name() == 'fp32'",
     "get_int_max_value": "n.dtype.get_int_max_value()",
     "get_int_min_value": "n.dtype.get_int_min_value()",

@@ -65,7 +65,13 @@ def test_a_name_of_one_branch_only() -> None:
     refuses(
         kernel("for i in range(n):\n    if i > 3:\n        y = i\n    tl.store(x, y)", ARGUMENTS), "y", line="(x, y)"
     )
+    no_more = kernel("y = None\nif n > 3:\n    y = n\ntl.store(x, y)", ARGUMENTS)
+    refuses(no_more, "y", "line 7", line="tl.store(x, y)")
+    judge([no_more])
     judge_bodies(
+        "y = None\nif n > 3:\n    y = n\n    tl.store(x, y)\ny = f\ntl.store(x, y)",
+        "y = None\nif n > 3:\n    tl.store(x, n)\nelse:\n    y = n\n    tl.store(x, y)",
+        "for k in range(n):\n    y = NONE\n    if k > 3:\n        if k > 4:\n            y = k\n    tl.store(x, k)",
         "if n > 3:\n    y = n\n    tl.store(x, y)\ny = f\ntl.store(x, y)",
         "if n > 3:\n    y = n\nelse:\n    y = f\n    y = 3\ntl.store(x, y)",
     )

@@ -330,7 +330,7 @@ def calls() -> list[Call]:
     casts: list[Call] = [(exact.fptosi, "f32", 1, (np.int32,)), (exact.fptoui, "f32", 1, (np.int64,))]
     casts += [(exact.sitofp, "i64", 1, (DTYPES["bf16"].type,)), (exact.uitofp, "i32", 1, (np.float32,))]
     casts += [(exact.fp_to_fp, "f32", 1, (DTYPES["f8E5M2"].type, "rtne")), (exact.truncf, "f64", 1, (np.float16,))]
-    return [*of_integers, *of_floats, (exact.fma, "f32", 3, ()), *casts]
+    return [*of_integers, *of_floats, *((exact.fma, type, 3, ()) for type in ("f32", "f64")), *casts]
 
 
 @pytest.mark.parametrize(("function", "type", "operands", "options"), calls())

@@ -51,15 +51,19 @@ statements = st.lists(
 )
 
 
-def read_by_python(text: str) -> set[str]:
-    """The names that Python's own compiler looks up outside of a function, with the attributes that follow them."""
-    names: dict[str, Any] = {}
-    exec(text, names)
+def read_by_python(text: str, parameters: set[str]) -> set[str]:
+    """The names that Python's own compiler reads before they have a value, with the attributes that follow them.
+
+    Outside of functions it looks up every name by `LOAD_NAME`, and its code is in the order in which Python runs it.
+    """
+    own = set(parameters)
     found: set[str] = set()
     path = ""
-    for instruction in dis.get_instructions(names["kernel"]):
-        if instruction.opname == "LOAD_GLOBAL":
-            path = str(instruction.argval)
+    for instruction in dis.get_instructions(compile(text, "body", "exec")):
+        if instruction.opname == "STORE_NAME":
+            own.add(str(instruction.argval))
+        if instruction.opname == "LOAD_NAME":
+            path = str(instruction.argval) if instruction.argval not in own else ""
         elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and path:
             path += f".{instruction.argval}"
         elif instruction.opname not in ("CACHE", "PUSH_NULL", "PRECALL"):
@@ -71,14 +75,18 @@ def read_by_python(text: str) -> set[str]:
 
 @given(st.sampled_from(["x, y", "x, /, y", "x, y, /", "x, *y", "x, y=1"]), statements)
 @example("x, y, /", [("{e}", "a", "x[a]")])
+@example("x, y", [("{n} = {e}", "a", "a"), ("{e}", "a", "a")])
+@example("x, y", [("{n} = {e}", "a", "b"), ("{n} = {e}", "b", "a")])
+@example("x, y", [("{n} = {e}", "a", "x"), ("{n} = {e}", "b", "a")])
 def test_paths(parameters: str, drawn: list[tuple[str, str, str]]) -> None:
     lines = [line for form, name, expression in drawn for line in form.format(n=name, e=expression).splitlines()]
     text = "\n    ".join([f"def kernel({parameters}):", *lines]) + "\n"
     (tree,) = ast.parse(text).body
     assert isinstance(tree, ast.FunctionDef)
     asked = described(f"paths(tree of\n{text})", paths, tree)
-    because = "Python's compiler looks these up outside of the function; sorted, they are the same in every process"
-    asked.returns(sorted(read_by_python(text)), because)
+    because = "Python reads these before the body gives them a value; sorted, they are the same in every process"
+    own = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
+    asked.returns(sorted(read_by_python("\n".join(lines), own)), because)
 
 
 # --- references

@@ -97,7 +97,7 @@ def test_texts_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_all_stages_of_a_kernel() -> None:
     program, texts = run(stages_for("cpu"), compilation()).succeeds()
-    assert list(texts) == ["source", "ttir", "numpy"], f"the texts of the stages for the CPU: {list(texts)}"
+    assert list(texts) == ["source", "ttir", "passes", "numpy"], f"the texts of the stages for the CPU: {list(texts)}"
     assert texts["source"] == kernels["copies"].source
     assert texts["numpy"] == program.source
     assert print_module(parse_module(str(texts["ttir"])), locations=True) == texts["ttir"]

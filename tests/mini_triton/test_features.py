@@ -76,7 +76,7 @@ def test_refusals(theme: str) -> None:
         assert not theirs, f"the feature is wrong, real Triton accepts this:\n{kernel.text}"
         ours = outcome(kernel)
         expected = f"a CompilationError that begins so: {theirs.diagnostic}"
-        if not isinstance(ours, CompilationError) or start_of(ours.message) != start_of(theirs.diagnostic):
+        if not isinstance(ours, CompilationError) or not start_of(ours.message).startswith(start_of(theirs.diagnostic)):
             fail(kernel, expected, ours, "people search for Triton's own sentence")
 
 
@@ -97,7 +97,7 @@ def test_beyond(feature: str) -> None:
 # --- on the CPU
 
 NUMBERS = {"i32": 3, "i64": 5, "u32": 7, "fp32": 1.5, "fp16": 0.5, "u1": 1}
-ELSEWHERE = re.compile(r"inline_asm|softmax|px\.to\(|show\((at \+ )?p|px \+ at, py")
+ELSEWHERE = re.compile(r"inline_asm|softmax|px\.to\(|show\((at \+ |\(|tl\.multiple_of\()?p|px \+ at, py")
 """Not compared: machine code of GPUs, addresses, and sums whose order decides the last digit."""
 
 

@@ -18,6 +18,7 @@ from mini_triton.language.tracing import trace
 
 from tests.oracles import triton
 from tests.support.m04_language.expressions import Arguments, Scene, judge
+from tests.support.sources import load
 
 SPELLED = {dtype: spelling for spelling, dtype in SPELLINGS.items()}
 VALUES: Arguments = {f"x_{spelling}": f"{spelling}[4]" for spelling in ("i32", "u32", "i64", "u64", "fp32", "fp64")}
@@ -83,7 +84,44 @@ def test_sorting() -> None:
     refused = ["sort(t, 0)", "sort(t, -1)", "sort(s)", "sort(p)"]
     if triton.version() < "3.9":
         judge(values, [f"tl.{call}" for call in (*accepted, *refused)])
-    Scene(values).refuses("tl.topk(x, 3)", ValueError, "power of two", "3")
+    for k, words in (
+        (3, "k must be a power of two"),
+        (0, "k must be greater than 0"),
+        (16, "k must not exceed the size"),
+    ):
+        Scene(values).refuses(f"tl.topk(x, {k})", ValueError, f"topk: {words}", str(k))
+
+
+SORTING = """
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, out, ROWS: tl.constexpr, COLUMNS: tl.constexpr, K: tl.constexpr, DOWN: tl.constexpr):
+    rows, columns = tl.arange(0, ROWS)[:, None], tl.arange(0, COLUMNS)[None, :]
+    values = tl.topk(tl.load(x + rows * COLUMNS + columns), K, descending=DOWN)
+    tl.store(out + rows * K + tl.arange(0, K)[None, :], values)
+
+@triton.jit
+def turned(x, out, COLUMNS: tl.constexpr):
+    at = tl.arange(0, COLUMNS)
+    tl.store(out + at, tl.flip(tl.topk(tl.load(x + at), 1) + at))
+"""
+
+
+@pytest.mark.parametrize("down", [True, False])
+def test_first_elements(down: bool) -> None:
+    """Of rows: the largest or the smallest ones, in order."""
+    kernels = load(SORTING, "sorting.py")
+    for rows, columns, k in ((1, 8, 8), (4, 8, 2), (2, 16, 1), (1, 1, 1)):
+        x = np.random.default_rng(rows + columns).permutation(rows * columns).reshape(rows, columns).astype(np.float32)
+        out = np.zeros((rows, k), np.float32)
+        kernels["kernel"][(1,)](x, out, rows, columns, k, down)
+        expected = np.sort(x, axis=1)
+        np.testing.assert_array_equal(out, (expected[:, ::-1] if down else expected)[:, :k])
+    turned = np.zeros(8, np.int32)
+    kernels["turned"][(1,)](np.arange(8, dtype=np.int32), turned, 8)
+    np.testing.assert_array_equal(turned, 7 + np.arange(8)[::-1])
 
 
 def test_swizzled_tiles() -> None:

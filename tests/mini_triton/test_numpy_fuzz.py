@@ -20,7 +20,7 @@ from tests import oracles
 from tests.oracles import gpu, interpreter
 from tests.oracles.launching import Launch, Launched
 from tests.support import sources
-from tests.support.m05_frontend.random_kernels import OPTIONS, Buffer, Kernel, kernels, launch, write
+from tests.support.m05_frontend.random_kernels import Buffer, Kernel, kernels, launch, of_text, write
 from tests.support.m06_codegen import closeness, numpy_backend
 
 MANY = 8  # times as many programs as a kernel is drawn for: more ways to go
@@ -67,7 +67,7 @@ def test_same_as_on_a_gpu(batch: int, device: str) -> None:
     written = [write(source, exact=i % 4 != 0) for i in range(BATCH)]
     modules = [compiled(kernel) for kernel in written]
     theirs = [launch(kernel, seed, MANY) for kernel in written]
-    ours = [ours_of(*of) for of in zip(written, modules, theirs, strict=True)]
+    ours = [of_text(*of) for of in zip(theirs, written, map(print_module, modules), strict=True)]
     launched = gpu.launch_many([*theirs, *ours])
     found = []
     refused = [i for i in range(BATCH) if any(GIVEN_UP in launched[i + j].diagnostic for j in (0, BATCH))]
@@ -109,12 +109,6 @@ def judge_on_gpu(
 def compiled(kernel: Kernel) -> Module:
     """What our front end makes of a kernel."""
     return sources.compiled(launch(kernel, 0).kernel)  # type: ignore[arg-type]
-
-
-def ours_of(kernel: Kernel, module: Module, asked: Launch) -> Launch:
-    """The same launch of our module."""
-    signature = [kind for kind in kernel.signature.values() if kind != "constexpr"]
-    return Launch(print_module(module), asked.grid, asked.arguments, options=OPTIONS, signature=signature)
 
 
 def in_all_modes(kernel: Kernel, module: Module, asked: Launch) -> list[Any]:

@@ -39,7 +39,7 @@ def test_a_page_of_a_kernel(target: str) -> None:
     page = write_page(kernel, target)
     assert page.startswith(f"matmul_kernel for {target}: a program has 8 warps of 32 threads\n")
     lines = re.findall(r"^(\w+) +\d+ (?:lines|operations|instructions) ", page, re.M)
-    assert lines == ["source", "ttir", "numpy", "ttgir", "llir", "ptx", "sass"]
+    assert lines == ["source", "ttir", "passes", "numpy", "ttgir", "llir", "ptx", "sass"]
     copies = accesses(kernel.asm["ptx"])["copy", 16]
     assert f"PTX   {copies} copies of 16" in page and f"SASS  {copies} copies of 16" in page
     assert f"{kernel.lower(target).kernel.shared} bytes a program" in page

@@ -73,11 +73,11 @@ def test_a_pass_that_does_nothing_is_everywhere(
     monkeypatch.setenv(inspection.DUMP_DIRECTORY, str(tmp_path / "dump"))
     kernel = warm()
     assert kernel.hash != first.hash, "the key knows the list of stages"
-    assert list(kernel.asm) == ["source", "ttir", "nothing", "numpy"]
-    assert kernel.asm["nothing"] == kernel.asm["ttir"]
+    assert list(kernel.asm) == ["source", "ttir", "passes", "nothing", "numpy"]
+    assert kernel.asm["nothing"] == kernel.asm["passes"]
     assert "──── copies: nothing, " in capsys.readouterr().out
     files = {path.name for path in (tmp_path / "dump" / kernel.hash).iterdir()}
-    assert files == {"copies.source.py", "copies.ttir", "copies.nothing.ttir", "copies.numpy.py"}
+    assert files == {f"copies.{name}" for name in ("source.py", "ttir", "passes.ttir", "nothing.ttir", "numpy.py")}
 
 
 def test_both_back_ends_get_what_the_last_pass_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,4 +170,5 @@ def test_nothing_is_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         counting(owner, name)
     warm()
+    assert calls.pop("print_module") == len([stage for stage in STAGES if stage.form is TTIR])
     assert set(calls.values()) == {1}, f"how often each is called on a cold launch: {calls}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import linecache
 import sys
 from types import FrameType
@@ -10,6 +11,8 @@ from typing import Any
 import mini_triton.language as tl
 import numpy as np
 import pytest
+from mini_triton.errors import CompilationError
+from mini_triton.language.constexpr import constexpr
 from mini_triton.runtime.binding import type_of
 
 from tests.support.sources import load
@@ -45,6 +48,75 @@ def kernels(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 )
 def test_annotations(annotation: Any, spelling: str) -> None:
     assert type_of(annotation) == spelling
+
+
+GLOBALS = """
+import triton
+import triton.language as tl
+
+STEP, SHADOWED = tl.constexpr(3), tl.constexpr(4)
+
+@triton.jit
+def fill(x):
+    tl.store(x, STEP)
+
+@triton.jit
+def shadow(x):
+    before = SHADOWED + 1
+    SHADOWED = before * 2
+    tl.store(x, SHADOWED)
+
+@triton.jit
+def uneven(x):
+    tl.store(x + tl.arange(2, 7), 1)
+
+@triton.jit(do_not_specialize=["N"])
+def unclear(x, N: tl.constexpr):
+    tl.store(x, N)
+"""
+
+
+@pytest.fixture
+def readers(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Kernels that read globals."""
+    monkeypatch.setenv("MINI_TRITON_CACHE_DIR", str(tmp_path))
+    return load(GLOBALS, "readers_of_globals.py")
+
+
+def test_a_global_changed_in_place(readers: dict[str, Any]) -> None:
+    x = np.zeros(1, np.int32)
+    readers["fill"][(1,)](x)
+    readers["STEP"].value = 9
+    with pytest.raises(RuntimeError, match=r"STEP has changed since fill was compiled, from constexpr\[3\]"):
+        readers["fill"][(1,)](x)
+    readers["STEP"].value = 3
+    readers["fill"][(1,)](x)
+    assert x == [3]
+
+
+def test_a_global_read_before_a_local_has_its_name(readers: dict[str, Any]) -> None:
+    x = np.zeros(1, np.int32)
+    readers["shadow"][(1,)](x)
+    assert x == [10]
+    readers["SHADOWED"] = constexpr(5)
+    with pytest.raises(RuntimeError, match="SHADOWED has changed"):
+        readers["shadow"][(1,)](x)
+
+
+def test_the_cause_of_an_error(readers: dict[str, Any]) -> None:
+    """It has Triton's words alone, after a launch and after `triton.compile`."""
+    triton: Any = importlib.import_module("mini_triton")
+    uneven = readers["uneven"]
+    source = triton.compiler.ASTSource(fn=uneven, signature={"x": "*i32"}, constexprs={})
+    for compile in (lambda: triton.compile(source), lambda: uneven[(1,)](np.zeros(1, np.int32))):
+        with pytest.raises(CompilationError) as caught:
+            compile()
+        assert str(caught.value.__cause__) == "arange's range must be a power of 2"
+
+
+def test_a_constant_that_is_not_to_be_specialized(readers: dict[str, Any]) -> None:
+    with pytest.raises(CompilationError, match="N marked as constexpr and listed in do_not_specialize"):
+        readers["unclear"][(1,)](np.zeros(1, np.int32), 5)
 
 
 def test_keywords_of_the_decorator(kernels: dict[str, Any]) -> None:

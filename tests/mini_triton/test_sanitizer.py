@@ -79,7 +79,7 @@ def test_only_what_is_asked_for_is_found(kind: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_corpus(case: Case) -> None:
     module = sources.compiled(case.source(), str(case.path))
-    kernel = SanitizedKernel(plan_of(print_module(module, locations=True)), [], frozenset(KINDS))
+    kernel = SanitizedKernel(plan_of(print_module(module, locations=True)), frozenset(KINDS))
     got, given, reachable = prepare(module, *inputs(case, values.SEED))
     with contextlib.redirect_stdout(io.StringIO()):
         kernel(case.grid, given, reachable)

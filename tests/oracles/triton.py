@@ -170,6 +170,19 @@ def compile_many(texts: Sequence[str], target: str = "sm_90", **options: Any) ->
     return [_compiled(answer) for answer in answers]
 
 
+def coalesced(texts: Sequence[str], target: str = "sm_80", warps: int = 4) -> list[str]:
+    """Modules in TTGIR, with the layouts that real Triton chooses for loads and stores. Fails if it refuses one."""
+    wanted = {"do": "frontend.coalesced", "capability": _capability(target), "warps": warps}
+    return [answer["text"] for answer in _insist_on("parser", [{**wanted, "text": text} for text in texts])]
+
+
+def assembled(texts: Sequence[str], target: str = "sm_80", **options: Any) -> list[str]:
+    """Modules in PTX. Options are Triton's. Fails if it refuses one."""
+    wanted = {"do": "frontend.assemble", "capability": _capability(target), "options": options}
+    requests = [{**wanted, "text": text} for text in texts]
+    return [answer["ptx"] for answer in _insist_on("compiler", requests, COMPILE_SECONDS)]
+
+
 def disassembled(cubin: bytes) -> str:
     """A cubin's machine code in words, by NVIDIA's disassembler."""
     return _insist("compiler", {"do": "frontend.disassemble", "cubin": cubin.hex()}, COMPILE_SECONDS)["sass"]
@@ -202,9 +215,15 @@ def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[
 
 
 def _insist(tier: str, request: dict[str, Any], seconds: float = PARSE_SECONDS) -> dict[str, Any]:
-    (answer,) = _ask(tier, [request], seconds)
-    assert answer["ok"], f"real Triton {version()} refused: {answer['diagnostic']}"
+    (answer,) = _insist_on(tier, [request], seconds)
     return answer
+
+
+def _insist_on(tier: str, requests: Sequence[dict[str, Any]], seconds: float = PARSE_SECONDS) -> list[dict[str, Any]]:
+    answers = _ask(tier, requests, seconds)
+    for answer in answers:
+        assert answer["ok"], f"real Triton {version()} refused: {answer['diagnostic']}"
+    return answers
 
 
 def _capability(target: str) -> int:

@@ -77,7 +77,15 @@ def select(emit: Emitter, operation: Operation) -> None:
     mask = emit.lift(emit.text(condition), emit.axes[condition], rank)
     by_address = is_pointer(result) and emit.origins[result] is None
     texts = [address(emit, value) if by_address else emit.text(value) for value in (x, y)]
-    emit.assign(result, f"{emit.arrays}.where({mask}, {', '.join(texts)})")
+    around = operation.parent_op
+    if emit.axes[condition] or (around and around.name in ("tt.reduce", "tt.scan")):  # there, whole slices are combined
+        emit.assign(result, f"{emit.arrays}.where({mask}, {', '.join(texts)})")
+        return
+    x_text, y_text = (  # one answer for all: then there is nothing to merge
+        emit.repeat(text, result.type, emit.axes[value], emit.axes[result])
+        for text, value in zip(texts, (x, y), strict=True)
+    )
+    emit.assign(result, f"{x_text} if {mask} else {y_text}")
 
 
 # --- accesses

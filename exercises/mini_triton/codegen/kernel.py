@@ -6,15 +6,15 @@ import hashlib
 import linecache
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mini_triton.codegen.emitter import Mode
+from mini_triton.codegen.emitter import Handler, Mode
 from mini_triton.codegen.library.programs import LazyPrograms, Programs
-from mini_triton.codegen.numpy_gen import generate
+from mini_triton.codegen.numpy_gen import HANDLERS, generate
 from mini_triton.codegen.pointers import Origins, origins, stored_to, waits
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.given.device_assert import DeviceAssertionError
@@ -28,11 +28,11 @@ Line = tuple[str, int]
 """Where in the kernel's source a line comes from, "file:line", and the rank of what it accesses."""
 
 
-def compile_module(module: Module, mode: Mode = "fast") -> NumpyKernel:
-    """The kernel of a module whose calls are inlined."""
+def compile_module(module: Module, mode: Mode = "fast", handlers: Mapping[str, Handler] = HANDLERS) -> NumpyKernel:
+    """The kernel of a module whose calls are inlined. `handlers` write its operations."""
     (function,) = module.body.operations
     leads = origins(function)
-    source, operations = generate(function, mode, leads)
+    source, operations = generate(function, mode, leads, handlers)
     types = [argument.type for argument in function.regions[0].block.arguments]
     chunk = sys.maxsize if mode == "batched" else chunk_size(function, leads)
     lines = {number: line_of(operation) for number, operation in operations.items()}

@@ -65,7 +65,7 @@ def clampf(x: Array, low: Array, high: Array, propagate_nan: str) -> Array:
 def fma(x: Array, y: Array, z: Array) -> Array:
     """`x * y + z`, rounded once, as if the product were exact. (Given.)"""
     if x.dtype == np.float64:
-        return np.vectorize(wide_fma, otypes=[np.float64])(x, y, z)
+        return wide_fma(x, y, z)
     product = x.astype(np.float64) * y.astype(np.float64)  # exact
     return rounded(odd(*two_sum(product, z.astype(np.float64))), x.dtype)
 
@@ -85,13 +85,47 @@ def odd(total: Array, error: Array) -> Array:
     return (bits + np.where(away, even, -even.astype(np.int64))).view(np.float64)
 
 
-def wide_fma(x: float, y: float, z: float) -> float:
-    """`fma` of two `float64`, by fractions. (Given.)"""
-    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
-        return x * y + z
+def wide_fma(x: Array, y: Array, z: Array) -> Array:
+    """`fma` of `float64`. Where no pair of floats overflows or underflows they hold everything exactly. (Given.)
+
+    Source: S. Boldo, G. Melquiond, Emulation of FMA and Correctly Rounded Sums, IEEE Transactions on Computers 57(4).
+    """
+    product, lost = two_product(x, y)
+    carry, rest = two_sum(z, lost)
+    total, more = two_sum(product, carry)
+    fits = (np.abs(z) < 2.0**1000) & moderate(x) & moderate(y)
+    result = np.where(fits, total + odd(*two_sum(rest, more)), x * y + z)
+    rare = ~fits & np.isfinite(x) & np.isfinite(y) & np.isfinite(z) & (x != 0) & (y != 0)
+    if rare.any():
+        operands = (operand[rare] for operand in np.broadcast_arrays(x, y, z))
+        result[rare] = [fma_of_fractions(*map(float, numbers)) for numbers in zip(*operands, strict=True)]
+    return result
+
+
+def moderate(x: Array) -> Array:
+    """Whether the product of two such numbers is far from the largest and from the smallest floats. (Given.)"""
+    return (np.abs(x) < 2.0**450) & (np.abs(x) > 2.0**-450)
+
+
+def two_product(x: Array, y: Array) -> tuple[Array, Array]:
+    """`x * y`, and what was lost in rounding it: each factor is cut into halves of 26 bits. (Given.)"""
+    product = x * y
+    (high, low), (other_high, other_low) = halves(x), halves(y)
+    return product, ((high * other_high - product) + high * other_low + low * other_high) + low * other_low
+
+
+def halves(x: Array) -> tuple[Array, Array]:
+    """The upper 26 bits of a float, and the rest. (Given.)"""
+    large = x * (2.0**27 + 1)
+    high = large - (large - x)
+    return high, x - high
+
+
+def fma_of_fractions(x: float, y: float, z: float) -> float:
+    """`fma` of finite numbers, of which `x` and `y` are not zero. (Given.)"""
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     try:
-        return float(exact) if exact else x * y + z  # which has the sign of the zero
+        return float(exact)
     except OverflowError:
         return math.inf if exact > 0 else -math.inf
 

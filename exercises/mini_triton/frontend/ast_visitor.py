@@ -29,7 +29,7 @@ from mini_triton.frontend.values import can_be_named, to_compile_time, to_run_ti
 from mini_triton.ir.builder import Builder
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.language.context import is_builtin
-from mini_triton.language.dtypes import int1
+from mini_triton.language.dtypes import dtype, int1, pointer_type
 from mini_triton.language.tensor import bitwise, invert, tensor
 
 OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
@@ -311,7 +311,7 @@ class Visitor:
             raise self.error(node, f"'{type(function).__name__}' object is not callable: {ast.unparse(node.func)}")
         if function in REPLACED:
             return partial(call_replaced, function)
-        if function in PYTHON or function in MATH:
+        if function in PYTHON or function in MATH or function in (dtype, pointer_type):
             return partial(call_python, function)
         if isinstance(function, ConstexprFunction):
             return partial(call_python, function.fn)

@@ -129,20 +129,22 @@ def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: 
 def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branch]) -> None:
     """Build the `scf.if`, and give the names the values that they have after it."""
     # Task 5.8: A name that has no value after one of the branches is lost; `scope.lose` is told the line of the `if`.
-    # So is one with two values without tensors. The very same object stays. All others cross, if they `agree`;
-    # `disagreement` is the error.
+    # So is one with two values without tensors, and one that was None (not `has_type`), which one branch leaves alone.
+    # The very same object stays. All others cross, if they `agree`; `disagreement` is the error.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def agree(before: Scope, name: str, value: Any, other: Any) -> bool:
-    """Whether a name has one type after both branches, and had it before if it had a value then. (Given.)
-
-    None and dtypes have no type.
-    """
+    """Whether a name has one type after both branches, and had it before if it had a value then. (Given.)"""
     types, initial = {describe(value), describe(other)}, before.values.get(name)
-    if flatten(initial) or (isinstance(initial, constexpr) and initial.value is not None):
+    if has_type(initial):
         types.add(describe(initial))
     return len(types) == 1
+
+
+def has_type(value: Any) -> bool:
+    """Whether branches must leave a name with this value its type: None and dtypes have none. (Given.)"""
+    return bool(flatten(value)) or (isinstance(value, constexpr) and value.value is not None)
 
 
 def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> CompilationError:

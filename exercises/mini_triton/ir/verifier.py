@@ -9,7 +9,7 @@ Source: MLIR's `lib/IR/Verifier.cpp`.
 from __future__ import annotations
 
 from mini_triton.errors import VerificationError
-from mini_triton.ir.core import Block, Operation, Use, Value
+from mini_triton.ir.core import Block, Operation, Value
 from mini_triton.ir.ops.definition import definition, spell
 from mini_triton.ir.types import FunctionType
 
@@ -73,7 +73,7 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
 def check_uses(operation: Operation) -> None:
     """Operands list this operation among their uses, and uses of the results are operands. (Given.)"""
     for i, operand in enumerate(operation.operands):
-        if Use(operation, i) not in operand.uses:
+        if (operation, i) not in operand.uses:
             raise fail(operation, f"operand {i} does not know that it is used here")
     for result in operation.results:
         for use in result.uses:

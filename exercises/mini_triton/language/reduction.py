@@ -215,10 +215,10 @@ def argmin(input: tensor, axis: int, tie_break_left: bool = True, keep_dims: boo
 @builtin
 def histogram(input: tensor, num_bins: int, mask: Any = None) -> tensor:
     """How often each of 0, 1, … `num_bins` - 1 occurs in a 1-D tensor of integers, where the mask holds. (Given.)"""
-    if not of_numbers(input, "histogram").dtype.is_int():
-        raise TypeError(f"histogram only supports integer input, not {input.dtype}")
-    if len(input.shape) != 1:
+    if len(of_numbers(input, "histogram").shape) != 1:
         raise ValueError("histogram only supports 1D input")
+    if not input.dtype.is_int():
+        raise TypeError(f"histogram only supports integer input, not {input.dtype}")
     operands = [input.handle]
     if mask is not None:
         mask = to_tensor(mask)

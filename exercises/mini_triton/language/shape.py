@@ -207,6 +207,8 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
     """
     if not can_reorder:
         rank = len(x.shape)
+        if len(y.shape) != rank:
+            raise ValueError(f"tensors must have the same rank, got {rank} and {len(y.shape)}")
         dim = wrap_axis(dim, rank)
         if any(a != b for i, (a, b) in enumerate(zip(x.shape, y.shape, strict=True)) if i != dim):
             raise ValueError(f"tensor dims must match except in the concat dimension {dim}, got {x!r} and {y!r}")
@@ -225,13 +227,13 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
 
 @member
 @builtin
-def flip(x: tensor, dim: int) -> tensor:
-    """The elements along `dim` from the last to the first.
+def flip(x: tensor, dim: int | None = None) -> tensor:
+    """The elements along `dim` from the last to the first; along the last dimension if it is None.
 
     An index is turned over by turning over each of its bits, and a dimension of size 8 is three of size 2, one for
     each bit. Along a dimension of size 2, `a ^ b` combines both elements, and either of them with it gives the other.
     """
-    dim = wrap_axis(dim, len(x.shape))
+    dim = wrap_axis(-1 if dim is None else dim, len(x.shape))
     integer = next(d for d in DTYPES.values() if d.signed and d.width == width(x.handle.type))
     bits = x.shape[dim].bit_length() - 1
     y = reshaped(reinterpret(x, integer), (*x.shape[:dim], *[2] * bits, *x.shape[dim + 1 :]))
@@ -249,9 +251,13 @@ def gather(x: tensor, index: tensor, axis: int) -> tensor:
         raise ValueError(f"index must be an integer tensor, not {index!r}")
     if len(index.shape) != len(x.shape):
         raise ValueError(f"source and index tensors must have the same rank, not {x!r} and {index!r}")
-    axis = wrap_axis(axis, len(x.shape))
-    if any(i != axis and size != wanted for i, (size, wanted) in enumerate(zip(x.shape, index.shape, strict=True))):
-        raise ValueError(f"shapes may differ only along axis {axis}: {list(x.shape)} and {list(index.shape)}")
+    rank = len(x.shape)
+    if not -rank <= axis < rank:
+        raise ValueError(f"gather axis {axis} must be < source rank ({rank})")
+    axis %= rank
+    for i, (size, wanted) in enumerate(zip(index.shape, x.shape, strict=True)):
+        if i != axis and size != wanted:
+            raise ValueError(f"index dim {i} must match the corresponding source dim, got {size} and {wanted}")
     return build("tt.gather", x, index, axis=axis)
 
 

@@ -26,7 +26,6 @@ import numpy as np
 import mini_triton
 from mini_triton.frontend.function import ConstexprFunction, KernelSource
 from mini_triton.frontend.given.adopted import adopt
-from mini_triton.frontend.names import written
 from mini_triton.language.constexpr import constexpr, unwrap
 from mini_triton.runtime.cache import FORMAT
 from mini_triton.runtime.options import Options
@@ -59,11 +58,27 @@ def paths(tree: ast.FunctionDef) -> list[str]:
     """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside.
 
     Each is there once, and they are sorted: the same in every process. Of `settings.sizes.BLOCK` also the beginnings,
-    `settings` and `settings.sizes`, are there. Parameters of all kinds, and names that the body gives a value, are the
-    function's own.
+    `settings` and `settings.sizes`, are there. Parameters of all kinds are the function's own, and so are names from
+    where the body gives them a value: after `y = N`, `N = 3` and `z = N` the first `N` comes from outside.
     """
-    # Task 7.3: Given: `dotted_name`, the text of one node; `written` (task 5.1), the names that get a value.
+    # Task 7.3: Given: `evaluated`, the nodes in the order in which Python evaluates them, a name that gets a value
+    # with `Store` as its `ctx`; `dotted_name`, the text of one node.
     raise NotImplementedError("Task 7.3: Keys")
+
+
+def evaluated(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    """These nodes and all inside, what is evaluated first in front: `x = y + 1` has `y` before `x`. (Given.)
+
+    The `x` of `x += 1` is there twice: it is read, then it gets a value.
+    """
+    for node in nodes:
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)
+        yield node
+        inside = list(ast.iter_child_nodes(node))
+        first = [getattr(node, field) for field in ("value", "iter") if isinstance(getattr(node, field, None), ast.AST)]
+        first += getattr(node, "generators", [])
+        yield from evaluated([*first, *(child for child in inside if child not in first)])
 
 
 def dotted_name(node: ast.AST) -> str:
@@ -155,11 +170,13 @@ def digest(texts: list[str]) -> str:
 
 
 def versions() -> list[str]:
-    """Versions of all that makes a kernel; ours is a hash of our sources, and the list of stages. (Given.)"""
+    """Versions of all that makes a kernel; ours: a hash of our sources, the stages, the passes. (Given.)"""
     from mini_triton.runtime.pipeline import STAGES  # not earlier: kernels can be defined without a back end
+    from mini_triton.transforms.manager import chosen, remaining
 
     stages = [f"{stage.name} {stage.run.__module__}.{stage.run.__qualname__}" for stage in STAGES]
-    return [FORMAT, platform.python_version(), np.__version__, ml_dtypes.__version__, hash_sources(), *stages]
+    passes = [chosen(), str(remaining())]
+    return [FORMAT, platform.python_version(), np.__version__, ml_dtypes.__version__, hash_sources(), *stages, *passes]
 
 
 @functools.cache

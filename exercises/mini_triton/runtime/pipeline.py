@@ -5,10 +5,12 @@
                              └───► ttgir ──► llir ──► ptx ──► cubin ──► sass    a GPU runs the cubin
 
 The stages are listed here and nowhere else: in `STAGES`. Compilation, the hand-off to a GPU, printing, dumps,
-`kernel.asm`, the page about a kernel and the keys of compiled kernels read that list. So a new pass is a function that
-changes a module, and one line in the list:
+`kernel.asm`, the page about a kernel and the keys of compiled kernels read that list. So what changes a module is a
+function, and one line in the list:
 
-    Stage("cse", change(eliminate_common_subexpressions), TTIR, "each value is computed once"),
+    Stage("passes", change(optimize), TTIR, "each value is computed once, and only if it is needed"),
+
+Which passes that stage runs is said in `transforms/manager.py`.
 
 Source: `add_stages` in Triton's `third_party/nvidia/backend/compiler.py`; `compile` in its
 `python/triton/compiler/compiler.py`.
@@ -32,6 +34,7 @@ from mini_triton.language.signature import inputs_of, parse_type, spell
 from mini_triton.runtime import inspection
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized
+from mini_triton.transforms.manager import optimize
 
 if TYPE_CHECKING:
     from mini_triton.backends.handoff import Lowered
@@ -150,7 +153,7 @@ def hand_off(ttir: str, compilation: Compilation) -> Lowered:
     return lower(compilation.name, ttir, list(compilation.inputs.values()), compilation.capability, options)
 
 
-def change(function: Callable[[Module], None]) -> Callable[[Module, Compilation], Module]:
+def change(function: Callable[[Module], object]) -> Callable[[Module, Compilation], Module]:
     """A pass as a stage: it changes the module in place. (Given.)"""
 
     def run(module: Module, _: Compilation) -> Module:
@@ -195,7 +198,7 @@ SASS = Form("sass", "instructions", r"^(?!NOP)\S", disassemble)
 STAGES = [
     Stage("source", read_source, Form("py", "lines", r"^ *[^\s#]"), "the kernel, as its author wrote it"),
     Stage("ttir", build_module, TTIR, "tensors, and what is done with all of one"),
-    # passes stand here
+    Stage("passes", change(optimize), TTIR, "each value is computed once, and only if it is needed"),
     Stage("numpy", generate_numpy, NUMPY, "Python: many programs at once", device="cpu"),
     Stage("numba", generate_numba, LOOPS, "loops: one program, element by element", device="numba"),
     Stage("ttgir", hand_off, TTGIR, "which thread has which element; pipelines", device="gpu"),

@@ -1,11 +1,14 @@
-"""A sanitizer: kernels run on the CPU, slowly, and what a GPU would do without a word is reported. (Given.)
+"""A sanitizer: kernels run on the CPU, and what a GPU would do without a word is reported. (Given.)
 
     MINI_TRITON_SANITIZE=1                      look for everything
     MINI_TRITON_SANITIZE=races,division         look for these
     x = sanitizer.uninitialized(torch.empty(n)) memory that nobody has written yet
 
-In reading order: `reports.py` (what is found), `plan.py` (a kernel, prepared), `shadows.py` (which values must not
-matter), `memory.py` (who wrote what), `program.py` (one program, run), `launch.py`.
+Programs run at once, with coarse checks. If these suspect anything, the programs run again, one by one, and exactly.
+
+In reading order: `reports.py` (what is found), `plan.py` (what is known of a kernel), `memory.py` (and of memory);
+`shadows.py` (which values must not matter), `program.py` (one program, run exactly); `doubts.py` (which loads to
+suspect), `watch.py` (all programs, with checks); `launch.py`.
 
 Sources: MemorySanitizer (Stepanov and Serebryany, 2015) for values that must not matter; compute-sanitizer's initcheck
 and racecheck, and Triton-Viz's sanitizer, for what is looked for.

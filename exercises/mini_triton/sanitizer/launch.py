@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mini_triton.codegen.kernel import argument
+from mini_triton.ir.core import Value
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
-from mini_triton.ir.types import PointerType
+from mini_triton.ir.types import PointerType, Type
 from mini_triton.sanitizer.memory import Memory
 from mini_triton.sanitizer.plan import Plan, plan_of
 from mini_triton.sanitizer.program import Launch, programs
-from mini_triton.sanitizer.reports import Report, publish
+from mini_triton.sanitizer.reports import Ids, Report, publish
 from mini_triton.sanitizer.shadows import Traced
+from mini_triton.sanitizer.watch import passes
 
 if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
@@ -23,25 +26,29 @@ if TYPE_CHECKING:
 class SanitizedKernel:
     """Runs programs of a kernel as a `NumpyKernel` does, and keeps `reports` of what is wrong."""
 
-    def __init__(self, plan: Plan, stored: list[str], kinds: frozenset[str]) -> None:
-        self.plan, self.stored, self.kinds = plan, stored, kinds
+    def __init__(self, plan: Plan, kinds: frozenset[str]) -> None:
+        self.plan, self.stored, self.kinds = plan, plan.stored, kinds
         self.reports: list[Report] = []
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
-        """Run all programs, one after the other. Raises `OutOfBounds` and `DeviceAssertionError`."""
-        x, y, z = (*grid, 1, 1)[:3]
+        """Run all programs: at once; if anything may be wrong, one by one.
+
+        Raises `OutOfBounds` and `DeviceAssertionError`.
+        """
         parameters = self.plan.block.arguments
-        buffers: dict[Any, Buffer] = {}
-        values = []
-        for parameter, given in zip(parameters, arguments, strict=True):
-            if isinstance(given, Buffer):
-                assert isinstance(parameter.type, PointerType)
-                given = buffers[parameter] = given.read_as(numpy_dtype(parameter.type.pointee))
-                values.append(Traced(given.address(0)))
-            else:
-                values.append(Traced(np.asarray(given).astype(numpy_dtype(parameter.type))[()]))
-        everything = [*buffers.values(), *reachable]
-        launch = Launch(self.plan, (x, y, z), buffers, everything, Memory(everything, self.kinds), self.kinds)
+        arguments = [as_declared(parameter.type, given) for parameter, given in zip(parameters, arguments, strict=True)]
+        buffers = [given for given in arguments if isinstance(given, Buffer)]
+        memory = Memory([*buffers, *reachable], self.kinds)
+        if not passes(self.plan, grid, arguments, memory):
+            x, y, z = (*grid, 1, 1)[:3]
+            self.run_one_by_one((x, y, z), arguments, memory)
+
+    def run_one_by_one(self, grid: Ids, arguments: Sequence[Any], memory: Memory) -> None:
+        """Run one program after the other, and find what is wrong."""
+        given = dict(zip(self.plan.block.arguments, arguments, strict=True))
+        buffers: dict[Value, Buffer] = {key: value for key, value in given.items() if isinstance(value, Buffer)}
+        values = [Traced(given.address(0) if isinstance(given, Buffer) else given) for given in arguments]
+        launch = Launch(self.plan, grid, buffers, memory, self.kinds)
         try:
             with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
                 for program in programs(launch):
@@ -51,6 +58,11 @@ class SanitizedKernel:
             raise
         finally:
             self.reports = list(launch.found.values())
+
+
+def as_declared(type: Type, given: Any) -> Any:
+    """An argument as its parameter's type says: a number, or a buffer of such elements."""
+    return argument(numpy_dtype(type.pointee if isinstance(type, PointerType) else type), given)
 
 
 def sanitize(
@@ -64,9 +76,7 @@ def sanitize(
 
     An access out of bounds ends the launch at once, as without the sanitizer; what was found before is in its notes.
     """
-    from mini_triton.runtime import pipeline
-
-    program = SanitizedKernel(plan_of(str(kernel.texts[pipeline.last_module().name])), kernel.program.stored, kinds)
+    program = SanitizedKernel(plan_of(str(kernel.texts["ttir"])), kinds)
     watched = copy.copy(kernel)
     watched.program = program  # type: ignore[assignment]
     try:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mini_triton.ir.core import Operation
 from mini_triton.ir.storage import Buffer, as_numpy
-from mini_triton.sanitizer.plan import Step
 
 RUBBISH = 0xCB
 """Each byte of memory that was never written. A byte that differs was written by somebody: the host, say."""
@@ -32,6 +34,7 @@ class Span:
 
 
 _spans: dict[int, Span] = {}
+_numbers = itertools.count()
 
 
 def uninitialized(memory: Any) -> Any:
@@ -41,23 +44,26 @@ def uninitialized(memory: Any) -> Any:
 
     What a kernel or the host writes to is no longer uninitialized.
     """
-    array = as_numpy(memory)
+    array = as_numpy(initialized(memory))
     rubbish = 1 if array.dtype == bool else RUBBISH
     array[...] = np.frombuffer(bytes([rubbish]) * array.itemsize, array.dtype)[0]
     buffer = Buffer.of("", memory)
     own = np.ones(buffer.data.size, bool) if buffer.gaps is None else ~buffer.gaps
     span = Span(buffer.start, np.repeat(own, array.itemsize), rubbish)
-    _spans[id(span)] = span
-    weakref.finalize(memory, _spans.pop, id(span), None)
+    number = next(_numbers)
+    _spans[number] = span
+    weakref.finalize(memory, _spans.pop, number, None)
     return memory
 
 
 def initialized(memory: Any) -> Any:
     """The array or tensor itself: from now on all of it counts as written."""
     buffer = Buffer.of("", memory)
-    for span in _spans.values():
+    for number, span in list(_spans.items()):
         if span.overlaps(buffer):
             span.unwritten[max(buffer.start - span.start, 0) : max(buffer.end - span.start, 0)] = False
+            if not span.unwritten.any():
+                del _spans[number]
     return memory
 
 
@@ -70,7 +76,7 @@ class Conflict(NamedTuple):
     at: int  # the index of the element in the buffer
     old: Any
     new: Any
-    step: Step  # of the write before
+    step: Operation  # of the write before
     program: int  # that wrote before
     lanes: int  # how many
 
@@ -113,10 +119,15 @@ class Memory:
         self.spans: list[Span] = []
         if "uninitialized" in kinds:
             self.spans = [span for span in _spans.values() if any(span.overlaps(buffer) for buffer in buffers)]
-        self.regions = regions_of(buffers) if "races" in kinds else []
+        self.buffers, self.kinds = buffers, kinds
         self.clocks: dict[int, dict[int, int]] = {}  # by addresses
-        self.steps: list[Step] = []
-        self.numbers: dict[Step, int] = {}
+        self.steps: list[Operation] = []
+        self.numbers: dict[Operation, int] = {}
+
+    @cached_property
+    def regions(self) -> list[Region]:
+        """The memory in which races are looked for."""
+        return regions_of(self.buffers) if "races" in self.kinds else []
 
     def unwritten(self, buffer: Buffer, index: np.ndarray) -> np.ndarray | None:
         """Which of these elements were never written; None if all were."""
@@ -138,7 +149,33 @@ class Memory:
                 for byte in (first + i for i in range(buffer.data.itemsize)):
                     span.unwritten[byte[(byte >= 0) & (byte < span.unwritten.size)]] = False
 
-    def store(self, buffer: Buffer, index: np.ndarray, values: np.ndarray, step: Step, clock: Clock) -> Conflict | None:
+    def parts(self, buffer: Buffer) -> Iterator[tuple[Span, slice, slice]]:
+        """Pieces of memory that a buffer is in, of which some is unwritten; and which bytes of each are the other's."""
+        for span in self.spans:
+            low, high = max(span.start, buffer.start), min(span.start + span.unwritten.size, buffer.end)
+            inside = slice(low - span.start, high - span.start)
+            if low < high and span.unwritten[inside].any():
+                yield span, inside, slice(low - buffer.start, high - buffer.start)
+
+    def never_written(self, buffer: Buffer) -> np.ndarray:
+        """Which elements of a buffer were never written."""
+        size = buffer.data.itemsize
+        never = np.zeros(buffer.data.nbytes, bool)
+        for span, inside, own in self.parts(buffer):
+            never[own] |= span.unwritten[inside] & (buffer.data.view(np.uint8)[own] == span.rubbish)
+        return never.view(f"u{size}") == int.from_bytes(bytes([1] * size))
+
+    def note_all_written(self, buffer: Buffer, written: np.ndarray) -> None:
+        """From now on the elements of a buffer for which this is true count as written."""
+        for span, inside, own in self.parts(buffer):
+            left = np.zeros(buffer.data.nbytes, bool)
+            left[own] = span.unwritten[inside]
+            left.view(f"u{buffer.data.itemsize}")[...] *= ~written
+            span.unwritten[inside] = left[own]
+
+    def store(
+        self, buffer: Buffer, index: np.ndarray, values: np.ndarray, step: Operation, clock: Clock
+    ) -> Conflict | None:
         """Write these values to elements of the buffer, both flat. Returns the first conflict with another write."""
         conflict = self.conflict(buffer, index, values, clock) if self.regions else None
         buffer.data[index] = values
@@ -191,7 +228,7 @@ class Memory:
         region = next(region for region in self.regions if region.start <= buffer.start < region.end)
         return region, (buffer.start - region.start + index * buffer.data.itemsize) // region.unit
 
-    def number(self, step: Step) -> int:
+    def number(self, step: Operation) -> int:
         """A small number for a step."""
         if step not in self.numbers:
             self.numbers[step] = len(self.steps)

@@ -1,22 +1,17 @@
-"""A kernel, prepared for being run many times: what computes each operation, and which results are offsets. (Given.)"""
+"""What is known of a kernel before it runs: which arguments it reads and writes, which results are offsets. (Given.)"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
-from typing import Any
+from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 
 from mini_triton.codegen.axes import flow
-from mini_triton.codegen.combining import UFUNCS
-from mini_triton.codegen.library import combine
-from mini_triton.codegen.pointers import Origins, origins
-from mini_triton.ir.core import Block, Operation, OpResult, Value
-from mini_triton.ir.interpreter import PURE, TERMINATORS, compile_expression
-from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.codegen.pointers import Origins, origins, stored_to
+from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.parser import parse_module
-from mini_triton.ir.storage import dtype_text, numpy_dtype
+from mini_triton.ir.storage import numpy_dtype, pointee
 
 ACCESSES = ("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 ARITHMETIC = {"arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.shli": np.left_shift}
@@ -35,74 +30,48 @@ OFFSETS = (
 a sign, are what hash functions use: there integers are meant to wrap around."""
 
 
-class Step:
-    """An operation, and the function that computes it; None if a method of a program does.
-
-    `wide` is the ufunc that computes an offset of less than 64 bits exactly, in 64 bits; None for all else.
-    """
-
-    def __init__(self, operation: Operation, offsets: Collection[Value]) -> None:
-        self.operation = operation
-        self.name = operation.name
-        self.operands: Sequence[Value] = operation.operands
-        self.results: Sequence[Value] = operation.results
-        self.divides = operation.name in DIVISIONS
-        narrow = any(result in offsets and numpy_dtype(result.type).itemsize < 8 for result in operation.results)
-        self.wide = ARITHMETIC.get(operation.name) if narrow else None
-        self.place = f"{operation.loc.file}:{operation.loc.line}" if operation.loc else ""
-        self.function = function_of(operation)
-
-    @cached_property
-    def constant(self) -> Any:
-        """The result of an operation without operands."""
-        assert self.function is not None
-        (result,) = self.function()
-        return result
-
-    @cached_property
-    def combination(self) -> np.ufunc | None:
-        """The ufunc that the region of a reduction is, if it is one."""
-        block = self.operation.regions[0].block
-        first = block.operations[0]
-        if len(block.operations) == 2 and first.name in UFUNCS and set(first.operands) == set(block.arguments):
-            ufunc: np.ufunc = getattr(np, UFUNCS[first.name].removeprefix("np."))
-            return ufunc
-        return None
-
-
-def function_of(operation: Operation) -> Callable[..., Sequence[Any]] | None:
-    """What computes the results from the operands; None if they depend on more."""
-    text = meaning(operation)
-    if text is not None:
-        attributes = tuple(operation.attributes.items())
-        compute = compile_expression(text, len(operation.operands), dtype_text(operation.result.type), attributes)
-        return lambda *operands: (compute(*operands),)
-    if operation.name == "tt.dot":
-        return lambda a, b, c: (combine.dot(a, b, c),)
-    return partial(PURE[operation.name], operation) if operation.name in PURE else None
-
-
 class Plan:
-    """A kernel: its steps by blocks, and the argument that each pointer leads into."""
+    """A kernel, the argument that each pointer leads into, and the arguments that are accessed."""
 
-    def __init__(self, function: Operation) -> None:
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        (function,) = module.body.operations
+        self.function = function
         self.name = str(function.attributes["sym_name"])
         self.block: Block = function.regions[0].block
         self.leads: Origins = origins(function)
-        offsets = offsets_of(function)
-        self.steps: Mapping[Block, list[Step]] = {
-            block: [Step(operation, offsets) for operation in block.operations if operation.name not in TERMINATORS]
-            for operation in (function, *function.walk())
-            for region in operation.regions
-            for block in region.blocks
-        }
+        accesses = [operation for operation in function.walk() if operation.name in ACCESSES]
+        self.stored = stored_to(function, self.leads)
+        self.read = self.arguments(o for o in accesses if o.name != "tt.store")
+        self.loaded = self.arguments(o for o in accesses if any(result.uses for result in o.results))
+        self.offsets = frozenset(offsets_of(function))
+        self.elsewhere = {operation.name for operation in accesses if self.leads_elsewhere(operation)}
+
+    def exact(self, operation: Operation) -> np.ufunc | None:
+        """The ufunc that computes an offset of less than 64 bits exactly, in 64 bits; None for all other operations."""
+        narrow = operation.name in ARITHMETIC and numpy_dtype(operation.result.type).itemsize < 8
+        return ARITHMETIC[operation.name] if narrow and operation.result in self.offsets else None
+
+    def arguments(self, accesses: Iterable[Operation]) -> set[str]:
+        """The names of arguments that are accessed."""
+        return {argument.name for operation in accesses if (argument := self.leads[operation.operands[0]])}
+
+    def leads_elsewhere(self, operation: Operation) -> bool:
+        """Whether an access is not to the elements of an argument: it is to any address, or by another dtype."""
+        pointer = operation.operands[0]
+        argument = self.leads[pointer]
+        return argument is None or numpy_dtype(pointee(pointer.type)) != numpy_dtype(pointee(argument.type))
+
+
+def place(operation: Operation) -> str:
+    """The line of the kernel that an operation comes from, "file:line"."""
+    return f"{operation.loc.file}:{operation.loc.line}" if operation.loc else ""
 
 
 @lru_cache(256)
 def plan_of(ttir: str) -> Plan:
     """The plan for the kernel in a module's text."""
-    (function,) = parse_module(ttir).body.operations
-    return Plan(function)
+    return Plan(parse_module(ttir))
 
 
 def offsets_of(function: Operation) -> set[Value]:

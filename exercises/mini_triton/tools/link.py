@@ -1,4 +1,4 @@
-"""Link variants of a kernel: one C function, which chooses by its arguments the best variant that is right for them.
+"""Link variants of a kernel to one C function that chooses the best variant for its arguments.
 
     python -m mini_triton.tools.link add.*.h -o add
 
@@ -6,8 +6,8 @@ reads headers that `compile.py` wrote, and writes `add.c` and `add.h`. A C progr
 
     CUresult add_default(CUstream stream, CUdeviceptr x, CUdeviceptr y, CUdeviceptr out, int32_t n);
 
-Variants may also differ in constants or options, which no argument tells. Those are *algorithms*: `add` has a further
-argument, `algo_id`, which counts them in the order of the headers, and `add_default` takes the first.
+Variants may also differ in constants or options, which arguments do not show. These are *algorithms*: `add` has a
+further argument `algo_id`, their number in the order of the headers, and `add_default` calls the first.
 
 Source: Triton's `python/triton/tools/link.py`.
 """
@@ -32,7 +32,7 @@ class LinkError(ValueError):
 
 @dataclass(frozen=True)
 class Compiled:
-    """What the linker knows of a variant."""
+    """A variant, as its header describes it."""
 
     name: str  # add_d9384e65_0d1d2d
     algorithm: str  # 1024_warps1xstages3
@@ -51,12 +51,12 @@ class Compiled:
 
     @property
     def passed(self) -> list[str]:
-        """The names of the arguments that this variant's function has: those that are not known to be 1. (Given.)"""
+        """The names of the arguments of this variant's function: those that are not known to be 1. (Given.)"""
         return [name for name, hint in zip(self.arguments, self.hints, strict=True) if hint != 1]
 
 
 def read_header(text: str) -> list[Compiled]:
-    """The variants that a header declares; none, if it is not one of `compile.py`. (Given.)"""
+    """The variants that a header declares; none if `compile.py` did not write it. (Given.)"""
     found = []
     for name, arguments, algorithm, hints in DIRECTIVES.findall(text):
         pairs = [argument.split() for argument in arguments.split(",") if argument]
@@ -68,26 +68,27 @@ def read_header(text: str) -> list[Compiled]:
 def group(variants: Iterable[Compiled]) -> dict[str, list[Compiled]]:
     """The variants of each algorithm, both in the order of the headers.
 
-    Raises `LinkError`, with the names of two that differ, unless all are of one kernel, with the same arguments; and if
-    there is none.
+    Raises `LinkError` if there are no variants, and, with the names of both, if two have different kernels or
+    arguments.
     """
-    # Task 10.4: Arguments are the same if names and types are.
+    # Task 10.4: Two arguments are the same if their names and types are.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 
 def condition(variant: Compiled) -> str:
-    """When the variant is right for arguments, in C: "n == 1 && x % 16 == 0", or "1" if always."""
-    # Task 10.4: Its hints must hold. A number below 0 can be a multiple of 16, too.
+    """The condition, in C, under which a variant may be called: "n == 1 && x % 16 == 0", or "1" if always."""
+    # Task 10.4: All its hints must hold. A negative number can be a multiple of 16, too.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 
 def write_dispatcher(name: str, variants: Sequence[Compiled]) -> str:
-    """The C function `name` of an algorithm, with all arguments: it launches the most special variant that is right.
+    """The C function `name` of an algorithm: it takes all arguments, and calls the variant with the most hints.
 
-    The more hints, the more special; of equals the first. If none is right, it returns CUDA_ERROR_INVALID_VALUE.
+    It considers only variants whose condition holds. Of variants with as many hints, it calls the first. If no
+    condition holds, it returns CUDA_ERROR_INVALID_VALUE.
     """
-    # Task 10.4: `passed` has what a variant's function takes behind the stream; `prototype(*declared)` is what stands
-    # in the parentheses of this one.
+    # Task 10.4: A variant's function takes the stream and its `passed` arguments. `prototype(*declared)` are the
+    # parameters of this function.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 
@@ -117,7 +118,7 @@ def link_headers(headers: Sequence[Path], out: Path) -> list[Path]:
 
 
 def declare_variant(variant: Compiled) -> str:
-    """What the dispatcher calls of a variant. (Given.)"""
+    """Declare the functions of a variant that the dispatcher calls. (Given.)"""
     pairs = zip(variant.declared, variant.hints, strict=True)
     passed = [declared for declared, hint in pairs if hint != 1]
     return ALGORITHM.substitute(name=variant.name, prototype=prototype(*passed))

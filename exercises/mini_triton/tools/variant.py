@@ -1,7 +1,7 @@
-"""A kernel compiled for one signature, as C sees it: its names, its arguments, and what is known of them.
+"""A kernel compiled for one signature, as C sees it: names, arguments, and facts about the arguments.
 
     "*fp32:16, i32, i32:1, 64"
-      │        │    │      └── a constant, which the compiler knows: not an argument
+      │        │    │      └── a constant: the compiler knows it, and it is not an argument
       │        │    └── an integer that is always 1: the compiler knows it, and C does not pass it
       │        └── an argument
       └── a pointer whose address is a multiple of 16
@@ -28,22 +28,22 @@ LETTERS = {1: "c", 16: "d"}
 
 @dataclass(frozen=True)
 class Entry:
-    """What a signature says of one parameter."""
+    """The entry of a signature for one parameter."""
 
     type: str  # "*fp32", "i32", ...; "constexpr" for a constant
-    value: Any = None  # of a constant: a number, a bool, None
-    hint: int | None = None  # 16: it is a multiple of that; 1: it is 1
+    value: Any = None  # of a constant: a number, a bool, or None
+    hint: int | None = None  # 16: the argument is a multiple of 16; 1: it is 1
 
 
 def read_entry(text: str) -> Entry:
-    """What one entry of a signature says: `read_entry("i32:16")` is `Entry("i32", hint=16)`.
+    """Read one entry of a signature: `read_entry("i32:16")` is `Entry("i32", hint=16)`.
 
     An int, a float, or one of `WORDS` is a constant: `read_entry("64")` is `Entry("constexpr", 64)`. Raises
-    `ValueError`, with the text, for a hint other than 1 and 16, and for one that cannot hold: only integers can be 1,
-    only integers and pointers multiples of 16. An unknown type is a `ValueError` as well: `parse_type` raises it.
+    `ValueError`, with the text, for a hint other than 1 and 16, and for a hint that cannot hold: only integers can be
+    1, and only integers and pointers can be multiples of 16. Raises `ValueError` for an unknown type, too.
     """
-    # Task 10.4: What Python's `int`, then `float`, can read is a number: "-1" and "1e-5" are. `is_integer` tells
-    # integers, bools not among them.
+    # Task 10.4: Numbers are those that Python reads, such as "-1" and "1e-5". `parse_type` raises the error for an
+    # unknown type. For `is_integer`, a bool is not an integer.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 
@@ -74,22 +74,22 @@ class Variant:
 
     @property
     def constants(self) -> dict[str, Any]:
-        """The values that the signature gives. (Given.)"""
+        """The values of the constants. (Given.)"""
         return {name: entry.value for name, entry in self.entries.items() if entry.type == "constexpr"}
 
     @property
     def known(self) -> dict[str, Any]:
-        """The values that the compiler knows: the constants, and the integers that are 1. (Given.)"""
+        """The values known at compile time: the constants, and the integers that are 1. (Given.)"""
         return self.constants | {name: 1 for name, entry in self.entries.items() if entry.hint == 1}
 
     @property
     def arguments(self) -> dict[str, Entry]:
-        """What every variant of the kernel has as arguments: all but the constants. (Given.)"""
+        """The arguments that all variants of the kernel share: all parameters but the constants. (Given.)"""
         return {name: entry for name, entry in self.entries.items() if entry.type != "constexpr"}
 
     @property
     def passed(self) -> dict[str, Entry]:
-        """The arguments that this variant's C function has: those that are not known. (Given.)"""
+        """The arguments of this variant's C function: those that the compiler does not know. (Given.)"""
         return {name: entry for name, entry in self.arguments.items() if name not in self.known}
 
     @property
@@ -99,7 +99,7 @@ class Variant:
 
     @property
     def hash(self) -> str:
-        """Eight digits that tell this signature and these options from others. (Given.)"""
+        """Eight hexadecimal digits, a hash of the signature and the options. (Given.)"""
         return hashlib.sha256(" ".join([*self.texts, self.options]).encode()).hexdigest()[:8]
 
     @property
@@ -115,10 +115,10 @@ class Variant:
 
     @property
     def algorithm(self) -> str:
-        """What variants have in common that the linker chooses between by hints: constants and options. (Given.)
+        """The constants and options, as part of a name in C: "m1" for -1, "0p5" for 0.5. (Given.)
 
-        It is part of a name in C: the characters that cannot be are letters, "m1" for -1 and "0p5" for 0.5. Triton
-        also counts what is known to be 1, and so never chooses a variant because an argument is 1.
+        Among variants with the same algorithm, the linker chooses by hints. In Triton the algorithm also contains the
+        arguments that are known to be 1, so Triton never chooses a variant because an argument is 1.
         """
         constants = "x".join(map(str, self.constants.values()))
         return re.sub(r"\W", "", constants.replace("-", "m").replace(".", "p")) + f"_{self.options}"
@@ -130,5 +130,5 @@ def declare(arguments: Mapping[str, Entry]) -> str:
 
 
 def prototype(*arguments: str) -> str:
-    """The parameters of a C function that launches: the stream, and arguments as they are declared. (Given.)"""
+    """The parameters of a C function that launches a kernel: the stream, then declared arguments. (Given.)"""
     return ", ".join(filter(None, ("CUstream stream", *arguments)))

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-_ACCESS = re.compile(r"\b(ld|st)\.global(?:\.[\w:]+)*?(?:\.v([248]))?\.[bfsu](8|16|32|64|128)\b")
+_ACCESS = re.compile(r"\b(ld|st)(?:\.volatile)?\.global(?:\.[\w:]+)*?(?:\.v([248]))?\.[bfsu](8|16|32|64|128)\b")
 _COPY = re.compile(r"\bcp\.async\.c[ag]\.shared\.global.*?\], *\[.*?\], *(0x[0-9a-f]+|\d+)")
 _MMA = re.compile(r"\b(?:wgmma\.mma_async|mma)\.sync\.")
 

@@ -8,6 +8,8 @@ becomes a variable of the same name. If it differs from program to program, it h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mini_triton.codegen import accesses, combining, control_flow, straight_line
 from mini_triton.codegen.emitter import Emitter, Handler, Mode
 from mini_triton.codegen.pointers import Origins
@@ -67,12 +69,14 @@ HANDLERS: dict[str, Handler] = {
 """What writes each operation. All others become the expression that is their `meaning`."""
 
 
-def generate(function: Operation, mode: Mode, leads: Origins) -> tuple[str, dict[int, Operation]]:
+def generate(
+    function: Operation, mode: Mode, leads: Origins, handlers: Mapping[str, Handler] = HANDLERS
+) -> tuple[str, dict[int, Operation]]:
     """The source text for a kernel, and the operation behind each of its lines, which count from 1.
 
     `leads` says which argument each pointer leads into.
     """
-    emit = Emitter(function, mode, leads, HANDLERS)
+    emit = Emitter(function, mode, leads, handlers)
     block = function.regions[0].block
     name = emit.fresh(str(function.attributes["sym_name"]))
     parameters = ", ".join(["programs", *map(emit.name, block.arguments)])

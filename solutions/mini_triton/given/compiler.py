@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mini_triton import errors as errors  # `triton.compiler.errors.CompilationError`
+from mini_triton.frontend.compiler import without_internals
 from mini_triton.frontend.function import KernelSource
 from mini_triton.runtime.compiled_kernel import CompiledKernel, compile_kernel
 from mini_triton.runtime.keys import references
@@ -71,7 +73,10 @@ def compile(src: ASTSource, target: Any = None, options: Mapping[str, Any] | Non
     `asm` of the result has the texts of the stages: "ttir", "numpy", and for a GPU "ttgir", "llir", "ptx", "cubin".
     """
     chosen = Options(**{name: value for name, value in (options or {}).items() if name in OPTIONS})
-    kernel = compile_kernel(src.fn, src.specialized(), src.constants, chosen, references(src.fn))
+    try:
+        kernel = compile_kernel(src.fn, src.specialized(), src.constants, chosen, references(src.fn))
+    except errors.CompilationError as error:
+        raise without_internals(error) from error.__cause__ or error.reason
     if target is not None and target.backend == "cuda":
         kernel.lower(f"sm_{target.arch}")
     return kernel

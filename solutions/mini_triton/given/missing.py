@@ -30,7 +30,7 @@ MISSING = {
     },
     "dtype": dict.fromkeys(
         (
-            *("FP_TYPES", "KIND", "OTHER_TYPES", "SIGNEDNESS", "SINT_TYPES", "STANDARD_FP_TYPES", "UINT_TYPES"),
+            *("FP_TYPES", "KIND", "OTHER_TYPES", "SINT_TYPES", "STANDARD_FP_TYPES", "UINT_TYPES"),
             *("cache_key_part", "is_dtype", "is_void", "kind", "mangle", "to_ir"),
         ),
         INSIDE,

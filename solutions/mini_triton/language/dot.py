@@ -41,9 +41,9 @@ def _check_operands(a: tensor, b: tensor) -> None:
             f"input and other must have equal reduction dimensions, got {list(a.shape)} and {list(b.shape)}"
         )
     if not (a.dtype.is_fp8() and b.dtype.is_fp8()):
-        for operand in (a, b):
+        for side, operand in (("lhs", a), ("rhs", b)):
             if operand.dtype not in (*SUMMED_IN, float16):
-                raise TypeError(f"Unsupported dtype {operand.dtype} in tl.dot")
+                raise TypeError(f"Unsupported {side} dtype {operand.dtype}")
         if a.dtype != b.dtype:
             raise TypeError(f"Both operands must be same dtype. Got {a.dtype} and {b.dtype}")
     least = 32 if a.dtype.width == 8 else 16

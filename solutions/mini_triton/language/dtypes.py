@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from mini_triton.formats import FORMATS, Format, Kind
@@ -17,6 +18,9 @@ from mini_triton.given.missing import MISSING, explain_missing
 from mini_triton.ir import types as ir
 
 __all__ = ["dtype", "pointer_type", *(row.tl for row in FORMATS)]
+
+
+BY_NAME = {row.name: row for row in FORMATS}
 
 
 class _Type:
@@ -85,12 +89,25 @@ class _Type:
 
 @dataclass(frozen=True, repr=False)
 class dtype(_Type):
-    """A scalar of the language, such as `fp32` or `uint8`."""
+    """A scalar of the language, such as `fp32` or `uint8`: `dtype("fp32")` is `float32`."""
 
     name: str
-    kind: Kind
-    ir_type: ir.IntegerType | ir.FloatType
-    signed: bool = False  # of integers; int1 counts as the narrowest unsigned integer
+    kind: Kind = field(init=False, compare=False)
+    ir_type: ir.IntegerType | ir.FloatType = field(init=False, compare=False)
+    signed: bool = field(init=False, compare=False)  # of integers; int1 counts as the narrowest unsigned integer
+
+    class SIGNEDNESS(Enum):
+        """Triton's names for whether an integer has a sign."""
+
+        SIGNED = 0
+        UNSIGNED = 1
+
+    def __post_init__(self) -> None:
+        row = BY_NAME.get(self.name)
+        if row is None:
+            raise ValueError(f"there is no dtype {self.name!r}, only {', '.join(BY_NAME)}")
+        ir_type = ir.FloatType(row.mlir) if row.kind is Kind.FLOAT else ir.IntegerType(row.width)
+        vars(self).update(kind=row.kind, ir_type=ir_type, signed=row.signed)
 
     @property
     def width(self) -> int:  # type: ignore[override]
@@ -106,8 +123,15 @@ class dtype(_Type):
     def int_bitwidth(self) -> int:
         """Size of an integer in bits."""
         if not self.is_int():
-            raise AttributeError(f"{self} is no integer: it has no int_bitwidth")
+            raise AttributeError(f"{self} is not an integer: it does not have int_bitwidth")
         return self.width
+
+    @property
+    def int_signedness(self) -> SIGNEDNESS:
+        """Whether an integer has a sign."""
+        if not self.is_int():
+            raise AttributeError(f"{self} is not an integer: it does not have int_signedness")
+        return dtype.SIGNEDNESS.SIGNED if self.signed else dtype.SIGNEDNESS.UNSIGNED
 
     @property
     def fp_mantissa_width(self) -> int:
@@ -122,8 +146,8 @@ class dtype(_Type):
     @property
     def _format(self) -> Format:
         if not self.is_floating():
-            raise AttributeError(f"{self} is no float: it has no mantissa and no exponent")
-        return next(row for row in FORMATS if row.name == self.name)
+            raise AttributeError(f"{self} is not a float: it does not have a mantissa or an exponent")
+        return BY_NAME[self.name]
 
     def codegen_name(self) -> str:
         """Triton's name for code: `float32` for fp32, `float8e5` for fp8e5."""
@@ -166,14 +190,10 @@ class pointer_type(_Type):
         return self.const
 
     def __repr__(self) -> str:
-        return f"pointer<{self.element_ty}>"
+        return f"{'const_' * self.const}pointer<{self.element_ty}>"
 
 
-def _scalar(row: Format) -> ir.IntegerType | ir.FloatType:
-    return ir.FloatType(row.mlir) if row.kind is Kind.FLOAT else ir.IntegerType(row.width)
-
-
-DTYPES = {row.name: dtype(row.name, row.kind, _scalar(row), row.signed) for row in FORMATS}
+DTYPES = {name: dtype(name) for name in BY_NAME}
 """Every dtype, by the name that it prints."""
 
 

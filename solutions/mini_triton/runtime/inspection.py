@@ -1,6 +1,7 @@
 """The stages of a compilation, for whoever wants to look: printed, and dumped as files.
 
     MINI_TRITON_PRINT=stages        print what each stage makes, as soon as it has
+    MINI_TRITON_PRINT=passes        print the module before and after each pass that changes it
     MINI_TRITON_KERNEL_DUMP=1       write it to files
     MINI_TRITON_DUMP_DIR=folder     where to
 
@@ -23,7 +24,7 @@ WIDTH = 100
 
 def is_wanted() -> bool:
     """Whether someone wants to look: then kernels are compiled anew, so that there is something to see. (Given.)"""
-    return os.environ.get(PRINT) == "stages" or is_set(DUMP)
+    return os.environ.get(PRINT) in ("stages", "passes") or is_set(DUMP)
 
 
 def is_set(variable: str) -> bool:

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from mini_triton.codegen.library import atomics, combine
-from mini_triton.ir.core import Block, Value
+from mini_triton.ir.core import Block, Operation, Value
 from mini_triton.ir.given.device_assert import DeviceAssertionError, check
 from mini_triton.ir.given.device_print import show
-from mini_triton.ir.interpreter import refuse
+from mini_triton.ir.interpreter import TERMINATORS, evaluate, refuse
 from mini_triton.ir.ops.given.scaled import sides as sides_of
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype, pointee, reach
 from mini_triton.ir.types import shape_of
 from mini_triton.sanitizer.memory import Clock, Memory
-from mini_triton.sanitizer.plan import Plan, Step
+from mini_triton.sanitizer.plan import DIVISIONS, Plan, place
 from mini_triton.sanitizer.reports import Ids, Report
 from mini_triton.sanitizer.shadows import Origin, Origins, Shadow, Traced, both, combined, in_lanes, merged, propagate
 
@@ -32,11 +32,9 @@ class Launch:
     plan: Plan
     grid: Ids
     buffers: dict[Value, Buffer]  # by parameters
-    everything: Sequence[Buffer]
     memory: Memory
     kinds: frozenset[str]
     found: dict[tuple[Any, ...], Report] = field(default_factory=dict)
-    views: dict[tuple[int, Any], Buffer] = field(default_factory=dict)
 
     def add(self, key: tuple[Any, ...], report: Report) -> None:
         """Note a report. One that is like an earlier one only counts."""
@@ -44,15 +42,6 @@ class Launch:
             self.found[key].count += report.count
         else:
             self.found[key] = report
-
-    def view(self, buffer: Buffer, dtype: Any) -> Buffer:
-        """A buffer read as elements of this dtype."""
-        if buffer.data.dtype == dtype:
-            return buffer
-        key = id(buffer), dtype
-        if key not in self.views:
-            self.views[key] = buffer.read_as(dtype)
-        return self.views[key]
 
     def ids(self, number: int) -> Ids:
         """The ids of the program with this number."""
@@ -74,34 +63,32 @@ class Program:
         """Run a block with these arguments; give the operands of its terminator."""
         values = self.values
         values.update(zip(block.arguments, arguments, strict=True))
-        for step in self.launch.plan.steps[block]:
+        for step in block.operations:
             operands = [values[operand] for operand in step.operands]
-            if (effect := EFFECTS.get(step.name)) is not None:
-                values.update(zip(step.results, effect(self, step, *operands), strict=True))
-            elif not operands:
-                values[step.results[0]] = Traced(step.constant)
-            else:
-                values.update(zip(step.results, self.compute(step, operands), strict=True))
-        return [values[value] for value in block.terminator.operands] if block.terminator else []
+            if step.name in TERMINATORS:
+                return operands
+            effect = EFFECTS.get(step.name, Program.compute)
+            values.update(zip(step.results, effect(self, step, *operands), strict=True))
+        return []
 
-    def compute(self, step: Step, operands: Sequence[Traced]) -> Sequence[Traced]:
+    def compute(self, step: Operation, *operands: Traced) -> Sequence[Traced]:
         """The results of an operation without effects."""
-        if step.function is None:
+        values = evaluate(step, [operand.value for operand in operands])
+        if values is None:
             raise NotImplementedError(f"the sanitizer does not know {step.name}")
-        results = [Traced(value) for value in step.function(*[operand.value for operand in operands])]
-        for operand in operands:
-            if operand.taint is not None or operand.wrap is not None:
-                shadows = propagate(step, operands)
-                results = [Traced(result.value, *pair) for result, pair in zip(results, shadows, strict=True)]
-                break
-        if step.divides and "division" in self.launch.kinds:
+        results = [Traced(value) for value in values]
+        if any(operand.taint is not None or operand.wrap is not None for operand in operands):
+            shadows = propagate(step, operands)
+            results = [Traced(result.value, *pair) for result, pair in zip(results, shadows, strict=True)]
+        if step.name in DIVISIONS and "division" in self.launch.kinds:
             zero = np.asarray(operands[1].value == 0)
             if zero.any():
                 taint = self.origins.mark(zero, Origin("division", step, "an integer is divided by zero", "", None))
                 results = [Traced(result.value, both(result.taint, taint), result.wrap) for result in results]
-        if step.wide is not None and "overflow" in self.launch.kinds:
+        ufunc = self.launch.plan.exact(step)
+        if ufunc is not None and "overflow" in self.launch.kinds:
             (result,) = results
-            exact = step.wide(operands[0].value, operands[1].value, dtype=np.int64)
+            exact = ufunc(operands[0].value, operands[1].value, dtype=np.int64)
             wrapped = exact != result.value
             if wrapped.any():
                 what = f"the offset {{}} does not fit int{8 * result.value.itemsize}"
@@ -111,7 +98,7 @@ class Program:
 
     # --- reports
 
-    def use(self, step: Step, shadow: Shadow, how: str, argument: str = "", elements: Any = None) -> None:
+    def use(self, step: Operation, shadow: Shadow, how: str, argument: str = "", elements: Any = None) -> None:
         """Garbage matters: report each origin of it once. `elements` are those that it is used for."""
         if shadow is None:
             return
@@ -129,10 +116,10 @@ class Program:
                 kind=origin.kind,
                 kernel=self.launch.plan.name,
                 what=origin.what.format(element),
-                place=origin.step.place,
+                place=place(origin.step),
                 program=self.ids,
                 use=how.format(at),
-                used_at=step.place,
+                used_at=place(step),
                 argument=origin.argument or argument,
                 element=element if origin.argument else at if argument else None,
                 count=count,
@@ -146,15 +133,15 @@ class Program:
         origin = self.launch.plan.leads[pointer]
         return "memory" if origin is None else origin.name
 
-    def elements(self, step: Step, address: Any) -> np.ndarray:
+    def elements(self, step: Operation, address: Any) -> np.ndarray:
         """Addresses as elements of the argument that they lead into; as they are if it is not known."""
         origin = self.launch.plan.leads[step.operands[0]]
         if origin is None:
             return np.asarray(address)
-        buffer = self.launch.view(self.launch.buffers[origin], numpy_dtype(pointee(step.operands[0].type)))
+        buffer = self.launch.buffers[origin].read_as(numpy_dtype(pointee(step.operands[0].type)))
         return np.asarray((address - buffer.start) // buffer.data.itemsize - buffer.origin)
 
-    def lanes(self, step: Step, pointer: Traced, mask: Traced | None) -> np.ndarray:
+    def lanes(self, step: Operation, pointer: Traced, mask: Traced | None) -> np.ndarray:
         """The lanes that access memory. Those whose addresses are garbage are reported, and do not."""
         active = np.broadcast_to(True if mask is None else mask.value, np.shape(pointer.value))
         if mask is not None:
@@ -168,15 +155,15 @@ class Program:
                 active = active & (bad == 0)
         return active
 
-    def reach(self, step: Step, address: Any, active: np.ndarray) -> list[tuple[Buffer, np.ndarray, np.ndarray]]:
+    def reach(self, step: Operation, address: Any, active: np.ndarray) -> list[tuple[Buffer, np.ndarray, np.ndarray]]:
         """Each buffer that is accessed, an index for every lane, and the lanes that access it."""
         dtype = numpy_dtype(pointee(step.operands[0].type))
         origin = self.launch.plan.leads[step.operands[0]]
         try:
             if origin is None:
-                buffers = [self.launch.view(buffer, dtype) for buffer in self.launch.everything]
+                buffers = [buffer.read_as(dtype) for buffer in self.launch.memory.buffers]
                 return list(reach(buffers, address, active))
-            buffer = self.launch.view(self.launch.buffers[origin], dtype)
+            buffer = self.launch.buffers[origin].read_as(dtype)
             index = np.where(active, (address - buffer.start) // buffer.data.itemsize, 0)
             bad = active & ((index < 0) | (index >= buffer.data.size))
             if buffer.gaps is not None and not bad.any() and active.any():
@@ -185,11 +172,11 @@ class Program:
                 lane = np.unravel_index(np.argmax(bad), bad.shape)
                 raise OutOfBounds(buffer, int(index[lane]) - buffer.origin, tuple(map(int, lane)))
         except OutOfBounds as error:
-            error.program, error.place = self.ids, step.place
+            error.program, error.place = self.ids, place(step)
             raise
         return [(buffer, index, active)] if active.any() else []
 
-    def load(self, step: Step, pointer: Traced, mask: Traced | None = None, other: Traced | None = None) -> Any:
+    def load(self, step: Operation, pointer: Traced, mask: Traced | None = None, other: Traced | None = None) -> Any:
         active = self.lanes(step, pointer, mask)
         result = np.full(active.shape, 0 if other is None else other.value, numpy_dtype(step.results[0].type))
         taint = None if other is None else in_lanes(other.taint, ~active)
@@ -209,7 +196,7 @@ class Program:
                 taint = both(taint, self.origins.mark(out, origin))
         return [Traced(result[()], taint)]
 
-    def store(self, step: Step, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
+    def store(self, step: Operation, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
         active = self.lanes(step, pointer, mask)
         self.use_stored(step, pointer, value, active)
         values = np.broadcast_to(value.value, active.shape)
@@ -224,10 +211,10 @@ class Program:
                 kernel=self.launch.plan.name,
                 what=f"{buffer.name}[{element}] is written twice without synchronization, {conflict.old} and then "
                 f"{conflict.new}",
-                place=step.place,
+                place=place(step),
                 program=self.ids,
                 use=f"before, it was written {by}",
-                used_at=conflict.step.place,
+                used_at=place(conflict.step),
                 argument=buffer.name,
                 element=element,
                 other=other,
@@ -236,14 +223,16 @@ class Program:
             self.launch.add(("races", step, conflict.step, buffer.name), report)
         return []
 
-    def use_stored(self, step: Step, pointer: Traced, value: Traced, active: np.ndarray) -> None:
+    def use_stored(self, step: Operation, pointer: Traced, value: Traced, active: np.ndarray) -> None:
         """Garbage that is written to memory matters."""
         bad = in_lanes(value.taint, active)
         if bad is not None:
             name = self.name_of(step.operands[0])
             self.use(step, bad, f"it is stored to {name}[{{}}]", name, self.elements(step, pointer.value))
 
-    def atomic(self, step: Step, mask: Traced | None, do: Callable[..., Any], pointer: Traced, *values: Traced) -> Any:
+    def atomic(
+        self, step: Operation, mask: Traced | None, do: Callable[..., Any], pointer: Traced, *values: Traced
+    ) -> Any:
         """An atomic operation: `do(buffer, offset, *values, shape, mask)` does it."""
         active = self.lanes(step, pointer, mask)
         for value in values:
@@ -265,25 +254,24 @@ class Program:
                 memory.synchronize(int(pointer.value), self.clock)
         return [Traced(result[()])]
 
-    def atomic_rmw(self, step: Step, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
-        name: Any = step.operation.attributes["atomic_rmw_op"]
+    def atomic_rmw(self, step: Operation, pointer: Traced, value: Traced, mask: Traced | None = None) -> Any:
+        name: Any = step.attributes["atomic_rmw_op"]
         return self.atomic(step, mask, lambda *rest: atomics.rmw(name, *rest), pointer, value)
 
-    def atomic_cas(self, step: Step, pointer: Traced, expected: Traced, value: Traced) -> Any:
+    def atomic_cas(self, step: Operation, pointer: Traced, expected: Traced, value: Traced) -> Any:
         return self.atomic(step, None, atomics.cas, pointer, expected, value)
 
     # --- elements that are combined
 
-    def combination(self, step: Step) -> Any:
-        """What combines two elements: a ufunc, or a function made of the region."""
-        block = step.operation.regions[0].block
-        return step.combination or (lambda *xs: tuple(x.value for x in self.run(block, *map(Traced, xs))))
+    def combination(self, step: Operation) -> Callable[..., Any]:
+        """The function that combines elements."""
+        return lambda *xs: tuple(x.value for x in self.run(step.regions[0].block, *map(Traced, xs)))
 
-    def axis(self, step: Step) -> int:
-        axis: Any = step.operation.attributes["axis"]
+    def axis(self, step: Operation) -> int:
+        axis: Any = step.attributes["axis"]
         return axis - len(shape_of(step.operands[0].type))
 
-    def reduce(self, step: Step, *sources: Traced) -> Any:
+    def reduce(self, step: Operation, *sources: Traced) -> Any:
         axis, taint = self.axis(step), None
         values = combine.reduce(self.combination(step), tuple(source.value for source in sources), axis)
         shadows = [source.taint for source in sources]
@@ -292,8 +280,8 @@ class Program:
             self.use(step, mixed, "a reduction combines it with good elements")
         return [Traced(value, taint) for value in values]
 
-    def scan(self, step: Step, *sources: Traced) -> Any:
-        axis, backwards = self.axis(step), bool(step.operation.attributes["reverse"])
+    def scan(self, step: Operation, *sources: Traced) -> Any:
+        axis, backwards = self.axis(step), bool(step.attributes["reverse"])
         values = combine.scan(self.combination(step), tuple(source.value for source in sources), axis, backwards)
         taint = merged([source.taint for source in sources], np.shape(sources[0].value))
         if taint is not None:
@@ -302,13 +290,12 @@ class Program:
             taint = np.flip(taint, axis) if backwards else taint
         return [Traced(value, taint) for value in values]
 
-    def dot(self, step: Step, a: Traced, b: Traced, c: Traced, *scales: Traced) -> Any:
+    def dot(self, step: Operation, a: Traced, b: Traced, c: Traced, *scales: Traced) -> Any:
         """A product of matrices, which scales may belong to. A row that is all garbage may be one that is not used."""
-        assert step.function is not None
-        (value,) = step.function(*(operand.value for operand in (a, b, c, *scales)))
+        ((value, *_),) = self.compute(step, *(Traced(operand.value) for operand in (a, b, c, *scales)))
         sides = [(a, -1, -1), (b, -2, -2)]  # with the axis that is summed over, and the one that the result has instead
         if scales:
-            (_, left, *_), (_, right, *_) = sides_of(step.operation, (a, b, c, *scales))
+            (_, left, *_), (_, right, *_) = sides_of(step, (a, b, c, *scales))
             sides += [(scale, -1, axis) for scale, axis in ((left, -1), (right, -2)) if scale is not None]
         taint = c.taint
         for operand, summed, axis in sides:
@@ -321,30 +308,29 @@ class Program:
                     taint = both(taint, np.broadcast_to(np.expand_dims(lines, axis), np.shape(value)))
         return [Traced(value, taint)]
 
-    def histogram(self, step: Step, values: Traced, mask: Traced | None = None) -> Any:
-        assert step.function is not None
+    def histogram(self, step: Operation, values: Traced, mask: Traced | None = None) -> Any:
         self.use(step, in_lanes(values.taint, None if mask is None else mask.value), "a histogram counts it")
         operands = (values,) if mask is None else (values, mask)
-        return [Traced(value) for value in step.function(*(operand.value for operand in operands))]
+        return self.compute(step, *(Traced(operand.value) for operand in operands))
 
     # --- control flow
 
-    def decide(self, step: Step, *conditions: Traced) -> None:
+    def decide(self, step: Operation, *conditions: Traced) -> None:
         """Garbage that decides where a program goes matters."""
         for condition in conditions:
             self.use(step, condition.taint, "a branch or a loop depends on it")
 
-    def for_(self, step: Step, lower: Traced, upper: Traced, one: Traced, *inits: Traced) -> Any:
+    def for_(self, step: Operation, lower: Traced, upper: Traced, one: Traced, *inits: Traced) -> Any:
         self.decide(step, lower, upper, one)
         carried: Sequence[Traced] = inits
         dtype = np.asarray(lower.value).dtype.type
         for i in range(int(lower.value), int(upper.value), int(one.value)):
-            carried = self.run(step.operation.regions[0].block, Traced(dtype(i)), *carried)
+            carried = self.run(step.regions[0].block, Traced(dtype(i)), *carried)
         return carried
 
-    def while_(self, step: Step, *inits: Traced) -> Any:
+    def while_(self, step: Operation, *inits: Traced) -> Any:
         carried: Sequence[Traced] = inits
-        before, after = (region.block for region in step.operation.regions)
+        before, after = (region.block for region in step.regions)
         while True:
             condition, *forwarded = self.run(before, *carried)
             self.decide(step, condition)
@@ -352,42 +338,43 @@ class Program:
                 return forwarded
             carried = self.run(after, *forwarded)
 
-    def if_(self, step: Step, condition: Traced) -> Any:
+    def if_(self, step: Operation, condition: Traced) -> Any:
         self.decide(step, condition)
-        region = step.operation.regions[0 if condition.value else 1]
+        region = step.regions[0 if condition.value else 1]
         return self.run(region.block) if region.blocks else ()
 
     # --- the rest
 
-    def poison(self, step: Step) -> Any:
+    def poison(self, step: Operation) -> Any:
         if "uninitialized" not in self.launch.kinds:
-            return [Traced(step.constant)]
+            return self.compute(step)
         what = "a variable has no value where the program went"
-        lanes = np.ones(np.shape(step.constant), bool)
-        return [Traced(step.constant, self.origins.mark(lanes, Origin("uninitialized", step, what, "", None)))]
+        ((value, *_),) = self.compute(step)
+        lanes = np.ones(np.shape(value), bool)
+        return [Traced(value, self.origins.mark(lanes, Origin("uninitialized", step, what, "", None)))]
 
-    def assert_true(self, step: Step, condition: Traced) -> Any:
+    def assert_true(self, step: Operation, condition: Traced) -> Any:
         try:
-            check(condition.value, str(step.operation.attributes["message"]), np.ndim(condition.value))
+            check(condition.value, str(step.attributes["message"]), np.ndim(condition.value))
         except DeviceAssertionError as error:
-            error.kernel, error.program, error.place = self.launch.plan.name, self.ids, step.place
+            error.kernel, error.program, error.place = self.launch.plan.name, self.ids, place(step)
             raise
         return []
 
-    def show(self, step: Step, *values: Traced) -> Any:
-        show(self.ids, step.operation.attributes, [value.value for value in values])
+    def show(self, step: Operation, *values: Traced) -> Any:
+        show(self.ids, step.attributes, [value.value for value in values])
         return []
 
-    def program_id(self, step: Step) -> Any:
-        return [Traced(np.int32(self.ids["xyz".index(str(step.operation.attributes["axis"]))]))]
+    def program_id(self, step: Operation) -> Any:
+        return [Traced(np.int32(self.ids["xyz".index(str(step.attributes["axis"]))]))]
 
-    def num_programs(self, step: Step) -> Any:
-        return [Traced(np.int32(self.launch.grid["xyz".index(str(step.operation.attributes["axis"]))]))]
+    def num_programs(self, step: Operation) -> Any:
+        return [Traced(np.int32(self.launch.grid["xyz".index(str(step.attributes["axis"]))]))]
 
-    def refuse(self, step: Step, *_: Traced) -> Any:
-        return refuse(self, step.operation)
+    def refuse(self, step: Operation, *_: Traced) -> Any:
+        return refuse(self, step)
 
-    def nothing(self, step: Step, *_: Traced) -> Any:
+    def nothing(self, step: Operation, *_: Traced) -> Any:
         return []
 
 

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mini_triton.ir.core import Operation
+from mini_triton.ir.interpreter import evaluate
 from mini_triton.ir.types import I1, element_type, shape_of
-from mini_triton.sanitizer.plan import MOVES, OFFSETS, Step
+from mini_triton.sanitizer.plan import MOVES, OFFSETS
 
 Shadow = np.ndarray | None
 
@@ -31,7 +33,7 @@ class Origin(NamedTuple):
     """Where garbage comes from: one step of one program."""
 
     kind: str
-    step: Step
+    step: Operation
     what: str  # with the element in place of {}
     argument: str
     elements: np.ndarray | None  # by lanes
@@ -72,7 +74,7 @@ def in_lanes(shadow: Shadow, lanes: Any) -> Shadow:
     return left if left.any() else None
 
 
-def propagate(step: Step, operands: Sequence[Traced]) -> list[tuple[Shadow, Shadow]]:
+def propagate(step: Operation, operands: Sequence[Traced]) -> list[tuple[Shadow, Shadow]]:
     """The shadows of the results of an operation without effects, if an operand has any."""
     taints, wraps = [x.taint for x in operands], [x.wrap for x in operands]
     if step.name not in OFFSETS:
@@ -105,7 +107,7 @@ def chosen(condition: Any, x: Shadow, y: Shadow) -> Shadow:
     return in_lanes(np.where(condition, 0 if x is None else x, 0 if y is None else y), None)
 
 
-def decided(step: Step, operands: Sequence[Traced]) -> Shadow:
+def decided(step: Operation, operands: Sequence[Traced]) -> Shadow:
     """The shadow of `and` and `or`: where a good operand decides, the other does not matter."""
     decides = step.name == "arith.ori"
     x, y = operands
@@ -117,7 +119,7 @@ def decided(step: Step, operands: Sequence[Traced]) -> Shadow:
     return result
 
 
-def moved(step: Step, operands: Sequence[Traced], shadows: Sequence[Shadow]) -> Sequence[Shadow]:
+def moved(step: Operation, operands: Sequence[Traced], shadows: Sequence[Shadow]) -> Sequence[Shadow]:
     """The shadows of elements that are moved: they move alike."""
     if all(shadow is None for shadow in shadows):
         return [None] * len(step.results)
@@ -127,14 +129,13 @@ def moved(step: Step, operands: Sequence[Traced], shadows: Sequence[Shadow]) -> 
     ]
     if step.name == "tt.splat":
         return [np.full(shape_of(step.results[0].type), arrays[0])]
-    assert step.function is not None
-    return [np.asarray(array) for array in step.function(*arrays)]
+    return [np.asarray(array) for array in evaluate(step, arrays) or ()]
 
 
-def gathered(step: Step, operands: Sequence[Traced], shadows: Sequence[Shadow]) -> Shadow:
+def gathered(step: Operation, operands: Sequence[Traced], shadows: Sequence[Shadow]) -> Shadow:
     """The shadow of elements that are picked by indices."""
     source, index = shadows
-    axis: Any = step.operation.attributes["axis"]
+    axis: Any = step.attributes["axis"]
     picked = None if source is None else np.take_along_axis(source, operands[1].value, axis)
     return both(picked, index)
 

@@ -1,4 +1,4 @@
-"""Compile a kernel ahead of time: C source with its machine code in it, and a header. Neither needs Python to run.
+"""Compile a kernel ahead of time, to a C source that contains the machine code, and a header.
 
     python -m mini_triton.tools.compile kernel.py --kernel-name add --out-name add --target cuda:90 \\
         --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024" --grid "(n + 1023) / 1024, 1, 1"
@@ -7,7 +7,7 @@ writes `add.d9384e65_0d1d2d.c` and `.h`. A C program calls
 
     CUresult add_d9384e65_0d1d2d(CUstream stream, CUdeviceptr x, CUdeviceptr y, CUdeviceptr out, int32_t n);
 
-It does not know the rules that the signature stands for: that is what `link.py` is for.
+This function does not check that the signature is true of its arguments. A function that `link.py` writes does.
 
 Source: Triton's `python/triton/tools/compile.py`.
 """
@@ -33,7 +33,7 @@ from mini_triton.tools.given.templates import HEADER, SOURCE
 from mini_triton.tools.variant import Variant, declare, prototype, read_entry
 
 SCRATCH = ("global_scratch", "profile_scratch")
-"""What Triton's machine code has as arguments behind the kernel's own: memory for its own use, or a null pointer."""
+"""Arguments of Triton's machine code after those of the kernel: scratch memory, or a null pointer."""
 
 
 @dataclass
@@ -52,13 +52,13 @@ class CompileArgs:
 
 
 def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
-    """Write C source and header. Returns the name of the C function, and the files.
+    """Write the C source and the header; return the name of the C function, and the paths.
 
     Raises `ValueError` for a command line that does not fit the kernel, and `CompilationError` for a wrong kernel.
     """
     kernel = load_kernel(Path(args.path), args.kernel_name)
     capability = capability_of_target(args.target)
-    # [task 10.4] `variant_of`, `lower`, `write_files`: in this order.
+    # [task 10.4] Join the three functions: `variant_of`, `lower` and `write_files`.
     variant = variant_of(kernel, args)
     lowered = lower(kernel, variant, capability)
     return variant.name, write_files(variant, lowered, args)
@@ -105,10 +105,10 @@ def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
 
 
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
-    """The kernel's machine code. Raises `RuntimeError` for a kernel that needs memory beside its arguments."""
-    # [task 10.4] `ASTSource` wants types by parameter, the known values, and for multiples of 16 the attributes
-    # `[["tt.divisibility", 16]]`. `compile` makes a compiled kernel of it, whose `lower` makes machine code.
-    # `lowered.kernel.scratch` counts bytes.
+    """Compile a variant to machine code. Raises `RuntimeError` for a kernel that needs scratch memory."""
+    # [task 10.4] `ASTSource` takes types by parameter, the known values, and attributes by parameter:
+    # `[["tt.divisibility", 16]]` for a multiple of 16. `compile` returns a compiled kernel, and its method `lower`
+    # machine code. `lowered.kernel.scratch` is in bytes.
     types = {name: entry.type for name, entry in variant.entries.items()}
     multiples = {name: [["tt.divisibility", 16]] for name, entry in variant.entries.items() if entry.hint == 16}
     source = ASTSource(kernel, types, variant.known, multiples)
@@ -123,10 +123,10 @@ def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
 def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
     """The three sizes of the grid, as expressions in C: `["(n + 1023) / 1024", "1", "1"]`.
 
-    The command line's may name any parameter, but C knows only those that it passes: of others, `known` has the value.
-    Raises `ValueError` if there are not three.
+    A grid may name any parameter, but the C function has only those that it is passed. `known` has the values of the
+    others. Raises `ValueError` if there are not three sizes.
     """
-    # [task 10.4] Replace whole names: BLOCK is not a part of BLOCK_M.
+    # [task 10.4] Replace whole names only: `BLOCK_M` is not `BLOCK`.
     sizes = [size.strip() for size in grid.split(",")]
     if len(sizes) != 3 or "" in sizes:
         raise ValueError(f'a grid is three expressions, like "(n + 1023) / 1024, 1, 1", not {grid!r}')
@@ -135,14 +135,14 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
 
 
 def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared: int) -> str:
-    """The end of the C function of this variant: it launches the kernel with the arguments that it was called with.
+    """The end of this variant's C function: it launches the kernel with the function's arguments.
 
-    It returns what `cuLaunchKernel` returns. If the grid is empty, which CUDA refuses, nothing is launched, and that is
-    a success. `shared` is in bytes.
+    It returns the result of `cuLaunchKernel`. CUDA refuses an empty grid: then launch nothing, and return
+    `CUDA_SUCCESS`. `shared` is in bytes.
     """
-    # [task 10.4] cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL): the function
-    # is the C variable `{variant.name}_func`, and the arguments are an array of pointers: to each argument that is
-    # passed, and to a null pointer for each of `SCRATCH`. The product of the sizes may overflow.
+    # [task 10.4] cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL). The function
+    # is the C variable `{variant.name}_func`. The arguments are an array of pointers: to each argument that is passed,
+    # then to a null pointer for each of `SCRATCH`.
     x, y, z = sizes
     pointers = ", ".join(f"&{name}" for name in (*variant.passed, *SCRATCH))
     return f"""\

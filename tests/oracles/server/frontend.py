@@ -12,7 +12,7 @@ from typing import Any
 import triton
 from triton._C.libtriton import ir
 from triton._C.libtriton import passes as known
-from triton.backends.compiler import GPUTarget
+from triton.backends.compiler import GPUTarget, Language
 from triton.compiler import ASTSource
 from triton.compiler.compiler import make_backend
 from triton.tools.disasm import get_sass
@@ -48,6 +48,29 @@ def ops(text: str, passes: Iterable[str]) -> Answer:
 def compile(text: str, capability: int, options: dict[str, Any]) -> Answer:
     """Compile TTIR down to a cubin for a GPU that need not be there."""
     return lowered(file_of(text), capability, options)
+
+
+def coalesced(text: str, capability: int, warps: int) -> Answer:
+    """TTGIR, with the layouts that Triton chooses for loads and stores."""
+    module = after(text, ())
+    manager = ir.pass_manager(module.context)
+    known.ttir.add_convert_to_ttgpuir(manager, f"cuda:{capability}", warps, 32, 1)
+    known.ttgpuir.add_coalesce(manager)
+    manager.run(module, "oracle")
+    return {"text": module.str_nodebug()}
+
+
+def assemble(text: str, capability: int, options: dict[str, Any]) -> Answer:
+    """Compile TTIR down to PTX, which is quicker than to machine code."""
+    target = GPUTarget("cuda", capability, 32)
+    backend = make_backend(target)
+    parsed = backend.parse_options(options)
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, parsed, Language.TRITON)
+    module: Any = after(text, ())
+    for stage in ("ttgir", "llir", "ptx"):
+        module = stages[stage](module, {"target": target, **parsed.__dict__})
+    return {"ptx": module}
 
 
 def disassemble(cubin: str) -> Answer:

@@ -1,10 +1,10 @@
 """C programs around kernels that are compiled ahead of time, and a driver for them that needs no GPU.
 
-    with Folder() as folder, made_up_code() as codes:
-        name, files = folder.compile(KERNEL, "add", "*fp32, i32", "n, 1, 1")
-        driver = StandIn(folder.build(files), codes)
-        driver.call(name, ["CUstream", "CUdeviceptr", "int32_t"], 0, 4096, 7)  # 0, or the number of an error
-        driver.launches
+with Folder() as folder, made_up_code() as codes:
+    name, files = folder.compile(KERNEL, "add", "*fp32, i32", "n, 1, 1")
+    driver = StandIn(folder.build(files), codes)
+    driver.call(name, ["CUstream", "CUdeviceptr", "int32_t"], 0, 4096, 7)  # 0, or the number of an error
+    driver.launches
 """
 
 from __future__ import annotations

@@ -55,6 +55,8 @@ def run_network(x: Any, k: int | None, dim: int | None, descending: bool) -> ten
         raise ValueError("only minor dimension is currently supported")
     last = log2(x.shape[-1])
     kept = last if k is None else log2(k)
+    if 0 == kept < last and len(x.shape) == 1:  # the network would leave a scalar
+        return (max if descending else min)(x, axis=-1, keep_dims=True)
     cube = reshape(x, [2] * log2(x.numel) or [1])
     for stage in range(1, last + 1):
         if stage > kept:  # of each two groups that are in order, one up and one down, keep the better half
@@ -73,11 +75,19 @@ def sort(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
 
 
 @builtin
-def topk(x: tensor, k: int, dim: int | None = None) -> tensor:
-    """The `k` largest elements of the last dimension, the largest first; `k` is a power of two, but not 1."""
-    if not isinstance(k, int) or k & (k - 1) or not 2 <= k <= (x.shape or (1,))[-1]:
-        raise ValueError(f"k must be a power of two from 2 up to the size of the dimension, not {k!r}")
-    return run_network(x, k, dim, True)
+def topk(x: tensor, k: int, dim: int | None = None, descending: bool = True) -> tensor:
+    """The `k` largest elements of the last dimension, the largest first, or the smallest ones; `k` is a power of two.
+
+    Triton before 3.9 returns fewer elements for other `k`, and newer versions refuse them.
+    """
+    size = (x.shape or (1,))[-1]
+    if k <= 0:
+        raise ValueError(f"topk: k must be greater than 0, not {k}")
+    if k & (k - 1):
+        raise ValueError(f"topk: k must be a power of two, not {k}")
+    if k > size:
+        raise ValueError(f"topk: k must not exceed the size of the selected dimension, {size}: it is {k}")
+    return run_network(x, k, dim, bool(descending))
 
 
 @builtin

@@ -45,7 +45,7 @@ from tests.support.m05_frontend.random_kernels.writing import (
     in_signature,
 )
 
-__all__ = ["EVERYTHING", "LOOPS", "Buffer", "Kernel", "judge", "kernels", "launch", "write"]
+__all__ = ["EVERYTHING", "LOOPS", "Buffer", "Kernel", "judge", "kernels", "launch", "of_text", "write"]
 
 EVERYTHING = Grammar(
     expressions=(
@@ -113,6 +113,12 @@ def launch(kernel: Kernel, seed: int, times: int = 1) -> Launch:
     ]
     x, *others = kernel.grid
     return Launch(to_source(kernel, options=OPTIONS), (x * times, *others), arguments)
+
+
+def of_text(asked: Launch, kernel: Kernel, text: str) -> Launch:
+    """The same launch of the kernel, of a module's text."""
+    signature = [kind for kind in kernel.signature.values() if kind != "constexpr"]
+    return Launch(text, asked.grid, asked.arguments, options=OPTIONS, signature=signature)
 
 
 def _random(buffer: Buffer, generator: np.random.PCG64, times: int) -> np.ndarray:

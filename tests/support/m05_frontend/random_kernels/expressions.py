@@ -299,7 +299,8 @@ def load(k: Function) -> Value | None:
         return read(at)
     dtype, shape = at.dtype.removeprefix("*"), at.shape
     other = k.pick(lambda value: value.dtype == dtype and broadcast(value.shape, shape) == shape)
-    guard, rest = mask(k, shape).text, other.text if other and k.chance(60) else "1"
+    one = "True" if dtype == "int1" else "1"  # `tl.where(mask, booleans, 1)` gives integers
+    guard, rest = mask(k, shape).text, other.text if other and k.chance(60) else one
     if k.chance(30):
         return Value(f"tl.where({guard}, tl.load({at.text}, mask={guard}), {rest})", dtype, shape)
     return Value(f"tl.load({at.text}, mask={guard}, other={rest})", dtype, shape)

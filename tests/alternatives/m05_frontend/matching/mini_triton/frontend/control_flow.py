@@ -3,12 +3,15 @@ def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branc
     missing, place = object(), visitor.loc(node)
     pairs: dict[str, tuple[Any, Any]] = {}
     for name in dict.fromkeys([*written(node.body), *written(node.orelse)]):
+        before = visitor.scope.values.get(name, missing)
         match then.values.get(name, missing), otherwise.values.get(name, missing):
             case value, other if value is other and value is not missing:
                 visitor.scope.bind(name, value, otherwise.places[name])
             case value, other if value is missing or other is missing or not (flatten(value) or flatten(other)):
                 reason = f"after the `if` on line {place.line}, not every run has given it a value"
                 visitor.scope.lose(name, reason, place)
+            case value, other if (value is before or other is before) and not has_type(before):
+                visitor.scope.lose(name, f"a branch of the `if` on line {place.line} leaves it without a value", place)
             case value, other if agree(visitor.scope, name, value, other):
                 pairs[name] = value, other
             case _:

@@ -1,0 +1,220 @@
+"""Why an access to memory is not wider: the argument, constant or operation in which a fact is lost. (Given.)
+
+Suppose that the analysis knows a load's mask to be the same for one element only. `Blame` follows the mask's operands,
+each time to an operand about which as little is known. It ends at the argument `n`, which could be any number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from mini_triton.ir.core import BlockArgument, Operation, OpResult, Value
+from mini_triton.ir.ops.elementwise import is_integer
+from mini_triton.ir.types import I1, element_type, shape_of
+from mini_triton.transforms.axis_info import AxisAnalysis, Facts, unit_of
+from mini_triton.transforms.coalescing import WIDEST, Access, Limits, mask_of
+from mini_triton.transforms.folding import is_pointer
+
+Place: TypeAlias = tuple[Value, int]
+"""A value, and one of its axes."""
+Weak: TypeAlias = Callable[[Place, list[Place]], list[Place]]
+"""Given a place and its operands: the operands that are as weak as the place."""
+FILLING = ("tt.splat", "tt.broadcast", "tt.expand_dims", "arith.extsi", "arith.extui")
+
+
+class Blame:
+    """Explains the width of accesses by the facts of an axis analysis."""
+
+    def __init__(self, analysis: AxisAnalysis) -> None:
+        self.analysis = analysis
+
+    def explain(self, access: Access) -> str:
+        """The narrowest limit of an access, and its cause."""
+        pointers, axis, limits = access.operation.operands[0], access.axis, access.limits
+        facts, size, wanted = self.facts((pointers, axis)), shape_of(pointers.type)[axis], WIDEST // access.element
+        narrowest = Limits._fields[limits.index(min(limits))]
+        if narrowest == "neighbours" and facts.contiguity == size:
+            return f"only {counted(size)} lie along this axis"
+        if narrowest == "neighbours" and self.is_steady((pointers, axis)):
+            return "all elements along this axis have the same address"
+        if narrowest == "neighbours":
+            few = f"only {counted(facts.contiguity)} are" if facts.contiguity > 1 else "its elements are not"
+            return f"{few} known to be neighbours in memory: {self.step(self.origin((pointers, axis), self.scattered))}"
+        if narrowest == "alignment":
+            known = f"its address is known to be a multiple of {counted(facts.divisibility, 'byte')} only"
+            return f"{known}: {described(self.origin((pointers, axis), self.unaligned)[0], wanted)}"
+        if narrowest == "mask":
+            mask = mask_of(access.operation)
+            assert mask
+            known = f"its mask is known to be the same for {counted(limits.mask)} only"
+            return f"{known}: {described(self.origin((mask, axis), self.changing)[0], wanted)}"
+        return f"a program has only {counted(limits.share)} for each thread"
+
+    def step(self, place: Place) -> str:
+        """Why a value does not count up by one although its operands do."""
+        value = place[0]
+        if not isinstance(value, OpResult):
+            return described(value, 1)
+        steady = [root(operand) for operand, axis in operands_of(place) if self.is_steady((operand, axis))]
+        other = steady[-1] if steady else None
+        match value.owner.name:
+            case "arith.muli" if other:
+                return f"they are {named(other)} apart{line_of(value)}"
+            case "arith.shli" if other and constant_of(other):
+                return f"they are {2 ** constant_of(other)} apart{line_of(value)}"
+            case "arith.remsi" | "arith.remui" if other:
+                return f"`%` starts again at {named(other)}{line_of(value)}"
+            case "arith.divsi" | "arith.divui":
+                return f"`//` repeats them{line_of(value)}"
+            case "arith.subi":
+                return f"they count down{line_of(value)}"
+        return described(value, 1)
+
+    # --- where a fact is lost
+
+    def origin(self, place: Place, weak: Weak) -> Place:
+        """Where a fact is lost: among the `origins`, an argument if there is one, else a constant, else any."""
+        return min(self.origins(place, weak, set()), key=lambda found: rank(found[0]))
+
+    def origins(self, place: Place, weak: Weak, seen: set[Place]) -> Iterator[Place]:
+        """All places at which the search along weak operands ends."""
+        seen.add(place)
+        ways = [way for way in weak(place, operands_of(place)) if way not in seen]
+        for way in ways:
+            yield from self.origins(way, weak, seen)
+        if not ways:
+            yield place
+
+    def scattered(self, place: Place, operands: list[Place]) -> list[Place]:
+        """The operands that vary along the axis and are not more contiguous than the result."""
+        most = self.facts(place).contiguity
+        return [way for way in operands if self.facts(way).contiguity <= most and not self.is_steady(way)]
+
+    def unaligned(self, place: Place, operands: list[Place]) -> list[Place]:
+        """The operands whose divisibility is not greater than the result's."""
+        most = self.facts(place).divisibility
+        unit = unit_of(place[0].type)
+        return [way for way in operands if self.facts(way).divisibility * unit // unit_of(way[0].type) <= most]
+
+    def changing(self, place: Place, operands: list[Place]) -> list[Place]:
+        """The operands whose constancy is not greater than the result's.
+
+        For a comparison: the operands whose divisibility lets the result change inside a longer run.
+        """
+        if element_type(place[0].type) != I1:
+            return self.unaligned(place, operands)
+        most = self.facts(place).constancy
+        if isinstance(place[0], OpResult) and place[0].owner.name == "arith.cmpi":
+            counts = any(self.facts(way).contiguity > most for way in operands)
+            return [way for way in operands if counts and self.facts(way).divisibility <= most]
+        return [way for way in operands if self.facts(way).constancy <= most]
+
+    def facts(self, place: Place) -> Facts:
+        """The facts of a value along one axis."""
+        return self.analysis[place[0]][place[1]]
+
+    def is_steady(self, place: Place) -> bool:
+        """Whether a value is known to be constant along an axis."""
+        shape = shape_of(place[0].type)
+        return not shape or self.facts(place).constancy == shape[place[1]]
+
+
+def operands_of(place: Place) -> list[Place]:
+    """The integers and pointers that a value is computed from, with the matching axes; empty for a load."""
+    value, axis = place
+    if isinstance(value, BlockArgument):
+        around = value.owner.parent.parent if value.owner.parent else None
+        return [(other, axis) for other in carried(around, value.index - 1)]
+    assert isinstance(value, OpResult)
+    operation = value.owner
+    attributes: dict[str, Any] = operation.attributes
+    if operation.name == "scf.for":
+        return [(other, axis) for other in carried(operation, value.index)]
+    if operation.name == "scf.if":
+        return [(region.block.operations[-1].operands[value.index], axis) for region in operation.regions]
+    if operation.regions or operation.name in ("tt.load", "tt.gather"):
+        return []
+    if operation.name == "tt.expand_dims":
+        axis = max(0, axis - (axis >= attributes["axis"]))  # a new axis has the alignment of all others
+    if operation.name == "tt.trans":
+        axis = attributes["order"][axis]
+    known = [operand for operand in operation.operands if is_integer(operand.type) or is_pointer(operand.type)]
+    return [(operand, axis if shape_of(operand.type) else 0) for operand in known]
+
+
+def carried(loop: Operation | None, number: int) -> list[Value]:
+    """The sources of a carried value of a `for`: its initial value, and the value that the block yields for it.
+
+    Number -1 is the induction variable, which is computed from the lower bound and the step.
+    """
+    if loop is None or loop.name != "scf.for":
+        return []
+    if number < 0:
+        return [loop.operands[0], loop.operands[2]]
+    return [loop.operands[3 + number], loop.regions[0].block.operations[-1].operands[number]]
+
+
+# --- words
+
+
+def described(value: Value, wanted: int) -> str:
+    """The cause, for an author who wants `wanted` elements per instruction."""
+    if is_parameter(value):
+        promise = f"aligned to {WIDEST} bytes" if is_pointer(value.type) else f"a multiple of {wanted}"
+        return f"{named(value)} is not known to be {promise}"
+    if constant_of(value) is not None:
+        return f"{named(value)} is not a multiple of {wanted}"
+    name = value.owner.name if isinstance(value, OpResult) else ""
+    if name == "tt.load":
+        return f"they depend on what is read from memory{line_of(value)}"
+    if name == "arith.cmpi":
+        return f"the comparison may change anywhere{line_of(value)}"
+    return f"nothing more is known of {named(value)}{line_of(value)}"
+
+
+def named(value: Value) -> str:
+    """The author's name for a value, or its number."""
+    number = constant_of(value)
+    if number is not None:
+        return str(number)
+    if isinstance(value, OpResult) and value.owner.name in ("tt.get_program_id", "tt.get_num_programs"):
+        return f"`tl.{value.owner.name[7:]}`"
+    # The printer adds numbers to equal names.
+    name = value.name if is_parameter(value) else re.sub(r"_\d+$", "", value.name)
+    return f"`{name}`" if name else "a value"
+
+
+def line_of(value: Value) -> str:
+    """The source line that computes a value, in brackets; empty if it is not known."""
+    return f" (line {value.owner.loc.line})" if isinstance(value, OpResult) and value.owner.loc else ""
+
+
+def counted(number: int, noun: str = "element") -> str:
+    """`1 element`, `2 elements`."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def root(value: Value) -> Value:
+    """The scalar that a tensor was made from by splats, broadcasts and casts."""
+    while isinstance(value, OpResult) and value.owner.name in FILLING:
+        value = value.owner.operands[0]
+    return value
+
+
+def is_parameter(value: Value) -> bool:
+    """Whether a value is a parameter of the kernel."""
+    around = value.owner.parent.parent if isinstance(value, BlockArgument) and value.owner.parent else None
+    return around is not None and around.name == "tt.func"
+
+
+def constant_of(value: Value) -> Any:
+    """The number of a constant; None if the value is not a constant."""
+    is_constant = isinstance(value, OpResult) and value.owner.name == "arith.constant"
+    return value.owner.attributes["value"] if is_constant else None  # type: ignore[attr-defined]
+
+
+def rank(value: Value) -> int:
+    """The order of causes: first a parameter, because its author can promise facts about it; then a constant."""
+    return 0 if is_parameter(value) else 1 if constant_of(value) is not None else 2

@@ -1,0 +1,359 @@
+"""Axis analysis: facts about the integers and pointers in a tensor, along each of its axes.
+
+    contiguity      length of the runs in which each element is the previous one plus one
+    divisibility    a number that divides the first element of each such run (for a pointer: its address in bytes)
+    constancy       length of the runs in which all elements are equal
+
+Runs begin at multiples of their length: with contiguity 4, the runs are elements 0 to 3, 4 to 7, and so on. All facts
+are powers of two, so the smaller of two facts divides the larger. No length exceeds the size of the axis. A scalar
+counts as one axis of size 1. With contiguity 1, each element is a run, so divisibility speaks of every element.
+
+    16 17 18 19   40 41 42 43       contiguity 4, divisibility 8, constancy 1
+     6  6  6  6    8  8  8  8       contiguity 1, divisibility 2, constancy 4
+
+As in real Triton, the analysis assumes that integers do not overflow and that dividends are not negative.
+
+Source: Triton's `lib/Analysis/AxisInfo.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from mini_triton.ir.core import Attribute, Block, Module, Operation, Value
+from mini_triton.ir.ops.elementwise import is_integer, width
+from mini_triton.ir.ops.memory import pointee
+from mini_triton.ir.types import Type, shape_of
+from mini_triton.transforms.folding import is_pointer
+
+MOST = 2**62
+"""The divisibility of 0, which is a multiple of everything."""
+
+
+class Facts(NamedTuple):
+    """Facts along one axis. `value` is the constant that all elements equal, or None.
+
+    Only rules that ask for a constant operand need `value`. `arith.constant` sets it, and the operations that merely
+    pass elements on keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both are equal.
+    Arithmetic may leave it at None, and need not treat `x // 1` or `x % 1` specially: folding has computed those.
+    """
+
+    contiguity: int = 1
+    divisibility: int = 1
+    constancy: int = 1
+    value: int | None = None
+
+    def __repr__(self) -> str:
+        divisibility = "MOST" if self.divisibility == MOST else self.divisibility
+        lengths = f"contiguity={self.contiguity}, divisibility={divisibility}, constancy={self.constancy}"
+        return f"Facts({lengths}, value={self.value})"
+
+
+Info: TypeAlias = tuple[Facts, ...]
+"""Facts along each axis."""
+
+
+def power_of_two(number: int) -> int:
+    """The largest power of two that divides a number; `MOST` for 0. (Given.)"""
+    return number & -number if number else MOST
+
+
+def starts(facts: Facts, run: int, unit: int = 1) -> int:
+    """The largest power of two known to divide the first elements of all runs of this length.
+
+    Inside a run that counts up, an element is the previous one plus `unit`: 1 for integers, the size of an element in
+    bytes for pointers.
+
+        starts(Facts(contiguity=8, divisibility=8), run=2)      2: such as 8 9, 10 11, 12 13, 14 15, 40 41, ...
+        starts(Facts(contiguity=8, divisibility=8), run=16)     8
+    """
+    # Task 9.8: `facts.divisibility` holds for runs of length `facts.contiguity`. `run` may be shorter or longer.
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+# --- rules: facts of a result along one axis of this size, from the operands' facts along the same axis
+
+
+def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
+    """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, bytes of an element for an address."""
+    # Task 9.8: When does a sum count up? There are two ways; choose the longer runs. When is a sum constant?
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def subtract(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of `x - y`: those of a sum, except that the difference does not count up where `y` does. (Given.)"""
+    return add(size, x, Facts(1, starts(y, 1), y.constancy))
+
+
+def multiply(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of `x * y`. No divisibility exceeds `MOST`."""
+    # Task 9.8: The constant 1 (see `value`) is a special factor: the product counts up if the other factor does.
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def divide(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of `x // y`, which rounds towards zero.
+
+    If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. If `x` counts
+    up in shorter runs only, nothing follows from them, as in real Triton.
+    """
+    # Task 9.8: Try 16 17 18 ... 31 divided by 4, by 8, by 6, and 2 3 4 ... 17 divided by 4: how long are the runs?
+    # Does 2 divide 80 // 4, 80 // 8, 80 // 6? The divisibility is known if the divisor is a constant power of two.
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def remainder(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of `x % y`: the remainder counts up in runs wherever the quotient is constant in runs."""
+    # Task 9.8: Try the numbers of `divide` again.
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
+    """Facts of a comparison: only its constancy matters. `predicate` is MLIR's: "eq", "slt", "uge", ...
+
+    Masks are such comparisons. Suppose that one operand counts up along the whole axis and that the other is constant.
+    Then the answer of <, <=, > or >= changes at most once along the axis. For some predicates, the change is known to
+    be at the beginning of a run, so the answer is constant in each run.
+    """
+    # Task 9.8: Compare 0 1 2 ... 15 with 8, by each of <, <=, >, >=, then 8 with 0 1 2 ... 15: where does it change?
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
+    """Facts that hold for both of two values, and so for a value that is either of them."""
+    # Task 9.8: How long are the runs that both values have, and where do those begin?
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def choose(size: int, condition: Facts, x: Facts, y: Facts, unit: int = 1) -> Facts:
+    """Facts of `select(condition, x, y)`: no run is longer than a run of the condition. (Given.)"""
+    both = join(x, y, unit)
+    contiguity = min(both.contiguity, condition.constancy)
+    return Facts(contiguity, starts(both, contiguity, unit), min(both.constancy, condition.constancy), both.value)
+
+
+def extremum(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of a maximum or minimum: in a run where both operands count up, it is one of them throughout. (Given.)"""
+    return join(x, y)
+
+
+def shift_left(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of `x << y`, the product of `x` and a power of two. (Given.)"""
+    if y.value is None or not 0 <= y.value < 62:
+        return combine_bits(size, x, y)
+    return multiply(size, x, Facts(1, 2**y.value, size, 2**y.value))
+
+
+def shift_right(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of `x >> y`. As in real Triton, a run of `x` that counts up gives no constancy. (Given.)"""
+    divisibility = 1 if y.value is None or y.value < 0 else max(1, starts(x, 1) >> y.value)
+    return Facts(1, divisibility, min(x.constancy, y.constancy))
+
+
+def combine_bits(size: int, x: Facts, y: Facts) -> Facts:
+    """Facts of an arbitrary function of `x` and `y`: equal operands give equal results. (Given.)"""
+    return Facts(constancy=min(x.constancy, y.constancy))
+
+
+def keep(size: int, x: Facts) -> Facts:
+    """Facts of a number cast to another width: unchanged. (Given.)"""
+    return x
+
+
+ELEMENTWISE: dict[str, Callable[..., Facts]] = {
+    "arith.addi": add,
+    "arith.subi": subtract,
+    "arith.muli": multiply,
+    **dict.fromkeys(("arith.divsi", "arith.divui"), divide),
+    **dict.fromkeys(("arith.remsi", "arith.remui"), remainder),
+    "arith.shli": shift_left,
+    **dict.fromkeys(("arith.shrsi", "arith.shrui"), shift_right),
+    **dict.fromkeys(("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"), extremum),
+    **dict.fromkeys(("arith.andi", "arith.ori", "arith.xori"), combine_bits),
+    **dict.fromkeys(("arith.extsi", "arith.extui", "arith.trunci"), keep),
+}
+
+
+# --- operations: facts along all axes of the result
+
+
+def transfer(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of an operation's only result, from the facts of its operands. (Given.)"""
+    name, type = operation.name, operation.result.type
+    if name in OTHERS:
+        return OTHERS[name](operation, infos)
+    wide = [along(info, operand.type, type) for info, operand in zip(infos, operation.operands, strict=True)]
+    if name in ELEMENTWISE:
+        return tuple(ELEMENTWISE[name](*facts) for facts in zip(sizes(type), *wide, strict=True))
+    if name == "arith.cmpi":
+        predicate: Any = operation.attributes["predicate"]
+        return tuple(compare(size, x, y, predicate) for size, x, y in zip(sizes(type), *wide, strict=True))
+    if name in WITH_UNIT:
+        return tuple(WITH_UNIT[name](*facts, unit_of(type)) for facts in zip(sizes(type), *wide, strict=True))
+    return unknown(type)
+
+
+WITH_UNIT: dict[str, Callable[..., Facts]] = {"tt.addptr": add, "arith.select": choose}
+
+
+def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.make_range`: the integers from the attribute `start` on."""
+    # Task 9.8: The result's type has the number of elements. Which one is the first?
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `arith.constant`: all elements are one number, the attribute `value`. Floats have no facts."""
+    # Task 9.8: `sizes` gives the sizes of the axes; a scalar has one axis of size 1.
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.splat`: all elements are one scalar. (Given.)"""
+    return along(infos[0], operation.operands[0].type, operation.result.type)
+
+
+def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`.
+
+    Along the new axis each element is a run by itself, so divisibility speaks of all elements. Each old axis tells a
+    divisor of all elements; the largest one counts. Elements may be addresses: see `unit_of`.
+    """
+    # Task 9.8: What divides every element of a tensor whose runs are 8 9 10 11, 40 41 42 43?
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def broadcast_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.broadcast`: elements are repeated along axes of size 1."""
+    # Task 9.8: Along the other axes nothing changes.
+    raise NotImplementedError("Task 9.8: Axis analysis")
+
+
+def trans_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.trans`: axis `i` of the result is axis `order[i]` of the operand. (Given.)"""
+    order: Any = operation.attributes["order"]
+    (old,) = infos
+    return tuple(old[axis] for axis in order)
+
+
+def load_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of `tt.load`: where address, mask and other are constant, the loaded value is constant. (Given.)"""
+    return tuple(Facts(constancy=min(facts.constancy for facts in axis)) for axis in zip(*infos, strict=True))
+
+
+def cast_info(operation: Operation, infos: Sequence[Info]) -> Info:
+    """Facts of an address cast to a number, or to a pointer to elements of another size. (Given.)"""
+    old, new = unit_of(operation.operands[0].type), unit_of(operation.result.type)
+    if old == new:
+        return infos[0]
+    return tuple(Facts(1, starts(facts, 1, old), facts.constancy, facts.value) for facts in infos[0])
+
+
+OTHERS: dict[str, Callable[[Operation, Sequence[Info]], Info]] = {
+    "tt.make_range": range_info,
+    "arith.constant": constant_info,
+    "tt.splat": splat_info,
+    "tt.expand_dims": expand_info,
+    "tt.broadcast": broadcast_info,
+    "tt.trans": trans_info,
+    "tt.load": load_info,
+    **dict.fromkeys(("tt.bitcast", "arith.bitcast", "tt.ptr_to_int", "tt.int_to_ptr"), cast_info),
+}
+
+
+def unknown(type: Type) -> Info:
+    """Facts of a value about which nothing is known. (Given.)"""
+    return (Facts(),) * len(sizes(type))
+
+
+def sizes(type: Type) -> tuple[int, ...]:
+    """The sizes of the axes; a scalar has one, of size 1. (Given.)"""
+    return shape_of(type) or (1,)
+
+
+def unit_of(type: Type) -> int:
+    """Distance between neighbours: the bytes of an element for pointers, else 1. (Given.)"""
+    return max(1, width(pointee(type)) // 8) if is_pointer(type) else 1
+
+
+def along(info: Info, type: Type, result: Type) -> Info:
+    """Facts of an operand along the axes of a result: a scalar is constant along each. (Given.)"""
+    return info if shape_of(type) else tuple(info[0]._replace(constancy=size) for size in sizes(result))
+
+
+def promised(info: Info, attributes: dict[str, Attribute]) -> Info:
+    """Facts of a value, with those that the kernel's author promised, such as by `tl.multiple_of`. (Given.)"""
+    for name in ("contiguity", "divisibility", "constancy"):
+        if f"tt.{name}" in attributes:
+            given: Any = attributes[f"tt.{name}"]
+            numbers = map(power_of_two, given if isinstance(given, tuple) else (given,) * len(info))
+            info = tuple(facts._replace(**{name: number}) for facts, number in zip(info, numbers, strict=True))
+    return info
+
+
+class AxisAnalysis:
+    """Facts of each integer and pointer in a module: `analysis[value]` is an `Info`.
+
+    Operations are visited in order. Each structured operation has its own method; `transfer` handles all others.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.infos: dict[Value, Info] = {}
+        for function in module.body.operations:
+            for argument in function.regions[0].block.arguments:
+                self.infos[argument] = promised(unknown(argument.type), argument.attributes)
+            self.visit(function.regions[0].block)
+
+    def __getitem__(self, value: Value) -> Info:
+        return self.infos.get(value) or unknown(value.type)
+
+    def visit(self, block: Block) -> list[Info]:
+        """Visit a block whose arguments have facts. Return the facts of its terminator's operands. (Given.)"""
+        for operation in block.operations:
+            infos = [self[operand] for operand in operation.operands]
+            if operation.name in ("scf.for", "scf.while", "scf.if"):
+                results = getattr(self, f"visit_{operation.name[4:]}")(operation, infos)
+            elif len(operation.results) == 1:
+                results = [promised(transfer(operation, infos), operation.attributes)]
+            else:
+                results = [unknown(result.type) for result in operation.results]
+            self.infos.update(zip(operation.results, results, strict=True))
+        return [self[operand] for operand in block.operations[-1].operands]
+
+    def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
+        """Facts of the results: those that hold after either branch.
+
+        Values inside the branches also need facts, even if the operation has no results. Without results, there may be
+        no second block.
+        """
+        # Task 9.10: `merge` joins two lists of infos.
+        raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
+
+    def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
+        """Facts of the results: those of the carried values before every round, and so after the last one.
+
+        The operands are the lower bound, the upper bound, the step and the initial values. The block's arguments are
+        the induction variable and the carried values.
+        """
+        # Task 9.10: A fact of the initial values may fail after a round. Weaken the facts until a round keeps them.
+        # What divides all values that the induction variable takes?
+        raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
+
+    def visit_while(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
+        """Facts of the results: the values that `scf.condition` forwards.
+
+        The first region computes the condition from the carried values. The operands of its terminator are the
+        condition and the forwarded values. The forwarded values become the arguments of the second region, which
+        yields the next carried values.
+        """
+        # Task 9.10: Proceed as in `visit_for`; each round runs two blocks.
+        raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
+
+
+def merge(values: Sequence[Value], infos: Sequence[Info], others: Sequence[Info]) -> list[Info]:
+    """Join two lists of infos, value by value. (Given.)"""
+    return [
+        tuple(join(x, y, unit_of(value.type)) for x, y in zip(one, other, strict=True))
+        for value, one, other in zip(values, infos, others, strict=True)
+    ]

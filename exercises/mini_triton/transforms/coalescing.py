@@ -1,0 +1,86 @@
+"""How a GPU executes a kernel's loads and stores: the axis of the threads, and the bytes per instruction.
+
+One instruction moves up to 16 bytes for a thread. The elements that it moves must be neighbours in memory, at an
+address that is a multiple of their total size, and must share one mask. Also, every thread should get some elements.
+
+    for access in accesses(module):
+        print(access.operation.name, access.axis, access.bytes, access.limits)
+
+Source: `lib/Dialect/TritonGPU/Transforms/Coalesce.cpp` and `getVectorSize` of `LoadStoreOpToLLVM.cpp` in Triton.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from mini_triton.ir.core import Module, Operation, Value
+from mini_triton.ir.types import TensorType
+from mini_triton.transforms.axis_info import AxisAnalysis, Info, unit_of
+
+WIDEST = 16
+"""Bytes that the widest instruction moves."""
+WARP = 32
+"""Threads in a warp."""
+
+
+class Limits(NamedTuple):
+    """Four limits on the number of elements that one instruction moves for a thread. Each is at least 1."""
+
+    neighbours: int  # elements known to be neighbours in memory
+    alignment: int  # elements whose total size is known to divide the address of the first
+    share: int  # all elements of the tensor, divided by the program's threads
+    mask: int  # elements known to share a mask value; without a mask, the size of the axis
+
+
+@dataclass(frozen=True)
+class Access:
+    """A load or a store of a tensor."""
+
+    operation: Operation
+    axis: int  # the axis along which neighbouring threads should lie
+    limits: Limits
+
+    def __str__(self) -> str:
+        return f"{self.operation.name[3:]:5} {self.bytes:2} bytes an instruction; threads along axis {self.axis}"
+
+    @property
+    def element(self) -> int:
+        """Bytes of an element."""
+        return unit_of(self.operation.operands[0].type)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that one instruction moves for a thread."""
+        # Task 9.10: Limits count elements.
+        raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
+
+
+def accesses(module: Module, warps: int = 4) -> Iterator[Access]:
+    """The loads and stores of tensors in a module whose programs have `warps` warps each."""
+    analysis = AxisAnalysis(module)
+    for operation in module.walk():
+        if operation.name in ("tt.load", "tt.store") and isinstance(operation.operands[0].type, TensorType):
+            axis = fastest_axis(analysis[operation.operands[0]])
+            yield Access(operation, axis, limits(operation, analysis, axis, warps * WARP))
+
+
+def mask_of(operation: Operation) -> Value | None:
+    """The mask of a load or a store; None if it has none. (Given.)"""
+    operands = operation.operands[1 if operation.name == "tt.load" else 2 :]
+    return operands[0] if operands else None
+
+
+def fastest_axis(info: Info) -> int:
+    """The axis along which the most addresses are known to be neighbours; among equals, the last. (Given.)"""
+    return max(range(len(info)), key=lambda axis: (info[axis].contiguity, axis))
+
+
+def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
+    """Limits of a load or a store of a tensor in a program of so many threads, which lie along this axis.
+
+    Operand 0 has the pointers. `analysis[value]` has the facts of a value along all axes.
+    """
+    # Task 9.10: `Limits` says what each limit is. Which fact of which value gives it?
+    raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")

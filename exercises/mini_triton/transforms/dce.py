@@ -1,0 +1,126 @@
+"""Dead code: operations and values that nobody needs are erased.
+
+An operation is live if it writes, or if a live operation uses its results. A carried value is not live if its only
+purpose is to compute its own next value. So the pass does not search for dead code: it marks live code, beginning with
+the operations that write, and erases everything that is not marked.
+
+Source: MLIR's `RemoveDeadValues.cpp`; Appel, "Modern Compiler Implementation", 19.3: aggressive dead-code elimination.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from mini_triton.ir.core import Block, BlockArgument, Operation, OpResult, Value
+from mini_triton.transforms.effects import WRITES, own_effects
+from mini_triton.transforms.structure import STRUCTURED, blocks_of, source_of, terminator
+
+
+class Liveness:
+    """The live operations and values of a module."""
+
+    def __init__(self, module: Operation) -> None:
+        self.operations: set[Operation] = {module}
+        self.values: set[Value] = set()
+        self.waiting: list[OpResult | BlockArgument] = []
+        for operation in module.walk():
+            if own_effects(operation) & WRITES or operation.name == "tt.func":
+                self.keep(operation)
+        while self.waiting:
+            self.trace(self.waiting.pop())
+
+    def keep(self, operation: Operation) -> None:
+        """Mark an operation as live, and so its parent, the terminators of its blocks, and the operands it needs."""
+        # Task 9.5: `needs` returns these operands; `read` marks values.
+        raise NotImplementedError("Task 9.5: Dead code")
+
+    def read(self, values: Iterable[Value]) -> None:
+        """Mark values as live; their sources are traced later. (Given.)"""
+        for value in values:
+            assert isinstance(value, OpResult | BlockArgument)
+            if value not in self.values:
+                self.values.add(value)
+                self.waiting.append(value)
+
+    def trace(self, value: OpResult | BlockArgument) -> None:
+        """Mark the operation that defines a live value, and the values that this operation passes on as it."""
+        # Task 9.5: `source_of` returns the operation, `passed_on` the values.
+        raise NotImplementedError("Task 9.5: Dead code")
+
+
+def needs(operation: Operation) -> Sequence[Value]:
+    """The operands that an operation needs in order to run, without those that it only passes on.
+
+    An `scf.for` needs its first three operands: the bounds and the step. A `tt.store` needs all operands.
+    """
+    # Task 9.5: Structured control flow has five operations: for each, which operands decide what runs?
+    raise NotImplementedError("Task 9.5: Dead code")
+
+
+def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator[Value]:
+    """The values that structured control flow passes on as `value`, which is its result or an argument of its block.
+
+    In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, both %r and %x are %init or %y. No value is
+    passed on as %i. Other operations pass on nothing.
+    """
+    # Task 9.5: Begin with `scf.for` and `scf.if`. For `scf.while`, first write down where each value goes.
+    raise NotImplementedError("Task 9.5: Dead code")
+
+
+def eliminate_dead_code(module: Operation) -> bool:
+    """Erase all dead operations, results and carried values; return whether there were any. (Given.)"""
+    live = Liveness(module)
+    structured = [o for o in module.walk() if o.name in STRUCTURED and o in live.operations]
+    arguments = [kept for operation in structured for kept in pass_on_less(operation, live)]
+    dead = [operation for operation in module.walk() if operation not in live.operations]
+    for operation in reversed(dead):  # users come before what they use
+        if operation.parent_op in live.operations:
+            operation.erase()
+    for block, kept in arguments:
+        block.arguments = kept
+        for index, argument in enumerate(kept):
+            argument.index = index
+    return bool(dead)
+
+
+def pass_on_less(operation: Operation, live: Liveness) -> list[tuple[Block, list[BlockArgument]]]:
+    """Remove dead results, carried values and yielded values from a structured operation. (Given.)
+
+    Returns the arguments that its blocks will keep. Dead operations still use the other arguments, so the caller erases
+    those operations first.
+    """
+    blocks = [region.block for region in operation.regions if region.blocks]
+    results = [result in live.values for result in operation.results]
+    arguments = [[argument in live.values for argument in block.arguments] for block in blocks]
+    yielded = [results] * len(blocks)
+    operands = [True] * len(operation.operands)
+    if operation.name == "scf.for":
+        results = [a or b for a, b in zip(results, arguments[0][1:], strict=True)]
+        arguments, yielded, operands = [[True, *results]], [results], [True, True, True, *results]
+    elif operation.name == "scf.while":
+        operands, forwarded = arguments
+        results = [a or b for a, b in zip(results, forwarded, strict=True)]
+        arguments, yielded = [operands, results], [[True, *results], operands]
+    if all(map(all, (results, operands, *arguments))):
+        return []
+    for block, wanted in zip(blocks, yielded, strict=True):
+        end = terminator(block)
+        values = list(itertools.compress(end.operands, wanted))
+        live.operations.add(block.append(Operation(end.name, values, attributes=end.attributes, loc=end.loc)))
+        end.erase()
+    kept = list(itertools.compress(operation.results, results))
+    values = list(itertools.compress(operation.operands, operands))
+    types = [result.type for result in kept]
+    smaller = Operation(operation.name, values, types, operation.attributes, operation.regions, operation.loc)
+    operation.regions = []
+    assert operation.parent is not None
+    operation.parent.insert(operation.parent.operations.index(operation), smaller)
+    for old, new in zip(kept, smaller.results, strict=True):
+        new.name = old.name
+        old.replace_all_uses_with(new)
+    live.operations.remove(operation)
+    live.operations.add(smaller)
+    return [
+        (block, list(itertools.compress(block.arguments, mask))) for block, mask in zip(blocks, arguments, strict=True)
+    ]

@@ -1,0 +1,90 @@
+"""Constant folding: an operation on constants becomes a constant.
+
+One table defines the meaning of operations, the interpreter's: `evaluate(operation, operands)` in `ir/interpreter.py`.
+All elements of a constant are the same number. So an elementwise operation is evaluated once, on scalars, and an
+operation that only moves elements gives the same constant in another shape.
+
+Source: MLIR's `OperationFolder`; `fold` in its `ArithOps.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.interpreter import evaluate
+from mini_triton.ir.ops.elementwise import TABLE
+from mini_triton.ir.storage import numpy_dtype
+from mini_triton.ir.types import FloatType, PointerType, Type, element_type, shape_of
+from mini_triton.transforms.rewriting import Number, Rewriter, Rule, constant_of
+
+MOVING = (
+    *("tt.splat", "tt.unsplat", "tt.broadcast", "tt.reshape", "tt.expand_dims", "tt.trans"),
+    *("tt.join", "tt.split", "tt.cat"),
+)
+"""Operations that only move elements: each element of a result is an element of an operand."""
+
+
+def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """The constant that an elementwise operation on constants computes; None if an operand is not a constant.
+
+    Also None if the result is a pointer, because there are no pointer constants, or NaN, because a constant does not
+    keep the bits of a NaN.
+    """
+    # Task 9.2: `evaluate` takes NumPy scalars and returns a list of scalars or 0-dimensional arrays; `as_number`
+    # takes both. Suppress NumPy's warnings about overflow.
+    raise NotImplementedError("Task 9.2: Constant folding")
+
+
+def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | None:
+    """A constant for each result of an operation that moves elements; None unless all operands are the same constant.
+
+    0.0 and -0.0 are different constants.
+    """
+    # Task 9.2: These operations have one or two operands; `tt.split` has two results.
+    raise NotImplementedError("Task 9.2: Constant folding")
+
+
+def fold_range(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """The constant that replaces a range of one element; None for a longer range. (Given.)"""
+    start: Any = operation.attributes["start"]
+    return rewriter.constant(start, operation.result.type) if shape_of(operation.result.type) == (1,) else None
+
+
+def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
+    """The same constant at the beginning of the function, where it dominates all uses.
+
+    None if the constant is already in the function's own block, at any position.
+    """
+    # Task 9.2: `parent_op` is the enclosing operation; follow it up to the `tt.func`.
+    raise NotImplementedError("Task 9.2: Constant folding")
+
+
+def is_pointer(type: Type) -> bool:
+    """Whether the elements of a type are pointers. (Given.)"""
+    return isinstance(element_type(type), PointerType)
+
+
+def scalar_of(value: Value) -> np.generic | None:
+    """A constant as a NumPy scalar of its type; None if a value is not a constant. (Given.)"""
+    number = constant_of(value)
+    return None if number is None else numpy_dtype(value.type).type(number)
+
+
+def as_number(scalar: np.generic, type: Type) -> Number:
+    """A NumPy scalar as the number that a constant of this type holds. (Given.)"""
+    return float(scalar) if isinstance(element_type(type), FloatType) else scalar.item()
+
+
+FOLDED = tuple(name for name in TABLE if name != "tt.extern_elementwise")
+"""Elementwise operations that can be evaluated here. A device's own library is not available at compile time."""
+CONSTANT = frozenset(["arith.constant"])
+FOLDING = (
+    Rule("fold elementwise operations", FOLDED, fold_elementwise, CONSTANT),
+    Rule("fold operations that move elements", MOVING, fold_moving, CONSTANT),
+    Rule("fold ranges", ("tt.make_range",), fold_range),
+    Rule("raise constants", ("arith.constant",), raise_constant),
+)

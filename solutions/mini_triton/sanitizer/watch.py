@@ -1,0 +1,334 @@
+"""Generated code with checks that runs many programs at once. (Given.)
+
+The checks are coarse, so that they cost little: they miss no error, but may raise a `Suspicion` without an error. Then
+memory is restored and the programs run one by one, with exact checks.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from mini_triton.codegen import NumpyKernel, compile_module
+from mini_triton.codegen.accesses import load, store
+from mini_triton.codegen.axes import ALL_PROGRAMS
+from mini_triton.codegen.emitter import Emitter, Handler
+from mini_triton.codegen.library import atomics, memory
+from mini_triton.codegen.library.lazy import Affine, Array, Box, Lazy, stored, together
+from mini_triton.codegen.library.programs import Programs
+from mini_triton.codegen.numpy_gen import HANDLERS
+from mini_triton.codegen.pointers import WRITES, waits
+from mini_triton.codegen.straight_line import poison
+from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.given.device_assert import DeviceAssertionError
+from mini_triton.ir.ops.elementwise import meaning
+from mini_triton.ir.storage import Buffer, OutOfBounds
+from mini_triton.ir.types import shape_of
+from mini_triton.sanitizer.doubts import Doubts
+from mini_triton.sanitizer.memory import Memory, bits
+from mini_triton.sanitizer.plan import ARITHMETIC, DIVISIONS, Plan
+
+FREE, MANY = -1, -2
+"""In place of the number of the program that wrote an element: no program did; several programs did, at once."""
+
+
+class Suspicion(Exception):
+    """Something may be wrong with a launch."""
+
+
+# --- code with checks
+
+
+class Checks:
+    """Generates the code of a kernel's operations, with checks. In this code, `memory` is a `Watch`."""
+
+    def __init__(self, plan: Plan, kinds: frozenset[str]) -> None:
+        self.plan, self.kinds = plan, kinds
+        kind_of = {"tt.load": "masked", "ub.poison": "uninitialized"}
+        self.doubtful = {source for source in Doubts(plan.function).sources if kind_of[source.name] in kinds}
+        self.handlers: Mapping[str, Handler] = {
+            **HANDLERS,
+            **{"tt.load": self.load, "tt.store": self.store, "ub.poison": self.poison},
+            **dict.fromkeys(ARITHMETIC, self.arithmetic),
+            **dict.fromkeys(DIVISIONS if "division" in kinds else (), self.division),
+        }
+
+    def load(self, emit: Emitter, operation: Operation) -> None:
+        """Write a load; if it is in doubt, expect that no element is masked off."""
+        if operation in self.doubtful:
+            mask = operation.operands[1]
+            expect(emit, mask, held(emit, mask))
+        load(emit, operation)
+
+    def store(self, emit: Emitter, operation: Operation) -> None:
+        rank = len(shape_of(operation.operands[0].type))
+        emit.write(f"memory.writers(programs, {rank}, {emit.active or None})")
+        store(emit, operation)
+
+    def poison(self, emit: Emitter, operation: Operation) -> None:
+        if operation in self.doubtful:
+            emit.write("memory.expect(np.False_)")
+        poison(emit, operation)
+
+    def division(self, emit: Emitter, operation: Operation) -> None:
+        divisor = operation.operands[1]
+        maker = divisor.owner if isinstance(divisor, OpResult) else operation
+        known = maker.name == "arith.constant" and maker.attributes["value"] != 0
+        if not known and not is_combined(operation):
+            expect(emit, divisor, f"{held(emit, divisor)} != 0")
+        compute(emit, operation)
+
+    def arithmetic(self, emit: Emitter, operation: Operation) -> None:
+        """Write integer arithmetic; for offsets, expect the same result in 64 bits."""
+        ufunc = self.plan.exact(operation) if "overflow" in self.kinds else None
+        if ufunc is None or is_combined(operation):
+            compute(emit, operation)
+            return
+        operands = ", ".join([held(emit, operand) for operand in operation.operands])
+        compute(emit, operation)
+        result = operation.result
+        expect(emit, result, f"memory.fits(np.{ufunc.__name__}, {operands}, {held(emit, result)})")
+
+
+def compute(emit: Emitter, operation: Operation) -> None:
+    """Write an elementwise operation."""
+    emit.assign(operation.result, emit.expression(operation, str(meaning(operation))))
+
+
+def held(emit: Emitter, value: Value) -> str:
+    """The text of a value that is used more than once: an expression is first assigned to a variable."""
+    text = emit.text(value)
+    if text.startswith("("):
+        emit.names[value] = emit.fresh(value.name or "t")
+        emit.write(f"{emit.names[value]} = {text}")
+    return emit.text(value)
+
+
+def expect(emit: Emitter, value: Value, text: str) -> None:
+    """Write a check that an expression about `value` is true in all elements of the active programs."""
+    if emit.active and emit.varies(value):
+        text += f", {emit.lift(emit.active, ALL_PROGRAMS, len(shape_of(value.type)))}"
+    emit.write(f"memory.expect({text})")
+
+
+def is_combined(operation: Operation) -> bool:
+    """Whether an operation is in the region of a reduction or scan, where garbage is not followed."""
+    parent = operation.parent_op
+    return parent is not None and parent.name in ("tt.reduce", "tt.scan")
+
+
+@lru_cache(256)
+def watched(plan: Plan, kinds: frozenset[str]) -> NumpyKernel | None:
+    """The code of a kernel with checks.
+
+    None if the programs must run one by one: they print, wait for one another, or store through unknown pointers.
+    """
+    prints = any(operation.name == "tt.print" for operation in plan.function.walk())
+    writes_anywhere = any(o.name in WRITES and plan.leads[o.operands[0]] is None for o in plan.function.walk())
+    if prints or writes_anywhere or "tt.store" in plan.elsewhere or waits(plan.function, plan.leads):
+        return None
+    return compile_module(plan.module, handlers=Checks(plan, kinds).handlers)
+
+
+# --- launches
+
+
+class Writes:
+    """Which program wrote each element of an argument.
+
+    Most kernels write one piece of memory after another. As long as they do, the pieces are only listed.
+    """
+
+    def __init__(self, buffer: Buffer) -> None:
+        self.buffer = buffer
+        self.listed: list[tuple[Array, Any, Array | None]] = []
+        self.low, self.high = math.inf, -math.inf  # all listed offsets are between these two
+
+    def lie_elsewhere(self, piece: Affine | None) -> bool:
+        """Whether the bounds alone show that nobody has written there."""
+        if piece is None or "owners" in vars(self):
+            return False
+        low, high = piece.bounds
+        return high < self.low or self.high < low
+
+    def add(self, piece: Affine | None, offset: Array, owner: Any, mask: Array | None) -> None:
+        """Record the owner of the elements that are written."""
+        if piece is not None and self.lie_elsewhere(piece):
+            self.listed.append((offset, owner, mask))
+            self.low, self.high = min(piece.bounds[0], self.low), max(piece.bounds[1], self.high)
+        else:
+            memory.store(self.owners, offset, owner, mask)
+
+    @cached_property
+    def owners(self) -> Buffer:
+        """The number of the program that wrote each element, or `FREE`, or `MANY`."""
+        owners = like(self.buffer, np.full(self.buffer.data.size, FREE, np.int32))
+        for offset, owner, mask in self.listed:
+            memory.store(owners, offset, owner, mask)
+        return owners
+
+    def written(self) -> np.ndarray:
+        """Which elements somebody has written."""
+        if "owners" in vars(self):
+            return self.owners.data != FREE
+        written = like(self.buffer, np.zeros(self.buffer.data.size, bool))
+        for offset, _, mask in self.listed:
+            memory.store(written, offset, np.True_, mask)
+        return written.data
+
+
+def like(buffer: Buffer, data: np.ndarray) -> Buffer:
+    """A buffer of other data, one per element of `buffer`, at the same offsets."""
+    return Buffer(buffer.name, data, buffer.origin, buffer.gaps)
+
+
+class Watch:
+    """Stands for the modules `memory` and `atomics` in code with checks. Raises `Suspicion`."""
+
+    def __init__(self, plan: Plan, known: Memory, buffers: Mapping[str, Buffer]) -> None:
+        self.looks_for_races = "races" in known.kinds
+        marked = {name for name, buffer in buffers.items() if any(known.parts(buffer))}
+        self.writes = {name: Writes(buffers[name]) for name in plan.stored if self.looks_for_races or name in marked}
+        self.unwritten = {name: like(buffers[name], known.never_written(buffers[name])) for name in marked & plan.read}
+        # Do the written values depend on other programs' writes?
+        pairs = [(buffers[loaded], buffers[stored]) for loaded in plan.loaded for stored in plan.stored]
+        self.depends = "tt.load" in plan.elsewhere or any(map(overlap, pairs))
+
+    # --- memory
+
+    def load(self, buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
+        """See `memory.load`."""
+        self.read(buffer, offset, mask)
+        return memory.load(buffer, offset, mask, other)
+
+    def store(self, buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
+        """See `memory.store`. A program may write where no other one has, or write the value that is already there."""
+        writes = self.writes.get(buffer.name)
+        if writes is None:
+            return memory.store(buffer, offset, value, mask)
+        piece, shape = offsets_in(buffer, offset, value, mask), together(offset, value, mask)
+        owner = self.owner(shape)
+        if self.looks_for_races and not writes.lie_elsewhere(piece):
+            before = memory.load(writes.owners, offset, mask, other=FREE)
+            same = holds(buffer, offset, value, mask, shape) if owner is MANY else True
+            self.expect((before == FREE) | (before == owner) & same)
+        writes.add(piece, offset, owner, mask)
+        memory.store(buffer, offset, value, mask)
+        if self.looks_for_races and math.prod(shape) > 1 and (piece is None or not is_injective(piece)):
+            self.expect(holds(buffer, offset, value, mask, shape))
+            if self.depends:  # programs that run at once may agree here and disagree one by one
+                self.expect(holds(writes.owners, offset, owner, mask, shape))
+
+    def rmw(
+        self, name: str, buffer: Buffer, offset: Array, value: Array, shape: Any, mask: Any = None, **more: Any
+    ) -> Any:
+        """See `atomics.rmw`. It reads before it writes."""
+        self.read(buffer, offset, mask)
+        return atomics.rmw(name, buffer, offset, value, shape, mask, **more)
+
+    def cas(self, buffer: Buffer, offset: Array, expected: Array, value: Array, shape: Any, mask: Any = None) -> Any:
+        """See `atomics.cas`."""
+        self.read(buffer, offset, mask)
+        return atomics.cas(buffer, offset, expected, value, shape, mask)
+
+    def read(self, buffer: Buffer, offset: Array, mask: Array | None) -> None:
+        """Expect that the elements to read were written before the launch."""
+        if buffer.name in self.unwritten:
+            self.expect(~memory.load(self.unwritten[buffer.name], offset, mask))
+
+    def writers(self, programs: Programs, rank: int, active: np.ndarray | None) -> None:
+        """Record which programs store next, and the rank of each program's part."""
+        self.programs, self.rank, self.active = programs, rank, active
+
+    def owner(self, shape: tuple[int, ...]) -> Any:
+        """The number of the program that owns each element of an access with this shape."""
+        first, count = self.programs.first, len(self.programs)
+        if len(shape) > self.rank:
+            return Affine(first, (1, *[0] * self.rank), (count, *[1] * self.rank), np.int32)
+        active = range(count) if self.active is None else np.flatnonzero(self.active)
+        if len(active) == 1:
+            return first + int(active[0])
+        self.expect(np.bool_(not self.depends))
+        return MANY
+
+    # --- values
+
+    def expect(self, good: Array, active: Array | None = None) -> None:
+        """Raise `Suspicion` unless `good` is true wherever programs are active."""
+        if good is True or isinstance(good, Box) and good.is_full():
+            return
+        good = stored(good) if active is None else stored(good) | ~active
+        if not good.all():
+            raise Suspicion
+
+    def fits(self, ufunc: np.ufunc, x: Array, y: Array, result: Array) -> Any:
+        """Where a computed integer equals its value in 64 bits. A lazy array never wraps around."""
+        return True if isinstance(result, Lazy) else ufunc(stored(x), stored(y), dtype=np.int64) == result
+
+
+def holds(buffer: Buffer, offset: Array, value: Array, mask: Array | None, shape: tuple[int, ...]) -> np.ndarray:
+    """Where memory has this value, bit for bit, or the element is masked off."""
+    value = np.broadcast_to(stored(value), shape)
+    return bits(memory.load(buffer, offset, mask, other=value)) == bits(value)
+
+
+def offsets_in(buffer: Buffer, offset: Array, value: Array, mask: Array | None) -> Affine | None:
+    """The offsets of an access, without those outside a mask that is a box; None if they are not lazy."""
+    if isinstance(offset, np.integer):
+        offset = Affine(int(offset), (), (), np.int64)
+    if not isinstance(offset, Affine):
+        return None
+    box = memory.box_of(buffer, offset, mask, value) or Box.full(together(offset, value, mask))
+    offset = offset.broadcast_to(box.shape)
+    first = sum(stride * low for stride, (low, _) in zip(offset.strides, box.ranges, strict=True))
+    ranges = zip(box.shape, offset.strides, box.ranges, strict=True)
+    sizes = tuple(high - low if stride else size for size, stride, (low, high) in ranges)
+    return Affine(offset.start + first, offset.strides, sizes, np.int64)
+
+
+def is_injective(offset: Affine) -> bool:
+    """Whether the strides alone show that no two offsets are equal."""
+    start = np.unique(offset.start)
+    extent, count = 0, 1
+    for stride, size in sorted(zip(map(abs, offset.strides), offset.shape, strict=True)):
+        if stride > extent:
+            extent += stride * (size - 1)
+            count *= size
+    return count * start.size == offset.size and (start.size == 1 or int(np.diff(start).min()) > extent)
+
+
+def passes(plan: Plan, grid: Sequence[int], arguments: Sequence[Any], known: Memory) -> bool:
+    """Run a launch with checks. Returns False, and restores memory, if the launch may be wrong."""
+    kernel = watched(plan, known.kinds)
+    given = {parameter.name: value for parameter, value in zip(plan.block.arguments, arguments, strict=True)}
+    buffers = {name: replace(value, name=name) for name, value in given.items() if isinstance(value, Buffer)}
+    written = [buffers[name] for name in plan.stored]
+    if kernel is None or known.spans and plan.elsewhere or overlap(written):
+        return False
+    watch = Watch(plan, known, buffers)
+    before = [buffer.data.copy() for buffer in written]
+    kernel, code = copy.copy(kernel), kernel.function
+    kernel.function = types.FunctionType(code.__code__, {**code.__globals__, "memory": watch, "atomics": watch})
+    try:
+        kernel(grid, list((given | buffers).values()), known.buffers)
+    except (Suspicion, OutOfBounds, DeviceAssertionError):
+        for buffer, data in zip(written, before, strict=True):
+            buffer.data[...] = data
+        return False
+    for writes in watch.writes.values() if known.spans else ():
+        known.note_all_written(writes.buffer, writes.written())
+    return True
+
+
+def overlap(buffers: Sequence[Buffer]) -> bool:
+    """Whether some of these buffers share memory."""
+    ordered = sorted(buffers, key=lambda buffer: buffer.start)
+    return any(x.end > y.start for x, y in pairwise(ordered))

@@ -1,0 +1,114 @@
+"""Common subexpressions: equal operations are merged, so that each value is computed once.
+
+Two operations compute the same if they have the same name, operands, attributes, result types and regions. The second
+one is erased if the first dominates it: each block adds its operations to a table, and removes them at its end. Two
+loads are equal only if nothing was written between them: the number of writes so far is part of their key.
+
+Source: MLIR's `lib/Transforms/CSE.cpp`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Hashable, Iterable
+
+from mini_triton.ir.core import Attribute, Block, Operation, Value
+from mini_triton.transforms.effects import WRITES, effects, may_change_memory
+from mini_triton.transforms.peepholes import COMMUTATIVE
+from mini_triton.transforms.structure import LOOPS, blocks_of
+
+Numbers = dict[Value, int]
+
+
+def key_of(operation: Operation, inside: Numbers) -> Hashable:
+    """A key that two operations share if, and only if, they compute the same.
+
+        %x = arith.addi %a, %b : i32        one key
+        %y = arith.addi %b, %a : i32        the same one
+        %z = arith.addi %a, %a : i32        another one
+
+    `inside` numbers the values that are defined in a region of an outer operation under comparison. All other values
+    are compared by identity.
+    """
+    # [task 9.4] Use `COMMUTATIVE` for operands, `bits` for attributes, and `contents` for regions.
+    operands = [inside.get(operand, id(operand)) for operand in operation.operands]
+    return (
+        operation.name,
+        tuple(sorted(operands) if operation.name in COMMUTATIVE else operands),
+        tuple(sorted((name, bits(value)) for name, value in operation.attributes.items())),
+        tuple(result.type for result in operation.results),
+        contents(operation, inside) if operation.regions else (),
+    )
+    # [end]
+
+
+def contents(operation: Operation, inside: Numbers) -> Hashable:
+    """The key of an operation's regions: equal if the regions compute the same.
+
+    The regions of two sums are equal, although each adds arguments of its own block.
+    """
+    # [task 9.4] Values that are defined inside correspond by position. `number` is given.
+    found: list[Hashable] = []
+    for block in blocks_of(operation):
+        number(block.arguments, inside)
+        for inner in block.operations:
+            found.append(key_of(inner, inside))
+            number(inner.results, inside)
+    return tuple(found)
+    # [end]
+
+
+def number(values: Iterable[Value], inside: Numbers) -> None:
+    """Give these values the next numbers. They are negative, so no `id` equals them. (Given.)"""
+    for value in values:
+        inside[value] = -1 - len(inside)
+
+
+def bits(attribute: Attribute) -> str:
+    """A text for an attribute that tells 0.0 from -0.0, and 1 from True. (Given.)"""
+    return struct.pack(">d", attribute).hex() if isinstance(attribute, float) else repr(attribute)
+
+
+class Merger:
+    """Merges equal operations in a function."""
+
+    def __init__(self) -> None:
+        self.known: dict[Hashable, Operation] = {}  # operations that dominate the current place, by key
+        self.writes = 0  # number of times that memory may have changed so far
+        self.changed = False
+
+    def merge(self, block: Block) -> None:
+        """Merge equal operations in a block and in the regions inside it, also with operations in `known`.
+
+        Of two equal operations, the first one stays. Operations that write always stay. Operations with regions are
+        compared after the operations in their regions have been merged.
+        """
+        # [task 9.4] Merge only with an operation that dominates. Two loads are equal only if no path of the program
+        # between them changes memory: see `may_change_memory`.
+        added: list[Hashable] = []
+        for operation in list(block.operations):
+            self.writes += operation.name in LOOPS and may_change_memory(operation)
+            for inner in blocks_of(operation):
+                self.merge(inner)
+            touched = effects(operation)
+            self.writes += bool(touched & WRITES)  # so that no two operations that write are equal
+            key: Hashable = (key_of(operation, {}), self.writes if touched else None)
+            if key in self.known:
+                for mine, other in zip(operation.results, self.known[key].results, strict=True):
+                    mine.replace_all_uses_with(other)
+                operation.erase()
+                self.changed = True
+            else:
+                self.known[key] = operation
+                added.append(key)
+        for key in added:
+            del self.known[key]
+        # [end]
+
+
+def merge_equal(module: Operation) -> bool:
+    """Merge equal operations; return whether any were merged. (Given.)"""
+    merger = Merger()
+    for function in module.regions[0].block.operations:
+        merger.merge(function.regions[0].block)
+    return merger.changed

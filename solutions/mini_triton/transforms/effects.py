@@ -1,0 +1,82 @@
+"""Effects: what an operation does besides computing its results. (Given.)
+
+    effects(operation)              NOTHING, READS, WRITES, or READS | WRITES
+    may_change_memory(operation)    whether a load may read another value after it than before it
+    may_speculate(operation)        whether it does no harm where the original program does not run it
+
+An operation with regions has the effects of the operations inside. Effects of another kind, such as those of
+`tt.print`, count as writes: such operations stay, and stay in order. Loops are assumed to end.
+
+Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
+"""
+
+from __future__ import annotations
+
+from mini_triton.ir.core import Operation, OpResult
+from mini_triton.ir.ops.definition import definition
+
+NOTHING, READS, WRITES = 0, 1, 2
+"""A set of effects on memory, as the bits of a number."""
+COMBINING = ("tt.reduce", "tt.scan")
+TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
+WITHOUT = ("scf.for", "scf.while", "scf.if", *COMBINING, *TERMINATORS, "tt.cat")
+"""Operations without effects of their own, though their declarations do not say so."""
+DIVISIONS = tuple(f"arith.{name}" for name in "divsi divui remsi remui floordivsi ceildivsi ceildivui".split())
+
+
+def effects(operation: Operation) -> int:
+    """The effects of an operation and of all operations inside it."""
+    found = own_effects(operation)
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                if found == READS | WRITES:
+                    return found  # there are no other effects
+                found |= effects(inner)
+    return found
+
+
+def own_effects(operation: Operation) -> int:
+    """The effects of an operation without those of operations inside it."""
+    if operation.name == "tt.load" and not operation.attributes.get("isVolatile"):
+        return READS
+    declared = definition(operation.name)
+    pure = operation.attributes.get("pure", declared is not None and declared.pure)
+    return NOTHING if pure or operation.name in WITHOUT else READS | WRITES
+
+
+def is_dead(operation: Operation) -> bool:
+    """Whether erasing an operation changes nothing: nobody uses its results, and it writes nothing."""
+    return (
+        not any(result.uses for result in operation.results)
+        and operation.name not in TERMINATORS
+        and not effects(operation) & WRITES
+    )
+
+
+def may_speculate(operation: Operation) -> bool:
+    """Whether an operation does no harm where the original program does not run it.
+
+    A load may be out of bounds, an integer division may divide by zero, and an `scf.while` may never end.
+    """
+    if effects(operation) != NOTHING:
+        return False
+    return not any(inner.name == "scf.while" or may_divide_by_zero(inner) for inner in operation.walk())
+
+
+def may_divide_by_zero(operation: Operation) -> bool:
+    """Whether an integer divisor may be 0 or -1: the least integer divided by -1 overflows."""
+    if operation.name not in DIVISIONS:
+        return False
+    divisor = operation.operands[1]
+    if not isinstance(divisor, OpResult) or divisor.owner.name != "arith.constant":
+        return True
+    return divisor.owner.attributes["value"] in (0, -1)
+
+
+def may_change_memory(operation: Operation) -> bool:
+    """Whether a load may read another value after an operation than before it.
+
+    Operations that write change memory. Also, an `scf.while` may wait until another program has written.
+    """
+    return bool(effects(operation) & WRITES) or any(inner.name == "scf.while" for inner in operation.walk())

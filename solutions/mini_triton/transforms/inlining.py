@@ -1,0 +1,89 @@
+"""Inlining: a call becomes the body of the function that it calls.
+
+Our front end compiles calls in place, so only parsed modules have calls: those that real Triton's front end makes. Our
+back ends do not support `tt.call`, so functions marked `noinline` are inlined, too.
+
+Source: MLIR's `Inliner.cpp` and `InliningUtils.cpp`; `TritonInlinerInterface` in Triton's `Dialect.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mini_triton.errors import CompilationError
+from mini_triton.ir.core import Block, Operation, Region, Value
+from mini_triton.transforms.structure import blocks_of, insert, replace_by, terminator
+
+
+def inline_calls(module: Operation) -> bool:
+    """Replace each call by a copy of its callee's body, and erase the private functions. (Given.)
+
+    Returns whether anything changed. Raises `CompilationError` if a function calls itself, even indirectly.
+    """
+    functions = {str(function.attributes["sym_name"]): function for function in module.regions[0].block.operations}
+    changed = any(operation.name == "tt.call" for operation in module.walk())
+    for function in functions.values():
+        finish(function, functions)
+    for function in functions.values():
+        if function.attributes.get("sym_visibility") == "private":
+            function.erase()
+            changed = True
+    return changed
+
+
+def finish(function: Operation, functions: Mapping[str, Operation], callers: tuple[str, ...] = ()) -> None:
+    """Inline all calls in a function. `functions` has all of them by name; `callers` is the chain of calls to this one.
+
+    Raises `CompilationError` if the function is one of its own callers. The message shows the cycle:
+    "f calls itself, which kernels cannot: f -> g -> f".
+    """
+    # [task 9.7] The attribute `callee` of a `tt.call` names a function. `inline` copies its body, including the calls
+    # in it: so which function must be finished first?
+    name = str(function.attributes["sym_name"])
+    if name in callers:
+        circle = " -> ".join((*callers[callers.index(name) :], name))
+        raise CompilationError(f"{name} calls itself, which kernels cannot: {circle}", function.loc)
+    for call in [operation for operation in function.walk() if operation.name == "tt.call"]:
+        callee = functions[str(call.attributes["callee"])]
+        finish(callee, functions, (*callers, name))
+        inline(call, callee)
+    # [end]
+
+
+def inline(call: Operation, callee: Operation) -> None:
+    """Replace a call by a copy of the callee's body, and its results by the values that the body returns."""
+    # [task 9.7] `copy` adds the copy of each value to `values`. `insert` and `replace_by` change the caller.
+    (body,) = blocks_of(callee)
+    values: dict[Value, Value] = dict(zip(body.arguments, call.operands, strict=True))
+    for operation in body.operations[:-1]:
+        insert(copy(operation, values), call)
+    replace_by(call, [values[returned] for returned in terminator(body).operands])
+    # [end]
+
+
+def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
+    """A copy of an operation and of all operations inside it. It uses `values[x]` in place of `x` where there is one.
+
+        %y = arith.addi %x, %k        the operation, with values {%x: %a}
+        %z = arith.addi %a, %k        the copy; now values are {%x: %a, %y: %z}
+
+    Adds the new results and block arguments to `values`, and gives them the names of the old ones.
+    """
+    # [task 9.7] `Operation(name, operands, types, attributes, regions, loc)` makes an operation. `Region.append` and
+    # `Block.append` fill its regions.
+    operands = [values.get(operand, operand) for operand in operation.operands]
+    regions = []
+    for region in operation.regions:
+        regions.append(Region())
+        for block in region.blocks:
+            new = regions[-1].append(Block([a.type for a in block.arguments], [a.name for a in block.arguments]))
+            values.update(zip(block.arguments, new.arguments, strict=True))
+            for inner in block.operations:
+                new.append(copy(inner, values))
+    types = [result.type for result in operation.results]
+    copied = Operation(operation.name, operands, types, operation.attributes, regions, operation.loc)
+    for old, result in zip(operation.results, copied.results, strict=True):
+        result.name = old.name
+        values[old] = result
+    return copied
+    # [end]

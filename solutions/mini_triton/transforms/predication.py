@@ -1,0 +1,77 @@
+"""Predication: a small `scf.if` becomes selects.
+
+Both branches run, and a select chooses each result. A GPU then has no branch at which its threads diverge, and
+generated NumPy needs no masks. This pays only for a few cheap operations. It is correct only for operations that do no
+harm where the original program does not run them: never for loads, because the condition may keep them in bounds.
+
+Source: `ConvertTrivialIfToSelect` in MLIR's `SCF.cpp`; LLVM's `SpeculativelyExecuteBB` in `SimplifyCFG.cpp`.
+"""
+
+from __future__ import annotations
+
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Operation
+from mini_triton.ir.ops.elementwise import TABLE
+from mini_triton.ir.types import TensorType
+from mini_triton.transforms.structure import blocks_of, move, replace_by, terminator
+
+BUDGET = 4
+"""The most operations in both branches together."""
+# Selects are among the slow ones so that branches inside of branches do not all become selects.
+SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "tt.precise", "tt.extern", "arith.select")
+
+
+def predicate_branches(module: Operation) -> bool:
+    """Replace each `scf.if` that is worth it by its operations and selects; return whether there were any. (Given.)"""
+    changed = False
+    for operation in reversed([*module.walk()]):  # inner ones first: an outer one may be worth it without them
+        if operation.name == "scf.if" and is_worth_it(operation):
+            predicate(operation)
+            changed = True
+    return changed
+
+
+def is_worth_it(branch: Operation) -> bool:
+    """Whether an `scf.if` has results, and running both of its branches costs little and does no harm.
+
+    Constants and terminators cost nothing. Both branches together have at most `BUDGET` other operations, and each of
+    these `is_cheap`.
+    """
+    # [task 9.9] An `scf.if` with results has an `else`.
+    work = [
+        operation
+        for block in blocks_of(branch)
+        for operation in block.operations[:-1]
+        if operation.name != "arith.constant"
+    ]
+    return bool(branch.results) and len(work) <= BUDGET and all(map(is_cheap, work))
+    # [end]
+
+
+def is_cheap(operation: Operation) -> bool:
+    """Whether an operation takes one fast instruction: it is elementwise and on scalars. (Given.)
+
+    Such an operation also does no harm: it does not access memory, and it does not divide.
+    """
+    return (
+        operation.name in (*TABLE, "tt.addptr")
+        and not operation.name.startswith(SLOW)
+        and not isinstance(operation.result.type, TensorType)
+    )
+
+
+def predicate(branch: Operation) -> None:
+    """Replace an `scf.if` by the operations of both branches, and a select for each result."""
+    # [task 9.9] Use `move` and `replace_by`. Where both branches yield the same value, no select is needed.
+    ends = [terminator(block) for block in blocks_of(branch)]
+    for block in blocks_of(branch):
+        for operation in block.operations[:-1]:
+            move(operation, branch)
+    builder = Builder()
+    with builder.before(branch), builder.location(branch.loc):
+        values = [
+            one if one is other else builder.create("arith.select", branch.operands[0], one, other)
+            for one, other in zip(*(end.operands for end in ends), strict=True)
+        ]
+    replace_by(branch, values)
+    # [end]

@@ -1,0 +1,296 @@
+"""Rewrite rules as data, and the driver that applies them until its worklist is empty.
+
+    rule("arith.addi(x, 0)", "x")
+    rule("arith.xori(arith.xori(x, C), D)", "arith.xori(x, arith.xori(C, D))")
+    rule("tt.trans(tt.trans(x))", compose_orders)
+
+A pattern is a tree of operations. A lowercase letter matches any value, and the same value wherever it occurs. A
+capital matches any constant, a number matches that constant; a constant is a scalar or a tensor of equal elements. A
+comparison ends in its predicate: `arith.cmpi.slt(x, y)`. The replacement is a pattern, too, or a function.
+
+Source: MLIR's "Pattern Rewriting", `GreedyPatternRewriteDriver.cpp`, and rules such as those of
+`ArithCanonicalization.td`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mini_triton.errors import CompilationError
+from mini_triton.ir.builder import Builder
+from mini_triton.ir.core import Operation, OpResult, Value
+from mini_triton.ir.ops.elementwise import is_float, width
+from mini_triton.ir.types import I1, Type, element_type
+from mini_triton.transforms.effects import is_dead
+
+Number = bool | int | float
+Match = dict[str, Value]
+Rewrite = Callable[["Rewriter", Operation], "Sequence[Value] | Value | None"]
+"""Returns a value for each result of an operation (or the only value); None if the rule does not match.
+
+A rule that returns None must not have created operations: the driver would erase them, and report a change.
+"""
+
+HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
+"""Attributes with promises of a kernel's author about an operation. No rule replaces such an operation."""
+PATIENCE = 100
+"""The most applications of rules per operation of a module. More of them mean that the rules go in circles."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """An operation in a pattern. Operands are patterns, names of values, or numbers."""
+
+    name: str
+    operands: tuple[Pattern | str | Number, ...]
+    attributes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rewrite to try on operations with the names in `roots`."""
+
+    name: str  # for messages
+    roots: tuple[str, ...]
+    rewrite: Rewrite
+    needs: frozenset[str] = frozenset()  # the rule matches only if operations with all these names compute operands
+    pattern: Pattern | None = None  # None for a rule that only has a function
+
+
+class RewriteError(CompilationError):
+    """Rules that would be applied forever."""
+
+
+def parse(text: str) -> Pattern | str | Number:
+    """Parse a pattern. (Given.)"""
+
+    def of(node: ast.expr) -> Pattern | str | Number:
+        if isinstance(node, ast.Call):
+            dialect, name, *predicate = ast.unparse(node.func).split(".")
+            attributes = {"predicate": predicate[0]} if predicate else {}
+            return Pattern(f"{dialect}.{name}", tuple(map(of, node.args)), attributes)
+        if isinstance(node, ast.Name):
+            return {"true": True, "false": False}.get(node.id, node.id)
+        number: Number = ast.literal_eval(node)
+        return number
+
+    return of(ast.parse(text, mode="eval").body)
+
+
+def rule(pattern: str, replacement: str | Callable[..., Any], when: Callable[..., bool] | None = None) -> Rule:
+    """A rule that replaces operations that match a pattern.
+
+    A function as `replacement` takes the rewriter, the operation, and the matched values by name. The rule does not
+    match if this function returns None, or if the condition `when`, which takes the matched values, is false.
+    """
+    root, built = parse(pattern), parse(replacement) if isinstance(replacement, str) else None
+    assert isinstance(root, Pattern)
+
+    def rewrite(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | Value | None:
+        found: Match = {}
+        if not match_operation(root, operation, found) or (when and not when(**found)):
+            return None
+        if built is not None:
+            if isinstance(built, str) and found[built].type != operation.result.type:
+                return None
+            return build(rewriter, built, found, operation.result.type)
+        assert callable(replacement)
+        result: Sequence[Value] | Value | None = replacement(rewriter, operation, **found)
+        return result
+
+    does = replacement if isinstance(replacement, str) else replacement.__name__
+    return Rule(f"{pattern} -> {does}", (root.name,), rewrite, needs(root), root)
+
+
+def needs(root: Pattern) -> frozenset[str]:
+    """The names of the operations that must compute operands of a matching operation. (Given.)"""
+    others = [operand for operand in root.operands if not (isinstance(operand, str) and operand.islower())]
+    return frozenset(operand.name if isinstance(operand, Pattern) else "arith.constant" for operand in others)
+
+
+def constant_of(value: Value) -> Number | None:
+    """The number that a constant has in every element; None if the value is not a constant."""
+    if isinstance(value, OpResult) and value.owner.name == "arith.constant":
+        number = value.owner.attributes["value"]
+        assert isinstance(number, bool | int | float)
+        return number
+    return None
+
+
+def is_number(value: Value, number: Number) -> bool:
+    """Whether a value is the constant `number`. (Given.)
+
+    A float equals only a float, -0.0 is not 0.0, and `True` and `False` equal only booleans. Integers are equal if
+    their bits are: -1 equals 255 in an `i8`, and true in an `i1`.
+    """
+    constant = constant_of(value)
+    if constant is None or is_float(value.type) != isinstance(number, float):
+        return False
+    if isinstance(number, float):
+        return constant == number and math.copysign(1, constant) == math.copysign(1, number)
+    if isinstance(number, bool):
+        return constant is number
+    return (int(constant) - number) % 2 ** width(value.type) == 0
+
+
+def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
+    """Whether a value matches a pattern: a tree of operations, a name, or a number.
+
+    Adds the value of each name to `found`. If the value does not match, the contents of `found` do not matter.
+    """
+    # [task 9.1] A name that is already in `found` matches only its value there.
+    if isinstance(pattern, Pattern):
+        return isinstance(value, OpResult) and match_operation(pattern, value.owner, found)
+    if isinstance(pattern, str):
+        return found.setdefault(pattern, value) is value and (pattern.islower() or constant_of(value) is not None)
+    return is_number(value, pattern)
+    # [end]
+
+
+def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
+    """Whether an operation matches a pattern: by name, attributes, and operands from the left."""
+    # [task 9.1] The operation may have more attributes than the pattern, but must have the same number of operands.
+    if operation.name != pattern.name or len(operands := operation.operands) != len(pattern.operands):
+        return False
+    if any(operation.attributes.get(name) != value for name, value in pattern.attributes.items()):
+        return False
+    return all(match(inner, value, found) for inner, value in zip(pattern.operands, operands, strict=True))
+    # [end]
+
+
+def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, type: Type) -> Value:
+    """Build the value of this type that a pattern describes. The rewriter creates the operations.
+
+    Numbers and operations among the operands have the type of the last name among these operands: in
+    `arith.select(c, x, 0)`, that of `found["x"]`. Without a name, they have the type of the result.
+    """
+    # [task 9.1] Build the operands before their operation, from the left. Pass `type` as each operation's result type:
+    # casts need it, others ignore it.
+    if isinstance(pattern, str):
+        return found[pattern]
+    if not isinstance(pattern, Pattern):
+        return rewriter.constant(bool(pattern % 2) if element_type(type) == I1 else pattern, type)
+    *_, sibling = type, *(found[name].type for name in pattern.operands if isinstance(name, str))
+    operands = [build(rewriter, operand, found, sibling) for operand in pattern.operands]
+    return rewriter.create(pattern.name, *operands, result=type, **pattern.attributes)
+    # [end]
+
+
+class Rewriter(Builder):
+    """Applies rules. While it applies one, it builds operations in front of the operation to be replaced."""
+
+    def __init__(self, rules: Mapping[str, Sequence[Rule]]) -> None:
+        super().__init__()
+        self.rules = rules
+        self.worklist: dict[Operation, None] = {}  # operations to visit, each once; the last one is next
+        self.changed = False
+
+    def insert(self, operation: Operation) -> Operation:
+        """Insert a new operation, and add it to the worklist: rules may match it. (Given.)"""
+        self.worklist[operation] = None
+        return super().insert(operation)
+
+    def like(self, operation: Operation, *operands: Value, result: Type | tuple[Type, ...] = ()) -> OpResult:
+        """A copy of an operation with other operands, and this result type if it needs one. (Given.)"""
+        attributes: dict[str, Any] = operation.attributes
+        return self.create(operation.name, *operands, result=result, **attributes)
+
+    def rewrite(self, root: Operation) -> bool:
+        """Apply the rules to all operations in `root` until the worklist is empty; return whether anything changed.
+
+        Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as rules have been
+        applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
+        """
+        # [task 9.1] Begin with all operations on the worklist, so that the first one is next. Then operands are in
+        # their final form before a rule looks at their users.
+        self.worklist = dict.fromkeys(reversed([*root.walk()]))
+        applied: list[Rule] = []
+        limit = PATIENCE * len(self.worklist)
+        while self.worklist:
+            operation, _ = self.worklist.popitem()
+            if is_dead(operation):
+                self.erase(operation)
+            elif fitting := self.apply(operation):
+                applied.append(fitting)
+                if len(applied) > limit:
+                    raise RewriteError(explain(applied), operation.loc)
+        return self.changed
+        # [end]
+
+    def apply(self, operation: Operation) -> Rule | None:
+        """Replace an operation by the first rule that matches, and return this rule; None if no rule matches."""
+        # [task 9.1] Try the `candidates` in order. `go_to` makes new operations go before the old one and get
+        # its source location.
+        self.go_to(operation)
+        for rule in self.candidates(operation):
+            values = rule.rewrite(self, operation)
+            if values is not None:
+                self.replace(operation, [values] if isinstance(values, Value) else values)
+                return rule
+        return None
+        # [end]
+
+    def go_to(self, operation: Operation) -> None:
+        """Insert new operations before this one from now on, with its source location. (Given.)"""
+        self.block, self.anchor, self.loc = operation.parent, operation, operation.loc
+
+    def candidates(self, operation: Operation) -> list[Rule]:
+        """The rules that may match an operation, in order: a quick test that excludes most rules. (Given.)"""
+        rules = self.rules.get(operation.name, ())
+        if not rules or any(hint in operation.attributes for hint in HINTS):
+            return []
+        makers = {operand.owner.name for operand in operation.operands if isinstance(operand, OpResult)}
+        return [rule for rule in rules if rule.needs <= makers]
+
+    def replace(self, operation: Operation, values: Sequence[Value]) -> None:
+        """Replace an operation's results by these values, and erase the operation."""
+        # [task 9.1] A value without a name inherits the result's. Add the users of the results to the worklist.
+        for result, value in zip(operation.results, values, strict=True):
+            value.name = value.name or result.name
+            self.worklist.update((use.user, None) for use in result.uses)
+            result.replace_all_uses_with(value)
+        self.erase(operation)
+        # [end]
+
+    def erase(self, operation: Operation) -> None:
+        """Erase an operation, and revisit those that it may have kept alive. (Given.)
+
+        Those are the operations that compute its operands, and the one around it.
+        """
+        self.changed = True
+        inside = [*operation.walk()]
+        used = [operand for inner in inside for operand in inner.operands if isinstance(operand, OpResult)]
+        if operation.parent_op is not None:
+            self.worklist[operation.parent_op] = None
+        operation.erase()
+        for operand in used:
+            self.worklist[operand.owner] = None
+            if len(operand.uses) == 1:
+                self.worklist[operand.uses[0].user] = None
+        for inner in inside:
+            self.worklist.pop(inner, None)
+
+
+def explain(applied: Sequence[Rule]) -> str:
+    """A message with the rules that were applied last, the most frequent first. (Given.)"""
+    names = [name for name, _ in Counter(rule.name for rule in applied[-PATIENCE:]).most_common(3)]
+    return f"these rules never end, they were applied {len(applied)} times: " + "; ".join(names)
+
+
+def by_root(rules: Iterable[Rule]) -> dict[str, list[Rule]]:
+    """Rules by the names of their roots, in order. (Given.)"""
+    found: dict[str, list[Rule]] = {}
+    for rule in rules:
+        for root in rule.roots:
+            found.setdefault(root, []).append(rule)
+    return found
+
+
+def rewrite(root: Operation, rules: Iterable[Rule]) -> bool:
+    """Apply rules to all operations in `root`, as `Rewriter.rewrite` does; return whether anything changed. (Given.)"""
+    return Rewriter(by_root(rules)).rewrite(root)

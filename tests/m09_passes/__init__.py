@@ -1,0 +1,1 @@
+"""The graded tests of milestone 9."""

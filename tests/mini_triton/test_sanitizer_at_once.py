@@ -1,0 +1,148 @@
+"""Programs run at once under the sanitizer, with coarse checks: these suspect all that is wrong, and little else."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from mini_triton import sanitizer
+from mini_triton.ir.core import Module, Operation
+from mini_triton.ir.parser import parse_module
+from mini_triton.ir.printer import print_module
+from mini_triton.ir.storage import Buffer, OutOfBounds
+from mini_triton.sanitizer.launch import SanitizedKernel, as_declared
+from mini_triton.sanitizer.memory import Memory
+from mini_triton.sanitizer.plan import Plan
+from mini_triton.sanitizer.reports import KINDS, SANITIZE
+from mini_triton.sanitizer.watch import passes
+
+from tests.corpus import CASES
+from tests.corpus.cases import Case
+from tests.corpus.inputs import inputs
+from tests.oracles import values
+from tests.support import sources
+from tests.support.m06_codegen.numpy_backend import prepare
+from tests.support.sanitizer.planted import reports
+
+ONE_BY_ONE = {
+    "compare_and_swap": "programs wait for one another",
+    "layer_norm_backward_lock": "programs wait for one another",
+    "messages": "it prints",
+    "early_exits_2": "it has a race",
+    "ternaries_short": "it stores what was not loaded",
+}
+"""Cases of the corpus whose programs do not run at once."""
+HARMLESS = [
+    "v = tl.load(x + at, mask=at < n)\ntl.store(out + at, v * 2, mask=(at < n) & (at > 2))",
+    "v = tl.load(x + at, mask=at < n)\ntl.store(out + at, tl.where((at > 3) & (at < n), v, 0.0))",
+    "k = tl.load(i + at, mask=at < n)\ntl.store(out + at, tl.load(x + k, mask=at < n), mask=at < n)",
+    "v = tl.load(x + lane, mask=lane < 9)[:, None]\n"
+    "tl.store(out + rows * 2 + columns, v + columns, mask=(rows < 9) & (columns < 2) & (pid == 0))",
+    "v = tl.load(x + rows * 4 + columns, mask=rows < 3)\ns = tl.sum(v, 1)\ntl.store(out + at, s, mask=lane < 3)",
+    "v = tl.load(x + rows * 2 + columns, mask=rows < 9)\nw = tl.dot(v, tl.zeros((BLOCK, BLOCK), tl.float32))\n"
+    "tl.store(out + at, tl.sum(w, 1), mask=lane < 9)",
+    "total = tl.zeros((BLOCK,), tl.float32)\nfor k in range(3):\n"
+    "    total += tl.load(x + lane + k, mask=lane < 9)\ntl.store(out + at, total, mask=lane < 9)",
+    "tl.store(out, 1.0)\ntl.store(out + at + 1, 2.0)",
+    "tl.store(out + at, 1.0)\ntl.store(out + at, 2.0)",
+    "if pid == 1:\n    tl.store(out, tl.load(out) + 1.0)",
+    "for k in range(0, 16, 4):\n    tl.store(out + pid * 16 + k + tl.arange(0, 4), 1.0 * k)",
+    "q = tl.load(j + at) // 7 % n\ntl.store(numbers + at, q)",
+]
+"""Bodies of kernels with nothing to suspect: parameters are those of `planted.py`."""
+
+
+@contextlib.contextmanager
+def slow_runs() -> Iterator[mock.MagicMock]:
+    """Inside the `with`, calls of what runs programs one by one are noted."""
+    run = SanitizedKernel.run_one_by_one
+    with mock.patch.object(SanitizedKernel, "run_one_by_one", autospec=True, side_effect=run) as one_by_one:
+        yield one_by_one
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_right_kernels_run_at_once(case: Case) -> None:
+    module = sources.compiled(case.source(), str(case.path))
+    kernel = SanitizedKernel(Plan(module), frozenset(KINDS))
+    _, given, reachable = prepare(module, *inputs(case, values.SEED))
+    with slow_runs() as one_by_one, contextlib.redirect_stdout(io.StringIO()):
+        kernel(tuple(case.grid), given, reachable)
+    assert one_by_one.called == (str(case) in ONE_BY_ONE)
+
+
+@pytest.mark.parametrize("body", HARMLESS, ids=str)
+def test_nothing_is_suspected_of_harmless_kernels(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SANITIZE, "1")
+    with slow_runs() as one_by_one:
+        found, _ = reports(body + "  # here", wrong=False)
+    assert not found and not one_by_one.called
+
+
+# --- kernels that are wrong, or may be
+
+
+def without_others(module: Module) -> None:
+    """Let loads have no value where they are masked off."""
+    for load in list(module.walk()):
+        if load.name == "tt.load" and len(load.operands) == 3:
+            replaced(load, Operation("tt.load", load.operands[:2], [load.result.type], load.attributes, loc=load.loc))
+
+
+def without_masks(module: Module) -> None:
+    """Let stores write all that they have."""
+    for store in list(module.walk()):
+        if store.name == "tt.store" and len(store.operands) == 3:
+            replaced(store, Operation("tt.store", store.operands[:2], (), store.attributes, loc=store.loc))
+
+
+def without_programs(module: Module) -> None:
+    """Let all programs do the work of the first one."""
+    for program in list(module.walk()):
+        if program.name == "tt.get_program_id":
+            replaced(program, Operation("arith.constant", (), [program.result.type], {"value": 0}, loc=program.loc))
+
+
+def replaced(old: Operation, new: Operation) -> None:
+    """Put an operation in the place of another."""
+    assert old.parent is not None
+    old.parent.insert(old.parent.operations.index(old), new)
+    for before, after in zip(old.results, new.results, strict=True):
+        before.replace_all_uses_with(after)
+    old.erase()
+
+
+def nothing(module: Module) -> None:
+    """Leave a kernel as it is; half of the memory was never written."""
+
+
+@pytest.mark.parametrize("change", [without_others, without_masks, without_programs, nothing])
+@pytest.mark.parametrize("case", [case for case in CASES if "lock" not in str(case)], ids=str)
+def test_what_is_wrong_is_suspected(case: Case, change: Any) -> None:
+    module = parse_module(print_module(sources.compiled(case.source(), str(case.path)), locations=True))
+    change(module)
+    kernel = SanitizedKernel(Plan(module), frozenset(KINDS))
+
+    def launch() -> tuple[list[Any], Memory]:
+        arrays, given, reachable = prepare(module, *inputs(case, values.SEED))
+        for array in arrays if change is nothing else ():
+            if isinstance(array, np.ndarray):
+                before = array.copy()
+                sanitizer.uninitialized(array)[: array.size // 2] = before[: array.size // 2]
+        types = [argument.type for argument in kernel.plan.block.arguments]
+        arguments = [as_declared(type, value) for type, value in zip(types, given, strict=True)]
+        buffers = [value for value in arguments if isinstance(value, Buffer)]
+        return arguments, Memory([*buffers, *reachable], kernel.kinds)
+
+    x, y, z = (*case.grid, 1, 1)[:3]
+    with contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.suppress(OutOfBounds):
+            kernel.run_one_by_one((x, y, z), *launch())
+            if not kernel.reports:
+                return
+        arguments, memory = launch()
+        assert not passes(kernel.plan, (x, y, z), arguments, memory), f"wrong, but not suspected: {kernel.reports}"

@@ -1,0 +1,140 @@
+"""Facts of axis analysis, held against elements that they speak of.
+
+of(add, up(16), same(8)).knows(contiguity=16, divisibility=8)       and what it says is true of 24 25 26 ...
+
+Elements stand along one axis, of `SIZE` elements unless a test says otherwise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from mini_triton.ir import interpreter
+from mini_triton.ir.core import Block, Module, Value
+from mini_triton.ir.ops.elementwise import is_integer
+from mini_triton.ir.types import shape_of
+from mini_triton.transforms.axis_info import MOST, AxisAnalysis, Facts, power_of_two, unit_of
+from mini_triton.transforms.folding import is_pointer
+
+from tests.checks import described
+
+SIZE = 16
+
+
+def up(first: int, size: int = SIZE) -> np.ndarray:
+    """Elements that count up."""
+    return first + np.arange(size)
+
+
+def same(number: int, size: int = SIZE) -> np.ndarray:
+    """One number, in all elements."""
+    return np.full(size, number)
+
+
+def runs(length: int, *firsts: int) -> np.ndarray:
+    """Runs that count up, from these numbers on."""
+    return np.concatenate([up(first, length) for first in firsts])
+
+
+def steps(length: int, *numbers: int) -> np.ndarray:
+    """Runs that are constant."""
+    return np.repeat(numbers, length)
+
+
+def observed(array: np.ndarray, unit: int = 1, known: bool = True) -> Facts:
+    """All that is true of elements along the last axis. Constant ones have a `value`, if that is `known`."""
+    size = array.shape[-1]
+    lengths = [2**i for i in range(size.bit_length()) if 2**i <= size]
+    contiguity = max(length for length in lengths if counts_by(array, length, unit))
+    constancy = max(length for length in lengths if counts_by(array, length, 0))
+    firsts = array.reshape(-1, contiguity)[:, 0]
+    divisibility = min(MOST, *(power_of_two(int(first)) for first in firsts))
+    value = int(array.flat[0]) if known and (array == array.flat[0]).all() else None
+    return Facts(contiguity, divisibility, constancy, value)
+
+
+def counts_by(array: np.ndarray, length: int, step: int) -> bool:
+    """Whether each element is its neighbour plus a step, in runs of a length."""
+    return bool((np.diff(array.reshape(-1, length)) == step).all())
+
+
+def untrue(facts: Facts, array: np.ndarray, unit: int = 1) -> str:
+    """The fact that does not hold for elements along the last axis; "" if all do."""
+    size = array.shape[-1]
+    for name in ("contiguity", "divisibility", "constancy"):
+        number = getattr(facts, name)
+        if number < 1 or number != power_of_two(number):
+            return f"{name} {number}, which is not a power of two,"
+        if name != "divisibility" and number > size:
+            return f"{name} {number}, which exceeds the axis of {size},"
+    if not counts_by(array, facts.contiguity, unit):
+        return f"contiguity {facts.contiguity}"
+    if not counts_by(array, facts.constancy, 0):
+        return f"constancy {facts.constancy}"
+    firsts = array.reshape(-1, facts.contiguity)[:, 0]
+    if (firsts % facts.divisibility).any():
+        return f"divisibility {facts.divisibility}"
+    return "" if facts.value is None or (array == facts.value).all() else f"value {facts.value}"
+
+
+def shown(array: np.ndarray) -> str:
+    """Elements in a line."""
+    return " ".join(map(str, array.reshape(-1, array.shape[-1])[0]))
+
+
+class of(described):
+    """A rule, asked for facts of its result from all that is true of its operands' elements."""
+
+    def __init__(self, rule: Callable[..., Facts], *operands: np.ndarray, result: np.ndarray, extra: Any = ()) -> None:
+        known = [observed(operand) for operand in operands]
+        size = operands[0].shape[-1]
+        words = ", ".join(map(repr, (size, *known, *extra)))
+        super().__init__(f"{rule.__name__}({words})", rule, size, *known, *extra)
+        self.operands, self.result = operands, result
+
+    def __repr__(self) -> str:
+        elements = [f"{name} = {shown(array)}" for name, array in zip("xyz", self.operands, strict=False)]
+        return "\n    ".join([self.words, *elements, f"result = {shown(self.result)}"])
+
+    def knows(self, **least: int) -> None:
+        """What it says is true of the result, and at least this much."""
+        __tracebackhide__ = True
+        lower = " and ".join(f"{name} {number} or more" for name, number in least.items() if number > 1)
+        wanted = f"facts that hold, with {lower}" if lower else "facts that hold"
+        facts = self.succeeds(wanted)
+        if false := untrue(facts, self.result):
+            self.fail(wanted, facts, f"{false} does not hold for the result")
+        for name, number in least.items():
+            if getattr(facts, name) < number:
+                self.fail(wanted, facts, f"{name} {number} holds for the result")
+
+
+@contextlib.contextmanager
+def interpreted(module: Module) -> Iterator[None]:
+    """The interpreter checks each integer and pointer of a module: all that its analysis says must be true."""
+    analysis = AxisAnalysis(module)
+    run = interpreter.Program.run
+
+    def check(value: Value, array: np.ndarray) -> None:
+        if array.shape != shape_of(value.type):
+            return  # a reduction's region runs on whole slices
+        for axis, facts in enumerate(analysis[value]):
+            along = np.moveaxis(array, axis, -1) if array.ndim else array.reshape(1)
+            false = untrue(facts, along, unit_of(value.type))
+            assert not false, f"%{value.name}, axis {axis}: {false} does not hold for {shown(along)[:100]}, {facts}"
+
+    def checked(program: interpreter.Program, block: Block, *arguments: Any) -> Any:
+        ends = run(program, block, *arguments)
+        results = [result for operation in block.operations for result in operation.results]
+        computed = [(result, program.values[result]) for result in results if result in program.values]
+        for value, array in (*zip(block.arguments, arguments, strict=True), *computed):
+            if is_integer(value.type) or is_pointer(value.type):
+                check(value, np.asarray(array).astype(np.int64))
+        return ends
+
+    with mock.patch.object(interpreter.Program, "run", checked):
+        yield

@@ -1,0 +1,50 @@
+"""Modules before and after rules.
+
+rewriting(function("%x: i32", '''
+    %zero = arith.constant 0 : i32
+    %sum = arith.addi %x, %zero : i32
+    tt.return %sum : i32
+'''), rules).leaves_text(function("%x: i32", "tt.return %x : i32"))
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from mini_triton.ir.core import Operation
+from mini_triton.transforms.rewriting import Rule, rewrite
+
+from tests.support.m09_passes.passing import put
+
+
+def function(parameters: str, body: str, name: str = "f") -> str:
+    """The text of a module with one function, whose results are those of its `tt.return`."""
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    returned = re.search(r"tt\.return (?:.*) : (.*)$", lines)
+    results = f" -> ({returned[1]})" if returned else ""
+    return f"module {{\n  tt.func private @{name}({parameters}){results} {{\n{lines}\n  }}\n}}\n"
+
+
+def joined(texts: Iterable[str]) -> str:
+    """One module with the functions of all these, each under a name `f0`, `f1`, ..."""
+    functions = ["\n".join(text.splitlines()[1:-1]) for text in texts]
+    renamed = [re.sub(r"@\w+", f"@f{number}", text, count=1) for number, text in enumerate(functions)]
+    return "\n".join(["module {", *renamed, "}", ""])
+
+
+def find(module: Operation, name: str) -> Operation:
+    """The operation with this name, or whose first result has it."""
+    return next(o for o in module.walk() if o.name == name or (o.results and o.results[0].name == name))
+
+
+def rewriting(text: str, rules: Sequence[Rule]) -> put:
+    """The application of these rules to the module in a text, as a pass that is put to the test."""
+
+    def apply(module: Operation) -> bool:
+        return rewrite(module, rules)
+
+    names = "; ".join(rule.name for rule in rules) if len(rules) < 9 else f"{len(rules)} of them"
+    apply.__name__ = f"With the rules {names}: rewrite"
+    return put(apply, text)
