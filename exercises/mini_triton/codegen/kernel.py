@@ -94,7 +94,7 @@ class NumpyKernel:
                 try:
                     self.function(programs, *values)
                 except (OutOfBounds, DeviceAssertionError) as error:
-                    self.locate(error, programs)
+                    self.locate(error)
                     raise
 
     def chunks(self, grid: tuple[int, int, int], buffers: Sequence[Buffer]) -> Iterator[Programs]:
@@ -104,15 +104,14 @@ class NumpyKernel:
         for first in range(0, count, self.chunk):
             yield kind(grid, first, min(first + self.chunk, count), buffers)
 
-    def locate(self, error: OutOfBounds | DeviceAssertionError, programs: Programs) -> None:
+    def locate(self, error: OutOfBounds | DeviceAssertionError) -> None:
         """Tell an error which program it was, and in which line of the kernel."""
         error.kernel = self.name
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_frame.f_code.co_filename != self.file:
             traceback = traceback.tb_next
-        line = self.lines.get(traceback.tb_lineno) if traceback else None
-        if line is None:
+        if traceback is None or traceback.tb_lineno not in self.lines:
             return
-        error.place, rank = line
+        error.place, rank = self.lines[traceback.tb_lineno]
         leading = error.lane[0] if len(error.lane) > rank else 0
-        error.program = programs.place(leading)
+        error.program = traceback.tb_frame.f_locals["programs"].place(leading)  # in a loop, not all

@@ -138,7 +138,7 @@ def store_slice(buffer: Buffer, offset: Affine, value: Array, box: Box) -> None:
 
 def _in_rows(offset: Affine, box: Box, chosen: np.ndarray) -> tuple[Affine, Box]:
     """An access by some of the programs."""
-    offset = offset.broadcast_to(box.shape).rows(chosen)
+    offset = offset.broadcast_to(box.shape).only(chosen)
     return offset, Box(((0, len(chosen)), *box.ranges[1:]), (len(chosen), *box.shape[1:]))
 
 

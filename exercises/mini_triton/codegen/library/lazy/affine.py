@@ -100,9 +100,11 @@ class Affine(Lazy):
             result = a if 0 <= low and high < b.start else None
         return result if result is not None and result.fits() else None
 
-    def rows(self, chosen: np.ndarray) -> Affine:
-        """Only what is at these places of the first axis."""
+    def only(self, chosen: np.ndarray) -> Affine:
         start = self.start
+        if len(chosen) and chosen[-1] - chosen[0] == len(chosen) - 1 and not isinstance(start, np.ndarray):
+            start = start + self.strides[0] * int(chosen[0])
+            return Affine(start, self.strides, (len(chosen), *self.shape[1:]), self.dtype)
         if isinstance(start, np.ndarray) and start.shape[0] > 1:
             start = start[chosen]
         elif self.strides[0]:

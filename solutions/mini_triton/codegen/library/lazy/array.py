@@ -63,6 +63,10 @@ class Lazy(NDArrayOperatorsMixin):
         """The same, repeated along new axes and along axes of size 1."""
         raise NotImplementedError
 
+    def only(self, chosen: np.ndarray) -> Array:
+        """What is at these places of the first axis, which ascend."""
+        return rows(stored(self), chosen)
+
     def __getattr__(self, name: str) -> Any:
         """All else that arrays have: `reshape`, `view`, `any`, ..."""
         if name.startswith("__"):
@@ -77,6 +81,15 @@ def _is_whole(key: Any) -> bool:
 def stored(x: Any) -> Any:
     """A plain array with the elements of a lazy one; all else as it is."""
     return np.asarray(x) if isinstance(x, Lazy) else x
+
+
+def rows(x: Array, chosen: np.ndarray) -> Array:
+    """What is at these places of the first axis, which ascend."""
+    if isinstance(x, Lazy):
+        return x.only(chosen)
+    if len(chosen) and chosen[-1] - chosen[0] == len(chosen) - 1:
+        return x[chosen[0] : chosen[-1] + 1]  # a view
+    return x[chosen]
 
 
 def broadcast_to(x: Array, shape: Shape) -> Array:

@@ -77,6 +77,11 @@ class Box(Lazy):
         rows = None if lifted.rows is None else np.broadcast_to(lifted.rows, shape[:1])
         return Box(ranges, shape, rows)
 
+    def only(self, chosen: np.ndarray) -> Array:
+        if self.rows is not None or self.ranges[0] != (0, self.shape[0]):
+            return super().only(chosen)
+        return Box(((0, len(chosen)), *self.ranges[1:]), (len(chosen), *self.shape[1:]))
+
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
         """Boxes intersect in a box; one that is all true changes nothing."""
         if ufunc is not np.bitwise_and:
