@@ -5,7 +5,10 @@ Source: `compile` and `CompiledKernel` in Triton's `python/triton/compiler/compi
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,12 +27,15 @@ from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
 from mini_triton.runtime.specialization import Specialized
-from mini_triton.sanitizer.reports import wanted
+from mini_triton.sanitizer.reports import SANITIZE, wanted
 
 if TYPE_CHECKING:
     from mini_triton.backends.handoff import Lowered
-    from mini_triton.backends.launch import Launcher
+    from mini_triton.codegen.numba_gen.kernel import NumbaKernel
     from mini_triton.frontend.function import KernelSource
+
+CPU = -1
+"""What PyTorch calls the device of a tensor that is on no GPU."""
 
 
 def compile_kernel(
@@ -103,7 +109,7 @@ class CompiledKernel:
         self.parameters = list(compilation.inputs)
         self.pointers = [name for name, type in compilation.inputs.items() if type.startswith("*")]
         self.lowered: dict[int, tuple[Lowered, dict[str, Text]]] = {}  # by compute capabilities, with texts
-        self.launchers: dict[int, Launcher] = {}  # by the numbers of GPUs
+        self.launchers: dict[int, Callable[..., Any]] = {}  # those of fast code, by device: the number of a GPU, or CPU
         self.run: Callable[..., None] = program
         if compilation.options.backend == "numba":
             self.run = self.compile_loops()
@@ -168,7 +174,21 @@ class CompiledKernel:
             return self.program
         from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # not earlier: kernels run without it
 
-        return NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash)
+        loops = NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash)
+        self.launchers[CPU] = functools.partial(self.repeat_loops, loops)
+        return loops
+
+    def repeat_loops(self, loops: NumbaKernel, grid: tuple[int, int, int], arguments: Sequence[Any]) -> bool:
+        """Launch loops with tensors like earlier ones; False if these need a closer look. (Given.)"""
+        if bounds.BOUNDS in os.environ or SANITIZE in os.environ:
+            return False
+        values = dict(zip(self.parameters, arguments, strict=True))
+        failed = loops.repeat(grid, values)
+        if failed:  # with all that is done otherwise to explain what is wrong
+            again = copy.copy(self)
+            again.run = functools.partial(loops.rerun, failed)
+            again.launch(grid, values)
+        return failed is not None
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
         """Run the machine code that real Triton makes of the TTIR. (Given.)"""

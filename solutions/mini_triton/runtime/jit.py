@@ -67,7 +67,7 @@ class JITFunction(KernelSource, KernelInterface):
         self.parameters = parameters_of(self.signature, do_not_specialize, do_not_specialize_on_alignment)
         self.kernels: dict[Key, CompiledKernel] = {}  # those compiled in this process
         self.references: dict[tuple[Any, str], Reference] = {}  # what they were compiled with
-        self.warm: WarmLaunches | None = None  # launches on GPUs, if there were any
+        self.warm: WarmLaunches | None = None  # launches on GPUs or of loops, if there were any
         self.pre_run_hooks: list[Callable[..., None]] = []  # called with the arguments of each launch
         self.repr = repr
         self.flat: dict[Any, JITFunction] = {}  # for launches with tuples
@@ -182,7 +182,7 @@ class JITFunction(KernelSource, KernelInterface):
         return compile_kernel(self, arguments, values, options, references)
 
     def remember(self, kernel: CompiledKernel, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """Take note of a launch on a GPU, so that one like it will be quick. (Given.)"""
+        """Take note of a launch of fast code, so that one like it will be quick. (Given.)"""
         from mini_triton.runtime.given.warm import WarmLaunches
 
         if self.warm is None:

@@ -95,17 +95,18 @@ def reduce(emit: ProgramEmitter, operation: Operation) -> None:
 
     last = axis == rank - 1
     if name in ("arith.addf", "arith.mulf") and not narrow(operation.operands[0].type) and not (last and size in SHORT):
-        if name == "arith.addf" and last:
+        if name == "arith.addf" and last and size > 1:
             row = f"{rows[0]}[{', '.join(rest)}]" if rest else rows[0]
             emit.emit(around(shape, axis, [f"{targets[0]} = pairwise_sum({row})"], []))
         else:
             k = emit.fresh("k")
             step = f"{targets[0]} = {targets[0]} {'+' if name == 'arith.addf' else '*'} {element(rows[0], k)}"
-            emit.emit(around(shape, axis, ["<inner>"], first_of(rows)))
+            neutral = f"{kind(operation.operands[0].type)}(0) + " if name == "arith.addf" else ""
+            emit.emit(around(shape, axis, ["<inner>"], [f"{targets[0]} = {neutral}{element(rows[0], '0')}"]))
             emit.emit(around(shape, axis, [f"for {k} in range(1, {size}):", "    <inner>"], [step]))
     elif size == 1:
         emit.emit(around(shape, axis, ["<inner>"], first_of(rows)))
-    elif free and last and name in EXACT_ANYHOW[2:]:
+    elif free and last and size >= 8 and name in EXACT_ANYHOW[2:]:
         row = f"{rows[0]}[{', '.join(rest)}]" if rest else rows[0]
         emit.emit(around(shape, axis, [f"{targets[0]} = row_{name.removeprefix('arith.')}({row})"], []))
     elif free:

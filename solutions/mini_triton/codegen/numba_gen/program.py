@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import ast
 import keyword
+import math
 from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.nest import NestPoint
@@ -22,8 +25,8 @@ from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
 NUMBERS = "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
-FUNCTIONS = "bits_of exp float_of floordivsi from_bf16 from_f16 log log2 odd32 pairwise_sum round_bf16 round_f16"
-FUNCTIONS += " row_maximumf row_maxnumf row_minimumf row_minnumf to_bf16 to_f16"
+FUNCTIONS = "bits_of exp float_of floordivsi from_bf16 from_f16 log log2 odd32 round_bf16 round_f16 to_bf16 to_f16"
+ROWS = "on_stack pairwise_sum row_maximumf row_maxnumf row_minimumf row_minnumf"
 HEADER = f"""\
 import numpy as np
 from numba import njit, prange
@@ -31,13 +34,15 @@ from numpy import {", ".join(NUMBERS)}
 
 from mini_triton import exact
 from mini_triton.codegen.numba_gen.blas import dgemm, sgemm
-from mini_triton.codegen.numba_gen.library import ({", ".join(FUNCTIONS.split())})
+from mini_triton.codegen.numba_gen.library import {", ".join(FUNCTIONS.split())}
+from mini_triton.codegen.numba_gen.rows import {", ".join(ROWS.split())}
 
 """
 IDS = [f"{name}_{axis}" for name in ("pid", "grid") for axis in "xyz"]
 RESERVED = {
     *NUMBERS,
     *FUNCTIONS.split(),
+    *ROWS.split(),
     *IDS,
     "np",
     "njit",
@@ -50,6 +55,8 @@ RESERVED = {
     "max",
 }
 RESERVED |= {"len", "launch", "failed", "first", "i0", "i1", "i2", "i3", "i4", "i5"}
+STACK = 2**18
+"""Bytes of arrays that a program may have on the stack, which is larger, but not by much on some systems."""
 Handler = Callable[["ProgramEmitter", Operation], None]
 """Writes the lines of one operation."""
 HANDLERS: dict[str, Handler] = {
@@ -81,6 +88,7 @@ class ProgramEmitter(Writer):
         self.function, self.leads = function, leads
         self.plan = Plan(function, leads)
         self.allocated: list[str] = []
+        self.on_stack = 0  # bytes
         self.arrays: dict[object, str] = {}
         self.same: dict[Value, Value] = {}  # values that live in the array of another one
         self.ready: set[Value] = set()
@@ -181,7 +189,9 @@ class ProgramEmitter(Writer):
     def allocate(self, wish: str, shape: Sequence[int], dtype: str) -> str:
         name = self.fresh(wish)
         size = str(shape[0]) if len(shape) == 1 else str(tuple(shape))
-        self.allocated.append(f"{name} = np.empty({size}, np.{dtype})")
+        self.on_stack += math.prod(shape) * np.dtype(dtype).itemsize
+        where = "on_stack" if self.on_stack <= STACK else "np.empty"
+        self.allocated.append(f"{name} = {where}({size}, np.{dtype})")
         return name
 
     def is_ready(self, value: Value) -> bool:
