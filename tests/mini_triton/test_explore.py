@@ -45,7 +45,6 @@ def softmax() -> Page:
         ("ttir", "= tt.load", "tt.store "),
         ("passes", "= tt.load", "tt.store "),
         ("numpy", "memory.load(x", "memory.store(out"),
-        ("numba", "= x[", "out["),
         ("triton", "= tt.load", "tt.store "),
         ("ttgir", "= tt.load", "tt.store "),
         ("llir", "ld.global", "st.global"),
@@ -62,6 +61,12 @@ def test_loads_and_stores_of_a_softmax(column: str, load: str, store: str) -> No
         assert not any(other in line for line in lines)
         (origin,) = page.origins(column, own)
         assert source in origin
+
+
+def test_a_loop_of_numba_has_the_line_of_its_last_operation() -> None:
+    page = softmax()
+    assert any("out[" in line for line in page.related("numba", STORE))
+    assert page.origins("numba", " out[") == [page.source[page.line(STORE)].strip()]
 
 
 def test_a_product_ends_in_tensor_cores() -> None:

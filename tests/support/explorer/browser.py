@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+NAMES = ("chromium", "chromium-browser", "google-chrome")
 OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
@@ -22,7 +23,7 @@ def why_not() -> str:
         import selenium  # noqa: F401
     except ImportError:
         return "Selenium is not installed: pip install selenium"
-    if not shutil.which("chromium") or not shutil.which("chromedriver"):
+    if not any(map(shutil.which, NAMES)) or not shutil.which("chromedriver"):
         return "Chromium is not installed: apt-get install chromium chromium-driver"
     return ""
 
@@ -99,7 +100,7 @@ def browser() -> Iterator[Browser]:
 
     with tempfile.TemporaryDirectory(prefix="browser-", ignore_cleanup_errors=True) as profile:
         options = webdriver.ChromeOptions()
-        options.binary_location = str(shutil.which("chromium"))
+        options.binary_location = next(filter(None, map(shutil.which, NAMES)))
         for option in (*OPTIONS, f"--user-data-dir={profile}"):
             options.add_argument(option)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             page = write_page(subject, lowering, options.target)
         except NotImplementedError as error:
             parser.error(f"the compiler cannot read the arguments yet: {error}")
-        except (OSError, ValueError, TypeError, TritonError) as error:
+        except (ImportError, OSError, ValueError, TypeError, TritonError) as error:
             parser.error(str(error))
     output = options.output or Path(f"{subject.compilation.name}.html")
     output.write_text(page, encoding="utf-8")

@@ -20,6 +20,8 @@ from mini_triton.transforms.coalescing import WIDEST, accesses
 
 NUMBERS = 60_000
 """About so many numbers describe all touches of a page."""
+LANES = 300_000
+"""So many lanes of an access are drawn: a browser takes a moment for each."""
 
 
 def describe_accesses(subject: Subject, module: Module, program: NumpyKernel, ttgir: str) -> list[dict[str, Any]]:
@@ -85,7 +87,8 @@ def packed(touches: Sequence[Touch], room: int) -> Iterator[list[Any]]:
     Offsets are {"first", "strides"} if they are regular, else a list; lanes are a range for each axis if they are a
     box, else a text of 0 and 1.
     """
-    for touch in sorted(touches, key=lambda touch: (touch.round > 1, touch.program[::-1], touch.round)):
+    few = max(2, LANES // max(1, touches[0].offsets.size)) if touches else 0
+    for touch in sorted(touches, key=lambda touch: (touch.round > 1, touch.program[::-1], touch.round))[:few]:
         offsets, lanes = regular(touch), box(touch.active)
         room -= 8 + (0 if offsets else touch.offsets.size) + (0 if lanes else touch.active.size // 2)
         if room < 0:
@@ -102,8 +105,7 @@ def regular(touch: Touch) -> dict[str, Any] | None:
     """The first offset, and the stride along each axis, if they give the offsets of all active lanes."""
     offsets, first = touch.offsets, int(touch.offsets.flat[0])
     strides = [int(np.take(offsets, size > 1, axis).flat[0]) - first for axis, size in enumerate(offsets.shape)]
-    steps = [stride * index for stride, index in zip(strides, np.indices(offsets.shape), strict=True)]
-    guess = sum(steps, np.full(offsets.shape, first))
+    guess = first + np.tensordot(strides, np.indices(offsets.shape), 1) if strides else offsets
     return {"first": first, "strides": strides} if np.array_equal(guess[touch.active], offsets[touch.active]) else None
 
 

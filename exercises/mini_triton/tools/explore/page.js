@@ -93,18 +93,18 @@ const isLit = (row) => row.from.some((number) => chosen.has(number));
 
 function light(pane) {
   const lit = pane.rows.map(isLit);
-  const count = lit.filter(Boolean).length;
+  const count = pane.rows.filter((row) => isLit(row) && row.kind !== "removed").length;
   pane.badge.textContent = count || "";
   pane.tab.setAttribute("aria-label", count ? `${pane.title}, ${counted(count, "line")} lit` : pane.title);
-  if (!pane.filled) return;
+  if (!pane.filled || pane.element.hidden) return;
   pane.rows.forEach((row, index) => row.line.setAttribute("aria-selected", String(lit[index])));
+  const all = Math.max(pane.list.scrollHeight, pane.list.clientHeight) / 100;
   const marks = [];
   for (let first = 0; first < lit.length; first++) {
-    if (!lit[first]) continue;
+    if (!lit[first] || !isShown(pane.rows[first])) continue;
     let last = first;
-    while (lit[last + 1]) last++;
-    const top = position(pane, first), bottom = position(pane, last) + pane.rows[last].line.offsetHeight;
-    const all = Math.max(pane.list.scrollHeight, pane.list.clientHeight) / 100;
+    while (lit[last + 1] && isShown(pane.rows[last + 1])) last++;
+    const top = position(pane, pane.rows[first]), bottom = position(pane, pane.rows[last]) + pane.rows[last].line.offsetHeight;
     marks.push(make("i", { style: `top:${top / all}%;height:${(bottom - top) / all}%` }));
     first = last;
   }
@@ -113,11 +113,12 @@ function light(pane) {
   pane.ruler.style.height = `${pane.list.clientHeight}px`;
 }
 
-const position = (pane, index) => pane.rows[index].line.offsetTop - pane.list.offsetTop;
+const isShown = (row) => row.line.offsetParent !== null;
+const position = (pane, row) => row.line.offsetTop - pane.list.offsetTop;
 
 function reveal(pane) {
   if (!pane.filled || pane.element.hidden) return;
-  const tops = pane.rows.flatMap((row, index) => (isLit(row) ? [position(pane, index)] : []));
+  const tops = pane.rows.filter((row) => isLit(row) && isShown(row)).map((row) => position(pane, row));
   const { scrollTop: top, clientHeight: height } = pane.list;
   if (tops.length && !tops.some((place) => place >= top && place < top + height - 20)) pane.list.scrollTop = tops[0] - height / 3;
 }
@@ -164,7 +165,7 @@ function moveCursor(pane, event) {
   if (event.key in steps) {
     const step = steps[event.key];
     let index = step === -Infinity ? 0 : step === Infinity ? pane.rows.length - 1 : pane.cursor + step;
-    while (pane.rows[index] && !pane.rows[index].line.offsetParent) index += Math.sign(step); // a hidden row
+    while (pane.rows[index] && !isShown(pane.rows[index])) index += Math.sign(step); // a hidden row
     if (pane.rows[index] || Math.abs(step) > 1) choose(pane, index);
     event.preventDefault();
   } else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
@@ -234,7 +235,7 @@ function addPasses({ steps, about, reason, html, from }) {
     if (!pane.element.hidden) fill(pane);
     light(pane);
     const changed = pane.rows.find((row) => row.kind && row.line);
-    if (changed && !chosen.size) pane.list.scrollTop = changed.line.offsetTop - pane.list.offsetTop - 60;
+    if (changed && !chosen.size) pane.list.scrollTop = position(pane, changed) - 60;
     else reveal(pane);
     const count = (kind) => pane.rows.filter((row) => row.kind === kind).length;
     const missing = idle.filter((pass) => pass.missing).map((pass) => `${pass.name} is not written yet (${pass.missing})`);
@@ -271,7 +272,7 @@ function addMemory({ reason = "", accesses = [] }) {
   const pane = addPane("memory", "Memory", "which program and thread touches what", { reason, body });
   if (reason) return;
   pane.rows = accesses.map((access) => ({ from: access.from }));
-  accesses.forEach(unpack);
+  for (const one of accesses) one.programs = [...new Set(one.touches.map(([ids]) => ids.join(", ")))];
   let access = accesses[0], program = 0, round = 0;
 
   const sourceLine = (one) => panes[0].rows[one.from[0]]?.number ?? "?";
@@ -289,6 +290,7 @@ function addMemory({ reason = "", accesses = [] }) {
 
   function pick(one) {
     access = one;
+    unpack(one);
     select.selectedIndex = accesses.indexOf(one);
     program = round = 0;
     programRange.max = one.programs.length - 1;
@@ -334,8 +336,9 @@ function addMemory({ reason = "", accesses = [] }) {
   chooseSource([]);
 }
 
-// Offsets of all lanes of each touch, and which lanes are active.
+// Offsets of all lanes of each touch, and which lanes are active, once somebody looks at the access.
 function unpack(access) {
+  if (access.indices) return;
   const lanes = access.tile.reduce((product, size) => product * size, 1);
   const index = (lane) => {
     const result = [];
@@ -354,7 +357,6 @@ function unpack(access) {
     active: typeof active === "string" ? [...active].map((flag) => flag === "1")
       : indices.map((at) => at.every((i, axis) => i >= active[axis][0] && i < active[axis][1])),
   }));
-  access.programs = [...new Set(access.touches.map((touch) => touch.program))];
 }
 
 // The index of an element by its offset from the argument's first; null if it is out of bounds.
@@ -404,6 +406,8 @@ function colour(name) {
   return value;
 }
 
+const tint = (number) => [205, 40, 150, 270, 95, 180, 300, 65][number % 8]; // hues, none of them red
+
 function prepare(canvas, height) {
   const width = canvas.clientWidth, scale = devicePixelRatio || 1;
   canvas.width = width * scale;
@@ -421,29 +425,31 @@ function prepare(canvas, height) {
 function drawMap(canvas, access, program, touch) {
   const size = access.shape.reduce((product, n) => product * n, 1);
   const columns = access.shape.length > 1 ? access.shape.at(-1) : Math.min(size, 128);
-  const beyond = access.outside ? 2 : 0;
-  const rows = Math.ceil(size / Math.max(1, columns)) + 2 * beyond;
+  const own = Math.ceil(size / Math.max(1, columns)), margin = Math.max(2, Math.ceil(own / 12));
+  const goes = (isBeyond) => access.outside && access.touches.some((one) => one.offsets.some((n, lane) => one.active[lane] && isBeyond(n)));
+  const above = goes((offset) => offset < 0) ? margin : 0;
+  const rows = above + own + (goes((offset) => offset >= size) ? margin : 0);
   const spot = (offset) => {
     const index = element(access, offset);
-    if (!index) {
-      const row = Math.floor(offset / columns);
-      return [offset < 0 ? Math.max(0, row + beyond) : Math.min(rows - 1, row + beyond), ((offset % columns) + columns) % columns, true];
-    }
-    const flat = index.reduce((sum, i, axis) => sum * access.shape[axis] + i, 0);
-    return [Math.floor(flat / columns) + beyond, flat % columns, false];
+    const flat = index ? index.reduce((sum, i, axis) => sum * access.shape[axis] + i, 0) : offset;
+    const row = Math.max(0, Math.min(rows - 1, Math.floor(flat / columns) + above));
+    return [row, ((flat % columns) + columns) % columns, !index];
   };
   const across = Math.min(10, canvas.clientWidth / columns);
   const height = Math.min(Math.max(across, 6), 240 / rows);
   const { context } = prepare(canvas, rows * height);
-  const dark = isDark(), gap = Math.min(across, height) > 4 ? 1 : 0;
+  const touching = new Map(); // the programs that touch a cell
+  const red = colour("red"), dark = isDark(), gap = Math.min(across, height) > 4 ? 1 : 0;
   context.fillStyle = colour("edge");
-  context.fillRect(0, beyond * height, columns * across, (rows - 2 * beyond) * height);
+  context.fillRect(0, above * height, columns * across, own * height);
   const paint = (one, strength) => { // 0: another program, 1: another round, 2: what is drawn below
     const colours = dark ? ["25% 32%", "40% 48%", "70% 65%"] : ["40% 84%", "45% 68%", "65% 45%"];
-    const fine = `hsl(${hue(access.programs.indexOf(one.program)) + 200} ${colours[strength]})`, red = colour("red");
+    const fine = `hsl(${tint(access.programs.indexOf(one.program))} ${colours[strength]})`;
     one.offsets.forEach((offset, lane) => {
       if (!one.active[lane]) return;
-      const [row, column, outside] = spot(offset);
+      const [row, column, outside] = spot(offset), cell = row * columns + column;
+      if (!touching.has(cell)) touching.set(cell, new Set());
+      touching.get(cell).add(one.program);
       context.fillStyle = outside ? red : fine;
       context.fillRect(column * across, row * height, across + (gap ? -1 : .5), height + (gap ? -1 : .5));
     });
@@ -454,9 +460,8 @@ function drawMap(canvas, access, program, touch) {
   canvas.at = (event) => {
     const column = Math.floor(event.offsetX / across), row = Math.floor(event.offsetY / height);
     if (column >= columns) return "";
-    const by = access.programs.filter((name) => access.touches.some((one) => one.program === name
-      && one.offsets.some((offset, lane) => one.active[lane] && spot(offset)[0] === row && spot(offset)[1] === column)));
-    const flat = (row - beyond) * columns + column;
+    const by = [...(touching.get(row * columns + column) ?? [])];
+    const flat = (row - above) * columns + column;
     const inside = flat >= 0 && flat < size;
     const name = inside ? `${access.argument}[${indexOf(flat, access.shape)}]` : `${access.argument}, out of bounds`;
     return `${name}: ${by.length ? `program${by.length > 1 ? "s" : ""} ${by.map((one) => `(${one})`).join(" ")}` : "no program that is drawn"}`;
@@ -487,7 +492,7 @@ function drawTile(canvas, access, touch) {
     const thread = access.threads?.[lane] ?? lane % 32;
     const outside = touch.active[lane] && !element(access, touch.offsets[lane]);
     context.fillStyle = !touch.active[lane] ? edge : outside ? red
-      : `hsl(${hue(Math.floor(thread / 32)) + 200} 50% ${38 + 40 * (thread % 32) / 32}%)`;
+      : `hsl(${tint(Math.floor(thread / 32))} 50% ${38 + 40 * (thread % 32) / 32}%)`;
     const gap = cell > 5 ? 1 : 0, inset = touch.active[lane] ? 0 : cell / 3;
     context.fillRect((lane % columns) * cell + inset, Math.floor(lane / columns) * height + inset,
       Math.max(cell - gap - 2 * inset, .5), Math.max(height - gap - 2 * inset, .5));

@@ -9,11 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from mini_triton.runtime.pipeline import STAGES
+from mini_triton.tools.compile import capability_of_target
 from mini_triton.tools.explore.highlight import highlight
 from mini_triton.tools.explore.lowering import Lowering, Texts
 from mini_triton.tools.explore.memory import describe_accesses
 from mini_triton.tools.explore.relations import Line, Place, numbers_of
-from mini_triton.tools.explore.stages import Ours, Step, columns_of, differences, run_ours, source_of
+from mini_triton.tools.explore.stages import (
+    Column,
+    Ours,
+    Step,
+    differences,
+    our_columns,
+    run_ours,
+    source_of,
+    tritons_columns,
+)
 from mini_triton.tools.explore.subject import Subject
 
 
@@ -29,24 +39,16 @@ def write_page(subject: Subject, lowering: Lowering, target: str = "cuda:90") ->
 
 def describe_kernel(subject: Subject, lowering: Lowering, target: str) -> dict[str, Any]:
     """All that the page shows, as its script reads it."""
-    compilation = subject.compilation
+    compilation, capability = subject.compilation, capability_of_target(target)
     types, options = list(compilation.inputs.values()), vars(compilation.options)
-    ours = run_ours(compilation, lambda ttir: lowering.ask(compilation.name, ttir, types, target, options))
-    tritons = lowering.answer() if ours.module else {"": "Real Triton needs the result of the stage passes."}
+    ours = run_ours(compilation, lambda ttir: lowering.ask(compilation.name, ttir, types, capability, options))
     places = {place for step in ours.steps[:1] for line in step.lines for place in line.places}
     source = source_of(compilation.kernel, places)
     numbers = {line.place: number for number, line in enumerate(source) if line.place}
-    quoted = {line.place: line.text.strip() for line in source if line.place}
-    columns = [
-        {
-            "name": column.name,
-            "title": column.title,
-            "about": column.about,
-            "reason": column.reason,
-            **rendered(column.suffix, column.lines, numbers),
-        }
-        for column in columns_of(ours, tritons, quoted)
-    ]
+    quotable = {line.place: line.text.strip() for line in source if line.place}
+    columns = [describe_column(column, numbers) for column in our_columns(ours, quotable)]
+    passes = describe_passes(ours, numbers)
+    tritons = lowering.answer() if ours.module else {"": "Real Triton needs the result of the stage passes."}
     return {
         "kernel": compilation.name,
         "signature": [
@@ -61,10 +63,16 @@ def describe_kernel(subject: Subject, lowering: Lowering, target: str) -> dict[s
             "numbers": [line.number for line in source],
             "html": highlight("py", [line.text if line.number else f"# {line.text}" for line in source]),
         },
-        "columns": columns,
-        "passes": passes_of(ours, numbers),
-        "memory": memory_of(subject, ours, tritons, numbers),
+        "columns": columns + [describe_column(column, numbers) for column in tritons_columns(tritons)],
+        "passes": passes,
+        "memory": describe_memory(subject, ours, tritons, numbers),
     }
+
+
+def describe_column(column: Column, numbers: dict[Place, int]) -> dict[str, Any]:
+    """A column as the script reads it."""
+    texts = {"name": column.name, "title": column.title, "about": column.about, "reason": column.reason}
+    return texts | rendered(column.suffix, column.lines, numbers)
 
 
 def rendered(suffix: str, lines: Sequence[Line], numbers: dict[Place, int]) -> dict[str, Any]:
@@ -75,7 +83,7 @@ def rendered(suffix: str, lines: Sequence[Line], numbers: dict[Place, int]) -> d
     }
 
 
-def passes_of(ours: Ours, numbers: dict[Place, int]) -> dict[str, Any]:
+def describe_passes(ours: Ours, numbers: dict[Place, int]) -> dict[str, Any]:
     """The steps of the passes. Lines that occur in several steps are sent once."""
     table: dict[Line, int] = {}
     steps = []
@@ -93,7 +101,7 @@ def passes_of(ours: Ours, numbers: dict[Place, int]) -> dict[str, Any]:
     return {"steps": steps, "about": about, "reason": reason, **rendered("ttir", [*table], numbers)}
 
 
-def memory_of(subject: Subject, ours: Ours, tritons: Texts, numbers: dict[Place, int]) -> dict[str, Any]:
+def describe_memory(subject: Subject, ours: Ours, tritons: Texts, numbers: dict[Place, int]) -> dict[str, Any]:
     """The accesses to memory, or the reason why there is nothing to show."""
     if subject.grid is None:
         return {"reason": "Which elements are touched depends on the arguments: use --launch instead of --signature."}

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import Any
 
 from mini_triton.codegen import NumpyKernel
@@ -22,11 +23,8 @@ from mini_triton.tools.explore.lowering import Texts
 from mini_triton.tools.explore.relations import Line, Place, read_mlir, read_text
 from mini_triton.transforms.manager import Manager, Ran, chosen
 
-TRITONS = {"ttir": "our module, after real Triton's passes on TTIR"}
-"""Stages of real Triton's that are not in `STAGES`, and what they are."""
 
-
-@dataclass
+@dataclass(frozen=True)
 class Column:
     """A stage, as the page shows it."""
 
@@ -34,8 +32,8 @@ class Column:
     title: str
     about: str
     suffix: str
-    lines: list[Line] = field(default_factory=list)
-    reason: str = ""  # why there are no lines
+    lines: list[Line]
+    reason: str  # why there are no lines
 
 
 @dataclass(frozen=True)
@@ -126,32 +124,34 @@ def differences(before: list[Line], after: list[Line]) -> Iterator[tuple[str, Li
         yield from ((" " if tag == "equal" else "+", line) for line in after[start:end])
 
 
-def columns_of(ours: Ours, tritons: Texts, source: Mapping[Place, str]) -> list[Column]:
-    """A column for every stage but the first, the passes and those that are not text."""
-    columns: list[Column] = []
+def our_columns(ours: Ours, source: Mapping[Place, str]) -> Iterator[Column]:
+    """A column for each of our stages but the source and the passes."""
     for stage in STAGES:
-        if stage.name in ("source", "passes") or not stage.form.unit:
-            continue
-        if stage.device == "gpu" and not any(column.name == "triton" for column in columns):
-            columns.append(column_of("triton", "Triton's TTIR", TRITONS["ttir"], "ttir", tritons, "ttir", source))
-        texts = tritons if stage.device == "gpu" else {**ours.texts, "": ours.reasons.get(stage.name, "")}
-        columns.append(column_of(stage.name, title_of(stage), stage.adds, stage.form.suffix, texts, stage.name, source))
-    return columns
+        if stage.name not in ("source", "passes") and stage.device != "gpu":
+            yield column_of(stage, ours.texts.get(stage.name, ""), ours.reasons.get(stage.name, ""), source)
 
 
-def column_of(
-    name: str, title: str, about: str, suffix: str, texts: Texts, stage: str, source: Mapping[Place, str]
-) -> Column:
-    """The column of a stage, with its text, or else the reason under ""."""
-    text = texts.get(stage)
-    if not text:
-        return Column(name, title, about, suffix, reason=texts.get("") or "Triton's disassembler is not here.")
-    return Column(name, title, about, suffix, read_text(suffix, text, source))
+def tritons_columns(tritons: Texts) -> Iterator[Column]:
+    """A column for each of real Triton's stages that is a text."""
+    reason = tritons.get("", "Triton came without NVIDIA's disassembler.")
+    ttir = next(stage for stage in STAGES if stage.name == "ttir")
+    column = column_of(ttir, tritons.get("ttir", ""), reason)
+    yield replace(column, name="triton", title="Triton's TTIR", about="our module, after real Triton's passes on TTIR")
+    for stage in STAGES:
+        if stage.device == "gpu" and stage.form.unit:
+            yield column_of(stage, tritons.get(stage.name, ""), reason)
+
+
+def column_of(stage: Stage, text: str, reason: str, source: Mapping[Place, str] = MappingProxyType({})) -> Column:
+    """The column of a stage, with its text, or else the reason why there is none."""
+    lines = read_text(stage.form.suffix, text, source)
+    return Column(stage.name, title_of(stage), stage.adds, stage.form.suffix, lines, "" if text else reason)
 
 
 def title_of(stage: Stage) -> str:
     """What the page calls a stage."""
-    return {"numpy": "NumPy", "numba": "Numba"}.get(stage.name, stage.name.upper())
+    words = {"numpy": "NumPy", "numba": "Numba"}
+    return " ".join(words.get(word, word.upper()) for word in stage.name.split("_"))
 
 
 # --- the source

@@ -5,6 +5,7 @@ The process reads a request, a line of JSON, and answers with the texts of its s
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from types import TracebackType
 from typing import Any, TypeAlias
 
 import mini_triton
+from mini_triton.backends import handoff
 
 Texts: TypeAlias = dict[str, str]
 """By stage: its text. Instead of all, under "" the reason why there are none."""
@@ -41,10 +43,10 @@ class Lowering:
         self.process.kill()
         self.process.communicate()
 
-    def ask(self, kernel: str, ttir: str, types: list[str], target: str, options: dict[str, Any]) -> None:
+    def ask(self, kernel: str, ttir: str, types: list[str], capability: int, options: dict[str, Any]) -> None:
         """Have a module's text compiled; `answer` waits for the result."""
         assert self.process.stdin
-        request = {"kernel": kernel, "ttir": ttir, "types": types, "target": target, "options": options}
+        request = {"kernel": kernel, "ttir": ttir, "types": types, "capability": capability, "options": options}
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
@@ -64,22 +66,17 @@ class Lowering:
 
 def main() -> None:
     """Load Triton, read a request, answer it."""
-    try:
-        import triton  # noqa: F401 (while the other process makes the request)
-    except ImportError:
-        pass
+    if importlib.util.find_spec("triton"):
+        importlib.import_module("triton")  # while the other process makes the request
     print(json.dumps(lower(**json.loads(sys.stdin.readline()))))
 
 
-def lower(kernel: str, ttir: str, types: list[str], target: str, options: dict[str, Any]) -> Texts:
+def lower(kernel: str, ttir: str, types: list[str], capability: int, options: dict[str, Any]) -> Texts:
     """The texts of real Triton's stages, of its own TTIR, too, which is ours after its passes."""
-    from mini_triton.backends import handoff
-    from mini_triton.tools.compile import capability_of_target
-
     try:
-        lowered = handoff.lower(kernel, ttir, types, capability_of_target(target), options)
-    except (NotImplementedError, RuntimeError, ValueError) as error:
-        return {"": str(error)}
+        lowered = handoff.lower(kernel, ttir, types, capability, options)
+    except Exception as error:  # real Triton has many; and a half-written compiler may raise anything
+        return {"": f"{type(error).__name__}: {error}"}
     texts = {stage: lowered.asm[stage] for stage in ("ttir", "ttgir", "llir", "ptx")}
     return texts | {"sass": disassemble(lowered.asm["cubin"])}
 
