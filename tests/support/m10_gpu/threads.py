@@ -1,0 +1,64 @@
+"""Kernels run by the back end for Numba on GPUs: on a GPU where there is one, otherwise in Numba's simulator."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from mini_triton.ir.core import Module
+from mini_triton.ir.storage import Buffer
+
+from tests import oracles
+from tests.support.m06_codegen import numpy_backend
+
+WARPS = 1
+"""In the simulator each thread is a thread of Python: few are faster."""
+
+
+@functools.cache
+def has_gpu() -> bool:
+    """Whether kernels run on a GPU; otherwise Numba's simulator is switched on, for the whole process."""
+    if importlib.util.find_spec("numba") is None:
+        oracles.unavailable("no Numba: pip install numba numba-cuda")
+    if importlib.util.find_spec("torch"):
+        import torch
+
+        if torch.cuda.is_available():
+            return True
+    from numba.core import config
+
+    simulated = "numba.cuda.simulator" in sys.modules
+    assert simulated or "numba.cuda" not in sys.modules, "numba.cuda was imported before the simulator was asked for"
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # read when numba.cuda is imported
+    config.ENABLE_CUDASIM = 1
+    return False
+
+
+def run(
+    module: Module, grid: Sequence[int], arguments: Sequence[Any], hidden: Sequence[Any] = (), warps: int = WARPS
+) -> tuple[list[Any], str]:
+    """The arguments, and what is hidden, as they are after the kernel ran on copies of them; and its source."""
+    on_gpu = has_gpu()
+    from mini_triton.codegen.cuda_gen.kernel import CudaKernel, CudaLauncher
+    from mini_triton.codegen.cuda_gen.program import generate
+
+    source = generate(module, warps)
+    values, given, reachable = numpy_backend.prepare(module, arguments, hidden)
+    kernel = CudaKernel(source, [parameter.type for parameter in numpy_backend.parameters(module)])
+    if not on_gpu:
+        kernel(grid, given, reachable)
+        return values, source
+    import torch
+
+    tensors = [torch.from_numpy(v.data.view(np.uint8)).cuda() if isinstance(v, Buffer) else v for v in given]
+    CudaLauncher(kernel, 0)((*grid, 1, 1)[:3], tensors)
+    torch.cuda.synchronize()
+    for buffer, tensor in zip(given, tensors, strict=True):
+        if isinstance(buffer, Buffer):
+            buffer.data.view(np.uint8)[:] = tensor.cpu().numpy()
+    return values, source
