@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,21 +20,16 @@ WARPS = 1
 
 @functools.cache
 def has_gpu() -> bool:
-    """Whether kernels run on a GPU; otherwise Numba's simulator is switched on, for the whole process."""
+    """Whether kernels run on a GPU, and not in Numba's simulator."""
     if importlib.util.find_spec("numba") is None:
         oracles.unavailable("no Numba: pip install numba numba-cuda")
-    if importlib.util.find_spec("torch"):
-        import torch
+    from mini_triton.codegen.cuda_gen.library import SIMULATED
 
-        if torch.cuda.is_available():
-            return True
-    from numba.core import config
+    if SIMULATED or importlib.util.find_spec("torch") is None:
+        return False
+    import torch
 
-    simulated = "numba.cuda.simulator" in sys.modules
-    assert simulated or "numba.cuda" not in sys.modules, "numba.cuda was imported before the simulator was asked for"
-    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # read when numba.cuda is imported
-    config.ENABLE_CUDASIM = 1
-    return False
+    return bool(torch.cuda.is_available())
 
 
 def run(
