@@ -1,4 +1,4 @@
-"""Code generation for Numba's compiler for GPUs: a module of IR goes in, the source of a kernel for one thread comes out.
+"""Code generation for Numba on GPUs: a module of IR goes in, the source of a kernel for one thread comes out.
 
 A program is a block of threads, and a tile is spread over them. What is computed where is decided as for the CPU, in
 `numba_gen/plan.py`: chains of elementwise operations are computed element by element. An array of that plan becomes
@@ -8,7 +8,8 @@ In reading order, with the task in each:
 
 layout.py      which thread holds which element, in which register (10.6)
 nest.py        one nest: a thread's elements; vectors; elements of other threads
-combining.py   reductions (10.6), scans, matrix products, histograms
+reduction.py   reductions, by shuffles (10.6), and through shared memory
+combining.py   scans, matrix products, histograms
 atomics.py     atomic operations
 program.py     the whole function: registers, shared memory, barriers
 library.py     what generated code calls: vectors, shuffles, single numbers

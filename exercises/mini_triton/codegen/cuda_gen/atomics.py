@@ -1,4 +1,4 @@
-"""Atomic operations: of a tile each thread does its own elements, of a scalar one thread does it and tells the others."""
+"""Atomic operations: each thread does those of its own elements; of a scalar, one thread does it for all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mini_triton.codegen.cuda_gen.nest import ThreadPoint
 from mini_triton.codegen.cuda_gen.scalars import kept_as
 from mini_triton.codegen.numba_gen.plan import Unsupported, is_tensor
-from mini_triton.codegen.numba_gen.scalars import held, kind, narrow
+from mini_triton.codegen.numba_gen.scalars import held, narrow
 from mini_triton.ir.core import Operation, Value
 from mini_triton.ir.types import FloatType, element_type, shape_of
 
@@ -68,6 +68,3 @@ def atomic(emit: ThreadEmitter, operation: Operation) -> None:
     emit.keep_order(emit.reads | origin, origin)
     emit.emit(point.lines())
     emit.ready.add(result)
-
-
-__all__ = ["atomic", "kind"]

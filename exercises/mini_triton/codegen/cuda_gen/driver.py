@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +20,16 @@ MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 
 @functools.cache
 def library() -> ctypes.CDLL:
-    return ctypes.CDLL("libcuda.so.1")
+    return ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+
+
+def is_here() -> bool:
+    """Whether this machine has the driver."""
+    try:
+        library()
+    except OSError:
+        return False
+    return True
 
 
 def call(name: str, *arguments: Any) -> None:

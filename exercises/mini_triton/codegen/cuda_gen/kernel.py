@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import cuda, types
+from numba import types
 
 from mini_triton.codegen.cuda_gen.driver import Function
-from mini_triton.codegen.cuda_gen.library import SIMULATED
+from mini_triton.codegen.cuda_gen.library import SIMULATED, cuda
 from mini_triton.codegen.cuda_gen.scalars import kept_as
 from mini_triton.codegen.kernel import argument
 from mini_triton.codegen.numba_gen.scalars import kind, narrow
@@ -90,7 +90,8 @@ class CudaKernel:
         text = self.ptx(capability)
         entry = re.search(r"\.visible \.entry (\w+)", text)
         assert entry
-        places = [CTYPES["uint64" if isinstance(t, PointerType) else str(np.dtype(kind(t).rstrip("_")))] for t in self.parameters]  # fmt: skip
+        forms = ["uint64" if isinstance(t, PointerType) else kind(t).rstrip("_") for t in self.parameters]
+        places = [CTYPES[form] for form in forms]
         return Function(text.encode() + b"\0", entry[1], self.threads, self.shared, places)
 
 

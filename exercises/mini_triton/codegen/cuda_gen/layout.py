@@ -137,3 +137,17 @@ def bits_text(name: str, low: int, high: int, count: int, value: int) -> str:
     if 1 << high < count:
         text = f"{text} % {1 << high - low}"
     return f"{text} * {value}" if value > 1 else text
+
+
+def flat(shape: Sequence[int], index: Sequence[str]) -> str:
+    """The number of an element, row by row, in generated code."""
+    terms, stride = [], 1
+    for size, i in zip(reversed(shape), reversed(index), strict=True):
+        if i != "0":
+            terms.append(f"({i}) * {stride}" if stride > 1 else i)
+        stride *= size
+    return " + ".join(reversed(terms)) or "0"
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    return ["    " + line for line in lines]

@@ -1,20 +1,30 @@
 """What generated code calls: vectors, shuffles, atomics, arithmetic of single numbers. (Given.)
 
-There are two versions of what CPUs do not have: instructions for a GPU, and Python for Numba's simulator
-(`NUMBA_ENABLE_CUDASIM=1`), which runs each thread of a program as a thread of Python.
+There are two versions of what CPUs do not have: instructions for a GPU, and Python for Numba's simulator, which runs
+each thread of a program as a thread of Python. The simulator is taken where there is no driver for a GPU, or where
+`NUMBA_ENABLE_CUDASIM=1` asks for it.
 """
 
 from __future__ import annotations
 
 import math
+import os
+import sys
 import threading
 
 import numpy as np
-from numba import cuda, types
+from numba import types
 from numba.core import config
 
+from mini_triton.codegen.cuda_gen.driver import is_here
+
+if "NUMBA_ENABLE_CUDASIM" not in os.environ and "numba.cuda" not in sys.modules and not is_here():
+    os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # read when numba.cuda is imported
+    config.ENABLE_CUDASIM = 1
 SIMULATED = bool(config.ENABLE_CUDASIM)
 """Whether Numba simulates a GPU in this process."""
+
+from numba import cuda  # noqa: E402
 
 if SIMULATED:
     from mini_triton import exact
@@ -159,10 +169,32 @@ else:
 
     # --- between threads
 
-    @device
-    def shuffle_xor(value, distance):
+    @intrinsic
+    def shuffle_xor(typing, value, distance):
         """What the thread has whose number in the warp differs in these bits; all threads must ask."""
-        return cuda.shfl_xor_sync(0xFFFFFFFF, value, distance)
+
+        def build(context, builder, signature, arguments):
+            half = ir.IntType(32)
+            function = ir.FunctionType(half, (half,) * 4)
+            name = "llvm.nvvm.shfl.sync.bfly.i32"
+            callee = builder.module.globals.get(name) or ir.Function(builder.module, function, name)
+            distance = builder.trunc(arguments[1], half) if signature.args[1].bitwidth > 32 else arguments[1]
+            type = context.get_value_type(value)
+            width = {"i1": 1, "float": 32, "double": 64}.get(str(type)) or type.width
+
+            def shuffle(bits):
+                return builder.call(callee, (half(0xFFFFFFFF), bits, distance, half(31)))
+
+            bits = builder.bitcast(arguments[0], ir.IntType(width))
+            if width <= 32:
+                bits = shuffle(bits if width == 32 else builder.zext(bits, half))
+                return builder.bitcast(bits if width == 32 else builder.trunc(bits, ir.IntType(width)), type)
+            whole = bits.type
+            low, high = (shuffle(builder.trunc(builder.lshr(bits, whole(shift)), half)) for shift in (0, 32))
+            high = builder.shl(builder.zext(high, whole), whole(32))
+            return builder.bitcast(builder.or_(high, builder.zext(low, whole)), type)
+
+        return value(value, distance), build
 
     def _atomic(name):
         @intrinsic

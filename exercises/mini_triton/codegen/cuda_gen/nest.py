@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from mini_triton.codegen.cuda_gen.layout import indented
 from mini_triton.codegen.cuda_gen.scalars import kept_as, loaded, stored
 from mini_triton.codegen.numba_gen.nest import Point
 from mini_triton.codegen.numba_gen.plan import Index, Nest, Write, is_tensor
 from mini_triton.codegen.numba_gen.plan import Store as StoreRoot
-from mini_triton.codegen.numba_gen.scalars import add, held, number
+from mini_triton.codegen.numba_gen.scalars import add, held
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.types import shape_of
 
@@ -167,18 +168,18 @@ class ThreadPoint(Point):
         if not self.shape or not any([*self.levels[1:], self.after]):
             return [*self.levels[0], *self.levels[1], *self.levels[2], *self.after]
         texts = layout.texts()
-        outer = [f"{i} = {text}" for i, text in zip(self.index, texts, strict=True) if i not in ("0", self.fast)]
-        start = texts[layout.fastest]
+        middle = [f"{i} = {text}" for i, text in zip(self.index, texts, strict=True) if i not in ("0", self.fast)]
         inner = list(self.levels[2])
-        middle = [*outer, *([f"{self.fast}_first = {start}"] if self.fast != "0" else []), *self.levels[1]]
+        if self.fast != "0":
+            middle.append(f"{self.fast}_first = {texts[layout.fastest]}")
+            inner.insert(0, f"{self.fast} = {self.fast}_first{' + k' if layout.vector > 1 else ''}")
+        middle += self.levels[1]
         if layout.vector > 1:
-            inner = [f"for k in range({layout.vector}):", *("    " + line for line in [f"{self.fast} = {self.fast}_first + k", *inner])]  # fmt: skip
-        elif self.fast != "0":
-            inner = [f"{self.fast} = {self.fast}_first", *inner]
+            inner = [f"for k in range({layout.vector}):", *indented(inner)]
         body = [*middle, *(inner if self.levels[2] else []), *self.after]
         body = without_unused(body)
         if layout.sweeps > 1:
-            body = [f"for sweep in range({layout.sweeps}):", *("    " + line for line in body)]
+            body = [f"for sweep in range({layout.sweeps}):", *indented(body)]
         return [*self.levels[0], *body]
 
 
@@ -225,6 +226,3 @@ class ThreadNest(ThreadPoint):
             else:
                 self.write(level, line)
         return self.lines()
-
-
-__all__ = ["ThreadNest", "ThreadPoint", "number"]

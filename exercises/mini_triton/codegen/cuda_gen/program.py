@@ -9,33 +9,35 @@ needs goes through shared memory: all threads write, wait for each other, and re
 
 from __future__ import annotations
 
-import ast
 import keyword
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from mini_triton.codegen.cuda_gen import atomics, combining
-from mini_triton.codegen.cuda_gen.layout import Layout
-from mini_triton.codegen.cuda_gen.nest import ThreadNest
-from mini_triton.codegen.cuda_gen.scalars import elementwise, kept_as, loaded, stored
+from mini_triton.codegen.cuda_gen.layout import Layout, flat, indented
+from mini_triton.codegen.cuda_gen.nest import ThreadNest, without_unused
+from mini_triton.codegen.cuda_gen.reduction import reduce
+from mini_triton.codegen.cuda_gen.scalars import elementwise, kept_as, loaded
 from mini_triton.codegen.numba_gen import control_flow, straight_line
-from mini_triton.codegen.numba_gen.plan import Index, Nest, Store, Unsupported, Write, is_tensor
+from mini_triton.codegen.numba_gen.plan import Index, Nest, Unsupported, Write, is_tensor
 from mini_triton.codegen.numba_gen.program import IDS, NUMBERS, ProgramEmitter
 from mini_triton.codegen.numba_gen.scalars import kind
 from mini_triton.codegen.pointers import WRITES, Origins, origins
 from mini_triton.ir.core import Block, Module, Operation, Value
-from mini_triton.ir.types import PointerType, element_type, shape_of
+from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 from mini_triton.transforms.coalescing import accesses
 
 LIBRARY = "mini_triton.codegen.cuda_gen.library"
 FUNCTIONS = (
-    "absolute acos as_float32 as_float64 as_int16 as_int32 as_int64 as_int8 as_uint16 atomic_add atomic_and atomic_cas atomic_exch atomic_fadd atomic_max atomic_min atomic_or atomic_umax"
-    " atomic_umin atomic_xor bits_of_32 bits_of_64 ceil ceildivsi cos divsi divui erf exp exp2 float_of_32 float_of_64"
-    " floor floordivsi fma fmod from_bf16 from_f16 load_16 load_2 load_4 load_8 log log2 maximumf maxnumf minimumf"
-    " minnumf mulhi_64 odd32 remsi remui round_bf16 round_f16 shuffle_xor sin sqrt store_16 store_2 store_4 store_8"
-    " to_bf16 to_f16"
+    "absolute acos as_float32 as_float64 as_int16 as_int32 as_int64 as_int8 as_uint16 atomic_add atomic_and "
+    "atomic_cas atomic_exch atomic_fadd atomic_max atomic_min atomic_or atomic_umax atomic_umin atomic_xor "
+    "bits_of_32 bits_of_64 ceil ceildivsi cos divsi divui erf exp exp2 float_of_32 float_of_64 floor "
+    "floordivsi fma fmod from_bf16 from_f16 load_16 load_2 load_4 load_8 log log2 maximumf maxnumf minimumf "
+    "minnumf mulhi_64 odd32 remsi remui round_bf16 round_f16 shuffle_xor sin sqrt store_16 store_2 store_4 "
+    "store_8 to_bf16 to_f16"
 ).split()
 MOST_REGISTERS = 64
 """Elements of a tile for a thread, at most; a larger tile gets more threads."""
@@ -52,7 +54,7 @@ HANDLERS: dict[str, Handler] = {
     "tt.get_num_programs": straight_line.num_programs,
     "tt.load": lambda emit, operation: emit.load(operation),
     "tt.unsplat": lambda emit, operation: emit.unsplat(operation),
-    "tt.reduce": combining.reduce,
+    "tt.reduce": reduce,
     "tt.scan": combining.scan,
     "tt.dot": combining.dot,
     "tt.histogram": combining.histogram,
@@ -63,6 +65,24 @@ HANDLERS: dict[str, Handler] = {
     "scf.while": control_flow.while_,
 }
 """What writes each operation that is no nest. All others become an expression."""
+
+
+class Pool(NamedTuple):
+    """Shared memory for elements: an array, and from where on."""
+
+    memory: str
+    start: int
+    booleans: bool
+
+    def at(self, where: str) -> str:
+        start = [str(self.start)] if self.start else []
+        return f"{self.memory}[{' + '.join(start + [where])}]"
+
+    def kept(self, text: str) -> str:
+        return f"int8({text})" if self.booleans else text
+
+    def read(self, where: str) -> str:
+        return f"({self.at(where)} != 0)" if self.booleans else self.at(where)
 
 
 class ThreadEmitter(ProgramEmitter):
@@ -137,8 +157,9 @@ class ThreadEmitter(ProgramEmitter):
         self.allocated.append(f"{name} = cuda.local.array({count}, {dtype})")
         return name
 
-    def pool(self, dtype: str, count: int) -> tuple[str, int]:
-        """Shared memory for so many elements, until the end of this item: an array, and where in it."""
+    def pool_of(self, type: Type, count: int) -> Pool:
+        """Shared memory for so many elements of a type, until the end of this item."""
+        dtype = kind(type).replace("bool_", "int8")
         size = np.dtype(dtype.rstrip("_")).itemsize
         start = -(-self.taken_bytes // 16) * 16
         self.taken_bytes = start + size * count
@@ -146,7 +167,7 @@ class ThreadEmitter(ProgramEmitter):
         if self.shared_bytes > MOST_SHARED:
             raise Unsupported(f"its tiles need {self.shared_bytes} bytes of shared memory, of {MOST_SHARED}")
         self.pools.add(dtype)
-        return f"shared_{dtype}", start // size
+        return Pool(f"shared_{dtype}", start // size, kind(type) == "bool_")
 
     def share(self, value: Value) -> Callable[[Index], str]:
         """Have all threads write their elements of a value to shared memory. Returns what reads the element there."""
@@ -156,37 +177,32 @@ class ThreadEmitter(ProgramEmitter):
 
     def put(self, registers: str, value: Value) -> Callable[[Index], str]:
         """Lines that write registers with the elements of a value to shared memory."""
-        layout = self.layout(shape_of(value.type))
-        type = "uint8" if kind(value.type) == "bool_" else kind(value.type)
-        memory, start = self.pool(type, layout.size)
-        if start == 0:
+        layout, shape = self.layout(shape_of(value.type)), shape_of(value.type)
+        pool = self.pool_of(value.type, layout.size)
+        if pool.start == 0:
             self.barrier()
-        width = min(layout.vector, 16 // np.dtype(type).itemsize) if layout.fastest == len(layout.shape) - 1 else 1
-        if width > 1 and type != "uint8":
-            lines = self.vectors(layout, registers, width, memory, start)
+        width = min(layout.vector, 16 // np.dtype(kind(value.type).rstrip("_")).itemsize)
+        if width > 1 and layout.fastest == len(shape) - 1 and not pool.booleans:
+            lines = self.vectors(layout, registers, width, pool)
         else:
-            lines = self.each(layout, lambda at, r: [f"{memory}[{flat(layout, at, start)}] = {registers}[{r}]"])
+            lines = self.each(layout, lambda i, r: [f"{pool.at(flat(shape, i))} = {pool.kept(f'{registers}[{r}]')}"])
         self.emit(lines)
-        form = "({} != 0)" if type == "uint8" else "{}"
-        return lambda index: form.format(f"{memory}[{flat(layout, index, start)}]")
+        return lambda index: pool.read(flat(shape, index))
 
-    def vectors(self, layout: Layout, registers: str, width: int, memory: str, start: int) -> list[str]:
+    def vectors(self, layout: Layout, registers: str, width: int, pool: Pool) -> list[str]:
         """Lines that write a thread's elements to shared memory, so many at once."""
-        texts = layout.texts()
-        where = flat(layout, tuple(f"({text})" if text != "0" else text for text in texts), start)
-        at = f"sweep * {layout.vector}" if layout.sweeps > 1 else "0"
+        where = flat(layout.shape, layout.texts())
+        at = f"sweep * {layout.vector} + " if layout.sweeps > 1 else ""
         body = [
-            f"store_{width}({registers}, {at} + {first}, {memory}, {where} + {first})"
+            f"store_{width}({registers}, {at}{first}, {pool.memory}, {pool.start + first} + {where})"
             for first in range(0, layout.vector, width)
         ]
         if layout.sweeps > 1:
-            body = [f"for sweep in range({layout.sweeps}):", *("    " + line for line in body)]
-        return [f"if {test}:", *("    " + line for line in body)] if (test := self.owns(layout)) else body
+            body = [f"for sweep in range({layout.sweeps}):", *indented(body)]
+        return [f"if {test}:", *indented(body)] if (test := self.owns(layout)) else body
 
     def each(self, layout: Layout, lines: Callable[[Index, str], list[str]], own: bool = True) -> list[str]:
         """Lines for each element of a thread: `lines(index, register)`; `own`: not of copies."""
-        from mini_triton.codegen.cuda_gen.nest import without_unused
-
         axes = range(len(layout.shape))
         index = tuple(f"i{axis}" if layout.shape[axis] > 1 else "0" for axis in axes)
         texts = layout.texts()
@@ -195,12 +211,12 @@ class ThreadEmitter(ProgramEmitter):
         register = " + ".join(terms + ["k"] * (vector > 1)) or "0"
         outer = [f"i{axis} = {texts[axis]}" for axis in axes if axis != layout.fastest]
         inner = [f"i{layout.fastest} = {texts[layout.fastest]}{' + k' if vector > 1 else ''}", *lines(index, register)]
-        body = inner if vector == 1 else [f"for k in range({vector}):", *("    " + line for line in inner)]
+        body = inner if vector == 1 else [f"for k in range({vector}):", *indented(inner)]
         body = without_unused([*outer, *body])
         if layout.sweeps > 1:
-            body = [f"for sweep in range({layout.sweeps}):", *("    " + line for line in body)]
+            body = [f"for sweep in range({layout.sweeps}):", *indented(body)]
         if own and (test := self.owns(layout)):
-            body = [f"if {test}:", *("    " + line for line in body)]
+            body = [f"if {test}:", *indented(body)]
         return body
 
     def barrier(self) -> None:
@@ -331,13 +347,11 @@ class ThreadEmitter(ProgramEmitter):
 
     def told(self, result: Value, lines: list[str]) -> None:
         """One thread finds a scalar by these lines, `{0}` in them, and tells all others."""
-        type = "uint8" if kind(result.type) == "bool_" else kind(result.type)
-        memory, at = self.pool(type, 1)
+        pool = self.pool_of(result.type, 1)
         self.barrier()
-        place = f"{memory}[{at}]"
-        self.emit(["if thread == 0:", *("    " + line.format(place) for line in lines)])
+        self.emit(["if thread == 0:", *indented([line.format(pool.at("0")) for line in lines])])
         self.barrier()
-        self.line(f"{self.name(result)} = {place}{' != 0' if type == 'uint8' else ''}")
+        self.line(f"{self.name(result)} = {pool.read('0')}")
 
     def unsplat(self, operation: Operation) -> None:
         (source,) = operation.operands
@@ -347,20 +361,10 @@ class ThreadEmitter(ProgramEmitter):
         self.emit([*point.levels[0], f"{self.name(operation.result)} = {text}"])
 
 
-def pointee(value: Value) -> object:
+def pointee(value: Value) -> Type:
     pointer = element_type(value.type)
     assert isinstance(pointer, PointerType)
     return pointer.pointee
-
-
-def flat(layout: Layout, index: Index, start: int = 0) -> str:
-    """Where an element lies in shared memory: a tile lies there row by row."""
-    terms, stride = [], 1
-    for size, i in zip(reversed(layout.shape), reversed(index), strict=True):
-        if i != "0":
-            terms.append(f"({i}) * {stride}" if stride > 1 else i)
-        stride *= size
-    return " + ".join([*([str(start)] if start or not terms else []), *reversed(terms)])
 
 
 def generate(module: Module, warps: int = 4) -> str:
@@ -376,6 +380,3 @@ def unsupported(module: Module, warps: int = 4) -> list[str]:
     except Unsupported as reason:
         return [str(reason).removesuffix(" needs the NumPy back end").removesuffix(" need the NumPy back end")]
     return []
-
-
-__all__ = ["Store", "generate", "stored", "unsupported", "ast"]
