@@ -21,6 +21,7 @@ from tests.corpus import CASES  # noqa: E402
 from tests.corpus.cases import Case  # noqa: E402
 from tests.corpus.inputs import buffers, inputs  # noqa: E402
 from tests.oracles import values  # noqa: E402
+from tests.oracles.triton import Source  # noqa: E402
 from tests.support import sources  # noqa: E402
 from tests.support.m05_frontend.random_kernels import launch, write  # noqa: E402
 from tests.support.m06_codegen import closeness, numpy_backend  # noqa: E402
@@ -69,6 +70,7 @@ def test_random_kernels(batch: int) -> None:
     for number in range(BATCH if on_gpu else 4):
         kernel = write(random.Random(batch * 1000 + number), exact=True)
         asked = launch(kernel, number)
+        assert isinstance(asked.kernel, Source)
         module = sources.compiled(asked.kernel)
         if unsupported(module):
             continue

@@ -195,7 +195,7 @@ class CompiledKernel:
             if self.compilation.options.backend == "numba_cuda":
                 from mini_triton.codegen.cuda_gen.kernel import CudaLauncher
 
-                self.launchers[gpu] = CudaLauncher(self.run, gpu)
+                self.launchers[gpu] = CudaLauncher(self.compile_threads(), gpu)
             else:
                 self.launchers[gpu] = Launcher(self.lower(f"sm_{capability_here(gpu)}"), gpu)
         self.launchers[gpu](grid, [to_python(values[name]) for name in self.parameters])

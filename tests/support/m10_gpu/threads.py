@@ -23,7 +23,7 @@ def has_gpu() -> bool:
     """Whether kernels run on a GPU, and not in Numba's simulator."""
     if importlib.util.find_spec("numba") is None:
         oracles.unavailable("no Numba: pip install numba numba-cuda")
-    from mini_triton.codegen.cuda_gen.library import SIMULATED
+    from mini_triton.codegen.cuda_gen.simulation import SIMULATED
 
     if SIMULATED or importlib.util.find_spec("torch") is None:
         return False
@@ -49,7 +49,8 @@ def run(
     import torch
 
     tensors = [torch.from_numpy(v.data.view(np.uint8)).cuda() if isinstance(v, Buffer) else v for v in given]
-    CudaLauncher(kernel, 0)((*grid, 1, 1)[:3], tensors)
+    x, y, z = (*grid, 1, 1)[:3]
+    CudaLauncher(kernel, 0)((x, y, z), tensors)
     torch.cuda.synchronize()
     for buffer, tensor in zip(given, tensors, strict=True):
         if isinstance(buffer, Buffer):

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import types
 
 from mini_triton.codegen.cuda_gen.driver import Function
-from mini_triton.codegen.cuda_gen.library import SIMULATED, cuda
 from mini_triton.codegen.cuda_gen.scalars import kept_as
+from mini_triton.codegen.cuda_gen.simulation import SIMULATED
 from mini_triton.codegen.kernel import argument
 from mini_triton.codegen.numba_gen.scalars import kind, narrow
 from mini_triton.ir.storage import Buffer, numpy_dtype
@@ -66,6 +65,8 @@ class CudaKernel:
                 values.append(argument(numpy_dtype(type.pointee), value).data.view(kept_as(type.pointee)))
             else:
                 values.append(number(type, value))
+        from numba import cuda
+
         kernel = cuda.jit(self.function())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # integers wrap around, floats become infinite
@@ -78,6 +79,8 @@ class CudaKernel:
         path = self.folder and self.folder / f"{self.digest}.sm_{capability[0]}{capability[1]}.ptx"
         if path and path.exists():
             return path.read_text()
+        from numba import cuda
+
         signature = tuple(numba_type(type) for type in self.parameters)
         text, _ = cuda.compile_ptx(self.function(), signature, cc=capability)
         if path:
@@ -130,6 +133,8 @@ def number(type: Type, value: Any) -> Any:
 
 def numba_type(type: Type) -> Any:
     """Numba's type of a parameter."""
+    from numba import types
+
     if isinstance(type, PointerType):
         return types.CPointer(getattr(types, kept_as(type.pointee)))
     return getattr(types, kind(type).replace("bool_", "boolean"))

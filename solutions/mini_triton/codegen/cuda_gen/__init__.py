@@ -12,7 +12,9 @@ reduction.py   reductions, by shuffles (10.6), and through shared memory
 combining.py   scans, matrix products, histograms
 atomics.py     atomic operations
 program.py     the whole function: registers, shared memory, barriers
-library.py     what generated code calls: vectors, shuffles, single numbers
+library.py     what generated code calls: single numbers, and either of
+                 instructions.py: vectors, shuffles, atomics of a GPU
+                 simulated.py: the same in Numba's simulator (simulation.py tells which)
 driver.py      NVIDIA's driver: machine code is loaded and launched
 kernel.py      a compiled kernel: on a GPU, or in Numba's simulator
 """

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from mini_triton.codegen.axes import axis_of
 from mini_triton.codegen.cuda_gen.layout import indented
 from mini_triton.codegen.cuda_gen.scalars import kept_as, loaded, stored
 from mini_triton.codegen.numba_gen.nest import Point
@@ -91,7 +92,7 @@ class ThreadPoint(Point):
         if operation.name != "tt.gather":
             return super().operation(operation, value, index)
         source, chosen = operation.operands
-        axis = int(operation.attributes["axis"])  # type: ignore[call-overload]
+        axis = axis_of(operation)
         text, level = self.at(chosen, index)
         text = f"min(max({text}, 0), {shape_of(source.type)[axis] - 1})"
         where = self.elsewhere(source, (*index[:axis], text, *index[axis + 1 :]))

@@ -28,7 +28,7 @@ def elementwise(operation: Operation, texts: Sequence[str]) -> str:
     name, result = operation.name, operation.result.type
     form = kind(operation.operands[0].type)
     if name in OF_UNSIGNED and form != "bool_":
-        width = element_type(result).width  # type: ignore[attr-defined]
+        width = element_type(result).width
         return OF_UNSIGNED[name].format(*texts, k=form, u=f"u{form}", width=width, last=width - 1)
     if name == "tt.mulhiui":
         if form == "int32":
