@@ -6,13 +6,12 @@ It does where there is no driver for a GPU, or where `NUMBA_ENABLE_CUDASIM=1` as
 from __future__ import annotations
 
 import os
-import sys
 
 from numba.core import config
 
 from mini_triton.codegen.cuda_gen.driver import is_here
 
-if "NUMBA_ENABLE_CUDASIM" not in os.environ and "numba.cuda" not in sys.modules and not is_here():
+if "NUMBA_ENABLE_CUDASIM" not in os.environ and not is_here():
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # read when numba.cuda is imported
     config.ENABLE_CUDASIM = 1
 SIMULATED = bool(config.ENABLE_CUDASIM)
