@@ -11,13 +11,14 @@ from __future__ import annotations
 import ast
 import keyword
 import math
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.nest import NestPoint
-from mini_triton.codegen.numba_gen.plan import Nest, Plan, Unsupported, Write, is_tensor
+from mini_triton.codegen.numba_gen.plan import Nest, Plan, Unsupported, Write, is_tensor, work
 from mini_triton.codegen.numba_gen.scalars import elementwise, kind, memory_dtype
 from mini_triton.codegen.pointers import Origins, origins, waits
 from mini_triton.codegen.writer import Writer
@@ -59,6 +60,8 @@ STACK = 2**18
 """Bytes of arrays that a program may have on the stack, which is larger, but not by much on some systems."""
 Handler = Callable[["ProgramEmitter", Operation], None]
 """Writes the lines of one operation."""
+Form = tuple[tuple[int, ...], str]
+"""Shape and dtype of an array."""
 HANDLERS: dict[str, Handler] = {
     "arith.constant": straight_line.constant,
     "ub.poison": straight_line.constant,
@@ -89,6 +92,8 @@ class ProgramEmitter(Writer):
         self.plan = Plan(function, leads)
         self.allocated: list[str] = []
         self.on_stack = 0  # bytes
+        self.forms: dict[str, Form] = {}  # of these arrays
+        self.spare: dict[Form, list[str]] = defaultdict(list)  # those given back
         self.arrays: dict[object, str] = {}
         self.same: dict[Value, Value] = {}  # values that live in the array of another one
         self.ready: set[Value] = set()
@@ -183,16 +188,31 @@ class ProgramEmitter(Writer):
         """The name of the array of a value."""
         home = self.home(value)
         if home not in self.arrays:
-            self.arrays[home] = self.allocate(home.name or value.name or "t", shape_of(home.type), kind(home.type))
+            wish, shape = home.name or value.name or "t", shape_of(home.type)
+            self.arrays[home] = self.allocate(wish, shape, kind(home.type), lasting=True)
         return self.arrays[home]
 
-    def allocate(self, wish: str, shape: Sequence[int], dtype: str) -> str:
+    def allocate(self, wish: str, shape: Sequence[int], dtype: str, lasting: bool = False) -> str:
+        """An array: a new one, or one that was given back. In a loop it may not be `lasting`, from round to round."""
+        form = tuple(shape), dtype
+        if self.spare[form] and not (lasting and self.depth):
+            return self.spare[form].pop()
         name = self.fresh(wish)
+        self.forms[name] = form
         size = str(shape[0]) if len(shape) == 1 else str(tuple(shape))
         self.on_stack += math.prod(shape) * np.dtype(dtype).itemsize
         where = "on_stack" if self.on_stack <= STACK else "np.empty"
         self.allocated.append(f"{name} = {where}({size}, np.{dtype})")
         return name
+
+    def work(self, operation: Operation, number: int) -> str | None:
+        """The operation's own array for an operand; None if that has one."""
+        return self.arrays.get(work(operation, number))
+
+    def give_back(self, names: Iterable[str | None]) -> None:
+        """Let others use arrays that an operation no longer needs."""
+        for name in filter(None, names):
+            self.spare[self.forms[name]].append(name)
 
     def is_ready(self, value: Value) -> bool:
         return value in self.ready
@@ -286,7 +306,7 @@ class ProgramEmitter(Writer):
             name = (
                 self.array(target)
                 if in_place
-                else self.allocate(f"next_{self.array(target)}", shape_of(target.type), kind(target.type))
+                else self.allocate(f"next_{self.array(target)}", shape_of(target.type), kind(target.type), lasting=True)
             )
             self.arrays[root.target] = name
             return
