@@ -27,8 +27,9 @@ from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
 NUMBERS = "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
 FUNCTIONS = "bits_of exp float_of floordivsi from_bf16 from_f16 log log2 odd32 round_bf16 round_f16 to_bf16 to_f16"
-ROWS = "on_stack pairwise_sum row_maximumf row_maxnumf row_minimumf row_minnumf"
+ROWS = "is_straight on_stack pairwise_sum row_maximumf row_maxnumf row_minimumf row_minnumf"
 HEADER = f"""\
+# Numba runs this kernel: {{programs}}.
 import numpy as np
 from numba import njit, prange
 from numpy import {", ".join(NUMBERS)}
@@ -129,7 +130,12 @@ class ProgramEmitter(Writer):
             *(["            return number"] if loop == "range" else []),
             "    return -1",
         ]
-        return HEADER + "\n".join(
+        how = (
+            "the programs of a grid in parallel"
+            if parallel
+            else "one program after the other, because they share memory by atomics"
+        )
+        return HEADER.format(programs=how) + "\n".join(
             [
                 '\n@njit(cache=True, error_model="numpy", nogil=True, no_cpython_wrapper=True)',
                 f"def {name}({', '.join(IDS)}{given}):",

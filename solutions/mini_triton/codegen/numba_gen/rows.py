@@ -75,6 +75,15 @@ def _reserve(typing, shape, dtype):
 # --- rows
 
 
+@njit(error_model="numpy")
+def is_straight(numbers):
+    """Whether integers go up by one from each to the next."""
+    wrong = False
+    for i in range(len(numbers)):
+        wrong |= numbers[i] != numbers[0] + i
+    return not wrong
+
+
 def _folding(combine, clean=None):
     """A function that combines the elements of a row in NumPy's order, by `combine(builder, x, y)`.
 
