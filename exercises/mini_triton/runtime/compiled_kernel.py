@@ -166,11 +166,13 @@ class CompiledKernel:
             self.texts |= texts
             self.asm.add(texts)
         source = str(self.texts["numba"])
-        if source.startswith("#"):
+        tell = functools.partial(inspection.tell_back_end, self.name)
+        if source.startswith(pipeline.NUMPY_RUNS):
+            tell(source.removeprefix(pipeline.NUMPY_RUNS).strip())
             return self.program
         from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # not earlier: kernels run without it
 
-        loops = NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash)
+        loops = NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash, tell)
         self.launchers[CPU] = functools.partial(self.repeat_loops, loops)
         return loops
 

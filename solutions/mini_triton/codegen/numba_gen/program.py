@@ -86,11 +86,13 @@ HANDLERS: dict[str, Handler] = {
 class ProgramEmitter(Writer):
     """Writes the function."""
 
+    reloads = True
+
     def __init__(self, function: Operation, leads: Origins) -> None:
         super().__init__()
         self.taken = {*RESERVED, *keyword.kwlist}
         self.function, self.leads = function, leads
-        self.plan = Plan(function, leads)
+        self.plan = Plan(function, leads, self.reloads)
         self.allocated: list[str] = []
         self.on_stack = 0  # bytes
         self.forms: dict[str, Form] = {}  # of these arrays
@@ -194,22 +196,24 @@ class ProgramEmitter(Writer):
         """The name of the array of a value."""
         home = self.home(value)
         if home not in self.arrays:
-            wish, shape = home.name or value.name or "t", shape_of(home.type)
-            self.arrays[home] = self.allocate(wish, shape, kind(home.type), lasting=True)
+            make = self.allocate if self.depth else self.borrow  # in a loop it may last from round to round
+            self.arrays[home] = make(home.name or value.name or "t", shape_of(home.type), kind(home.type))
         return self.arrays[home]
 
-    def allocate(self, wish: str, shape: Sequence[int], dtype: str, lasting: bool = False) -> str:
-        """An array: a new one, or one that was given back. In a loop it may not be `lasting`, from round to round."""
-        form = tuple(shape), dtype
-        if self.spare[form] and not (lasting and self.depth):
-            return self.spare[form].pop()
+    def allocate(self, wish: str, shape: Sequence[int], dtype: str) -> str:
+        """A new array."""
         name = self.fresh(wish)
-        self.forms[name] = form
+        self.forms[name] = tuple(shape), dtype
         size = str(shape[0]) if len(shape) == 1 else str(tuple(shape))
         self.on_stack += math.prod(shape) * np.dtype(dtype).itemsize
         where = "on_stack" if self.on_stack <= STACK else "np.empty"
         self.allocated.append(f"{name} = {where}({size}, np.{dtype})")
         return name
+
+    def borrow(self, wish: str, shape: Sequence[int], dtype: str) -> str:
+        """An array, maybe one that was given back."""
+        spare = self.spare[tuple(shape), dtype]
+        return spare.pop() if spare else self.allocate(wish, shape, dtype)
 
     def work(self, operation: Operation, number: int) -> str | None:
         """The operation's own array for an operand; None if that has one."""
@@ -312,7 +316,7 @@ class ProgramEmitter(Writer):
             name = (
                 self.array(target)
                 if in_place
-                else self.allocate(f"next_{self.array(target)}", shape_of(target.type), kind(target.type), lasting=True)
+                else self.allocate(f"next_{self.array(target)}", shape_of(target.type), kind(target.type))
             )
             self.arrays[root.target] = name
             return
@@ -321,7 +325,7 @@ class ProgramEmitter(Writer):
         if operation.name == "tt.dot" and dtype == "int8":
             dtype = "float64"
         wish = root.value.name or {"tt.dot": "ab"[int(rest[1])] if int(rest[1]) < 2 else "c"}.get(operation.name, "row")
-        self.arrays[root.target] = self.allocate(wish, shape_of(root.value.type), dtype)
+        self.arrays[root.target] = self.borrow(wish, shape_of(root.value.type), dtype)
 
     def is_elementwise_update(self, root: Write, target: Value) -> bool:
         """Whether the next value of a carried one may overwrite it, element by element."""
