@@ -156,6 +156,18 @@ def _as(dtype):
 # --- numbers
 
 
+@intrinsic
+def select(typing, condition, x, y):
+    """`x if condition else y`, without a branch."""
+    type = typing.unify_types(types.unliteral(x), types.unliteral(y))
+
+    def build(context, builder, signature, arguments):
+        condition, x, y = arguments
+        return builder.select(condition, x, y)
+
+    return type(types.boolean, type, type), build
+
+
 def _of_two(name):
     @intrinsic
     def operation(typing, x, y):

@@ -30,6 +30,8 @@ def elementwise(operation: Operation, texts: Sequence[str]) -> str:
     if name in OF_UNSIGNED and form != "bool_":
         width = element_type(result).width
         return OF_UNSIGNED[name].format(*texts, k=form, u=f"u{form}", width=width, last=width - 1)
+    if name == "arith.select":
+        return f"select({', '.join(texts)})"
     if name == "arith.divf" and form == "float32" and not narrow(result):
         return f"quotient({texts[0]}, {texts[1]})"
     if name == "tt.mulhiui":

@@ -78,7 +78,11 @@ def _as(dtype):
     return lambda memory: memory.view(dtype)
 
 
-# --- bits, and functions
+# --- numbers, bits, and functions
+
+
+def select(condition, x, y):
+    return x if condition else y
 
 
 def bits_of_32(x):
