@@ -36,8 +36,8 @@ FUNCTIONS = (
     "atomic_cas atomic_exch atomic_fadd atomic_max atomic_min atomic_or atomic_umax atomic_umin atomic_xor "
     "bits_of_32 bits_of_64 ceil ceildivsi cos divsi divui erf exp exp2 float_of_32 float_of_64 floor "
     "floordivsi fma fmod from_bf16 from_f16 load_16 load_2 load_4 load_8 log log2 maximumf maxnumf minimumf "
-    "minnumf mulhi_64 odd32 quotient remsi remui round_bf16 round_f16 select shuffle_xor sin sqrt store_16 store_2 store_4 "
-    "store_8 times to_bf16 to_f16"
+    "minnumf mulhi_64 odd32 quotient remsi remui round_bf16 round_f16 select shuffle_xor sin sqrt store_16 "
+    "store_2 store_4 store_8 times to_bf16 to_f16"
 ).split()
 MOST_REGISTERS = 64
 """Elements of a tile for a thread, at most; a larger tile gets more threads."""
