@@ -82,7 +82,7 @@ class CudaKernel:
         from numba import cuda
 
         signature = tuple(numba_type(type) for type in self.parameters)
-        text, _ = cuda.compile_ptx(self.function(), signature, cc=capability)
+        text, _ = cuda.compile_ptx(self.function(), signature, cc=capability, launch_bounds=self.threads)
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)

@@ -1,4 +1,4 @@
-"""Whether Numba simulates a GPU in this process: and the import of `numba.cuda`. (Given.)
+"""Whether Numba simulates a GPU in this process; and the first import of `numba.cuda`. (Given.)
 
 It does where there is no driver for a GPU, or where `NUMBA_ENABLE_CUDASIM=1` asks for it.
 """
@@ -6,6 +6,7 @@ It does where there is no driver for a GPU, or where `NUMBA_ENABLE_CUDASIM=1` as
 from __future__ import annotations
 
 import os
+from unittest.mock import patch
 
 import numpy as np
 from numba.core import config
@@ -17,10 +18,6 @@ if "NUMBA_ENABLE_CUDASIM" not in os.environ and not is_here():
     config.ENABLE_CUDASIM = 1
 SIMULATED = bool(config.ENABLE_CUDASIM)
 
-with_rows = hasattr(np, "row_stack")
-if not with_rows:  # NumPy 2.5 has dropped this name; numba-cuda 0.30 still asks for it, when it is imported
-    np.row_stack = np.vstack  # type: ignore[attr-defined]
-import numba.cuda  # noqa: E402, F401
-
-if not with_rows:
-    del np.row_stack  # type: ignore[attr-defined]
+# numba-cuda 0.30 asks for this name when it is imported, and NumPy 2.5 no longer has it.
+with patch.object(np, "row_stack", np.vstack, create=True):
+    import numba.cuda  # noqa: F401
