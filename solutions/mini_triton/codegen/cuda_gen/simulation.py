@@ -1,4 +1,4 @@
-"""Whether Numba simulates a GPU in this process; and the first import of `numba.cuda`. (Given.)
+"""Whether Numba simulates a GPU in this process; imported before `numba.cuda`. (Given.)
 
 It does where there is no driver for a GPU, or where `NUMBA_ENABLE_CUDASIM=1` asks for it.
 """
@@ -6,7 +6,6 @@ It does where there is no driver for a GPU, or where `NUMBA_ENABLE_CUDASIM=1` as
 from __future__ import annotations
 
 import os
-from unittest.mock import patch
 
 import numpy as np
 from numba.core import config
@@ -18,6 +17,5 @@ if "NUMBA_ENABLE_CUDASIM" not in os.environ and not is_here():
     config.ENABLE_CUDASIM = 1
 SIMULATED = bool(config.ENABLE_CUDASIM)
 
-# numba-cuda 0.30 asks for this name when it is imported, and NumPy 2.5 no longer has it.
-with patch.object(np, "row_stack", np.vstack, create=True):
-    import numba.cuda  # noqa: F401
+# NumPy 2.5 dropped this name. numba-cuda 0.30 asks for it, some of its modules only when a kernel is compiled.
+vars(np).setdefault("row_stack", np.vstack)
