@@ -29,6 +29,8 @@ from tests.support.m10_gpu import threads  # noqa: E402
 
 SIMULATED = ("reduce_axes", "carried_kinds", "segmented_sum", "concatenated", "matmul_grouped_strided", "compact")
 """Those of the corpus that are quick in the simulator, and have most of what there is."""
+RACES = ("early_exits_2",)
+"""Programs store different numbers to one element: on a GPU, any of them may be the last."""
 REFUSED = 9  # cases of the corpus that are not claimed, at most
 BATCHES, BATCH = 16, 30
 """Random kernels on a GPU."""
@@ -52,6 +54,8 @@ def test_corpus(case: Case) -> None:
     module = module_of(case)
     if unsupported(module):
         pytest.skip(unsupported(module)[0])
+    if on_gpu and str(case) in RACES:
+        pytest.skip("its programs race")
     arguments, hidden = inputs(case, values.SEED)
     expected = reference(module, case.grid, arguments, hidden)
     for warps in (1, 4, 8) if on_gpu else (1,):
