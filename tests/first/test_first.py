@@ -1,4 +1,4 @@
-"""What is given in milestone 0: the record of real Triton's answers is current, and `python -m first` shows the slice."""
+"""What is given in milestone 0: `python -m first` shows the slice, and the record of real Triton's answers is current."""
 
 from __future__ import annotations
 
