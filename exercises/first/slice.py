@@ -110,6 +110,8 @@ class Kernel:
         left, right = self.operand(left), self.operand(right)
         if left.type.size != right.type.size:
             left, right = self.alike(left, right)
+        if (operator, left.type.element) not in OPERATORS:
+            raise SyntaxError(f"cannot compile {operator} of {left.type} and {right.type}")
         name, _ = OPERATORS[operator, left.type.element]
         if operator == "Lt":
             return self.emit(name, left, right, type=Type("i1", left.type.size), predicate=np.int64(2))
