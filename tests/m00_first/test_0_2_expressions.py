@@ -121,7 +121,8 @@ def test_an_expression_in_a_call() -> None:
 
 
 def test_what_is_not_in_the_language() -> None:
-    for text in ("a if b else c", "[a, b]", "a < b < c", "-a", "a[0]", "'text'", "lambda: a", "print(a)", "None", "a / b", "a > b"):
+    operators = "a < b < c", "-a", "a / b", "a > b", "a and b"
+    for text in (*operators, "a if b else c", "[a, b]", "a[0]", "'text'", "None", "lambda: a", "print(a)"):
         compiling(integers(), text).raises(SyntaxError, because="the slice does not compile this")
 
 
