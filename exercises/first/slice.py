@@ -200,10 +200,8 @@ MEANING = dict(OPERATORS.values()) | {
 def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
     """Run the operations by NumPy. `program` is what `tl.program_id(0)` gives, and arrays stand for pointers."""
     meaning = MEANING | {"tt.get_program_id": lambda axis: program}
-    values: dict[Op, Any] = {}
-    for name, op in kernel.parameters.items():
-        argument = arguments[name]
-        values[op] = Pointer(argument, np.int32(0)) if isinstance(argument, np.ndarray) else np.int32(argument)
+    taken: dict[Type, Any] = {I32: np.int32, F32: np.float32, POINTER: lambda array: Pointer(array, np.int32(0))}
+    values = {op: taken[op.type](arguments[name]) for name, op in kernel.parameters.items()}
     for op in kernel.ops:
         values[op] = meaning[op.name](*(values[operand] for operand in op.operands), **op.attributes)
 

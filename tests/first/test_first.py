@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from first import __main__, real_triton, slice
+from first.slice import F32, I32, POINTER
 
 from tests.oracles import interpreter, triton
 from tests.support.m00_first.judging import MODULES, insist_on_real_tritons
-from tests.support.m00_first.kernels import KERNELS
+from tests.support.m00_first.kernels import KERNELS, function
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -39,3 +41,12 @@ def test_what_triton_refuses_is_told() -> None:
     triton.version()
     with pytest.raises(RuntimeError):
         real_triton.parse('tt.func public @f(%a: i32, %b: tensor<8xi32>) {\n  %0 = arith.addi %a, %b : i32\n}\n')
+
+
+def test_a_parameter_that_is_a_float() -> None:
+    line = "tl.store(x + tl.arange(0, 4), factor * tl.load(x + tl.arange(0, 4), inside), inside)"
+    scale = function(f"def scale(x, n, factor):\n    inside = tl.arange(0, 4) < n\n    {line}\n")
+    kernel = slice.compile_kernel(scale, x=POINTER, n=I32, factor=F32)
+    x = np.ones(3, np.float32)
+    slice.launch(kernel, 1, {"x": x, "n": 3, "factor": 0.5})
+    assert x.tolist() == [0.5] * 3
