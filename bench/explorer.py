@@ -1,7 +1,7 @@
 """How long the explorer takes to make a page, how large the page is, and what it looks like.
 
-    python -m bench.explorer                 time and size
-    python -m bench.explorer --pictures      also replace docs/images/explorer-*.png, which takes Chromium and Selenium
+python -m bench.explorer                 time and size
+python -m bench.explorer --pictures      also replace docs/images/explorer-*.png, which takes Chromium and Selenium
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ from mini_triton.sanitizer.reports import SANITIZE, wanted
 
 if TYPE_CHECKING:
     from mini_triton.backends.handoff import Lowered
+    from mini_triton.codegen.cuda_gen.kernel import CudaKernel
     from mini_triton.codegen.numba_gen.kernel import NumbaKernel
     from mini_triton.frontend.function import KernelSource
 
@@ -106,6 +107,8 @@ class CompiledKernel:
         self.run: Callable[..., None] = program
         if compilation.options.backend == "numba":
             self.run = self.compile_loops()
+        elif compilation.options.backend == "numba_cuda":
+            self.run = self.compile_threads()
 
     def __repr__(self) -> str:
         return f"<compiled kernel {self.name}({', '.join(f'{name}: {type}' for name, type in self.signature.items())})>"
@@ -145,6 +148,17 @@ class CompiledKernel:
         # `OutOfBounds` is explained by `explain_access` if its buffer is an argument, otherwise by `explain_address`.
         raise NotImplementedError("Task 7.9: The launch")
 
+    def compile_threads(self) -> CudaKernel:
+        """What runs the grid with Numba on a GPU, or in its simulator. (Given.)"""
+        if "numba_cuda" not in self.texts:
+            _, texts = run_stages(stages_for("numba_cuda"), self.compilation, self.texts[pipeline.last_module().name])
+            self.texts |= texts
+            self.asm.add(texts)
+        from mini_triton.codegen.cuda_gen.kernel import CudaKernel  # not earlier: kernels run without it
+
+        folder = cache.directory() / "numba_cuda" / self.hash
+        return CudaKernel(str(self.texts["numba_cuda"]), self.program.types, folder)
+
     def compile_loops(self) -> Callable[..., None]:
         """What runs the grid with Numba; it is NumPy where Numba cannot. (Given.)"""
         if "numba" not in self.texts:
@@ -173,12 +187,17 @@ class CompiledKernel:
         return failed is not None
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
-        """Run the machine code that real Triton makes of the TTIR. (Given.)"""
+        """Run the machine code that real Triton makes of the TTIR, or Numba of its own source. (Given.)"""
         from mini_triton.backends.launch import Launcher, capability_here, gpu_of
 
         gpu = gpu_of(self.name, memory)
         if gpu not in self.launchers:
-            self.launchers[gpu] = Launcher(self.lower(f"sm_{capability_here(gpu)}"), gpu)
+            if self.compilation.options.backend == "numba_cuda":
+                from mini_triton.codegen.cuda_gen.kernel import CudaLauncher
+
+                self.launchers[gpu] = CudaLauncher(self.compile_threads(), gpu)
+            else:
+                self.launchers[gpu] = Launcher(self.lower(f"sm_{capability_here(gpu)}"), gpu)
         self.launchers[gpu](grid, [to_python(values[name]) for name in self.parameters])
 
     def lower(self, target: str = "sm_90") -> Lowered:

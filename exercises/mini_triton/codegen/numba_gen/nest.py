@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mini_triton.codegen.numba_gen.plan import Index, Nest, Store, Unsupported, Write, is_tensor, operands_at
-from mini_triton.codegen.numba_gen.scalars import add, elementwise, held, loaded, number, stored
+from mini_triton.codegen.numba_gen.scalars import add, held, loaded, number, stored
 from mini_triton.ir.core import Operation, OpResult, Value
 from mini_triton.ir.types import element_type, shape_of
 
@@ -160,7 +160,7 @@ class Point:
             return ("False", 0) if "False" in texts else parts[texts.index("True") ^ 1]
         if name == "arith.ori" and {"True", "False"} & set(texts):
             return ("True", 0) if "True" in texts else parts[texts.index("False") ^ 1]
-        return self.assign(value, elementwise(operation, texts), level)
+        return self.assign(value, self.program.elementwise(operation, texts), level)
 
     def load(self, operation: Operation, index: Index) -> tuple[str, int]:
         """`x[offset] if mask else other`."""

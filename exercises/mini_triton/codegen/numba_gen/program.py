@@ -266,6 +266,10 @@ class ProgramEmitter(Writer):
             if isinstance(root, Write) and isinstance(root.target, Value):
                 self.ready.add(root.target)
 
+    def swap(self, one: str, other: str) -> None:
+        """Let two arrays change names."""
+        self.line(f"{one}, {other} = {other}, {one}")
+
     def is_in_place(self, root: Write) -> bool:
         """Whether a value is in its target already."""
         if root.value not in self.plan.arrays or root.value not in self.ready:
@@ -313,7 +317,9 @@ class ProgramEmitter(Writer):
             return
         if operation.regions or len(operation.results) != 1 or is_tensor(operation.result):
             raise Unsupported(f"{operation.name} needs the NumPy back end")
-        self.assign(operation.result, elementwise(operation, [self.text(o) for o in operation.operands]))
+        self.assign(operation.result, self.elementwise(operation, [self.text(o) for o in operation.operands]))
+
+    elementwise = staticmethod(elementwise)
 
     def assign(self, value: Value, text: str) -> None:
         """Give a scalar its variable."""
