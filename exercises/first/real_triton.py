@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
-import inspect
 import os
+import sys
 import tempfile
-import textwrap
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+
+class Refused(Exception):
+    """Real Triton does not accept a text; the message is Triton's."""
+
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
 
@@ -22,7 +27,7 @@ def is_installed(*packages: str) -> bool:
 
 
 def parse(text: str) -> str:
-    """TTIR as real Triton prints it, having verified it. Raises if Triton refuses it."""
+    """TTIR as real Triton prints it, after its verifier has accepted it. `Refused` if it does not."""
     from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget
     from triton.compiler.compiler import make_backend
@@ -31,7 +36,8 @@ def parse(text: str) -> str:
     ir.load_dialects(context)
     make_backend(GPUTarget("cuda", 90, 32)).load_dialects(context)
     with tempfile.TemporaryDirectory() as folder:
-        module = ir.parse_mlir_module(_written(folder, "kernel.ttir", text), context)
+        path = _written(folder, "kernel.ttir", text)
+        module = _telling(lambda: ir.parse_mlir_module(path, context))
         module.context = context
         return module.str_nodebug()
 
@@ -66,27 +72,44 @@ def launch(text: str, grid: int, arguments: Mapping[str, Any]) -> None:
             argument[:] = there[name].cpu().numpy()
 
 
-def interpret(function: Callable[..., Any], grid: int, arguments: Mapping[str, Any]) -> None:
-    """Run a kernel's source by Triton's interpreter, which calls the function once for each program."""
+def interpret(kernel: ast.FunctionDef, grid: int, arguments: Mapping[str, Any]) -> None:
+    """Run a kernel's syntax tree by Triton's interpreter, which calls the function once for each program."""
     import torch
 
     before = os.environ.get("TRITON_INTERPRET")
     os.environ["TRITON_INTERPRET"] = "1"  # read when the decorator runs
     try:
         with tempfile.TemporaryDirectory() as folder:
-            source = HEAD + textwrap.dedent(inspect.getsource(function))
-            path = _written(folder, "kernel.py", source)
+            path = _written(folder, "kernel.py", HEAD + ast.unparse(kernel) + "\n")
             spec = importlib.util.spec_from_file_location("interpreted_kernel", path)
             assert spec and spec.loader
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             there = {name: torch.from_numpy(a) if _is_array(a) else a for name, a in arguments.items()}
-            getattr(module, function.__name__)[(grid,)](**there)
+            getattr(module, kernel.name)[(grid,)](**there)
     finally:
         if before is None:
             del os.environ["TRITON_INTERPRET"]
         else:
             os.environ["TRITON_INTERPRET"] = before
+
+
+def _telling(parse: Callable[[], Any]) -> Any:
+    """The result of `parse`. MLIR writes what is wrong to the process's standard error; here `Refused` has it."""
+    sys.stderr.flush()
+    before = os.dup(2)
+    with tempfile.TemporaryFile() as said:
+        os.dup2(said.fileno(), 2)
+        try:
+            return parse()
+        except RuntimeError:
+            said.seek(0)
+            messages = said.read().decode(errors="replace").splitlines()
+            errors = [line.partition("error: ")[2] for line in messages if "error: " in line]
+            raise Refused("\n".join(errors)) from None
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
 
 
 def _is_array(argument: Any) -> bool:

@@ -9,8 +9,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
-import textwrap
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -50,21 +48,23 @@ class Pointer(NamedTuple):
     at: Any
 
 
-OPERATORS: dict[tuple[str, str], tuple[str, Callable[..., Any]]] = {  # the operation, and what it computes
-    ("Add", "i32"): ("arith.addi", np.add),
-    ("Add", "f32"): ("arith.addf", np.add),
-    ("Add", "!tt.ptr<f32>"): ("tt.addptr", lambda pointer, offset: Pointer(pointer.array, pointer.at + offset)),
-    ("Sub", "i32"): ("arith.subi", np.subtract),
-    ("Sub", "f32"): ("arith.subf", np.subtract),
-    ("Mult", "i32"): ("arith.muli", np.multiply),
-    ("Mult", "f32"): ("arith.mulf", np.multiply),
-    ("Lt", "i32"): ("arith.cmpi", lambda left, right, predicate: np.less(left, right)),
+LANGUAGE = ("program_id", "arange", "load", "store")  # of `tl`: each is a method of `Kernel`
+OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # the operation, and what it computes
+    ("Add", "i32", "i32"): ("arith.addi", np.add),
+    ("Add", "f32", "f32"): ("arith.addf", np.add),
+    ("Add", "!tt.ptr<f32>", "i32"): ("tt.addptr", lambda x, offset: Pointer(x.array, x.at + offset)),
+    ("Sub", "i32", "i32"): ("arith.subi", np.subtract),
+    ("Sub", "f32", "f32"): ("arith.subf", np.subtract),
+    ("Mult", "i32", "i32"): ("arith.muli", np.multiply),
+    ("Mult", "f32", "f32"): ("arith.mulf", np.multiply),
+    ("Lt", "i32", "i32"): ("arith.cmpi", lambda left, right, predicate: np.less(left, right)),
 }
 
 
 def read(function: Callable[..., Any]) -> Any:
-    """The syntax tree of a Python function, which is not called. The function may stand inside another one."""
-    # Task 0.1: Of `def f(x): return x` the result has the `name` "f", and one `ast.Return` as its `body`.
+    """The syntax tree of a function, which may stand inside another one. Each node has its line in the file."""
+    # Task 0.1: For `def f(x): return x` in line 8 of a file, the result is an `ast.FunctionDef` whose `name` is "f".
+    # Its `body` is a list of one `ast.Return`, and the `lineno` of both is 8.
     raise NotImplementedError("Task 0.1: Read the kernel")
 
 
@@ -82,8 +82,7 @@ class Kernel:
 
     def __init__(self, name: str, /, **arguments: Type | int) -> None:
         self.name, self.ops = name, list[Op]()
-        types = {name: type for name, type in arguments.items() if isinstance(type, Type)}
-        self.parameters = {name: Op("parameter", type=type) for name, type in types.items()}
+        self.parameters = {name: Op("parameter", type=t) for name, t in arguments.items() if isinstance(t, Type)}
         self.names: dict[str, Any] = {**arguments, **self.parameters}  # each stands for an `Op`, or for a number
 
     def emit(self, name: str, *operands: Op, type: Type, **attributes: Any) -> Op:
@@ -93,41 +92,39 @@ class Kernel:
 
     def expression(self, node: ast.expr) -> Any:
         """Emit what an expression needs, from left to right. Return its value: an `Op`, or a number known now."""
-        # Task 0.2: Anything but these is a `SyntaxError`, a chain `a < b < c` too:
-        #   8 or 2.0                      the number itself
-        #   a                             what `self.names` has for it
-        #   a + b, a - b, a * b, a < b    `self.operate("Add", left, right)`, or "Sub", "Mult", "Lt": ast's own names
-        #   tl.f(a, mask=b)               a call of the method `f` of this class
+        # Task 0.2: `a * 2 + b` emits a constant, a product and a sum, and returns the sum. An expression is a number,
+        # a name of `self.names`, one of the operators `+ - * <`, or a call such as `tl.load(a, mask=b)` of a function
+        # in `LANGUAGE`. Raise a `SyntaxError` for anything else: for an unknown name, or the chain `a < b < c`.
         raise NotImplementedError("Task 0.2: Operands first")
 
     def statement(self, node: ast.stmt) -> None:
-        """Compile a statement: `name = expression`, or an expression that stands alone, such as `tl.store(…)`."""
-        # Task 0.4: Whatever else stands in a kernel is a `SyntaxError`. Later lines find the name in `self.names`.
+        """Compile a statement."""
+        # Task 0.4: A statement is `name = expression`, an expression that stands alone, such as `tl.store(…)`, or a
+        # docstring. After `at = …`, the expression `at + 1` must compile. Raise a `SyntaxError` for anything else.
         raise NotImplementedError("Task 0.4: Names emit nothing")
 
     def operate(self, operator: str, left: Any, right: Any) -> Op:
-        """Emit an operator of `OPERATORS`. A pointer stands on the left of its offset."""
+        """Emit an operation of `OPERATORS`, with Python's name for the operator, such as "Add"."""
         left, right = self.operand(left), self.operand(right)
         if left.type.size != right.type.size:
             left, right = self.alike(left, right)
-        if (operator, left.type.element) not in OPERATORS:
+        if (found := OPERATORS.get((operator, left.type.element, right.type.element))) is None:
             raise SyntaxError(f"cannot compile {operator} of {left.type} and {right.type}")
-        name, _ = OPERATORS[operator, left.type.element]
-        if operator == "Lt":
-            return self.emit(name, left, right, type=Type("i1", left.type.size), predicate=np.int64(2))
-        return self.emit(name, left, right, type=left.type)
+        if operator == "Lt":  # MLIR numbers the comparisons of `arith.cmpi`: 2 is `<` of signed integers
+            return self.emit(found[0], left, right, type=Type("i1", left.type.size), predicate=np.int64(2))
+        return self.emit(found[0], left, right, type=left.type)
 
     def operand(self, value: Any) -> Op:
-        """A number becomes a constant when an operation needs it."""
+        """The value as an `Op`. A number becomes a constant here, because an operation needs it."""
         if isinstance(value, Op):
             return value
         type, number = (F32, np.float32(value)) if isinstance(value, float) else (I32, np.int32(value))
         return self.emit("arith.constant", type=type, value=number)
 
     def alike(self, left: Op, right: Op) -> tuple[Op, Op]:
-        """Return a scalar and a block, which may come in either order, as two blocks of one size, in that order."""
-        # Task 0.3: Real Triton refuses to add an `i32` to a `tensor<8xi32>`. Its operation `tt.splat` takes a scalar,
-        # of any type, and computes a block that repeats it.
+        """Make operands of different sizes fit one operation. Return them in the order in which they came."""
+        # Task 0.3: Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must stand in place of the `i32`,
+        # and which operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of 8 and of 16 elements.
         raise NotImplementedError("Task 0.3: A number meets a block")
 
     def program_id(self, axis: int) -> Op:
@@ -155,8 +152,8 @@ def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
 
 
 def line(op: Op, names: Mapping[Op, str]) -> str:
-    """One operation as text. `names` has the name of each value, and `spell` spells an attribute."""
-    # Task 0.5: One form fits all operations. These three show which of its parts may be missing:
+    """One operation as text. If it has a result, `names[op]` is its name. `spell` gives the text of an attribute."""
+    # Task 0.5: All operations have one form. These three examples show which of its parts may be missing:
     #   %4 = "arith.addi"(%2, %n) : (i32, i32) -> i32
     #   %3 = "tt.make_range"() <{start = 0 : i32, end = 8 : i32}> : () -> tensor<8xi32>
     #   "tt.store"(%9, %8, %5) : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>) -> ()
@@ -164,15 +161,15 @@ def line(op: Op, names: Mapping[Op, str]) -> str:
 
 
 def spell(value: Any) -> str:
-    """An attribute as MLIR spells it."""
+    """The value of an attribute as text: in MLIR, a number comes with its type."""
     if isinstance(value, np.float32):
         return f"{value:.8e} : f32"
     return f"{value} : i{8 * value.itemsize}" if isinstance(value, np.integer) else value
 
 
 def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
-    """The names of the arguments that are multiples of 16, so that a launch may promise it to the compiler."""
-    # Task 0.6: An argument is an `int` or an array. What a GPU gets of an array is the address.
+    """The names of the arguments that are multiples of 16, which a launch may promise to the compiler."""
+    # Task 0.6: An argument is an `int` or an array. A GPU receives an array as the address of its first element.
     raise NotImplementedError("Task 0.6: A promise makes loads wide")
 
 
@@ -208,6 +205,5 @@ def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
 
 def launch(kernel: Kernel, grid: int, arguments: Mapping[str, Any]) -> None:
     """Run a whole grid: the programs 0 to `grid - 1`."""
-    # Task 0.8: Each operation of the kernel should be one call of NumPy for all programs together. A loop over the
-    # programs gives the same results, but it takes ten times as long where blocks are small.
+    # Task 0.8: The results are those of `execute` for each program, in less than a quarter of such a loop's time.
     raise NotImplementedError("Task 0.8: The whole grid at once")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from first.slice import F32, I32, POINTER, Kernel, Op, Type
+from first.slice import F32, I32, MEANING, POINTER, Kernel, Op, Type
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.checks import described
+from tests.checks import NO_ANSWER, described
 from tests.support.m00_first.judging import computed, node
 
 INTEGERS = {"a": 7, "b": -3, "c": 100}
@@ -120,10 +120,41 @@ def test_an_expression_in_a_call() -> None:
         call.fail(str(expected), got, because="an operation is emitted for each call")
 
 
-def test_what_is_not_in_the_language() -> None:
-    operators = "a < b < c", "-a", "a / b", "a > b", "a and b"
-    for text in (*operators, "a if b else c", "[a, b]", "a[0]", "'text'", "None", "lambda: a", "print(a)"):
-        compiling(integers(), text).raises(SyntaxError, because="the slice does not compile this")
+def test_what_triton_does_not_compile() -> None:
+    for text in ("a < b < c", "a @ b", "lambda: a", "{a, b}", "(a := b)", "1j", "...", "a + (b < c < a)"):
+        compiling(integers(), text).raises(SyntaxError, because="real Triton does not compile this either")
+
+
+def test_unknown_names() -> None:
+    for text in ("zz", "zz + 1", "arange(0, 8)", "foo.arange(0, 8)", "tl.nothing(a)", "tl.arange(0, zz)"):
+        compiling(integers(), text).raises(SyntaxError, because="the kernel and `LANGUAGE` have no such name")
+
+
+def test_the_compilers_own_methods() -> None:
+    for text in ("tl.emit(1)", "tl.operand(1)", "tl.alike(a, b)"):
+        compiling(integers(), text).raises(SyntaxError, because="`LANGUAGE` does not list this function of `tl`")
+
+
+def test_what_you_may_teach_it() -> None:
+    """The slice refuses these. Whoever teaches it one of them has to get it right."""
+    for text in ("-a", "a - -b", "a > b", "a <= a", "a / b", "a if b else c", "True + a"):
+        kernel = integers()
+        call = compiling(kernel, text)
+        try:
+            got = call()
+        except SyntaxError:
+            continue
+        except NO_ANSWER:
+            raise
+        except Exception as error:
+            call.fail("SyntaxError", error)
+        expected = eval(text, dict(INTEGERS))
+        if any(op.name not in MEANING for op in kernel.ops):
+            continue  # NumPy has not been taught it yet
+        values = computed(kernel, {name: np.int32(value) for name, value in INTEGERS.items()})
+        value = values[got] if isinstance(got, Op) else got
+        if isinstance(value, str | None) or not np.isclose(value, expected):
+            call.fail(f"SyntaxError, or {expected}", value, because=f"Python computes that for {INTEGERS}")
 
 
 def test_a_pointer_moves() -> None:

@@ -48,6 +48,13 @@ def test_the_block_stays_what_it_is() -> None:
             call.fail("one operation, a tt.splat of the scalar", [op.name for op in kernel.ops])
 
 
+def test_blocks_of_different_sizes() -> None:
+    for left, right in ((8, 16), (1024, 8)):
+        for element in ("i32", "!tt.ptr<f32>"):
+            _, call = kernel_of(Type(element, left), Type("i32", right))
+            call.raises(SyntaxError, because="real Triton refuses it too: which element would meet which?")
+
+
 @given(st.sampled_from(sorted(OPERATORS)), st.booleans(), st.integers(-9, 9))
 def test_operators_on_a_scalar_and_a_block(operator: str, scalar_first: bool, number: int) -> None:
     scalar, block = (Type("i32"), np.int32(number)), (Type("i32", 8), np.arange(8, dtype=np.int32))

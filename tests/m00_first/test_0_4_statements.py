@@ -7,7 +7,7 @@ import ast
 import pytest
 from first.slice import F32, I32, POINTER, Kernel, compile_kernel
 
-from tests.checks import described
+from tests.checks import NO_ANSWER, described
 from tests.support.m00_first.judging import insist_on_real_tritons, printed
 from tests.support.m00_first.kernels import BLOCK, KERNELS, function
 
@@ -74,8 +74,34 @@ def test_the_whole_kernel_is_real_tritons(name: str) -> None:
     insist_on_real_tritons(name, printed(kernel))
 
 
-def test_what_is_not_in_the_language() -> None:
-    several = ("a = b = c", "a, b = b, a", "a[0] = b", "a.b = c")
-    for text in ("if a: b = a", "for i in range(8): a = i", "return a", "a += b", "pass", "del a", *several):
+def test_a_docstring() -> None:
+    kernel = Kernel("kernel", a=F32)
+    names = dict(kernel.names)
+    call = statements(kernel, "'Adds two vectors.'")
+    call.succeeds(because="real Triton allows a docstring")
+    if kernel.ops or kernel.names != names:
+        call.fail("no operation, and no new name", [op.name for op in kernel.ops])
+
+
+def test_what_triton_does_not_compile() -> None:
+    for text in ("a = b = c", "a[0] = b", "a.b = c", "del a", "import os", "raise a", "with a: b = a", "a = zz"):
         kernel = Kernel("kernel", a=F32, b=F32, c=F32)
-        statements(kernel, text).raises(SyntaxError, because="the slice does not compile this")
+        statements(kernel, text).raises(SyntaxError, because="real Triton does not compile this either")
+
+
+def test_what_you_may_teach_it() -> None:
+    """The slice refuses these. Whoever teaches it one of them must not drop it silently."""
+    for text in ("a += b", "a, b = b, a", "if a: b = a", "for i in range(8): a = i"):
+        kernel = Kernel("kernel", a=F32, b=F32)
+        names = dict(kernel.names)
+        call = statements(kernel, text)
+        try:
+            call()
+        except SyntaxError:
+            continue
+        except NO_ANSWER:
+            raise
+        except Exception as error:
+            call.fail("SyntaxError", error)
+        if kernel.names == names and not kernel.ops:
+            call.fail("SyntaxError, or operations for it", "neither an operation nor a new value for a name")

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 from first.slice import I32, POINTER, Kernel, compile_kernel, execute, launch
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -19,7 +18,7 @@ EXPECTED = {
     "scale": lambda x, y: np.float32(1.5) - x * np.float32(0.1) * y,
     "reverse": lambda x, y: x[::-1] - y[::-1],
 }
-FASTER = 4  # times, at least; it is about a hundred times
+FASTER = 4  # times, at least; it is about fifty times
 
 
 def compiled(name: str, block: int) -> Kernel:
@@ -34,8 +33,8 @@ def launching(name: str, block: int, grid: int, n: int, size: int) -> tuple[desc
     return described(words, launch, compiled(name, block), grid, {**arguments, "n": n}), arguments
 
 
-@one_in(2)
-@given(st.sampled_from(sorted(KERNELS)), st.sampled_from([1, 4, 16, 64]), st.integers(1, 200), st.integers(0, 3))
+@one_in(4)
+@given(st.sampled_from(sorted(KERNELS)), st.sampled_from([1, 4, 16, 64]), st.integers(1, 100), st.integers(0, 3))
 @example("add", 16, 40, 0)
 @example("add", 16, 64, 0)
 @example("reverse", 1, 3, 2)
@@ -55,10 +54,9 @@ def test_no_other_program_runs() -> None:
         call.fail("only out[:16] changes", arrays["out"], because="2 programs of 8 elements have 16 elements")
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_it_is_faster_than_a_loop(name: str) -> None:
-    programs, block = 1000, 16
-    kernel, n = compiled(name, block), programs * block
+def test_it_is_faster_than_a_loop() -> None:
+    programs, block = 200, 16
+    kernel, n = compiled("add", block), programs * block
     x, y = np.random.default_rng(0).random((2, n), np.float32)
     arguments = {"x": x, "y": y, "out": np.zeros(n, np.float32), "n": n}
 
@@ -66,18 +64,18 @@ def test_it_is_faster_than_a_loop(name: str) -> None:
         for program in range(programs):
             execute(kernel, arguments, np.int32(program))
 
-    slow, fast = seconds(loop, 2), seconds(lambda: launch(kernel, programs, arguments), 5)
+    slow, fast = seconds(loop), seconds(lambda: launch(kernel, programs, arguments))
     assert fast * FASTER < slow, (
-        f"launch(<{name}>, {programs}, …) takes {fast * 1000:.1f} ms, a loop over the programs {slow * 1000:.1f} ms\n"
+        f"launch(<add>, {programs}, …) takes {fast * 1000:.1f} ms, a loop over the programs {slow * 1000:.1f} ms\n"
         f"  expected  less than a {FASTER}th of the loop\n"
-        "  because   for every operation NumPy should be called once, with the numbers of all programs in one array"
+        "  because   NumPy takes as long to begin a call as to add a thousand numbers: make fewer calls"
     )
 
 
-def seconds(run: Callable[[], None], times: int) -> float:
-    """How long a call takes: the best of some."""
+def seconds(run: Callable[[], None]) -> float:
+    """How long a call takes: the best of three."""
     taken = []
-    for _ in range(times):
+    for _ in range(3):
         start = time.perf_counter()
         run()
         taken.append(time.perf_counter() - start)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-import linecache
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tests.oracles.triton import Source
@@ -37,12 +39,14 @@ def reverse(x, y, out, n, BLOCK: tl.constexpr):
 """,
 }
 _numbers = itertools.count(1)
+_folder = tempfile.TemporaryDirectory()
 
 
+@functools.cache
 def function(text: str, name: str = "") -> Callable[..., Any]:
-    """A function that a text defines: the one of this name, or the first. `inspect` finds its source; `tl` is None."""
-    file = f"kernels_{next(_numbers)}.py"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+    """A function that a file with this text defines: the one of this name, or the first. `tl` is None."""
+    file = Path(_folder.name, f"kernels_{next(_numbers)}.py")
+    file.write_text(text, encoding="utf-8")
     # `compile` takes over this module's `from __future__`, so that nothing evaluates the annotation `tl.constexpr`.
     namespace: dict[str, Any] = {"__name__": "kernels", "tl": None}
     exec(compile(text, file, "exec"), namespace)

@@ -1,11 +1,14 @@
 """The same without pattern matching: a handler for each kind of node, and plain loops."""
 
+import inspect
+from pathlib import Path
+
 
 def read(function):
-    lines = inspect.getsource(function).splitlines()
-    indent = len(lines[0]) - len(lines[0].lstrip())
-    module = ast.parse("\n".join(line[indent:] for line in lines))
-    return next(node for node in ast.walk(module) if isinstance(node, ast.FunctionDef))
+    code = function.__code__
+    for node in ast.walk(ast.parse(Path(inspect.getsourcefile(function)).read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef) and node.lineno == code.co_firstlineno:
+            return node
 
 
 def _number(kernel, node):
@@ -30,7 +33,7 @@ def _comparison(kernel, node):
 
 
 def _call(kernel, node):
-    if not isinstance(node.func, ast.Attribute) or node.func.attr not in ("program_id", "arange", "load", "store"):
+    if ast.unparse(node.func) not in {f"tl.{name}" for name in LANGUAGE}:
         raise SyntaxError(f"line {node.lineno}: an unknown function")
     arguments = []
     for argument in node.args:
@@ -41,9 +44,16 @@ def _call(kernel, node):
     return getattr(kernel, node.func.attr)(*arguments, **options)
 
 
+def _variable(kernel, node):
+    try:
+        return kernel.names[node.id]
+    except KeyError:
+        raise SyntaxError(f"line {node.lineno}: {node.id} is not known") from None
+
+
 HANDLERS = {
     ast.Constant: _number,
-    ast.Name: lambda kernel, node: kernel.names[node.id],
+    ast.Name: _variable,
     ast.BinOp: _binary,
     ast.Compare: _comparison,
     ast.Call: _call,
@@ -58,7 +68,8 @@ class Kernel:
 
     def statement(self, node):
         if isinstance(node, ast.Expr):
-            self.expression(node.value)
+            if not isinstance(getattr(node.value, "value", None), str):
+                self.expression(node.value)
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             self.names.update({node.targets[0].id: self.expression(node.value)})
         else:
@@ -66,6 +77,8 @@ class Kernel:
 
     def alike(self, left, right):
         size = left.type.size or right.type.size
+        if right.type.size not in (None, size):
+            raise SyntaxError(f"{left.type} does not fit {right.type}")
         blocks = []
         for op in (left, right):
             if op.type.size is None:
