@@ -52,7 +52,12 @@ def test_blocks_of_different_sizes() -> None:
     for left, right in ((8, 16), (1024, 8)):
         for element in ("i32", "!tt.ptr<f32>"):
             _, call = kernel_of(Type(element, left), Type("i32", right))
-            call.raises(SyntaxError, because="real Triton refuses it too: which element would meet which?")
+            try:
+                got = call()
+            except SyntaxError:
+                continue
+            types = [str(op.type) for op in got]
+            call.fail("SyntaxError", types, because="real Triton refuses it too: which element would meet which?")
 
 
 @given(st.sampled_from(sorted(OPERATORS)), st.booleans(), st.integers(-9, 9))
