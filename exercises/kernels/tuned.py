@@ -40,7 +40,7 @@ def reads_from_shared(config: Any, itemsize: int, capability: int) -> bool:
 
 
 def shared_memory(config: Any, itemsize: int, capability: int) -> int:
-    """How many bytes of shared memory a product of tiles needs, (BLOCK_M, BLOCK_K) by (BLOCK_K, BLOCK_N).
+    """How many bytes of shared memory a product of tiles of floats needs, (BLOCK_M, BLOCK_K) by (BLOCK_K, BLOCK_N).
 
     `num_stages` pairs of tiles are in work at a time: while one is multiplied, the next ones are loaded. Each that is
     loaded is in shared memory. The one that is multiplied is there as well if the GPU `reads_from_shared`; otherwise it

@@ -18,7 +18,7 @@ def time(questions: Sequence[Question]) -> list[tuple[Any, int]]:
     return [(answer["result"], answer["runs"]) for answer in triton.insist_on("frontend", requests, SECONDS)]
 
 
-def play(scenarios: Sequence[dict[str, Any]]) -> list[Any]:
-    """What becomes of scenarios with real Triton's decorators."""
-    requests = [{"do": "tuning.play", "scenario": scenario} for scenario in scenarios]
+def play(scenarios: Sequence[dict[str, Any]], story: str = "launches") -> list[Any]:
+    """Stories of scenarios with real Triton's decorators."""
+    requests = [{"do": "tuning.play", "scenario": scenario, "story": story} for scenario in scenarios]
     return [answer["story"] for answer in triton.insist_on("frontend", requests, SECONDS)]

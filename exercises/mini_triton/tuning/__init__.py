@@ -6,7 +6,7 @@ that can be launched (`runtime/`). Out: milliseconds, choices, tables.
 Yours, in reading order, with their tasks:
 
     measuring.py   milliseconds of a function, `do_bench` (11.1)
-    autotuner.py   trials of configurations that leave no trace (11.2), the fastest one (11.3), fewer trials (11.4)
+    autotuner.py   a trial that leaves no trace (11.2), fewer trials (11.3), the fastest configuration (11.4)
     reports.py     a benchmark over many sizes, as a table and as files, `perf_report` (11.5)
     occupancy.py   how many warps a multiprocessor can hold, and because of what not more (11.6)
 

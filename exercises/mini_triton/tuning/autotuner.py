@@ -154,6 +154,19 @@ class Autotuner(KernelInterface):
         # Task 11.2: `self.nargs` has the positional arguments by name. `self.fn.run(*args, **keywords)` launches.
         raise NotImplementedError("Task 11.2: A trial")
 
+    # --- fewer trials
+
+    def prune_configs(self, kwargs: Mapping[str, Any]) -> list[Config]:
+        """The configurations that are worth a trial for a launch with these keywords.
+
+        First `early_config_prune(configs, named_arguments, **kwargs)` picks some; `AutotunerError` if it leaves none.
+        Then, if there are more than `top_k`, `perf_model(**arguments)` estimates the time of each from all arguments,
+        its own among them, and those with the `top_k` lowest estimates remain, in this order. A float up to 1.0 is a
+        share of all configurations, at least one; what is neither an int nor such a float raises `TypeError`.
+        """
+        # Task 11.3: `self.configs_top_k` is `top_k`. Without a hook its step is left out.
+        raise NotImplementedError("Task 11.3: Fewer trials")
+
     # --- the choice
 
     def key_of(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -164,8 +177,8 @@ class Autotuner(KernelInterface):
         are not among them are left out. For `key=["n"]`, a float32 tensor x and n = 100: `(100, "torch.float32",
         "cpu")`.
         """
-        # Task 11.3: `self.arg_names` are the kernel's own. `device_of` tells the device. Dtypes are texts.
-        raise NotImplementedError("Task 11.3: The choice")
+        # Task 11.4: `self.arg_names` are the kernel's own. `device_of` tells the device. Dtypes are texts.
+        raise NotImplementedError("Task 11.4: The choice")
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """What the benchmark says of a configuration, or `NEVER` if it is `UNFIT`; `self.failures` has the error then.
@@ -173,8 +186,8 @@ class Autotuner(KernelInterface):
         Raises `ValueError` with their names for compile-time values that the launch sets as well. Other errors of a
         trial are the kernel's: they are raised.
         """
-        # Task 11.3: `self.do_bench(function, quantiles=QUANTILES)` calls a function without parameters several times.
-        raise NotImplementedError("Task 11.3: The choice")
+        # Task 11.4: `self.do_bench(function, quantiles=QUANTILES)` calls a function without parameters several times.
+        raise NotImplementedError("Task 11.4: The choice")
 
     def choose(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
         """The fastest of these configurations; of equals the first.
@@ -182,8 +195,8 @@ class Autotuner(KernelInterface):
         `self.configs_timings` has the time of each afterwards, `self.failures` the error of each that cannot run. If
         none can, raises `AutotunerError`.
         """
-        # Task 11.3: `explain_failures` is the message.
-        raise NotImplementedError("Task 11.3: The choice")
+        # Task 11.4: `explain_failures` is the message.
+        raise NotImplementedError("Task 11.4: The choice")
 
     def launch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Launch with the fastest configuration, and return what that returns.
@@ -191,9 +204,9 @@ class Autotuner(KernelInterface):
         A tuner with a single configuration tries nothing. Others `tune` once for each key, and `self.cache` remembers
         the choice. `self.best_config` is the configuration that was taken.
         """
-        # Task 11.3: `self.tune(key, args, kwargs)` is the choice for a key that is new. A `pre_hook` of the
+        # Task 11.4: `self.tune(key, args, kwargs)` is the choice for a key that is new. A `pre_hook` of the
         # configuration is called, with all arguments, before the launch.
-        raise NotImplementedError("Task 11.3: The choice")
+        raise NotImplementedError("Task 11.4: The choice")
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """The same for arguments as a launch has them. (Given.)"""
@@ -227,19 +240,6 @@ class Autotuner(KernelInterface):
     def do_bench(self) -> Callable[..., Any]:
         """What times configurations: the user's benchmark, or that of the device where the arguments are. (Given.)"""
         return self.bench or benchmarker_for(self.nargs)
-
-    # --- fewer trials
-
-    def prune_configs(self, kwargs: Mapping[str, Any]) -> list[Config]:
-        """The configurations that are worth a trial for a launch with these keywords.
-
-        First `early_config_prune(configs, named_arguments, **kwargs)` picks some; `AutotunerError` if it leaves none.
-        Then, if there are more than `top_k`, `perf_model(**arguments)` estimates the time of each from all arguments,
-        its own among them, and those with the `top_k` lowest estimates remain, in this order. A float up to 1.0 is a
-        share of all configurations, at least one; what is neither an int nor such a float raises `TypeError`.
-        """
-        # Task 11.4: `self.configs_top_k` is `top_k`. Without a hook its step is left out.
-        raise NotImplementedError("Task 11.4: Fewer trials")
 
     def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
         """Compile for all configurations, and run nothing. (Given.)"""
@@ -301,8 +301,8 @@ class Heuristics(KernelInterface):
         Each function gets a dictionary of all arguments by name: positional ones, keywords, and the values computed
         before. A computed value takes the place of a keyword.
         """
-        # Task 11.4: `self.arg_names` are the names of positional arguments.
-        raise NotImplementedError("Task 11.4: Fewer trials")
+        # Task 11.3: `self.arg_names` are the names of positional arguments.
+        raise NotImplementedError("Task 11.3: Fewer trials")
 
 
 def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:

@@ -175,6 +175,38 @@ class Autotuner(KernelInterface):
         self.post_hook(arguments, exception=None)
         # [end]
 
+    # --- fewer trials
+
+    def prune_configs(self, kwargs: Mapping[str, Any]) -> list[Config]:
+        """The configurations that are worth a trial for a launch with these keywords.
+
+        First `early_config_prune(configs, named_arguments, **kwargs)` picks some; `AutotunerError` if it leaves none.
+        Then, if there are more than `top_k`, `perf_model(**arguments)` estimates the time of each from all arguments,
+        its own among them, and those with the `top_k` lowest estimates remain, in this order. A float up to 1.0 is a
+        share of all configurations, at least one; what is neither an int nor such a float raises `TypeError`.
+        """
+        # [task 11.3] `self.configs_top_k` is `top_k`. Without a hook its step is left out.
+        configs = list(self.configs)
+        if self.early_config_prune:
+            configs = list(self.early_config_prune(configs, self.nargs, **kwargs))
+            if not configs:
+                raise AutotunerError(
+                    "No valid autotuner configs after pruning. `early_config_prune` should return at least one config."
+                )
+        if self.perf_model:
+            count = self.configs_top_k
+            if isinstance(count, float) and count <= 1.0:
+                count = max(1, int(len(self.configs) * count))
+            elif not isinstance(count, int):
+                raise TypeError("top_k must be an int, or a float that is at most 1.0")
+            if len(configs) > count:
+                estimates = {
+                    config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs()) for config in configs
+                }
+                configs = sorted(estimates, key=lambda config: estimates[config])[:count]
+        return configs
+        # [end]
+
     # --- the choice
 
     def key_of(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -185,7 +217,7 @@ class Autotuner(KernelInterface):
         are not among them are left out. For `key=["n"]`, a float32 tensor x and n = 100: `(100, "torch.float32",
         "cpu")`.
         """
-        # [task 11.3] `self.arg_names` are the kernel's own. `device_of` tells the device. Dtypes are texts.
+        # [task 11.4] `self.arg_names` are the kernel's own. `device_of` tells the device. Dtypes are texts.
         own = {name: value for name, value in arguments.items() if name in self.arg_names}
         values = [own[name] for name in self.keys if name in own]
         return *values, *[str(value.dtype) for value in own.values() if hasattr(value, "dtype")], device_of(own)
@@ -197,7 +229,7 @@ class Autotuner(KernelInterface):
         Raises `ValueError` with their names for compile-time values that the launch sets as well. Other errors of a
         trial are the kernel's: they are raised.
         """
-        # [task 11.3] `self.do_bench(function, quantiles=QUANTILES)` calls a function without parameters several times.
+        # [task 11.4] `self.do_bench(function, quantiles=QUANTILES)` calls a function without parameters several times.
         if conflicts := kwargs.keys() & config.kwargs.keys():
             raise ValueError(
                 f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
@@ -216,7 +248,7 @@ class Autotuner(KernelInterface):
         `self.configs_timings` has the time of each afterwards, `self.failures` the error of each that cannot run. If
         none can, raises `AutotunerError`.
         """
-        # [task 11.3] `explain_failures` is the message.
+        # [task 11.4] `explain_failures` is the message.
         self.failures = {}
         self.configs_timings = {config: self.time(config, args, kwargs) for config in configs}
         able = [config for config in self.configs_timings if config not in self.failures]
@@ -231,7 +263,7 @@ class Autotuner(KernelInterface):
         A tuner with a single configuration tries nothing. Others `tune` once for each key, and `self.cache` remembers
         the choice. `self.best_config` is the configuration that was taken.
         """
-        # [task 11.3] `self.tune(key, args, kwargs)` is the choice for a key that is new. A `pre_hook` of the
+        # [task 11.4] `self.tune(key, args, kwargs)` is the choice for a key that is new. A `pre_hook` of the
         # configuration is called, with all arguments, before the launch.
         config = self.configs[0]
         if len(self.configs) > 1:
@@ -278,38 +310,6 @@ class Autotuner(KernelInterface):
     def do_bench(self) -> Callable[..., Any]:
         """What times configurations: the user's benchmark, or that of the device where the arguments are. (Given.)"""
         return self.bench or benchmarker_for(self.nargs)
-
-    # --- fewer trials
-
-    def prune_configs(self, kwargs: Mapping[str, Any]) -> list[Config]:
-        """The configurations that are worth a trial for a launch with these keywords.
-
-        First `early_config_prune(configs, named_arguments, **kwargs)` picks some; `AutotunerError` if it leaves none.
-        Then, if there are more than `top_k`, `perf_model(**arguments)` estimates the time of each from all arguments,
-        its own among them, and those with the `top_k` lowest estimates remain, in this order. A float up to 1.0 is a
-        share of all configurations, at least one; what is neither an int nor such a float raises `TypeError`.
-        """
-        # [task 11.4] `self.configs_top_k` is `top_k`. Without a hook its step is left out.
-        configs = list(self.configs)
-        if self.early_config_prune:
-            configs = list(self.early_config_prune(configs, self.nargs, **kwargs))
-            if not configs:
-                raise AutotunerError(
-                    "No valid autotuner configs after pruning. `early_config_prune` should return at least one config."
-                )
-        if self.perf_model:
-            count = self.configs_top_k
-            if isinstance(count, float) and count <= 1.0:
-                count = max(1, int(len(self.configs) * count))
-            elif not isinstance(count, int):
-                raise TypeError("top_k must be an int, or a float that is at most 1.0")
-            if len(configs) > count:
-                estimates = {
-                    config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs()) for config in configs
-                }
-                configs = sorted(estimates, key=lambda config: estimates[config])[:count]
-        return configs
-        # [end]
 
     def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
         """Compile for all configurations, and run nothing. (Given.)"""
@@ -371,7 +371,7 @@ class Heuristics(KernelInterface):
         Each function gets a dictionary of all arguments by name: positional ones, keywords, and the values computed
         before. A computed value takes the place of a keyword.
         """
-        # [task 11.4] `self.arg_names` are the names of positional arguments.
+        # [task 11.3] `self.arg_names` are the names of positional arguments.
         named = dict(zip(self.arg_names, args, strict=False))
         for name, compute in self.values.items():
             kwargs[name] = compute({**named, **kwargs})

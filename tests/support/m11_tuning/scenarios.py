@@ -10,7 +10,7 @@ call of a hook, a heuristic, a model, the benchmark or the toy: with what, and w
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 Scenario = dict[str, Any]
@@ -160,28 +160,52 @@ class Player:
         self.tell("model", arguments)
         return self.scenario["estimates"][str(arguments["BLOCK"])]
 
-    # --- the story
+    # --- the stories
 
-    def play(self) -> Story:
-        """All launches of the scenario, one after the other, each on new memory."""
+    def arguments(self) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+        """The arguments of all launches, by position and by name, each with new memory."""
         import torch
 
-        kernel = self.kernel()
         for launch in self.scenario["launches"]:
             dtype = getattr(torch, launch["dtype"])
-            x, y = torch.arange(LENGTH, dtype=dtype), torch.ones(LENGTH, dtype=dtype)
-            values = [x, y, launch["n"], launch["m"]]
+            memory = [torch.arange(LENGTH, dtype=dtype), torch.ones(LENGTH, dtype=dtype)]
+            values = [*memory, launch["n"], launch["m"]]
             named = dict(zip(PARAMETERS, values, strict=False))
             split = launch["positional"]
-            keywords = dict(list(named.items())[split:])
+            yield values[:split], dict(list(named.items())[split:]) | launch["extra"]
+
+    def launches(self) -> None:
+        """All launches, one after the other."""
+        kernel = self.kernel()
+        for args, kwargs in self.arguments():
             try:
-                result = kernel[(1,)](*values[:split], **keywords, **launch["extra"])
-                self.tell("launched", result, x, y)
+                self.tell("launched", kernel[(1,)](*args, **kwargs), args, kwargs)
             except Exception as error:
                 self.tell("failed", error)
-            best = self.best(kernel)
-            self.tell("best", best)
-        return self.story
+            self.tell("best", self.best(kernel))
+
+    def trials(self, attempt: Callable[..., None]) -> None:
+        """A trial of each configuration for each launch."""
+        tuner = self.tuned(self)
+        for args, kwargs in self.arguments():
+            tuner.nargs = dict(zip(PARAMETERS, args, strict=False))
+            for config in tuner.configs:
+                self.tell("trial", config)
+                try:
+                    attempt(tuner, config, args, kwargs)
+                except Exception as error:
+                    self.tell("failed", error)
+                self.tell("after", args, kwargs)
+
+    def prunings(self) -> None:
+        """What is left of the configurations for each launch."""
+        tuner = self.tuned(self)
+        for args, kwargs in self.arguments():
+            tuner.nargs = dict(zip(PARAMETERS, args, strict=False))
+            try:
+                self.tell("left", tuner.prune_configs(kwargs))
+            except Exception as error:
+                self.tell("failed", error)
 
     def best(self, kernel: Any) -> Any:
         """What the tuner says that it took last."""
@@ -194,9 +218,17 @@ def toy() -> None:
     """The name of a kernel."""
 
 
-def play(triton: Any, scenario: Scenario) -> Story:
-    """The story of a scenario with these decorators: a list of what happened, in order."""
-    return Player(triton, scenario).play()
+def play(triton: Any, scenario: Scenario, story: str = "launches", *ways: Callable[..., None]) -> Story:
+    """A story of a scenario with these decorators: a list of what happened, in order."""
+    player = Player(triton, scenario)
+    getattr(player, story)(*ways)
+    return player.story
+
+
+def simple(scenario: Scenario) -> Scenario:
+    """The scenario without what later tasks bring: pruning and heuristics."""
+    launches = [launch | {"extra": {}} for launch in scenario["launches"]]
+    return scenario | {"early": None, "estimates": None, "decorators": ["tuned"], "launches": launches}
 
 
 def draw(seed: int) -> Scenario:
@@ -266,9 +298,15 @@ def launch(chance: random.Random) -> dict[str, Any]:
     }
 
 
-def all_fail(scenario: Scenario) -> bool:
-    """Whether none of the configurations can run for some launch: real Triton takes the first of them then."""
-    return any(
-        all(fates[SIZES.index(launch["n"])]["error"] in ERRORS[:2] for fates in scenario["fates"].values())
-        for launch in scenario["launches"]
-    )
+def told_alike(ours: Story, theirs: Story) -> bool:
+    """Whether two stories are the same up to where none of the configurations can run.
+
+    Then real Triton launches the first of them, which fails; we raise an error that names all.
+    """
+    if ours == theirs:
+        return True
+    end = next((number for number, event in enumerate(ours) if event == ["failed", "AutotunerError"]), None)
+    if end is None or ours[:end] != theirs[:end]:
+        return False
+    failed = next(event for event in theirs[end:] if event[0] in ("failed", "launched"))
+    return failed[0] == "failed" and failed[1] in ERRORS[:2]

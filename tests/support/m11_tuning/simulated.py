@@ -38,7 +38,10 @@ class Event:
 class Device:
     """A driver, and the interface of its device."""
 
-    def __init__(self) -> None:
+    def __init__(self, flush: float = FLUSH, launch: float = LAUNCH) -> None:
+        self.flush, self.launch = flush, launch
+        self.launches = 0
+        self.waits: list[int] = []  # how many launches there were before each `synchronize()`
         self.now = 0.0  # of the host
         self.free = 0.0  # when the device has worked through its queue
         self.cold = True
@@ -56,7 +59,7 @@ class Device:
 
     def clear_cache(self, cache: object) -> None:
         assert cache is self.token, "clear_cache gets what get_empty_cache_for_benchmark returned"
-        self.queue(FLUSH)
+        self.queue(self.flush)
         self.cold = True
 
     def Event(self, enable_timing: bool = False) -> Event:  # noqa: N802
@@ -64,6 +67,7 @@ class Device:
         return Event(self)
 
     def synchronize(self) -> None:
+        self.waits.append(self.launches)
         self.now = max(self.now, self.free)
 
 
@@ -80,7 +84,8 @@ class Function:
 
     def __call__(self) -> None:
         device = self.device
-        device.now += LAUNCH if self.runs else COMPILE
+        device.launches += 1
+        device.now += device.launch if self.runs else COMPILE
         taken = self.times[self.runs % len(self.times)] + (self.cold if device.cold else 0.0)
         for tensor in self.gradients:
             taken += 0.0 if tensor.grad is None else self.accumulate
