@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -268,10 +270,11 @@ def test_results_are_kept_on_disk() -> None:
     assert len(timed) > tried, "another key is tried"
 
 
-def test_it_is_told_what_became_of_each(capsys: pytest.CaptureFixture[str]) -> None:
-    with mock.patch.dict(os.environ, {"MINI_TRITON_PRINT_AUTOTUNING": "1"}):
+def test_it_is_told_what_became_of_each() -> None:
+    printed = io.StringIO()
+    with mock.patch.dict(os.environ, {"MINI_TRITON_PRINT_AUTOTUNING": "1"}), contextlib.redirect_stdout(printed):
         count(do_bench=lambda call, quantiles: call() or [0.25, 0.2, 0.3])[programs](np.zeros(99, np.float32), 99)
-    said = capsys.readouterr().out
+    said = printed.getvalue()
     for words in ("count", "0.2500 ms  BLOCK: 16", "<- the fastest", "cannot run  BLOCK: 32", "static_assert"):
         assert words in said, f"MINI_TRITON_PRINT_AUTOTUNING=1 prints {words!r}, but it printed\n{said}"
 

@@ -294,7 +294,7 @@ def launch(chance: random.Random) -> dict[str, Any]:
         "m": chance.choice((1, 2)),
         "dtype": chance.choice(DTYPES),
         "positional": chance.randint(0, 4),
-        "extra": extra | ({"BLOCK": 4} if chance.random() < 0.03 else {}),
+        "extra": extra,
     }
 
 
