@@ -117,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     answers = ask()
     if parser.parse_args(arguments).check:
         differing = [answer for answer in answers if answer not in load()]
-        print(*differing or ["the same"], sep="\n")
+        print("\n".join(map(str, differing)) or "the same")
         return 1 if differing else 0
     rows = ",\n".join(f"  {json.dumps(answer)}" for answer in answers)
     FILE.write_text(f'{{\n "version": "{triton.version()}",\n "answers": [\n{rows}\n ]\n}}\n', encoding="utf-8")

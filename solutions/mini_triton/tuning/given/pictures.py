@@ -56,9 +56,10 @@ def plot(report: Report, folder: Path | None, show: bool) -> None:
 def heat_map(cells: Sequence[Cell], across: str) -> str:
     """A sweep as a table in HTML: the values of one name from left to right, all others from top to bottom."""
     columns = list(dict.fromkeys(cell.choice[across] for cell in cells))
+    changing = [name for name in cells[0].choice if len({cell.choice[name] for cell in cells}) > 1]
     rows: dict[tuple[tuple[str, Any], ...], dict[Any, Cell]] = {}
     for cell in cells:
-        others = tuple((name, value) for name, value in cell.choice.items() if name != across)
+        others = tuple((name, value) for name, value in cell.choice.items() if name in changing and name != across)
         rows.setdefault(others, {})[cell.choice[across]] = cell
     lines = [f"<tr><th></th>{''.join(f'<th>{escape(across)} {column}</th>' for column in columns)}</tr>"]
     for others, found in rows.items():

@@ -118,7 +118,7 @@ class Autotuner:
 
 class Heuristics:
     def run(self, *args, **kwargs):
-        arguments = dict(zip(self.arg_names, args))
+        arguments = dict(zip(self.arg_names, args, strict=False))
         arguments.update(kwargs)
         for name in self.values:
             arguments[name] = kwargs[name] = self.values[name](dict(arguments))

@@ -13,7 +13,8 @@ def places(benchmark):
 
 def collect(fn, benchmark, options):
     def point(x, line):
-        arguments = {**dict(zip(benchmark.x_names, x)), benchmark.line_arg: line, **benchmark.args, **options}
+        named = dict(zip(benchmark.x_names, x, strict=True))
+        arguments = {**named, benchmark.line_arg: line, **benchmark.args, **options}
         match fn(**arguments):
             case (value, low, high):
                 return Point(value, low, high)
