@@ -126,13 +126,16 @@ def test_copies_are_forgotten() -> None:
 def test_hooks_of_the_user() -> None:
     """They take the place of `prepare` and `restore`, and get all arguments."""
     events: list[Any] = []
-    hooks = {
-        "pre_hook": lambda arguments, reset_only=False: events.append(("before", dict(arguments))),
-        "post_hook": lambda arguments, exception: events.append(("after", arguments["BLOCK"], exception)),
-    }
+
+    def before(arguments: Any, reset_only: bool = False) -> None:
+        events.append(("before", dict(arguments)))
+
+    def after(arguments: Any, exception: Exception | None) -> None:
+        events.append(("after", arguments["BLOCK"], exception))
+
     toy = Toy()
     config = Config({"BLOCK": 16}, num_warps=8, pre_hook=lambda arguments: events.append("of the configuration"))
-    call = tried(tuner(toy, **hooks), memory("array", 1), memory("array", 2), config)
+    call = tried(tuner(toy, pre_hook=before, post_hook=after), memory("array", 1), memory("array", 2), config)
     call.succeeds()
     names = [sorted(events[1][1]) if len(events) > 1 else None]
     expected = sorted(["x", "y", "n", "BLOCK", "num_warps", "num_ctas", "num_stages"])

@@ -73,9 +73,12 @@ def test_estimates(estimates: list[int], top: int) -> None:
 
 def test_what_a_model_gets() -> None:
     seen: list[Any] = []
-    pruned([16, 32, 64], {"flag": True}, perf_model=lambda **given: seen.append(given) or 1.0, top_k=2).returns(
-        [16, 32]
-    )
+
+    def model(**given: Any) -> float:
+        seen.append(given)
+        return 1.0
+
+    pruned([16, 32, 64], {"flag": True}, perf_model=model, top_k=2).returns([16, 32])
     options = {"num_warps": 4, "num_ctas": 1, "num_stages": 3}
     expected = [{"x": "memory", "n": 100, "flag": True, "BLOCK": block} | options for block in (16, 32, 64)]
     assert seen == expected, f"perf_model gets all arguments, as keywords\n  expected  {expected}\n  got       {seen}"

@@ -86,6 +86,7 @@ def test_the_key_knows_the_device() -> None:
         dtype, is_cuda = "torch.float32", True
 
     key(Toy({16: 1}).tuner(["n"]), x=OnGpu(), n=5).returns((5, "torch.float32", "cuda"))
+    key(Toy({16: 1}).tuner(["n"]), x=np.zeros(2), n=5, backend="numba").returns((5, "float64", "cpu, numba"))
 
 
 # --- one configuration

@@ -94,6 +94,16 @@ def test_the_roof(intensity: float, expected: float) -> None:
 # --- kernels
 
 
+def heads() -> list[Any]:
+    """The same for queries, keys and values."""
+    return [random(1, 2, 70, 32)] * 3
+
+
+def attended(kernel: Any) -> Any:
+    q, k, v = heads()
+    return flash_attention.attention(q, k, v, kernel=kernel)[0]
+
+
 def random(*shape: int) -> Any:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(sum(shape)))
 
@@ -103,7 +113,7 @@ LAUNCHES = {
     "dropout": lambda kernel: dropout.dropout(random(3001), 0.25, 7, kernel=kernel),
     "online_softmax": lambda kernel: softmax.softmax(random(5, 1300), kernel=kernel),
     "matmul": lambda kernel: matmul.matmul(random(70, 130), random(130, 90), kernel=kernel),
-    "attention": lambda kernel: flash_attention.attention(*[random(1, 2, 70, 32)] * 3, kernel=kernel)[0],
+    "attention": attended,
     "conv2d": lambda kernel: conv2d.conv2d(random(2, 5, 9, 9), random(12, 5, 3, 3), padding=1, kernel=kernel),
 }
 PLAIN = {
@@ -111,7 +121,7 @@ PLAIN = {
     "dropout": lambda: dropout.dropout(random(3001), 0.25, 7),
     "online_softmax": lambda: random(5, 1300).softmax(1),
     "matmul": lambda: random(70, 130) @ random(130, 90),
-    "attention": lambda: torch.nn.functional.scaled_dot_product_attention(*[random(1, 2, 70, 32)] * 3),
+    "attention": lambda: torch.nn.functional.scaled_dot_product_attention(*heads()),
     "conv2d": lambda: torch.nn.functional.conv2d(random(2, 5, 9, 9), random(12, 5, 3, 3), padding=1),
 }
 

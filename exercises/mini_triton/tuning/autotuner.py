@@ -177,7 +177,8 @@ class Autotuner(KernelInterface):
         are not among them are left out. For `key=["n"]`, a float32 tensor x and n = 100: `(100, "torch.float32",
         "cpu")`.
         """
-        # Task 11.4: `self.arg_names` are the kernel's own. `device_of` tells the device. Dtypes are texts.
+        # Task 11.4: `self.arg_names` are the kernel's own. `device_of` tells the device of all arguments. Dtypes are
+        # texts.
         raise NotImplementedError("Task 11.4: The choice")
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

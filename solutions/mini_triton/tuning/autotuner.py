@@ -217,10 +217,11 @@ class Autotuner(KernelInterface):
         are not among them are left out. For `key=["n"]`, a float32 tensor x and n = 100: `(100, "torch.float32",
         "cpu")`.
         """
-        # [task 11.4] `self.arg_names` are the kernel's own. `device_of` tells the device. Dtypes are texts.
+        # [task 11.4] `self.arg_names` are the kernel's own. `device_of` tells the device of all arguments. Dtypes are
+        # texts.
         own = {name: value for name, value in arguments.items() if name in self.arg_names}
         values = [own[name] for name in self.keys if name in own]
-        return *values, *[str(value.dtype) for value in own.values() if hasattr(value, "dtype")], device_of(own)
+        return *values, *[str(value.dtype) for value in own.values() if hasattr(value, "dtype")], device_of(arguments)
         # [end]
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ import numpy as np
 from mini_triton.errors import TritonError
 from mini_triton.given import driver
 from mini_triton.runtime.arguments import is_descriptor, is_memory
+from mini_triton.runtime.jit import BACKEND
+from mini_triton.runtime.options import DEFAULTS
 from mini_triton.tuning.given.results import jit_function
 
 if TYPE_CHECKING:
@@ -39,13 +42,18 @@ def put_back(memory: Any, copy: Any) -> None:
 
 
 def device_of(arguments: Mapping[str, Any]) -> str:
-    """Where a launch with these arguments runs: "cuda" if memory is on a GPU, otherwise "cpu"."""
-    return "cuda" if any(getattr(value, "is_cuda", False) for value in arguments.values()) else "cpu"
+    """Where a launch with these arguments runs: "cuda" if memory is on a GPU, otherwise "cpu".
+
+    With another back end than the device's usual one, "cpu, numba".
+    """
+    device = "cuda" if any(getattr(value, "is_cuda", False) for value in arguments.values()) else "cpu"
+    backend = arguments.get("backend") or os.environ.get(BACKEND) or DEFAULTS.backend
+    return device if backend == DEFAULTS.backend else f"{device}, {backend}"
 
 
 def benchmarker_for(arguments: Mapping[str, Any]) -> Any:
     """`do_bench` on the device on which a launch with these arguments runs."""
-    return (driver.active if device_of(arguments) == "cuda" else driver.cpu).get_benchmarker()
+    return (driver.active if device_of(arguments).startswith("cuda") else driver.cpu).get_benchmarker()
 
 
 @contextmanager

@@ -47,8 +47,8 @@ def entry_for(tuner: Autotuner, key: tuple[Any, ...], configs: Sequence[Config])
 
 
 def machine(device: str) -> str:
-    """What the times of a kernel depend on beside the kernel: this GPU or this CPU."""
-    if device != "cuda":
+    """What the times of a kernel depend on beside the kernel: this GPU or this CPU. `device` is the key's."""
+    if not device.startswith("cuda"):
         return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
     import torch
 

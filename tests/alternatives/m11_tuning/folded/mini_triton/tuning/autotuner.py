@@ -71,7 +71,7 @@ class Autotuner:
             if name in known:
                 key.append(known[name])
         key.extend(str(value.dtype) for value in known.values() if getattr(value, "dtype", None) is not None)
-        key.append(device_of(known))
+        key.append(device_of(arguments))
         return tuple(key)
 
     def time(self, config, args, kwargs):
