@@ -45,7 +45,6 @@ def measure(
     # [task 11.1] While runs are timed, nothing may wait for the device: its queue must never run empty.
     interface, cache = device.get_device_interface(), device.get_empty_cache_for_benchmark()
     fn()
-    interface.synchronize()
     start, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
     start.record()
     for _ in range(ESTIMATES):
