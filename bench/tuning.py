@@ -146,7 +146,7 @@ def page(folder: Path, results: Sequence[Result], heat: str) -> Path:
     if pictures.can_draw():
         points = [(r.case.name, r.case.operations / r.case.bytes, r.case.operations / r.tuned * 1e3) for r in results]
         peak, bandwidth = measured_peak(), measured_bandwidth()
-        roof = [(f"{peak / 1e12:.1f} TFLOP/s, {bandwidth / 1e9:.0f} GB/s, as measured",
+        roof = [(f"{peak / 1e9:.0f} GFLOP/s, {bandwidth / 1e9:.0f} GB/s: PyTorch's matmul and copy",
                  lambda intensity: tuned.attainable(intensity, peak, bandwidth))]  # fmt: skip
         pictures.scatter(folder / "roof.png", roof, points)
         sections.append('<h2>The roof</h2><p><img src="roof.png" alt="operations per second by intensity"></p>')

@@ -171,6 +171,31 @@ def test_a_tuner_keeps_no_memory(kernels: dict[str, Any]) -> None:
     assert not tuner.nargs
 
 
+def test_the_benchmark_is_that_of_the_device() -> None:
+    class OnGpu:
+        is_cuda = True
+
+    used: list[str] = []
+
+    class Device:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def get_benchmarker(self) -> Any:
+            return self.bench
+
+        def bench(self, call: Any, quantiles: Any) -> float:
+            used.append(self.name)
+            return 1.0
+
+    kernel = mock.Mock(arg_names=["x", "BLOCK"], fn=test_a_heat_map, spec=["run", "arg_names", "fn"])
+    tuner = triton.autotune([Config({"BLOCK": 16}), Config({"BLOCK": 32})], [])(kernel)
+    with mock.patch.object(driver, "active", Device("cuda")), mock.patch.object(driver, "cpu", Device("cpu")):
+        tuner[(1,)](x=OnGpu())
+        tuner[(1,)](np.zeros(3))
+    assert used == ["cuda", "cuda", "cpu", "cpu"]
+
+
 def test_warming_up_compiles_all(kernels: dict[str, Any]) -> None:
     tuner = triton.autotune([Config({"BLOCK": 16}), Config({"BLOCK": 32})], [])(kernels["large"])
     compiled = tuner.warmup(np.float32, grid=(1,))

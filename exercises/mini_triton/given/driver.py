@@ -38,6 +38,11 @@ class Driver:
         """Where Triton keeps `get_device_properties`."""
         return self
 
+    def get_device_properties(self, device: int) -> dict[str, int]:
+        """Numbers of multiprocessors and registers, bytes of shared memory, lanes of a warp; of a GPU also kHz and bits
+        of its memory."""
+        raise NotImplementedError
+
     def get_device_interface(self) -> Any:
         """A namespace with `synchronize()` and `Event(enable_timing=True)`."""
         raise NotImplementedError
@@ -78,7 +83,6 @@ class CudaDriver(Driver):
         return _cuda()
 
     def get_device_properties(self, device: int) -> dict[str, int]:
-        """Numbers of multiprocessors and registers, bytes of shared memory, lanes of a warp, kHz and bits of memory."""
         properties = _cuda().get_device_properties(device)
         return {
             "multiprocessor_count": properties.multi_processor_count,

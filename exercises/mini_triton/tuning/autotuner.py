@@ -108,7 +108,7 @@ class Autotuner(KernelInterface):
         self.base_fn = innermost(fn)
         self.arg_names = list(arg_names)
         self.configs = list(configs or [Config({})])
-        self.keys = list(key)
+        self.keys = list(key or ())
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
         self.restore_copies: dict[str, Any] = {}  # during a trial: what `restore_value` names, as it was before
@@ -124,6 +124,7 @@ class Autotuner(KernelInterface):
         self.cache_results = cache_results or results.are_kept()
         self.cache: dict[tuple[Any, ...], Config] = {}  # the fastest configuration by key
         self.nargs: dict[str, Any] = {}  # the positional arguments of a launch by name
+        self.all_arguments: dict[str, Any] = {}  # and its keywords
         self.best_config: Config | None = None  # of the last launch
         self.configs_timings: dict[Config, Any] = {}  # of the last trials
         self.failures: dict[Config, Exception] = {}  # why configurations could not run then
@@ -212,10 +213,11 @@ class Autotuner(KernelInterface):
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """The same for arguments as a launch has them. (Given.)"""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
+        self.all_arguments = {**self.nargs, **kwargs}
         try:
             return self.launch(args, kwargs)
         finally:
-            self.nargs = {}  # which would keep memory that nobody needs
+            self.nargs, self.all_arguments = {}, {}  # which would keep memory that nobody needs
 
     def tune(self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
         """The choice for a key: one that is on disk, or made by trials. (Given.)
@@ -240,7 +242,7 @@ class Autotuner(KernelInterface):
     @property
     def do_bench(self) -> Callable[..., Any]:
         """What times configurations: the user's benchmark, or that of the device where the arguments are. (Given.)"""
-        return self.bench or benchmarker_for(self.nargs)
+        return self.bench or benchmarker_for(self.all_arguments)
 
     def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
         """Compile for all configurations, and run nothing. (Given.)"""

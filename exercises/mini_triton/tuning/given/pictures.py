@@ -18,7 +18,8 @@ body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .75rem; text-align: right; border-bottom: 1px solid #8884; }
 th { font-weight: 600; }
-img { max-width: 100%; background: white; }
+pre, p { overflow-x: auto; }
+img, svg { max-width: 100%; background: white; }
 .cell { color: black; text-align: center; }
 """
 
@@ -99,11 +100,11 @@ def scatter(
     highest = max(x for _, x, _ in points) * 2
     xs = [lowest * (highest / lowest) ** (i / 200) for i in range(201)]
     for name, roof in lines:
-        axes.plot(xs, [roof(x) for x in xs], label=name)
+        axes.plot(xs, [roof(x) / 1e9 for x in xs], label=name)
     for name, x, y in points:
-        axes.plot(x, y, "o", color="black", markersize=4)
-        axes.annotate(name, (x, y), textcoords="offset points", xytext=(5, 3), fontsize=8)
-    axes.set(xscale="log", yscale="log", xlabel="operations per byte", ylabel="operations per second")
+        axes.plot(x, y / 1e9, "o", color="black", markersize=4)
+        axes.annotate(name, (x, y / 1e9), textcoords="offset points", xytext=(6, -10), fontsize=9)
+    axes.set(xscale="log", yscale="log", xlabel="operations per byte", ylabel="GFLOP/s")
     axes.legend()
     figure.savefig(file, dpi=150)
     plt.close(figure)
