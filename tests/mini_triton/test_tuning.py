@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import importlib.util
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from mini_triton import errors, knobs, testing
 from mini_triton.given import driver
-from mini_triton.runtime.autotuner import Autotuner, Config, Heuristics
+from mini_triton.tuning.autotuner import Autotuner, Config, Heuristics
 from mini_triton.tuning.given import pictures
 from mini_triton.tuning.occupancy import GPUS, occupancy_of, sweep
 from mini_triton.tuning.reports import Benchmark, perf_report
@@ -79,6 +80,7 @@ def on_gpu(device: str) -> None:
 
 def test_triton_s_names() -> None:
     assert triton.autotune is triton.runtime.autotune
+    assert importlib.import_module("mini_triton.runtime.autotuner").Autotuner is Autotuner
     assert triton.runtime.Autotuner is Autotuner and triton.runtime.Heuristics is Heuristics
     assert triton.Config is Config and callable(testing.do_bench) and callable(testing.perf_report)
     assert issubclass(errors.AutotunerError, triton.TritonError)
