@@ -134,6 +134,10 @@ def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
     return compile_module(module)
 
 
+NUMPY_RUNS = "# NumPy runs this kernel: "
+"""In place of loops: what follows is the reason."""
+
+
 def generate_numba(ttir: str, _: Compilation) -> str:
     """Run the back end for Numba on the module's text: milestone 10. A comment says why, if it cannot. (Given.)"""
     from mini_triton.codegen.numba_gen.plan import Unsupported
@@ -143,7 +147,7 @@ def generate_numba(ttir: str, _: Compilation) -> str:
     try:
         return generate(parse_module(ttir))
     except Unsupported as reason:
-        return f"# NumPy runs this kernel: {reason}\n"
+        return f"{NUMPY_RUNS}{reason}\n"
 
 
 def generate_numba_cuda(ttir: str, compilation: Compilation) -> str:

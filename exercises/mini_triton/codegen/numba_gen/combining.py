@@ -78,7 +78,7 @@ def in_any_order(operation: Operation) -> tuple[str, bool]:
 def reduce(emit: ProgramEmitter, operation: Operation) -> None:
     shape, axis = shape_of(operation.operands[0].type), int(operation.attributes["axis"])  # type: ignore[arg-type]
     size, rank = shape[axis], len(shape)
-    own = [emit.arrays.get(f"work:{id(operation)}:{n}") for n in range(len(operation.operands))]
+    own = [emit.work(operation, n) for n in range(len(operation.operands))]
     rows = [mine or emit.array(operand) for mine, operand in zip(own, operation.operands, strict=True)]
     name, free = in_any_order(operation)
     rest = tuple(f"i{i}" for i in range(rank) if i != axis)
@@ -151,6 +151,7 @@ def reduce(emit: ProgramEmitter, operation: Operation) -> None:
             ]
             emit.emit(around(shape, axis, outer, level(halves)))
         emit.emit(around(shape, axis, ["<inner>"], first_of(halves)))
+    emit.give_back(own)
     emit.ready.update(v for v in operation.results if is_tensor(v))
 
 
@@ -184,7 +185,8 @@ def scan(emit: ProgramEmitter, operation: Operation) -> None:
 
 
 def dot(emit: ProgramEmitter, operation: Operation) -> None:
-    a, b = (emit.arrays.get(f"work:{id(operation)}:{n}") or emit.array(operation.operands[n]) for n in range(2))
+    own = [emit.work(operation, n) for n in range(2)]
+    a, b = (mine or emit.array(operand) for mine, operand in zip(own, operation.operands[:2], strict=True))
     c, result = operation.operands[2], operation.result
     target, shape = emit.array(result), shape_of(result.type)
     zero = emit.plan.is_zero(c)
@@ -204,6 +206,7 @@ def dot(emit: ProgramEmitter, operation: Operation) -> None:
         emit.emit(over(shape, f"{target}[{index}] = int32({before}int32({product}[{index}]))"))
     elif narrow(result.type):
         emit.emit(over(shape, f"{target}[{index}] = {number(result.type, f'{target}[{index}]')}"))
+    emit.give_back(own)
     emit.ready.add(result)
 
 

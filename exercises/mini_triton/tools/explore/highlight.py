@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from html import escape
 
-from pygments.lexer import Lexer, RegexLexer
+from pygments.lexer import Lexer, RegexLexer, inherit
 from pygments.lexers.asm import LlvmLexer
 from pygments.lexers.ptx import PtxLexer
 from pygments.lexers.python import PythonLexer
@@ -39,6 +39,12 @@ class MlirLexer(RegexLexer):
     }
 
 
+class LlirLexer(LlvmLexer):
+    """LLVM's IR, in which a struct of 128 floats is one word."""
+
+    tokens = {"root": [(r"\{ \w+(?:, \w+)* \}", Keyword.Type), inherit]}
+
+
 class SassLexer(RegexLexer):
     """NVIDIA's machine code, in words: an address, and an instruction."""
 
@@ -60,7 +66,7 @@ LEXERS: dict[str, type[Lexer]] = {
     "py": PythonLexer,
     "ttir": MlirLexer,
     "ttgir": MlirLexer,
-    "llir": LlvmLexer,
+    "llir": LlirLexer,
     "ptx": PtxLexer,
     "sass": SassLexer,
 }

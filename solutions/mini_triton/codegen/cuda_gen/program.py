@@ -88,6 +88,8 @@ class Pool(NamedTuple):
 class ThreadEmitter(ProgramEmitter):
     """Writes the function."""
 
+    reloads = False  # registers are nearer than the cache
+
     def __init__(self, module: Module, function: Operation, leads: Origins, warps: int) -> None:
         super().__init__(function, leads)
         self.names.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -87,14 +88,14 @@ class Programs:
 
 
 class LazyPrograms(Programs):
-    """Programs that do not store their ids, if these are numbers one after the other, or all the same."""
+    """Programs whose ids are lazy: numbers one after the other, or all the same, or at least with known bounds."""
 
     def id(self, axis: int) -> Array:
-        before, size = int(np.prod(self.grid[:axis])), self.grid[axis]
+        before, size = math.prod(self.grid[:axis]), self.grid[axis]
         first, last = self.first // before, (self.last - 1) // before
         if first == last or before == 1 and first // size == last // size:
             return Affine(first % size, (int(first != last),), (len(self),), np.int32)
-        return super().id(axis)
+        return Affine(super().id(axis).astype(np.int64), (0,), (len(self),), np.int32)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,11 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 class NumbaKernel:
     """Runs programs of a kernel: those that the generated function gives up are run by NumPy, which knows why."""
 
-    def __init__(self, source: str, plain: NumpyKernel, folder: Path | None = None) -> None:
+    def __init__(
+        self, source: str, plain: NumpyKernel, folder: Path | None = None, tell: Callable[[str], object] = bool
+    ) -> None:
         self.source, self.plain = source, plain
+        self.tell = tell  # why NumPy runs a launch or a program
         self.folder = folder or Path(tempfile.gettempdir(), "mini_triton_numba")
         self.dtypes = [np.dtype(dtype_of(type).rstrip("_")) for type in plain.types]
         self.in_turn = "prange(" not in source  # one program after the other
@@ -57,7 +60,9 @@ class NumbaKernel:
         plain = [argument(dtype, value) for dtype, value in zip(self.plain.dtypes, arguments, strict=True)]
         buffers = [value for value in plain if isinstance(value, Buffer)]
         spans = {buffer.name: (buffer.start, buffer.end) for buffer in buffers}
-        if any(b.origin or b.gaps is not None for b in buffers) or overlap(spans, self.plain.stored):
+        sliced = [buffer.name for buffer in buffers if buffer.origin or buffer.gaps is not None]
+        if sliced or overlap(spans, self.plain.stored):
+            self.tell(f"gaps in {', '.join(sliced)}" if sliced else "arguments overlap, and one is stored to")
             self.plain(grid, arguments, reachable)
             return
         values = [
@@ -111,6 +116,7 @@ class NumbaKernel:
 
     def run_plainly(self, grid: tuple[int, int, int], number: int, values: list[Any], reachable: Any) -> None:
         """Run one program by NumPy: it raises an error that says what is wrong, or gets by."""
+        self.tell(f"program {number} may leave an argument")
         buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
         programs = LazyPrograms(grid, number, number + 1, buffers)
         with np.errstate(all="ignore"):

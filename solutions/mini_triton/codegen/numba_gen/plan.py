@@ -141,11 +141,11 @@ def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index
 
 
 class Plan:
-    """The arrays and the nests of a kernel."""
+    """The arrays and the nests of a kernel. If `reloads`, rows may be loaded twice: the cache has them by then."""
 
-    def __init__(self, function: Operation, leads: Origins) -> None:
+    def __init__(self, function: Operation, leads: Origins, reloads: bool = True) -> None:
         self.function = function
-        self.leads = leads
+        self.leads, self.reloads = leads, reloads
         self.order = {operation: number for number, operation in enumerate(function.walk())}
         self.writes = [o for o in function.walk() if o.name in WRITES]
         self.arrays: set[Value] = set()  # values that are kept in arrays
@@ -284,7 +284,7 @@ class Plan:
 
     def is_row(self, value: OpResult) -> bool:
         """Whether elements are loaded from memory where they lie one after the other: an array would be no better."""
-        if value.owner.name != "tt.load" or len(shape_of(value.type)) != 1:
+        if not self.reloads or value.owner.name != "tt.load" or len(shape_of(value.type)) != 1:
             return False
         return all(isinstance(v, OpResult) and v.owner.name in IN_LINE for v in self.behind(value.owner.operands))
 

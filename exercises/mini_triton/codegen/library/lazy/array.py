@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,19 @@ Array = Any
 Shape = tuple[int, ...]
 
 
+def operator(ufunc: np.ufunc) -> Callable[[Any, Any], Array]:
+    """A method for an operator. It asks the lazy array at once, where NumPy would first look at both operands."""
+    return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
+
+
 class Lazy(NDArrayOperatorsMixin):
     """An array without its elements; `__array__` makes them."""
 
     shape: Shape
     dtype: np.dtype
+    __add__, __sub__, __mul__ = map(operator, (np.add, np.subtract, np.multiply))
+    __lt__, __le__, __gt__, __ge__ = map(operator, (np.less, np.less_equal, np.greater, np.greater_equal))
+    __and__ = operator(np.bitwise_and)
 
     def __repr__(self) -> str:
         fields = (f"{name}={value}" for name, value in vars(self).items() if name != "known_bounds")
@@ -97,6 +105,7 @@ def broadcast_to(x: Array, shape: Shape) -> Array:
     return x.broadcast_to(shape) if isinstance(x, Lazy) else np.broadcast_to(x, shape)
 
 
+@functools.lru_cache(maxsize=4096)
 def common(x: Shape, y: Shape) -> Shape:
     """The shape in which two arrays meet, which fit each other. `np.broadcast_shapes` takes longer."""
     if x == y or not y:

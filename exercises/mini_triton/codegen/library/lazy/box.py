@@ -47,7 +47,7 @@ class Box(Lazy):
 
     def is_full(self) -> bool:
         """Whether it is true everywhere."""
-        return self.rows is None and all(r == (0, size) for r, size in zip(self.ranges, self.shape, strict=True))
+        return self.rows is None and self.ranges == tuple([(0, size) for size in self.shape])
 
     def is_empty(self) -> bool:
         """Whether the box, in any row, holds nothing."""
@@ -86,6 +86,8 @@ class Box(Lazy):
         """Boxes intersect in a box; one that is all true changes nothing."""
         if ufunc is not np.bitwise_and:
             return None
+        if isinstance(x, Box) and isinstance(y, Box) and x.is_full() and y.is_full():
+            return Box.full(common(x.shape, y.shape))
         for box, other in ((x, y), (y, x)):
             if isinstance(box, Box) and box.is_full() and common(box.shape, np.shape(other)) == np.shape(other):
                 return other
