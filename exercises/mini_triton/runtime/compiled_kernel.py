@@ -65,15 +65,15 @@ def entry_of(kernel: CompiledKernel) -> cache.Entry:
     """What is kept of a kernel on disk. (Given.)"""
     program = kernel.program
     runs = {"mode": program.mode, "chunk": program.chunk, "lines": list(program.lines.items())}
-    return {"texts": kernel.texts, "stored": program.stored} | runs
+    return {"texts": kernel.texts, "stored": program.stored, "constants": program.constants} | runs
 
 
 def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKernel:
     """The kernel that an entry was made of. (Given.)"""
     types: list[Type] = [parse_type(type).ir_type for type in compilation.inputs.values()]
     lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
-    source = entry["texts"]["numpy"]
-    program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["chunk"], lines, entry["stored"])
+    source, memory = entry["texts"]["numpy"], (entry["stored"], entry["constants"])
+    program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["chunk"], lines, *memory)
     return CompiledKernel(compilation, program, entry["texts"])
 
 
@@ -198,11 +198,13 @@ class CompiledKernel:
             self.texts |= texts
             self.asm.add(texts)
         source = str(self.texts["numba"])
-        if source.startswith("#"):
+        tell = functools.partial(inspection.tell_back_end, self.name)
+        if source.startswith(pipeline.NUMPY_RUNS):
+            tell(source.removeprefix(pipeline.NUMPY_RUNS).strip())
             return self.program
         from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # not earlier: kernels run without it
 
-        loops = NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash)
+        loops = NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash, tell)
         self.launchers[CPU] = functools.partial(self.repeat_loops, loops)
         return loops
 
