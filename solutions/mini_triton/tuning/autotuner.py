@@ -267,8 +267,8 @@ class Autotuner(KernelInterface):
         """
         # [task 11.4] `self.tune(key, args, kwargs)` is the choice for a key that is new. A `pre_hook` of the
         # configuration is called, with all arguments, before the launch.
-        config = self.configs[0]
-        if len(self.configs) > 1:
+        config, *others = self.configs
+        if others:
             key = self.key_of({**self.nargs, **kwargs})
             if key not in self.cache:
                 self.cache[key] = self.tune(key, args, kwargs)
