@@ -146,10 +146,10 @@ def test_hooks_of_the_user() -> None:
 
 
 def test_post_hook_gets_the_error() -> None:
-    error, seen = RuntimeError("the kernel's own"), []
+    error, seen = KeyError("the kernel's own"), []
     tuned = tuner(Toy(error), post_hook=lambda arguments, exception: seen.append(exception))
     call = tried(tuned, memory("array", 1), memory("array", 2))
-    with pytest.raises(RuntimeError) as raised:
+    with pytest.raises(KeyError) as raised:
         call()
     holds(call, "what is raised, and what post_hook got", [raised.value, *seen], [error, error], "it is one error")
 

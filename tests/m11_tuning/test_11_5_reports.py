@@ -6,6 +6,8 @@ import contextlib
 import csv
 import io
 import math
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -82,14 +84,21 @@ def near(got: Any, expected: float | None) -> bool:
 # --- what is made of it
 
 
+@contextlib.contextmanager
+def without_pictures() -> Iterator[list[warnings.WarningMessage]]:
+    """As on a machine without matplotlib; with the warnings."""
+    with mock.patch.object(pictures, "can_draw", lambda: False), warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        yield warned
+
+
 def test_files(tmp_path: Path) -> None:
     printed = io.StringIO()
     marked = perf_report([benchmark(["n"], [1, 2], ["a", "b"])])(lambda n, provider: n / 4)
-    with mock.patch.object(pictures, "can_draw", lambda: False), contextlib.redirect_stdout(printed):
-        with pytest.warns(UserWarning, match="pip install matplotlib"):
-            described(
-                "benchmark.run(print_data=True, save_path=…)", marked.run, False, True, str(tmp_path / "new")
-            ).succeeds()
+    call = described("benchmark.run(print_data=True, save_path=…)", marked.run, False, True, str(tmp_path / "new"))
+    with without_pictures() as warned, contextlib.redirect_stdout(printed):
+        call.succeeds()
+    assert [str(warning.message) for warning in warned] == ["pictures need matplotlib: pip install matplotlib"]
     assert (tmp_path / "new" / "plot.csv").read_text() == "n,A (),B ()\n1,0.250000,0.250000\n2,0.500000,0.500000\n"
     assert printed.getvalue() == "plot:\nn      A ()      B ()\n1  0.250000  0.250000\n2  0.500000  0.500000\n"
     assert "<td>1</td><td>0.250</td><td>0.250</td>" in (tmp_path / "new" / "results.html").read_text()
@@ -101,7 +110,6 @@ def test_what_is_done_stays_if_a_later_one_fails(tmp_path: Path) -> None:
 
     first, second = benchmark(["n"], [1], ["a"]), benchmark(["n"], [0], ["a"])
     second.plot_name, first.plot_name = "", "first"
-    with mock.patch.object(pictures, "can_draw", lambda: False):
-        with pytest.warns(UserWarning), pytest.raises(ZeroDivisionError):
-            perf_report([first, second])(function).run(save_path=str(tmp_path))
+    with without_pictures(), pytest.raises(ZeroDivisionError):
+        perf_report([first, second])(function).run(save_path=str(tmp_path))
     assert "first" in (tmp_path / "results.html").read_text()

@@ -180,6 +180,8 @@ class Player:
         for args, kwargs in self.arguments():
             try:
                 self.tell("launched", kernel[(1,)](*args, **kwargs), args, kwargs)
+            except NotImplementedError:  # a stub
+                raise
             except Exception as error:
                 self.tell("failed", error)
             self.tell("best", self.best(kernel))
@@ -193,6 +195,8 @@ class Player:
                 self.tell("trial", config)
                 try:
                     attempt(tuner, config, args, kwargs)
+                except NotImplementedError:  # a stub
+                    raise
                 except Exception as error:
                     self.tell("failed", error)
                 self.tell("after", args, kwargs)
@@ -204,6 +208,8 @@ class Player:
             tuner.nargs = dict(zip(PARAMETERS, args, strict=False))
             try:
                 self.tell("left", tuner.prune_configs(kwargs))
+            except NotImplementedError:  # a stub
+                raise
             except Exception as error:
                 self.tell("failed", error)
 
