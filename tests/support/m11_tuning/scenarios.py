@@ -51,7 +51,7 @@ class Player:
             return type(value).__name__
         if isinstance(value, list | tuple):
             return [self.shown(one) for one in value]
-        return str(value) if hasattr(value, "all_kwargs") else value
+        return self.shown(value.all_kwargs()) if hasattr(value, "all_kwargs") else value
 
     # --- the kernel
 
