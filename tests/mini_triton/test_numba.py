@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +142,40 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
         assert done.stdout == "200.0\n", done.stderr
         files.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nb*")})
     assert files[0] and files[0] == files[1]
+
+
+def test_a_repeated_launch_looks_at_its_arguments() -> None:
+    """Launches after the first take a short cut with tensors; results and errors are the same."""
+    pytest.importorskip("torch")
+    script = f"import sys; sys.path.insert(0, {str(Path(exact.__file__).parents[2])!r})\n{AGAIN}"
+    environment = {"MINI_TRITON_BACKEND": "numba", "MINI_TRITON_PRINT": "backend", "NUMBA_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as folder:
+        environment |= {"MINI_TRITON_CACHE_DIR": folder, "HOME": folder}
+        done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "20.0",
+        "20.0",
+        "20.0",
+        "add_kernel: NumPy runs it, not Numba: arguments overlap, and one is stored to",
+        "40.0",
+        "add_kernel: NumPy runs it, not Numba: program 0 may leave an argument",
+        "x[10] is out of bounds",
+    ], done.stderr
+
+
+AGAIN = """
+import torch
+from kernels.vector_add import add_kernel
+x, out = torch.ones(10), torch.zeros(16)
+def launch(x, out, n):
+    try:
+        add_kernel[1,](x, x, out, n, BLOCK=16)
+        print(float(out[:10].sum()))
+    except IndexError as error:
+        print(str(error).split(": ")[1].split(",")[0])
+launch(x, out, 10)
+launch(x, out, 10)
+launch(x.clone().requires_grad_(), out, 10)
+launch(out, out, 10)
+launch(x, out, 11)
+"""

@@ -19,6 +19,8 @@ from typing import Any
 WARP = 32
 FLUSHED = 256 * 2**20
 """Bytes that are written before each timed run on a GPU: more than its cache holds."""
+RATES = {"sm_clock_rate": "clock_rate", "mem_clock_rate": "memory_clock_rate", "mem_bus_width": "memory_bus_width"}
+"""What Triton and PyTorch call clock rates, in kHz, and the bits of the memory bus. Not every PyTorch tells them."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +91,7 @@ class CudaDriver(Driver):
             "max_shared_mem": properties.shared_memory_per_block_optin,
             "max_num_regs": properties.regs_per_multiprocessor,
             "warpSize": properties.warp_size,
-            "sm_clock_rate": properties.clock_rate,
-            "mem_clock_rate": properties.memory_clock_rate,
-            "mem_bus_width": properties.memory_bus_width,
+            **{name: getattr(properties, theirs) for name, theirs in RATES.items() if hasattr(properties, theirs)},
         }
 
     def get_empty_cache_for_benchmark(self) -> Any:

@@ -158,10 +158,10 @@ def generate_numba_cuda(ttir: str, compilation: Compilation) -> str:
     from mini_triton.codegen.cuda_gen.program import generate, unsupported  # not earlier: kernels run without it
     from mini_triton.ir.parser import parse_module
 
-    warps = compilation.options.num_warps
+    warps, fused = compilation.options.num_warps, compilation.options.enable_fp_fusion
     if reasons := unsupported(parse_module(ttir), warps):
         raise RuntimeError(f"the back end numba_cuda cannot run {compilation.name}: {'; '.join(reasons)}")
-    return generate(parse_module(ttir), warps)
+    return generate(parse_module(ttir), warps, fused)
 
 
 def hand_off(ttir: str, compilation: Compilation) -> Lowered:

@@ -19,10 +19,8 @@ from typing import Any
 WARP = 32
 FLUSHED = 256 * 2**20
 """Bytes that are written before each timed run on a GPU: more than its cache holds."""
-
-
 RATES = {"sm_clock_rate": "clock_rate", "mem_clock_rate": "memory_clock_rate", "mem_bus_width": "memory_bus_width"}
-"""What Triton and PyTorch call the clock rates in kHz, and the bits, of a GPU's memory bus. Not every version of PyTorch tells them."""
+"""What Triton and PyTorch call clock rates, in kHz, and the bits of the memory bus. Not every PyTorch tells them."""
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,51 @@ def _as(dtype):
     return as_dtype
 
 
-# --- bits, and functions
+# --- numbers
+
+
+@intrinsic
+def select(typing, condition, x, y):
+    """`x if condition else y`, without a branch."""
+    type = typing.unify_types(types.unliteral(x), types.unliteral(y))
+
+    def build(context, builder, signature, arguments):
+        condition, x, y = arguments
+        return builder.select(condition, x, y)
+
+    return type(types.boolean, type, type), build
+
+
+def _of_two(name):
+    @intrinsic
+    def operation(typing, x, y):
+        type = types.unliteral(x)
+
+        def build(context, builder, signature, arguments):
+            form = context.get_value_type(type)
+            function = ir.FunctionType(form, (form, form))
+            instruction = f"llvm.nvvm.{name}.{'f' if type.bitwidth == 32 else 'd'}"
+            callee = builder.module.globals.get(instruction) or ir.Function(builder.module, function, instruction)
+            return builder.call(callee, arguments)
+
+        return type(type, type), build
+
+    return operation
+
+
+@intrinsic
+def quotient(typing, x, y):
+    """`x / y` as Triton has it: within 2 units of the last place, in half the instructions."""
+
+    def build(context, builder, signature, arguments):
+        form = ir.FloatType()
+        return builder.asm(ir.FunctionType(form, (form, form)), "div.full.f32 $0, $1, $2;", "=f,f,f", arguments, False)
+
+    return types.float32(types.float32, types.float32), build
+
+
+maxnumf, minnumf = _of_two("fmax"), _of_two("fmin")
+times = _of_two("mul.rn")  # which is not fused with a sum
 
 bits_of_32, bits_of_64 = libdevice.float_as_int, libdevice.double_as_longlong
 float_of_32, float_of_64 = libdevice.int_as_float, libdevice.longlong_as_double

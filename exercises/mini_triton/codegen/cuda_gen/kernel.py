@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import linecache
+import operator
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +84,7 @@ class CudaKernel:
         from numba import cuda
 
         signature = tuple(numba_type(type) for type in self.parameters)
-        text, _ = cuda.compile_ptx(self.function(), signature, cc=capability)
+        text, _ = cuda.compile_ptx(self.function(), signature, cc=capability, launch_bounds=self.threads)
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -105,7 +107,7 @@ class CudaLauncher:
         import torch
 
         self.gpu, self.torch = gpu, torch
-        self.parameters = kernel.parameters
+        self.prepare = [preparation(type) for type in kernel.parameters]
         with torch.cuda.device(gpu):
             torch.cuda.current_stream()  # there is a context from now on
             self.function = kernel.load(torch.cuda.get_device_capability(gpu))
@@ -114,16 +116,20 @@ class CudaLauncher:
         """Run it for every program of the grid, on PyTorch's current stream. It may still run when this returns."""
         if 0 in grid:
             return
-        values = [
-            value.data_ptr() if isinstance(type, PointerType) else number(type, value) if narrow(type) else value
-            for type, value in zip(self.parameters, arguments, strict=True)
-        ]
+        values = [prepare(value) if prepare else value for prepare, value in zip(self.prepare, arguments, strict=True)]
         stream = self.torch._C._cuda_getCurrentRawStream(self.gpu)
         if self.torch.cuda.current_device() == self.gpu:
             self.function.launch(grid, stream, values)
         else:
             with self.torch.cuda.device(self.gpu):
                 self.function.launch(grid, stream, values)
+
+
+def preparation(type: Type) -> Callable[[Any], Any] | None:
+    """What makes an argument of a kernel of a value; None if that is the value itself."""
+    if isinstance(type, PointerType):
+        return operator.methodcaller("data_ptr")
+    return partial(number, type) if narrow(type) else None
 
 
 def number(type: Type, value: Any) -> Any:

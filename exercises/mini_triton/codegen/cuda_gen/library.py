@@ -76,18 +76,6 @@ def minimumf(x, y):
     return x if x != x or x < y else y
 
 
-@device
-def maxnumf(x, y):
-    """The larger number; the other one if one is NaN."""
-    return x if y != y or x > y else y
-
-
-@device
-def minnumf(x, y):
-    """The smaller number; the other one if one is NaN."""
-    return x if y != y or x < y else y
-
-
 # --- narrow floats: held as float32, stored in 16 bits
 
 

@@ -78,7 +78,11 @@ def _as(dtype):
     return lambda memory: memory.view(dtype)
 
 
-# --- bits, and functions
+# --- numbers, bits, and functions
+
+
+def select(condition, x, y):
+    return x if condition else y
 
 
 def bits_of_32(x):
@@ -106,6 +110,7 @@ def to_f16(x):
 
 
 exp, exp2, log, log2, sin, cos, acos = np.exp, exact.exp2, np.log, np.log2, np.sin, np.cos, np.arccos
+maxnumf, minnumf, times, quotient = np.fmax, np.fmin, np.multiply, np.divide
 sqrt, floor, ceil, absolute, fmod, erf, fma = np.sqrt, np.floor, np.ceil, np.abs, np.fmod, exact.erf, exact.fma
 mulhi_64 = exact.mulhiui
 

@@ -83,30 +83,32 @@ class NumbaKernel:
             while (stopped := self.launch(stopped + 1, *grid, failed, *values)) >= 0:
                 failed[stopped] = False
                 yield stopped
-        yield from map(int, np.flatnonzero(failed))
+        if np.count_nonzero(failed):
+            yield from map(int, np.flatnonzero(failed))
 
     def repeat(self, grid: tuple[int, int, int], named: Mapping[str, Any]) -> list[int] | None:
         """Run all programs with PyTorch's tensors as they are; it takes little time. The numbers of those given up.
 
         None, and nothing has run, if an argument needs a closer look.
         """
+        if self.in_turn:
+            return None
         values, spans = [], {}
-        for (name, value), dtype in zip(named.items(), self.dtypes, strict=True):
+        for (name, value), dtype, exact in zip(named.items(), self.dtypes, self.plain.dtypes, strict=True):
             try:
                 if not hasattr(value, "data_ptr"):
-                    values.append(dtype.type(value))
+                    values.append(dtype.type(exact.type(value)))
                     continue
                 array = value.detach().numpy()
             except (OverflowError, TypeError):  # NumPy does not have its dtype
                 return None
             if not array.flags.c_contiguous:
                 return None
-            values.append(array.reshape(-1).view(dtype))
+            array = array if array.ndim == 1 else array.reshape(-1)
+            values.append(array if array.dtype == dtype else array.view(dtype))
             start = value.data_ptr()
             spans[name] = start, start + array.nbytes
-        if self.in_turn or overlap(spans, self.plain.stored):
-            return None
-        return list(self.run(grid, values))
+        return None if overlap(spans, self.plain.stored) else list(self.run(grid, values))
 
     def rerun(self, numbers: Sequence[int], grid: Any, arguments: Sequence[Any], reachable: Sequence[Buffer]) -> None:
         """Run some of the programs by NumPy."""

@@ -47,6 +47,8 @@ def device_of(arguments: Mapping[str, Any]) -> str:
     With another back end than the device's usual one, "cpu, numba".
     """
     device = "cuda" if any(getattr(value, "is_cuda", False) for value in arguments.values()) else "cpu"
+    if "backend" not in arguments and BACKEND not in os.environ:  # as for most launches: this must be quick
+        return device
     backend = arguments.get("backend") or os.environ.get(BACKEND) or DEFAULTS.backend
     return device if backend == DEFAULTS.backend else f"{device}, {backend}"
 

@@ -24,7 +24,7 @@ from mini_triton.codegen.cuda_gen.scalars import elementwise, kept_as, loaded
 from mini_triton.codegen.numba_gen import control_flow, straight_line
 from mini_triton.codegen.numba_gen.plan import Index, Nest, Unsupported, Write, is_tensor
 from mini_triton.codegen.numba_gen.program import IDS, NUMBERS, ProgramEmitter
-from mini_triton.codegen.numba_gen.scalars import kind
+from mini_triton.codegen.numba_gen.scalars import kind, narrow
 from mini_triton.codegen.pointers import WRITES, Origins, origins
 from mini_triton.ir.core import Block, Module, Operation, Value
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
@@ -36,8 +36,8 @@ FUNCTIONS = (
     "atomic_cas atomic_exch atomic_fadd atomic_max atomic_min atomic_or atomic_umax atomic_umin atomic_xor "
     "bits_of_32 bits_of_64 ceil ceildivsi cos divsi divui erf exp exp2 float_of_32 float_of_64 floor "
     "floordivsi fma fmod from_bf16 from_f16 load_16 load_2 load_4 load_8 log log2 maximumf maxnumf minimumf "
-    "minnumf mulhi_64 odd32 remsi remui round_bf16 round_f16 shuffle_xor sin sqrt store_16 store_2 store_4 "
-    "store_8 to_bf16 to_f16"
+    "minnumf mulhi_64 odd32 quotient remsi remui round_bf16 round_f16 select shuffle_xor sin sqrt store_16 "
+    "store_2 store_4 store_8 times to_bf16 to_f16"
 ).split()
 MOST_REGISTERS = 64
 """Elements of a tile for a thread, at most; a larger tile gets more threads."""
@@ -90,8 +90,9 @@ class ThreadEmitter(ProgramEmitter):
 
     reloads = False  # registers are nearer than the cache
 
-    def __init__(self, module: Module, function: Operation, leads: Origins, warps: int) -> None:
+    def __init__(self, module: Module, function: Operation, leads: Origins, warps: int, fused: bool) -> None:
         super().__init__(function, leads)
+        self.fused = fused  # whether a product and a sum may become one instruction, which rounds once
         self.names.clear()
         self.taken = {*RESERVED, *keyword.kwlist}
         self.parameters = [self.name(argument) for argument in function.regions[0].block.arguments]
@@ -312,7 +313,11 @@ class ThreadEmitter(ProgramEmitter):
             raise Unsupported(f"{operation.name}")
         self.assign(operation.result, self.elementwise(operation, [self.text(o) for o in operation.operands]))
 
-    elementwise = staticmethod(elementwise)
+    def elementwise(self, operation: Operation, texts: Sequence[str]) -> str:
+        """The expression of an elementwise operation."""
+        if operation.name == "arith.mulf" and not self.fused and not narrow(operation.result.type):
+            return f"times({texts[0]}, {texts[1]})"
+        return elementwise(operation, texts)
 
     def memory(self, pointer: Value) -> str:
         origin = self.leads[pointer]
@@ -369,10 +374,13 @@ def pointee(value: Value) -> Type:
     return pointer.pointee
 
 
-def generate(module: Module, warps: int = 4) -> str:
-    """The source for a module whose calls are inlined. Raises `Unsupported`, with a reason, for what it cannot do."""
+def generate(module: Module, warps: int = 4, fused: bool = True) -> str:
+    """The source for a module whose calls are inlined. Raises `Unsupported`, with a reason, for what it cannot do.
+
+    `fused`: a product and a sum may become one instruction, as the option `enable_fp_fusion` allows.
+    """
     (function,) = module.body.operations
-    return ThreadEmitter(module, function, origins(function), warps).source()
+    return ThreadEmitter(module, function, origins(function), warps, fused).source()
 
 
 def unsupported(module: Module, warps: int = 4) -> list[str]:

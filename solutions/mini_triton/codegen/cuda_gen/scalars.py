@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from mini_triton.codegen.numba_gen import scalars
-from mini_triton.codegen.numba_gen.scalars import kind, memory_dtype
+from mini_triton.codegen.numba_gen.scalars import kind, memory_dtype, narrow
 from mini_triton.ir.core import Operation
 from mini_triton.ir.types import Type, element_type
 
@@ -30,6 +30,10 @@ def elementwise(operation: Operation, texts: Sequence[str]) -> str:
     if name in OF_UNSIGNED and form != "bool_":
         width = element_type(result).width
         return OF_UNSIGNED[name].format(*texts, k=form, u=f"u{form}", width=width, last=width - 1)
+    if name == "arith.select":
+        return f"select({', '.join(texts)})"
+    if name == "arith.divf" and form == "float32" and not narrow(result):
+        return f"quotient({texts[0]}, {texts[1]})"
     if name == "tt.mulhiui":
         if form == "int32":
             return f"int32(uint64(uint32({texts[0]})) * uint64(uint32({texts[1]})) >> uint64(32))"
