@@ -58,7 +58,7 @@ def needs_torch(targets: list[str]) -> bool:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
-    install(session, "triton", "torch", "parallel", "browser")
+    install(session, "triton", "torch", "parallel", "browser", "plots")
     options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check")
