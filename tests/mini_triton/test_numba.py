@@ -28,6 +28,7 @@ from tests.corpus import CASES  # noqa: E402
 from tests.corpus.cases import Case  # noqa: E402
 from tests.corpus.inputs import buffers, inputs  # noqa: E402
 from tests.oracles import values  # noqa: E402
+from tests.oracles.triton import Source  # noqa: E402
 from tests.support import sources  # noqa: E402
 from tests.support.m05_frontend.random_kernels import launch, write  # noqa: E402
 from tests.support.m06_codegen import closeness, numpy_backend  # noqa: E402
@@ -127,6 +128,7 @@ def test_random_kernels(number: int, tmp_path: Path) -> None:
     """Kernels with functions like `exp` agree to the bit if both back ends call the same ones."""
     kernel = write(random.Random(100000 + number), exact=False)
     asked = launch(kernel, number)
+    assert isinstance(asked.kernel, Source)
     module = sources.compiled(asked.kernel)
     try:
         source = generate(module)
