@@ -194,6 +194,22 @@ print(*add_reversed(np.arange(64, dtype=np.float32)))
 """
 
 
+def test_stores_to_views_stay(tmp_path: Path) -> None:
+    """Numba may not take them for dead where it inlines something else, such as an array on the stack."""
+    kernel = write(random.Random(300000), exact=False)  # it stores booleans, as bytes, and keeps a tensor in a loop
+    asked = launch(kernel, 0)
+    assert isinstance(asked.kernel, Source)
+    module = sources.compiled(asked.kernel)
+    source = generate(module)
+    assert "on_stack(" in source and ".view(" in source
+    after, given, reachable = numpy_backend.prepare(module, asked.arguments)
+    NumbaKernel(source, compile_module(module), tmp_path)(tuple(asked.grid), given, reachable)
+    expected = numpy_backend.run(module, asked.grid, asked.arguments, mode="fast")
+    for mine, right in zip(after, expected, strict=True):
+        if isinstance(mine, np.ndarray):
+            closeness.check(f"results of\n{kernel.source}\n", mine, right)
+
+
 def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     """Nothing new appears in the folder where Numba keeps machine code."""
     root = Path(exact.__file__).parents[2]
