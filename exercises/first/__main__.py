@@ -74,8 +74,9 @@ def ttir() -> Iterator[str]:
 
 
 def ptx() -> Iterator[str]:
-    """0.6  The loads and stores of one thread, in PTX for an H100 or for your GPU (v4.b32 is 4 x 32 bits):"""
+    """0.6  The loads and stores in PTX, for an H100 or for your GPU:"""
     arrays = arguments()
+    yield "Each of 128 threads loads 8 elements of x and 8 of y. v4.b32 is 4 x 32 bits."
     for n in (N, N + 1):
         multiples = multiples_of_16({**arrays, "n": n})
         yield f"n = {n}, multiples of 16: {', '.join(sorted(multiples)) or 'none'}"
@@ -86,7 +87,7 @@ def ptx() -> Iterator[str]:
 
 
 def one_program() -> Iterator[str]:
-    """0.7  `out` after program 2 of blocks of 8, where n is 20:"""
+    """0.7  The array `out` after program 2 has run, with blocks of 8 elements and n = 20:"""
     few = {name: a[:24].copy() if isinstance(a, np.ndarray) else 20 for name, a in arguments().items()}
     execute(compiled(8), few, np.int32(2))
     yield str(few["out"])

@@ -40,6 +40,9 @@ class Op:
     type: Type = NOTHING
     attributes: dict[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.type}>"
+
 
 class Pointer(NamedTuple):
     """An address, as NumPy can have it: an array and a place in it. Or a block of them."""
@@ -73,7 +76,11 @@ def compile_kernel(function: Callable[..., Any], **arguments: Type | int) -> Ker
     tree = read(function)
     kernel = Kernel(tree.name, **arguments)
     for statement in tree.body:
-        kernel.statement(statement)
+        try:
+            kernel.statement(statement)
+        except SyntaxError as error:  # Python shows the file and the line with the message
+            error.filename, error.lineno = function.__code__.co_filename, statement.lineno
+            raise
     return kernel
 
 
@@ -91,16 +98,17 @@ class Kernel:
         return self.ops[-1]
 
     def expression(self, node: ast.expr) -> Any:
-        """Emit what an expression needs, from left to right. Return its value: an `Op`, or a number known now."""
+        """Emit the operations of an expression, operands first. Return its value: an `Op`, or a number known now."""
         # Task 0.2: `a * 2 + b` emits a constant, a product and a sum, and returns the sum. An expression is a number,
         # a name of `self.names`, one of the operators `+ - * <`, or a call such as `tl.load(a, mask=b)` of a function
-        # in `LANGUAGE`. Raise a `SyntaxError` for anything else: for an unknown name, or the chain `a < b < c`.
+        # in `LANGUAGE`. Raise a `SyntaxError` for an unknown name, a chain such as `a < b < c`, a string, and anything
+        # else that you do not compile. A call with a missing argument, such as `tl.load(a)`, is not judged.
         raise NotImplementedError("Task 0.2: Operands first")
 
     def statement(self, node: ast.stmt) -> None:
         """Compile a statement."""
         # Task 0.4: A statement is `name = expression`, an expression that stands alone, such as `tl.store(…)`, or a
-        # docstring. After `at = …`, the expression `at + 1` must compile. Raise a `SyntaxError` for anything else.
+        # docstring. After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not compile.
         raise NotImplementedError("Task 0.4: Names emit nothing")
 
     def operate(self, operator: str, left: Any, right: Any) -> Op:
@@ -123,7 +131,7 @@ class Kernel:
 
     def alike(self, left: Op, right: Op) -> tuple[Op, Op]:
         """Make operands of different sizes fit one operation. Return them in the order in which they came."""
-        # Task 0.3: Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must stand in place of the `i32`,
+        # Task 0.3: Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must take the place of the `i32`,
         # and which operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of 8 and of 16 elements.
         raise NotImplementedError("Task 0.3: A number meets a block")
 
@@ -153,7 +161,7 @@ def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
 
 def line(op: Op, names: Mapping[Op, str]) -> str:
     """One operation as text. If it has a result, `names[op]` is its name. `spell` gives the text of an attribute."""
-    # Task 0.5: All operations have one form. These three examples show which of its parts may be missing:
+    # Task 0.5: All operations have one form; `<{…}>` holds the attributes. Three examples show what may be missing:
     #   %4 = "arith.addi"(%2, %n) : (i32, i32) -> i32
     #   %3 = "tt.make_range"() <{start = 0 : i32, end = 8 : i32}> : () -> tensor<8xi32>
     #   "tt.store"(%9, %8, %5) : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>) -> ()
@@ -174,13 +182,13 @@ def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
 
 
 def load(array: np.ndarray, at: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """`array[at]` where `mask` is true, and 0 elsewhere. `at`, `mask` and the result have the same shape."""
+    """`array[at]` where `mask` is true, and 0 elsewhere. All but `array` have one shape, of one or two dimensions."""
     # Task 0.7: Where the mask is false, `at` may be any number: out of bounds, or negative.
     raise NotImplementedError("Task 0.7: Masks protect memory")
 
 
 def store(array: np.ndarray, at: np.ndarray, value: np.ndarray, mask: np.ndarray) -> None:
-    """Write `value` to `array[at]` where `mask` is true. `at`, `value` and `mask` have the same shape."""
+    """Write `value` to `array[at]` where `mask` is true. All but `array` have one shape, of one or two dimensions."""
     # Task 0.7: The rest of the array does not change.
     raise NotImplementedError("Task 0.7: Masks protect memory")
 
@@ -195,7 +203,7 @@ MEANING = dict(OPERATORS.values()) | {
 
 
 def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
-    """Run the operations by NumPy. `program` is what `tl.program_id(0)` gives, and arrays stand for pointers."""
+    """Run the operations by NumPy. Arrays stand for pointers, and `tl.program_id(0)` gives `program`, of 32 bits."""
     meaning = MEANING | {"tt.get_program_id": lambda axis: program}
     taken: dict[Type, Any] = {I32: np.int32, F32: np.float32, POINTER: lambda array: Pointer(array, np.int32(0))}
     values = {op: taken[op.type](arguments[name]) for name, op in kernel.parameters.items()}
@@ -205,5 +213,6 @@ def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
 
 def launch(kernel: Kernel, grid: int, arguments: Mapping[str, Any]) -> None:
     """Run a whole grid: the programs 0 to `grid - 1`."""
-    # Task 0.8: The results are those of `execute` for each program, in less than a quarter of such a loop's time.
+    # Task 0.8: A loop that calls `execute` for each program leaves the right results in memory. Leave the same ones
+    # there in less than a quarter of the loop's time. In a kernel, integers have 32 bits.
     raise NotImplementedError("Task 0.8: The whole grid at once")

@@ -59,6 +59,17 @@ def test_what_the_slice_refuses_is_shown_in_its_line(
     assert line == "     5  at = -at" and message.startswith("    SyntaxError: ") and "-at" in message
 
 
+def test_an_error_has_the_kernels_line() -> None:
+    negated = function("\n\ndef negated(x, n):\n    at = n\n    at = -at\n")
+    with pytest.raises(SyntaxError, match=r"-at \(kernels_\d+\.py, line 5\)"):
+        slice.compile_kernel(negated, x=POINTER, n=I32)
+
+
+def test_an_operation_is_short() -> None:
+    kernel = slice.Kernel("kernel", a=I32)
+    assert repr(kernel.operate("Mult", kernel.names["a"], 2)) == "<arith.muli i32>"
+
+
 def test_what_triton_refuses_stands_under_the_text(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from first.kernels import add
@@ -45,8 +46,9 @@ def three(c): return c
 
 def insist(name: str, read_function: Callable[..., Any], text: str) -> None:
     """`read` gives the tree that Python makes of this function in this text."""
-    call = described(f"read({name})", read, read_function)
-    got, line = call.succeeds("its syntax tree"), read_function.__code__.co_firstlineno
+    line, file = read_function.__code__.co_firstlineno, Path(read_function.__code__.co_filename).name
+    call = described(f"read({name}), where {name} begins in line {line} of {file}", read, read_function)
+    got = call.succeeds("its syntax tree")
     if not isinstance(got, ast.FunctionDef):
         call.fail("an ast.FunctionDef", got, because="a function's definition is one statement")
     nodes = ast.walk(ast.parse(text))
@@ -54,11 +56,15 @@ def insist(name: str, read_function: Callable[..., Any], text: str) -> None:
     if ast.dump(got) != ast.dump(expected):
         call.fail(ast.dump(expected), ast.dump(got), because="that is Python's own tree of the function's source")
     if (lines := numbered(got)) != numbered(expected):
-        call.fail(f"statements in the lines {numbered(expected)}", lines, because=f"{name} begins in line {line}")
+        call.fail(
+            f"lines {numbered(expected)} of the definition and its statements",
+            f"lines {lines}",
+            because=f"`lineno` counts from the first line of {file}",
+        )
 
 
 def numbered(function: ast.FunctionDef) -> list[int]:
-    """The line of each statement."""
+    """The line of the definition, and of each statement in it."""
     return [node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt)]
 
 
@@ -84,4 +90,5 @@ def test_the_afternoons_kernel() -> None:
     call = described("read(add)", read, add)
     got = call.succeeds("its syntax tree")
     if (got.name, got.lineno) != ("add", add.__code__.co_firstlineno):
-        call.fail(f"the function 'add' in line {add.__code__.co_firstlineno}", f"{got.name!r} in line {got.lineno}")
+        line = add.__code__.co_firstlineno
+        call.fail(f"the function 'add' in line {line} of first/kernels.py", f"{got.name!r} in line {got.lineno}")

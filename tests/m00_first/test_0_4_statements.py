@@ -86,7 +86,7 @@ def test_a_docstring() -> None:
 def test_what_triton_does_not_compile() -> None:
     for text in ("a = b = c", "a[0] = b", "a.b = c", "del a", "import os", "raise a", "with a: b = a", "a = zz"):
         kernel = Kernel("kernel", a=F32, b=F32, c=F32)
-        statements(kernel, text).raises(SyntaxError, because="real Triton does not compile this either")
+        statements(kernel, text).raises(SyntaxError, because="real Triton does not compile this")
 
 
 def test_what_you_may_teach_it() -> None:

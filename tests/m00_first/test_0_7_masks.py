@@ -66,13 +66,14 @@ def test_store(masked: list[int | None], seed: int, dtype: str) -> None:
 def test_blocks_of_several_programs() -> None:
     at, mask = np.arange(12).reshape(3, 4), (np.arange(12) % 5 > 0).reshape(3, 4)
     array = np.arange(100, 112, dtype=np.float32)
+    because = "three programs with blocks of 4 access 3 by 4 places at once: `at` and `mask` may have two dimensions"
     call = described("load, 3 by 4 places", load, array, at, mask)
     expected = np.where(mask, array[at], 0)
-    got = call.succeeds(str(expected))
+    got = call.succeeds(str(expected), because)
     if got.shape != (3, 4) or not np.array_equal(got, expected):
-        call.fail(str(expected), got)
+        call.fail(str(expected), got, because)
     call = described("store, 3 by 4 places", store, array, at, -at.astype(np.float32), mask)
-    call.succeeds()
+    call.succeeds(because=because)
     if not np.array_equal(array.reshape(3, 4), np.where(mask, -at, 100 + at)):
         call.fail(f"{np.where(mask, -at, 100 + at)}", array.reshape(3, 4))
 

@@ -18,6 +18,12 @@ EXPECTED = {
     "scale": lambda x, y: np.float32(1.5) - x * np.float32(0.1) * y,
     "reverse": lambda x, y: x[::-1] - y[::-1],
 }
+COPY = """\
+def copy(x, out, n, BLOCK):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at * 1500000000 < n
+    tl.store(out + at, tl.load(x + at, mask=inside), mask=inside)
+"""
 FASTER = 4  # times, at least; it is about fifty times
 
 
@@ -52,6 +58,18 @@ def test_no_other_program_runs() -> None:
     call.succeeds()
     if not (arrays["out"][16:] == -7).all():
         call.fail("only out[:16] changes", arrays["out"], because="2 programs of 8 elements have 16 elements")
+
+
+def test_integers_of_32_bits() -> None:
+    kernel = compile_kernel(function(COPY), x=POINTER, out=POINTER, n=I32, BLOCK=2)
+    x, out = np.arange(1, 9, dtype=np.float32), np.zeros(8, np.float32)
+    words = "launch(<copy where `at * 1500000000 < n`, BLOCK=2>, 4, {x, out: arrays of 8, n: 5})"
+    call = described(words, launch, kernel, 4, {"x": x, "out": out, "n": 5})
+    call.succeeds()
+    expected = np.where(np.arange(8, dtype=np.int32) * np.int32(1500000000) < 5, x, 0)
+    if not np.array_equal(out, expected):
+        because = "integers have 32 bits in a kernel, and a product that needs more wraps around"
+        call.fail(f"out is then {expected}", out, because)
 
 
 def test_it_is_faster_than_a_loop() -> None:

@@ -35,7 +35,7 @@ class Kernel:
                 )
             case ast.Tuple(elements):
                 return tuple(self.expression(element) for element in elements)
-        raise SyntaxError(f"line {node.lineno}: {ast.unparse(node)}")
+        raise SyntaxError(ast.unparse(node))
 
     def statement(self, node):
         match node:
@@ -51,4 +51,4 @@ class Kernel:
             case ast.Expr(value):
                 self.expression(value)
             case _:
-                raise SyntaxError(f"line {node.lineno}: {ast.unparse(node)}")
+                raise SyntaxError(ast.unparse(node))

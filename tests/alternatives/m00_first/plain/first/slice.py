@@ -13,28 +13,28 @@ def read(function):
 
 def _number(kernel, node):
     if type(node.value) not in (int, float):
-        raise SyntaxError(f"line {node.lineno}: {node.value!r}")
+        raise SyntaxError(f"{node.value!r} is not a number")
     return node.value
 
 
 def _binary(kernel, node):
     names = {ast.Add: "Add", ast.Sub: "Sub", ast.Mult: "Mult"}
     if type(node.op) not in names:
-        raise SyntaxError(f"line {node.lineno}: an operator that is not known")
+        raise SyntaxError("an operator that is not known")
     left = kernel.expression(node.left)
     return kernel.operate(names[type(node.op)], left, kernel.expression(node.right))
 
 
 def _comparison(kernel, node):
     if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Lt):
-        raise SyntaxError(f"line {node.lineno}: only `a < b`")
+        raise SyntaxError("only `a < b`")
     left = kernel.expression(node.left)
     return kernel.operate("Lt", left, kernel.expression(node.comparators[0]))
 
 
 def _call(kernel, node):
     if ast.unparse(node.func) not in {f"tl.{name}" for name in LANGUAGE}:
-        raise SyntaxError(f"line {node.lineno}: an unknown function")
+        raise SyntaxError("an unknown function")
     arguments = []
     for argument in node.args:
         arguments.append(kernel.expression(argument))
@@ -48,7 +48,7 @@ def _variable(kernel, node):
     try:
         return kernel.names[node.id]
     except KeyError:
-        raise SyntaxError(f"line {node.lineno}: {node.id} is not known") from None
+        raise SyntaxError(f"{node.id} is not known") from None
 
 
 HANDLERS = {
@@ -63,7 +63,7 @@ HANDLERS = {
 class Kernel:
     def expression(self, node):
         if type(node) not in HANDLERS:
-            raise SyntaxError(f"line {node.lineno}: {type(node).__name__} is not known")
+            raise SyntaxError(f"{type(node).__name__} is not known")
         return HANDLERS[type(node)](self, node)
 
     def statement(self, node):
@@ -73,7 +73,7 @@ class Kernel:
         elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             self.names.update({node.targets[0].id: self.expression(node.value)})
         else:
-            raise SyntaxError(f"line {node.lineno}: {type(node).__name__} is not known")
+            raise SyntaxError(f"{type(node).__name__} is not known")
 
     def alike(self, left, right):
         size = left.type.size or right.type.size
