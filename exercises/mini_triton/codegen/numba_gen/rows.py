@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
 from mini_triton.codegen.numba_gen.library import bits_of
@@ -34,19 +34,11 @@ APART = 192
 # --- arrays on the stack
 
 
-def on_stack(shape, dtype):
+# An intrinsic: a function has a frame of its own, and where Numba inlines it, it drops stores to views of arrays.
+@intrinsic(prefer_literal=True)
+def on_stack(typing, shape, dtype):
     """An array with nothing in it yet, which lives until the function returns. No other array shares its memory, and
     LLVM knows that. The shape is a literal."""
-    return np.empty(shape, dtype)
-
-
-@overload(on_stack, prefer_literal=True, inline="always")  # in the caller's frame
-def _on_stack(shape, dtype):
-    return lambda shape, dtype: _reserve(shape, dtype)
-
-
-@intrinsic
-def _reserve(typing, shape, dtype):
     sizes = shape.types if isinstance(shape, types.BaseTuple) else [shape]
     if not all(isinstance(size, types.IntegerLiteral) for size in sizes):
         return None

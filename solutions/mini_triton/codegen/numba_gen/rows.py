@@ -34,7 +34,7 @@ APART = 192
 # --- arrays on the stack
 
 
-# An intrinsic: a function would have a frame of its own, and where Numba inlines it, it drops stores to views of arrays.
+# An intrinsic: a function has a frame of its own, and where Numba inlines it, it drops stores to views of arrays.
 @intrinsic(prefer_literal=True)
 def on_stack(typing, shape, dtype):
     """An array with nothing in it yet, which lives until the function returns. No other array shares its memory, and
