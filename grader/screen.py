@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from grader.chapters import part_of
 from grader.curriculum import ROOT, Curriculum, Task
 from grader.progress import TaskProgress
 from grader.terminal import Line, Span, line, safe
@@ -246,6 +247,7 @@ def _next(report: Report, opened: TaskResult | None, course: tuple[int, int], fo
         yield [label, Span(command("-m grader"), "cyan"), Span(f"  mend {cause.blame} first")]
         return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
-    chapter = f"docs/m{int(milestone.id.removeprefix('milestone')):02}_{milestone.key}.md"
+    directory = f"m{int(milestone.id.removeprefix('milestone')):02}_{milestone.key}"
+    chapter = part_of(directory, opened.id)
     hint = Span(command("-m grader", "hint", *(waits_for(opened) or [opened.id])[:1]), "cyan")
     yield [label, hint, Span("  or read ", "dim"), location_span(chapter)]
