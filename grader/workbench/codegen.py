@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from grader.workbench import module_of, new_file
+
+Mode = Literal["batched", "fast"]
 
 
 def define(body: str, **arguments: Any) -> Any:
@@ -12,7 +14,7 @@ def define(body: str, **arguments: Any) -> Any:
     return module_of(body, arguments, new_file())
 
 
-def show(module: Any, mode: str, word: str = "") -> None:
+def show(module: Any, mode: Mode, word: str = "") -> None:
     """Print those lines of the generated function that contain `word`."""
     from mini_triton.codegen import compile_module
 
@@ -20,7 +22,7 @@ def show(module: Any, mode: str, word: str = "") -> None:
     print("\n".join(line for line in function.splitlines() if word in line))
 
 
-def run(module: Any, mode: str | None, grid: tuple[int, ...], **arguments: Any) -> None:
+def run(module: Any, mode: Mode | None, grid: tuple[int, ...], **arguments: Any) -> None:
     """Launch a kernel on NumPy arrays and numbers: by generated code or, without a mode, by the interpreter."""
     import numpy as np
     from mini_triton.codegen import compile_module
