@@ -21,6 +21,6 @@ def part_of(directory: str, task: str, root: Path = ROOT) -> str:
     files = parts(directory, root)
     for file in files:
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            if line.startswith("## ") and task in re.findall(r"\d+\.\d+", line):
+            if line.startswith(("## ", "**")) and task in re.findall(r"\d+\.\d+", line):
                 return f"docs/{file.name}:{number}"
     return f"docs/{files[0].name if files else directory + '.md'}"
