@@ -212,12 +212,11 @@ class CompiledKernel:
         """Launch loops with tensors like earlier ones; False if these need a closer look. (Given.)"""
         if bounds.BOUNDS in os.environ or SANITIZE in os.environ:
             return False
-        values = dict(zip(self.parameters, arguments, strict=True))
-        failed = loops.repeat(grid, values)
+        failed = loops.repeat(grid, self.parameters, arguments)
         if failed:  # with all that is done otherwise to explain what is wrong
             again = copy.copy(self)
             again.run = functools.partial(loops.rerun, failed)
-            again.launch(grid, values)
+            again.launch(grid, dict(zip(self.parameters, arguments, strict=True)))
         return failed is not None
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:

@@ -109,8 +109,8 @@ class JITFunction(KernelSource, KernelInterface):
             hook(*arguments, **keywords)
         if DEBUG in os.environ or self.debug:
             keywords = self.with_debug(keywords)
-        if BACKEND in os.environ and "backend" not in self.signature.parameters:
-            keywords = {"backend": os.environ[BACKEND] or DEFAULTS.backend, **keywords}
+        if (backend := os.environ.get(BACKEND)) and "backend" not in self.signature.parameters:
+            keywords = {"backend": backend, **keywords}
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
                 if kernel := self.warm.repeat(grid, arguments, keywords):
