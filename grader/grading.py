@@ -265,6 +265,7 @@ def _case(answer: Answer) -> TestResult:
         answer["message"],
         answer.get("counterexample", ""),
         answer["location"],
+        answer.get("functions", ""),
         printed=answer.get("printed", ""),
         ran=answer.get("ran", True),
         seconds=answer.get("seconds", 0.0),

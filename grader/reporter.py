@@ -145,7 +145,8 @@ class Reporter:
         decisive = next(part for part in self.outcomes if part.verdict is verdict)
         if verdict is Verdict.FAIL and not decisive.location and self.last_call:
             with self.limit(_LAST_CALL_LIMIT):
-                decisive = replace(decisive, location=last_call.find(*self.last_call, self.plan, self._own(item)))
+                place, functions = last_call.find(*self.last_call, self.plan, self._own(item))
+                decisive = replace(decisive, location=place, functions=functions)
         lost = verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)
         facts = {"counterexample": self.counterexample, "printed": self.output} if lost else {}
         self._send("ran", decisive, test=self._name(item), seconds=seconds, **facts)

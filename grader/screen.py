@@ -5,6 +5,7 @@ A report goes in, lines come out; nothing here runs or decides anything.
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
@@ -13,12 +14,12 @@ from pathlib import Path
 
 from grader.chapters import part_of
 from grader.curriculum import ROOT, Curriculum, Task
+from grader.messages import message_lines
 from grader.progress import TaskProgress
 from grader.terminal import Line, Span, line, safe, wrap
 from grader.verdicts import MilestoneResult, Report, TaskResult, TestResult, Verdict
 from grader.wording import MARKS, counts, judges, minutes, state, waits_for
 
-_MESSAGE_LINES = 14  # of the opened test, unless --verbose
 _WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
@@ -190,7 +191,7 @@ def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
         yield from _not_started(lost)
         return
     for test in lost if verbose else lost[:1]:
-        yield from _test(test, None if verbose else _MESSAGE_LINES)
+        yield from _test(test, verbose)
     if len(lost) > 1 and not verbose:
         yield line(f"  … and {len(lost) - 1} more of this task's tests (--verbose shows them)", "dim")
 
@@ -214,27 +215,32 @@ def _place(test: TestResult) -> tuple[str, int]:
     return file, int(number) if number.isdigit() else 0
 
 
-def _test(test: TestResult, limit: int | None) -> Iterator[Line]:
+def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
     yield line(f"  {test.name}", "dim")
-    case = safe(test.counterexample)
-    yield from _labelled("case", case, "yellow")
-    message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n")).splitlines()
-    hidden = 0 if limit is None else max(0, len(message) - limit)
-    first = len(message) if not hidden or limit is None else limit // 2  # what is expected stands at the end
-    for text in message[:first]:
-        yield line(f"    {text}")
-    if hidden:
-        yield line(f"    … {hidden} of {len(message)} lines are not shown (--verbose shows all)", "dim")
-        for text in message[first + hidden :]:
-            yield line(f"    {text}")
+    case = "" if _is_retold(test) and not verbose else safe(test.counterexample)
+    yield from _labelled("case", "\n".join(message_lines(case, whole=verbose)), "yellow")
+    message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n"))
+    yield from (line(text) for text in message_lines(message, "    ", verbose))
     yield from _labelled("prints", safe(test.printed))
     if test.location:
-        yield [Span("  code   ", "bold"), location_span(test.location)]
+        yield [Span("  code   ", "bold"), location_span(test.location), Span(_returned(test.functions), "dim")]
     if test.blame:
         blame = f"{test.blame}: with the reference there instead, this test passes"
         yield [Span("  cause  ", "bold"), Span(blame, "yellow")]
     if test.reproduce:
         yield [Span("  debug  ", "bold"), Span(command(test.reproduce), "cyan")]
+
+
+def _is_retold(test: TestResult) -> bool:
+    """Whether the case is a recipe, such as `('add', 0, 1)`, and the message tells what it stands for."""
+    return bool(re.search(r"\(['\"][^'\"]*['\"], ", test.counterexample)) and len(test.message.splitlines()) > 1
+
+
+def _returned(functions: str) -> str:
+    """Why the location is shown, if no exception came from there."""
+    if "," in functions:
+        return f"  one of {functions}"
+    return f"  {functions} returned here" if functions else ""
 
 
 def _labelled(label: str, text: str, style: str = "") -> Iterator[Line]:

@@ -57,7 +57,8 @@ class TestResult:
     verdict: Verdict
     message: str = ""  # what went wrong, in the learner's terms
     counterexample: str = ""  # the smallest failing case, as Python arguments, or else the call that failed
-    location: str = ""  # "exercises/mini_triton/ir/types.py:42", innermost learner frame
+    location: str = ""  # "exercises/mini_triton/ir/types.py:42", innermost learner frame, or where it returned
+    functions: str = ""  # "broadcast_shapes", which returned the wrong value there; or several that may have
     reproduce: str = ""  # path of the runnable file that repeats the failure
     blame: str = ""  # earlier module whose replacement by the reference makes the test pass
     printed: str = ""  # the end of what the failing case printed
