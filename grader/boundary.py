@@ -30,7 +30,6 @@ MEANING = {
 PROTECTIONS = tuple(MEANING)
 FILE_SIZE = 256 << 20
 
-_libc = ctypes.CDLL(None, use_errno=True)
 _SYSTEM_READ = (
     *("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/opt", "/etc/ld.so.cache", "/etc/ld.so.conf"),
     *("/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf"),
@@ -99,7 +98,7 @@ def enter(bounds: Bounds) -> list[str]:
     if sys.platform != "linux":
         return []
     _limit(bounds)
-    _libc.prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS: no program regains by its file what is given up here
+    libc().prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS: no program regains by its file what is given up here
     _drop_capabilities()
     calls = _restrict_calls(bounds)  # before its library may not be read any more
     landlock = _restrict_files(bounds)
@@ -112,6 +111,12 @@ def enter(bounds: Bounds) -> list[str]:
         CALLS: calls,
     }
     return [name for name in PROTECTIONS if held[name]]
+
+
+@functools.cache
+def libc() -> ctypes.CDLL:
+    """The C library of this process."""
+    return ctypes.CDLL(None)
 
 
 @functools.cache
@@ -186,12 +191,12 @@ def _limit(bounds: Bounds) -> None:
 def _drop_capabilities() -> None:
     """Root without its powers is a user like others."""
     header = struct.pack("Ii", 0x20080522, 0)
-    _libc.capset(ctypes.c_char_p(header), ctypes.c_char_p(bytes(24)))
+    libc().capset(ctypes.c_char_p(header), ctypes.c_char_p(bytes(24)))
 
 
 def _restrict_files(bounds: Bounds) -> int:
     """Landlock: the version that holds now, 0 if there is none."""
-    version = _libc.syscall(444, None, 0, 1)
+    version = libc().syscall(444, None, 0, 1)
     if version < 1:
         return 0
     rules = _Rules(version)
@@ -204,12 +209,12 @@ def _restrict_files(bounds: Bounds) -> int:
     network = 3 if rules.speaks(4) else 0
     scopes = 3 if rules.speaks(6) else 0
     attributes = struct.pack("QQQ", rules.handled, network, scopes)[: 24 if scopes else 16 if network else 8]
-    ruleset = _libc.syscall(444, ctypes.c_char_p(attributes), len(attributes), 0)
+    ruleset = libc().syscall(444, ctypes.c_char_p(attributes), len(attributes), 0)
     if ruleset < 0:
         return 0
     for path, access in rules.paths:
         _allow(ruleset, path, access & rules.handled)
-    return version if _libc.syscall(446, ruleset, 0) == 0 else 0
+    return version if libc().syscall(446, ruleset, 0) == 0 else 0
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
@@ -220,7 +225,7 @@ def _allow(ruleset: int, path: str, access: int) -> None:
     if not os.path.isdir(path):
         access &= ~(_Rules.READ_DIR | ((1 << 14) - (1 << 4)))  # what only a folder can allow
     rule = struct.pack("=Qi", access, beneath)
-    _libc.syscall(445, ruleset, 1, ctypes.c_char_p(rule), 0)
+    libc().syscall(445, ruleset, 1, ctypes.c_char_p(rule), 0)
     os.close(beneath)
 
 

@@ -48,13 +48,18 @@ def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[s
     until = time.monotonic() + MILESTONE_SECONDS
     with workfolder("kata-tree-") as tree:
         _build(plan, curriculum, tree)
-        with worker(tree, milestone) as theirs, worker(curriculum.solutions, milestone) as reference:
+        solutions = curriculum.solutions
+        with (
+            worker(tree, milestone) as theirs,
+            worker(solutions, milestone) as reader,
+            worker(solutions, milestone) as reference,
+        ):
             wrong: dict[str, str] = defaultdict(str)
             for question in asked_about:
                 if not (asked := [id for id in question.tasks if id in reasons]):
                     continue
                 try:
-                    doubt = compare(question, theirs, reference, until)
+                    doubt = compare(question, theirs, reader, reference, until)
                 except QuestionFailed:
                     continue
                 if doubt:
@@ -73,13 +78,16 @@ def questions(curriculum: Curriculum, milestone: int, seed: int) -> list[Any]:
     return list(listed(random.Random(f"{seed} {milestone}")))
 
 
-def compare(question: Any, theirs: Worker, reference: Worker, until: float) -> str:
-    """What is wrong about a submission's answer; nothing if it agrees with the reference's. Raises `QuestionFailed`."""
+def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, until: float) -> str:
+    """What is wrong about a submission's answer; nothing if it agrees with the reference's. Raises `QuestionFailed`.
+
+    The `reader` has the reference's modules as well, and reads the submission's answers: nobody knows what is in them.
+    """
     expected = reference.ask(question.code)
     got = theirs.ask(question.code, until)
     if question.then and "result" in got and "result" in expected:
         expected = reference.ask(question.then, given=expected["result"])
-        got = reference.ask(question.then, given=got["result"])
+        got = reader.ask(question.then, until, given=got["result"])
     if "error" in expected:
         raise QuestionFailed(f"{question.about}: the reference fails: {expected['error']}: {expected.get('text')}")
     if "error" in got:

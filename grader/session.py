@@ -56,8 +56,9 @@ class Session:
                 environment = boundary.environment(work) | _only_ours(environment)
                 bounds = job.bounds | {"write": [str(work)]}
                 job = replace(job, bounds=bounds)
-                self._oracles = Oracles(bounds, work)
-                environment["KATA_ORACLES"] = str(self._oracles.theirs.fileno())
+                if sys.platform == "linux":
+                    self._oracles = Oracles(bounds, work)
+                    environment["KATA_ORACLES"] = str(self._oracles.theirs.fileno())
             with errors.open("wb") as stderr:
                 self._process = subprocess.Popen(
                     command,
