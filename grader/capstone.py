@@ -199,6 +199,14 @@ def _build(plan: Plan, curriculum: Curriculum, tree: Path) -> None:
         if path.is_file():
             (tree / file).parent.mkdir(parents=True, exist_ok=True)
             (tree / file).write_bytes(path.read_bytes())
+    add_assets(curriculum, tree)
+
+
+def add_assets(curriculum: Curriculum, tree: Path) -> None:
+    """Put the files that packages read beside their modules, which are given, into a tree of modules."""
+    for file in curriculum.assets:
+        (tree / file).parent.mkdir(parents=True, exist_ok=True)
+        (tree / file).write_bytes((curriculum.solutions / file).read_bytes())
 
 
 def _short(value: Any) -> str:

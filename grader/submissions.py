@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader import boundary, runner, suspicion
+from grader import boundary, capstone, runner, suspicion
 from grader.curriculum import Curriculum
 from grader.grading import OnEvent
 from grader.intake import Intake, Nothing, take_in
@@ -36,6 +36,7 @@ def grade(
             intake = take_in(submission, folder, curriculum)
         except Nothing as reason:
             return _refuse(targets, submission.resolve().name, str(reason), curriculum, device, seed)
+        capstone.add_assets(curriculum, folder)
         seal = Seal(curriculum, bytecode=boundary.FILES not in boundary.probe())
         report = runner.grade(
             targets,

@@ -195,3 +195,45 @@ result.append(["for " in source, "range(8)" in source, "range(4)" in source])
         ),
         NUMBER=number,
     )
+    yield ask(
+        "10.6",
+        "threads for Numba",
+        """
+        from mini_triton.codegen.cuda_gen.layout import Layout, Place
+        from mini_triton.codegen.cuda_gen.reduction import across_warp, exchange
+        result = []
+        for shape, order, vector, threads, places in LAYOUTS:
+            layout = Layout(tuple(shape), tuple(order), vector, threads)
+            for thread, register in places:
+                index = layout.index(Place(thread % threads, register % layout.registers))
+                result.append([index, list(layout.place(index))])
+        def run(lines, count=32):
+            names = [{"thread": t, "p": t * 7 % 11 + 1, "q": t, "o": 0, "u": 0} for t in range(count)]
+            for line in lines:
+                said = []
+                for known in names:
+                    calls = []
+                    exec(line, known | {"shuffle_xor": lambda x, d: calls.append(x) or x})
+                    said.append(calls)
+                for t, known in enumerate(names):
+                    number = iter(range(99))
+                    known["shuffle_xor"] = lambda x, d: said[t ^ d][next(number)]
+                    exec(line, known)
+            return [[known["p"], known["q"]] for known in names]
+        def combine(left, right):
+            return [], [f"({left[0]} * 3 + {right[0]}) % 1009", f"({left[1]} + {right[1]})"]
+        def plain(left, right):
+            return [], [f"({left[0]} + {right[0]})", f"max({left[1]}, {right[1]})"]
+        for distance in DISTANCES:
+            result.append(run(exchange(distance, ["p", "q"], ["o", "u"], True, combine)))
+        result.append(run(across_warp(STEPS, ["p", "q"], ["o", "u"], True, combine)))
+        result.append(run(across_warp(STEPS, ["p", "q"], ["o", "u"], False, plain)))
+        """,
+        LAYOUTS=[
+            (shape, random.sample(range(2), 2), 2 ** random.randrange(3), 2 ** random.randrange(3, 7),
+             [(random.randrange(64), random.randrange(16)) for _ in range(8)])
+            for shape in ([4, 8], [16, 16], [2, 64], [8, 4])
+        ],
+        DISTANCES=random.sample((1, 2, 4, 8, 16), 2),
+        STEPS=random.sample((1, 2, 4, 8, 16, 32, 64), 4),
+    )  # fmt: skip
