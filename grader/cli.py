@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import secrets
 import sys
 import tempfile
 import traceback
@@ -60,7 +61,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 
 def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import counterexamples, doctor, junit, runner, screen
+    from grader import counterexamples, doctor, junit, runner, screen, submissions
 
     if missing := doctor.missing_core():
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
@@ -68,23 +69,22 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     if options.json == options.junit == "-":
         raise UsageError("Only one report can go to the standard output: name a file for the other.")
     history = _progress(curriculum)
-    learner_root = _learner_root(options.submission) if options.submission else curriculum.exercises
+    if options.submission and not options.submission.exists():
+        raise UsageError(f"There is no submission {options.submission}.")
+    if options.submission and options.impl != "learner":
+        raise UsageError("A submission is a learner's: leave out --impl.")
     read_only = not curriculum.scratch.is_relative_to(curriculum.root)
     own = options.impl == "learner" and not options.submission and not read_only
     targets = options.target or [_resume(curriculum, history)]
     curriculum.resolve(targets)  # a wrong name is told before anything runs
+    how = {name: getattr(options, name) for name in ("fill", "device", "examples")}
     with Status(sys.stderr) as status:
-        report = runner.grade(
-            targets,
-            impl=options.impl,
-            fill=options.fill,
-            device=options.device,
-            seed=options.seed,
-            examples=options.examples,
-            learner_root=learner_root,
-            on_event=status.note,
-            curriculum=curriculum,
-        )
+        how |= {"on_event": status.note, "curriculum": curriculum}
+        if options.submission:
+            seed = secrets.randbelow(1 << 32) if options.seed is None else options.seed
+            report = submissions.grade(targets, options.submission, seed=seed, **how)
+        else:
+            report = runner.grade(targets, impl=options.impl, seed=options.seed or 0, **how)
     course = report.score, report.max_score
     if own:
         counterexamples.write(report, curriculum.scratch / "counterexamples")
@@ -268,14 +268,6 @@ def _earned(task: Task, curriculum: Curriculum, options: argparse.Namespace) -> 
         )
 
 
-def _learner_root(submission: Path) -> Path:
-    """The folder that holds the submitted `mini_triton`: the one given, or `exercises/` in it."""
-    for folder in (submission, submission / "exercises"):
-        if (folder / "mini_triton").is_dir():
-            return folder.resolve()
-    raise UsageError(f"{submission} has neither mini_triton/ nor exercises/mini_triton/ in it.")
-
-
 def _write(path: str, text: str) -> None:
     try:
         if path == "-":
@@ -314,9 +306,11 @@ def _parser() -> argparse.ArgumentParser:
         help="whose code for earlier milestones (reference)",
     )
     grade.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)")
-    grade.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
+    grade.add_argument("--seed", type=int, help="of the random cases (0; of a submission another each time)")
     grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
-    grade.add_argument("--submission", type=Path, metavar="DIR", help="judge the mini_triton in DIR, record nothing")
+    grade.add_argument(
+        "--submission", type=Path, metavar="PATH", help="judge a folder, fork, zip or tar of somebody's; record nothing"
+    )
     grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - is the standard output")
     grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
     grade.add_argument("--verbose", action="store_true", help="open every task, list every module")
