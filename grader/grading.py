@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grader import answers, boundary, judges, markers, overlay, own, stubs
+from grader import answers, boundary, capstone, judges, markers, overlay, own, stubs
 from grader.answers import Answer
 from grader.curriculum import Curriculum, Task
 from grader.expected import tests_of
@@ -83,6 +83,7 @@ class Grading:
         )
         self.modules = self.plan.provenance()
         self.oracles: dict[str, str] = {}
+        self._doubts: dict[str, str] = {}  # why the capstone does not confirm a task that passes
         self.protections: set[str] | None = None  # that held for all children, if they have bounds
         self.results: dict[str, TestResult] = {}
         self._broken: dict[str, Answer] = {}  # modules whose import ended a child
@@ -103,6 +104,10 @@ class Grading:
             else:
                 self._run_child(left)
         self._account_for_modules()
+        if self.settings.bounded and only is None:
+            passed = [task.id for task in self.milestone_result().tasks if task.verdict is Verdict.PASS]
+            number = self.tasks[0].milestone
+            self._doubts = capstone.doubts(self.plan, self.curriculum, number, passed, self.settings.seed)
 
     def cancel(self) -> None:
         """End the running child and start no other; for another thread to call."""
@@ -114,8 +119,10 @@ class Grading:
         """All results, in the curriculum's order."""
         milestone = self.curriculum.milestone(self.tasks[0].milestone)
         tasks = [
-            TaskResult(task.id, task.title, task.points, [self.results[test] for test in tests], task.minutes)
-            for task, tests in ((task, self.expected[task.id]) for task in self.tasks)
+            TaskResult(task.id, task.title, task.points, [self.results[test] for test in tests], task.minutes, doubt)
+            for task, tests, doubt in (
+                (task, self.expected[task.id], self._doubts.get(task.id, "")) for task in self.tasks
+            )
         ]
         return MilestoneResult(milestone.id, milestone.key, tasks, whole=len(tasks) == len(milestone.tasks))
 

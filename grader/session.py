@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-import queue
 import re
 import secrets
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
 
 from grader import answers, boundary
 from grader.answers import Answer
 from grader.curriculum import ROOT
 from grader.job import Job
+from grader.lines import Lines
 from grader.oracles import Oracles
 from grader.overlay import Plan
 from grader.workfolder import is_too_large, workfolder
@@ -28,7 +26,6 @@ from grader.workfolder import is_too_large, workfolder
 PATIENCE = 5.0  # seconds beyond a step's own limit, in which the child should have ended by itself
 STARTUP = 120.0  # it loads libraries meanwhile, perhaps on a busy machine
 _LOOK = 2.0  # seconds between looks at how much the process has written
-_WAITING = 1000  # answers that the process may be ahead
 
 
 class Session:
@@ -132,9 +129,7 @@ class Session:
         with suppress(BrokenPipeError):
             process.stdin.write(job.to_json().encode())
             process.stdin.close()
-        lines: queue.Queue[bytes] = queue.Queue(_WAITING)
-        # A thread, since not every system can wait for a pipe with a time limit.
-        threading.Thread(target=_read, args=(process.stdout, lines, job.token), daemon=True).start()
+        lines = Lines(process.stdout, answers.LINE, job.token.encode())
         patience, heard = STARTUP, False
         while True:
             line = self._next(lines, time.monotonic() + patience, work)
@@ -157,12 +152,12 @@ class Session:
                 return
             patience = self._patience(answer)
 
-    def _next(self, lines: queue.Queue[bytes], until: float, work: Path) -> bytes | None:
+    def _next(self, lines: Lines, until: float, work: Path) -> bytes | None:
         """The next line; None if it does not come in time, and when the process must be ended for something else."""
         until = until if self.deadline is None else min(until, self.deadline)
         while (left := until - time.monotonic()) > 0:
-            with suppress(queue.Empty):
-                return lines.get(timeout=min(left, _LOOK))
+            if (line := lines.next(min(left, _LOOK))) is not None:
+                return line
             if self.job.bounds is not None and is_too_large(work):
                 self.breach = "wrote more files than any task needs, and was ended"
                 return None
@@ -175,17 +170,6 @@ class Session:
             return 3 * max(self.job.limits.values()) + PATIENCE  # setup, call and teardown
         starts = answer["event"] in ("bound", "imported", "unimportable")
         return max(self.job.import_limit + PATIENCE, STARTUP if starts else 0)
-
-
-def _read(pipe: IO[bytes], lines: queue.Queue[bytes], token: str) -> None:
-    """Pass on what bears the token, up to the end; a line that is too long ends it as well."""
-    mark = token.encode()
-    while line := pipe.readline(answers.LINE):
-        if mark in line:
-            lines.put(line)
-        if not line.endswith(b"\n"):
-            break
-    lines.put(b"")
 
 
 def _only_ours(environment: dict[str, str]) -> dict[str, str]:
