@@ -53,16 +53,18 @@ def draw(random: Random) -> Iterator[Kernel]:
     number = f"{random.uniform(0.5, 3):.3f}"
     fp = random.choice(("fp32", "fp16", "fp64"))
     whole = random.choice(("i32", "i16", "i64", "u8"))
+    single = {"x": "*fp32", "y": "*i32", "out": "*fp32"}
+    whole_numbers = {"x": "*i32", "y": "*i32", "out": "*i32"}
     plain = {"x": f"*{fp}", "y": f"*{whole}", "out": f"*{fp}"}
     sized = {**plain, "n": ("i32", 6 * b - k[0])}
     yield kernel("simple", f"tl.store(out, {number})", **plain)
     yield kernel("simple", "tl.store(out, tl.exp(v))\ntl.store(y, 7)", **plain, v=("fp32", 0.25))
-    yield kernel("arithmetic", f"tl.store(out + tl.program_id(0), v * {number} - {k[0]} // 2)", **plain, v=("fp32", 1.5))
+    yield kernel("arithmetic", f"tl.store(out + tl.program_id(0), v * {number} - {k[0]} * 2)", **single, v=("fp32", 1.5))
     yield kernel(
         "arithmetic",
         f"tl.store(out + tl.arange(0, B)[:, None] * 4 + tl.arange(0, 4)[None, :], "
-        f"(tl.arange(0, B)[:, None] * {k[0]} + -tl.arange(0, 4)[None, :]) % {k[1] + 1} < {k[2]})",
-        **plain, B=b,
+        f"(tl.arange(0, B)[:, None] * {k[0]} + -tl.arange(0, 4)[None, :]) < {k[2]})",
+        **single, B=b,
     )  # fmt: skip
     helper = _DEF.format(name="twice", parameters=f"v, by={k[3]}") + "    v += by\n    return v * 2, v - by\n"
     yield kernel(
@@ -80,35 +82,47 @@ def draw(random: Random) -> Iterator[Kernel]:
     )  # fmt: skip
     yield kernel(
         "for",
-        f"{_BLOCK}total = tl.zeros((B,), tl.float32)\ncount = {k[1]}\nfor i in range(0, r, {k[2]}):\n"
-        "    total += tl.load(x + at + i).to(tl.float32) * count\n    for j in range(i, r):\n        count += j\n"
+        f"{_BLOCK}total = tl.zeros((B,), tl.int32)\ncount = {k[1]}\nfor i in range(0, r, {k[2]}):\n"
+        "    total += tl.load(x + at + i) * count\n    for j in range(i, r):\n        count += j\n"
         "tl.store(out + at, total)\ntl.store(y + at, count)",
-        **plain, r=("i32", k[3] + 2), B=b,
+        **whole_numbers, r=("i32", k[3] + 2), B=b,
     )  # fmt: skip
     yield kernel(
         "branches",
         f"{_BLOCK}v = tl.load(y + pid).to(tl.int32)\nsteps = 0\nwhile v > 1 and steps < {20 + k[0]}:\n"
-        "    if v % 2 == 0:\n        v = v // 2\n    else:\n        v = 3 * v + 1\n    steps += 1\n"
+        "    if (v & 1) == 0:\n        v = v - 5\n    else:\n        v = v * 3 - 40\n    steps += 1\n"
         f"w = steps if not steps > {k[1]} or pid == 0 else -steps\n"
         f"if pid == {k[2] % 6}:\n    tl.store(out + at, w)\n    return\nelif pid > 2:\n    w += {k[4]}\n"
         "tl.store(out + at, w * 2 + tl.arange(0, B))",
-        **plain, B=b,
+        **whole_numbers, B=b,
     )  # fmt: skip
     yield kernel(
         "branch",
-        f"{_BLOCK}v = tl.load(x + at)\nif pid % 2 == {k[3] % 2}:\n    v = v * {k[0]} + pid\n    tl.store(y + at, pid)\n"
+        f"{_BLOCK}v = tl.load(x + at)\nif (pid & 1) == {k[3] % 2}:\n    v = v * {k[0]} + pid\n    tl.store(y + at, pid)\n"
         f"else:\n    if pid > {k[1] % 5}:\n        v = -v\ntl.store(out + at, v)",
-        **plain, B=b,
+        **whole_numbers, B=b,
     )  # fmt: skip
     yield kernel(
         "combining",
+        f"{_BLOCK}v = tl.load(x + at)\ntl.store(out + at, tl.sum(v * {k[6]}, 0) + tl.cumsum(v, 0) - tl.xor_sum(v, 0))\n"
+        "tl.store(y + at, tl.associative_scan(v, 0, apart, reverse=True))",
+        _DEF.format(name="apart", parameters="a, b") + "    return a & b\n", **whole_numbers, B=b,
+    )  # fmt: skip
+    yield kernel(
+        "products",
         f"{_BLOCK}v = tl.load(x + at)\nm = tl.max(v, 0)\ne = tl.exp((v - m).to(tl.float32))\n"
         "tl.store(out + at, e / tl.sum(e, 0))\n"
         "tl.store(y + at, tl.cumsum(tl.load(y + at).to(tl.int32), 0) + tl.argmin(v, 0))",
-        **plain, B=b,
+        **single, B=b,
     )  # fmt: skip
     yield kernel(
         "combining",
+        "i = tl.arange(0, 16)\na = tl.load(x + i[:, None] * 16 + i[None, :])\n"
+        f"tl.store(out + i[:, None] * 16 + i[None, :], tl.dot(a, tl.trans(a) * {k[1]}, input_precision='ieee'))",
+        x="*fp32", out="*fp32",
+    )  # fmt: skip
+    yield kernel(
+        "products",
         "i = tl.arange(0, 16)\na = tl.load(x + i[:, None] * 16 + i[None, :])\nc = tl.zeros((16, 16), tl.float32)\n"
         f"for k in range(0, {k[0] % 3 + 1}):\n    c = tl.dot(a, tl.trans(a), c, out_dtype=tl.float32, input_precision='ieee')\n"
         "tl.store(out + i[:, None] * 16 + i[None, :], c + tl.program_id(0))",

@@ -319,7 +319,7 @@ for name, operands, attributes in CASES:
         NUMBERS=[*((float(value), name) for value, name in numbers), *integers],
     )
     yield ask(
-        "2.9 2.10",
+        "2.10",
         "modules as MLIR writes them",
         """
         from mini_triton.ir.parser import parse_module

@@ -79,7 +79,7 @@ def questions(random: Random) -> Iterator[Question]:
         "y": ("i32", [4]), "f": ("fp32", [2, 4]), "z": (random.choice(kinds), [4]),
     }  # fmt: skip
     targets = ("int8", "uint8", "int16", "int32", "int64", "float16", "float32", "float64", "int1", "uint32")
-    texts = ["tl.load(p)", "tl.load(p, m, 0)", "tl.load(q)", "tl.load(p, m, z)", "tl.load(q + tl.arange(0, 4), m, other=1)"]
+    texts = ["tl.load(p)", "tl.load(p, m, 0)", "tl.load(q)", "tl.load(p, m, z)", "tl.load(q + (y & 7), m, other=1)"]
     texts += ["tl.store(p, z)", "tl.store(p, 1, m)", "tl.store(q, 2)", "tl.store(p, x)", "tl.load(y)", "tl.load(q, m)"]
     texts += [f"tl.cast({x}, tl.{t})" for x in "xyfz" for t in random.sample(targets, 4)]
     texts += ["y.to(tl.float32, bitcast=True)", "f.to(tl.int32, bitcast=True)", "f.to(tl.int8, bitcast=True)"]

@@ -11,7 +11,7 @@ from tests.capstones.running import COMPILE, INTERPRET
 
 _TASKS = {
     "simple": "5.2", "arithmetic": "5.3", "assignment": "5.4", "static": "5.5", "for": "5.7", "branches": "5.8", "branch": "5.8",
-    "combining": "5.7", "atomics": "5.4", "exact": "5.4",
+    "combining": "5.7", "products": "5.7", "atomics": "5.4", "exact": "5.4",
 }  # fmt: skip
 _WRONG = (
     "tl.store(out, missing)",

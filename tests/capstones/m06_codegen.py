@@ -10,8 +10,8 @@ from tests.capstones.kernels import draw
 from tests.capstones.running import ARGUMENTS, COMPILE
 
 _TASKS = {
-    "simple": "6.5", "arithmetic": "6.5", "assignment": "6.5", "static": "6.5", "branch": "6.7", "branches": "6.8",
-    "for": "6.8", "combining": "6.6", "atomics": "6.9", "exact": "6.5",
+    "simple": "6.5", "arithmetic": "6.5", "assignment": "6.12", "static": "6.12", "branch": "6.7", "branches": "6.8",
+    "for": "6.8", "combining": "6.6", "products": "6.12", "atomics": "6.9", "exact": "6.12",
 }  # fmt: skip
 _INTERPRETED = {"simple": "6.2", "arithmetic": "6.2", "combining": "6.2", "for": "6.2", "branches": "6.2", "atomics": "6.2"}
 _RUN = (
@@ -89,7 +89,8 @@ def questions(random: Random) -> Iterator[Question]:
         if tasks := _INTERPRETED.get(kernel.feature):
             yield ask(tasks, about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'interpreted')")
         yield ask(_TASKS[kernel.feature], about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'batched')")
-        yield ask("6.10 6.11", about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'fast')")
+        tasks = "6.12" if _TASKS[kernel.feature] == "6.12" else "6.11"
+        yield ask(tasks, about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'fast')")
     yield ask(
         "6.3",
         "loads and stores",
@@ -140,6 +141,30 @@ for operation in function.walk():
         f"    a = tl.load(x + i + p * {random.randrange(9)})\n    b = tl.load(y + i[:, None] * n + tl.arange(0, 4)[None, :])\n"
         "    tl.store(x + i, tl.sum(b, 1) + a)\n    tl.store(y + p, tl.sum(b))\n    tl.store(y, n)\n"
         "    tl.store(x + i[:, None] * 4 + tl.arange(0, 4)[None, :], tl.trans(tl.trans(b)) + p)\n",
+    )
+    terms = [f"{random.choice(('pid', 'rows', 'cols', 'later'))} * {random.randrange(-9, 9)} + {random.randrange(-99, 99)}"
+             for _ in range(8)]  # fmt: skip
+    texts = [f"({x}) {o} ({y})" for x, y in zip(terms, terms[::-1], strict=True) for o in ("+", "-", "<", ">=", "==")]
+    texts += [f"({texts[i]}) & ({texts[i + 1]})" for i in range(2, len(texts) - 1, 5)]
+    yield ask(
+        "6.10",
+        "positions and masks that are not stored",
+        """
+        import numpy as np
+        from mini_triton.codegen.library import lazy
+        from mini_triton.codegen.library.programs import LazyPrograms
+        programs = LazyPrograms((7, 3, 1), 2, 9)
+        names = {
+            "pid": programs.id(0)[:, None, None], "rows": lazy.arange(0, 4)[None, :, None],
+            "cols": lazy.arange(0, 8)[None, None, :], "later": lazy.arange(50, 58)[None, None, :],
+        }
+        result = []
+        with np.errstate(all="ignore"):
+            for text in TEXTS:
+                value = eval(text, dict(names))
+                result.append([type(value).__name__, str(value.dtype), np.asarray(value)])
+        """,
+        TEXTS=texts,
     )
     yield ask(
         "6.11",

@@ -136,6 +136,29 @@ result += [list(texts), [text.count("tt.store") for text in texts.values()]]
         TEXT="@triton.jit\ndef kernel(x, n, B: tl.constexpr):\n    i = tl.arange(0, B)\n    tl.store(x + i, i + n, mask=i < n)\n",
         SIZE=2 ** random.randrange(2, 8),
     )
+    yield ask(
+        "7.6",
+        "kernels that are found or compiled",
+        COMPILE
+        + """
+import numpy as np
+from mini_triton.runtime.options import Options
+kernel = load(HEADER + TEXT)["kernel"]
+found, result = [], []
+x = np.zeros(64, np.float32)
+for array, n, size, warps in CASES:
+    array = {"a": x, "b": x.astype(np.int32), "c": x[1:]}[array]
+    compiled = kernel.find({"x": array, "n": n, "B": size}, Options(num_warps=warps))
+    if compiled not in found:
+        found.append(compiled)
+    result.append([found.index(compiled), compiled.asm["ttir"].count("tt.store")])
+again = load(HEADER + TEXT)["kernel"].find({"x": x, "n": 5, "B": 4}, Options())
+result.append([type(again.asm["numpy"]).__name__, "divisibility" in again.asm["ttir"]])
+""",
+        TEXT=f"@triton.jit\ndef kernel(x, n, B: tl.constexpr):\n    i = tl.arange(0, B)\n    tl.store(x + i, i + n + {random.randrange(99)})\n",
+        CASES=[(random.choice("abc"), random.choice((1, 5, 6, 16, 2**40, 1.5)), random.choice((4, 8)), random.choice((4, 8)))
+               for _ in range(14)],
+    )  # fmt: skip
     grids = [(random.randrange(99), random.randrange(9)), (3,), [1, 2, 3], (), (1, 2, 3, 4), (-1,), (2**31,), (1, 2**16), ("a",), 5]
     yield ask(
         "7.7",
@@ -156,7 +179,7 @@ result += [outcome(lambda: grid_of("kernel", lambda meta: (meta["n"] // meta["B"
         + """
 import numpy as np
 from mini_triton.ir.storage import Buffer, OutOfBounds
-from mini_triton.runtime.checks import check_devices, check_writable
+from mini_triton.runtime.checks import check_devices, check_writable, explain_access
 class Tensor:
     dtype, shape = "torch.float32", (4,)
     def __init__(self, device):
@@ -171,14 +194,19 @@ frozen = np.zeros(4)
 frozen.flags.writeable = False
 for stored in ([], ["x"], ["y"], ["x", "y"]):
     result.append(outcome(lambda: check_writable("kernel", {"x": frozen, "y": np.zeros(4)}, stored)))
+error = OutOfBounds(Buffer.of("x", np.zeros((2, 5))), ELEMENT, (0,))
+error.program, error.place = (ELEMENT, 0, 1), "kernel.py:7"
+made = explain_access("kernel", error, (2, 5))
+result += [type(made).__name__, [word in str(made) for word in (f"x[{ELEMENT}]", "10 elements", "(2, 5)", "kernel.py:7")]]
 """,
+        ELEMENT=random.randrange(10, 99),
         DEVICES=[[random.choice(("array", "cpu", "cuda:0", "cuda:1", "meta")) for _ in range(3)] for _ in range(12)],
     )
     for kernel in draw(random):
         facts = (kernel.text, kernel.signature, kernel.constants, kernel.given, kernel.grid)
         if kernel.feature in ("arithmetic", "for", "branches", "combining"):
             yield ask(
-                "7.6 7.9",
+                "7.9",
                 f"a kernel ({kernel.feature}) that is launched",
                 COMPILE
                 + ARGUMENTS
@@ -189,7 +217,7 @@ for stored in ([], ["x"], ["y"], ["x", "y"]):
                 + "\nresult = [v.ravel()[:512] for v in values if isinstance(v, np.ndarray)]",
             )
     yield ask(
-        "7.8 7.9",
+        "7.9",
         "an access out of bounds",
         COMPILE
         + _REFUSED
