@@ -27,11 +27,11 @@ from grader.lines import Lines
 from grader.overlay import Plan
 from grader.workfolder import is_too_large, workfolder
 
-SECONDS = 30.0  # for one answer
+SECONDS = 20.0  # for one answer
 MILESTONE_SECONDS = 300.0  # for all answers of a milestone
 _ANSWER = 16 << 20  # bytes
 _FIRST_WITH_ASSEMBLER = 10  # the milestone in which real Triton makes machine code
-_STARTS = 5  # of a process that dies or hangs
+_STARTS = 3  # of a process that dies or hangs
 _CLOSE = 1e-3  # how far floats may be from each other, absolutely or relatively
 
 
@@ -75,13 +75,14 @@ def _compare(question: Any, theirs: Worker, reference: Worker, until: float) -> 
         expected = reference.ask(question.then, given=expected["result"])
         got = reference.ask(question.then, given=got["result"])
     if "error" in expected:
-        raise CapstoneFailed(f"{question.about}: the reference itself fails: {expected['error']}: {expected.get('text')}")
+        raise CapstoneFailed(f"{question.about}: the reference fails: {expected['error']}: {expected.get('text')}")
     if "error" in got:
         said = f"{got['error']}: {got.get('text', '')}".removesuffix(": ")
         return f"asked from outside for {question.about}, it says {said}"
     if agree(got["result"], expected["result"]):
         return ""
-    return f"asked from outside for {question.about}, it gives {_short(got['result'])}, not {_short(expected['result'])}"
+    gives, wanted = _short(got["result"]), _short(expected["result"])
+    return f"asked from outside for {question.about}, it gives {gives}, not {wanted}"
 
 
 def agree(got: Any, expected: Any) -> bool:

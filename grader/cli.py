@@ -29,6 +29,7 @@ for those who maintain the course:
   mistakes      do the tests catch what learners are known to believe?
   mutants       do the tests catch small changes of the reference?
   alternatives  do right solutions in other styles pass?
+  cheats        does anything earn points without solving a task?
 """
 
 
@@ -224,6 +225,12 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
     return OK if alternatives.run(options.target or ["all"], options.examples) else LOST
 
 
+def _cheats(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import cheats
+
+    return OK if cheats.run(options.word, options.sample, options.seed) else LOST
+
+
 def _problems(problems: Sequence[object], none: str) -> int:
     print("\n".join(map(str, problems)) or none)
     return LOST if problems else OK
@@ -359,6 +366,11 @@ def _parser() -> argparse.ArgumentParser:
     alternatives.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
     alternatives.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
     alternatives.add_argument("--together", action="store_true", help="whole courses in one style instead")
+    cheats = commands.add_parser("cheats", description="Does anything earn points without solving a task?")
+    cheats.set_defaults(run=_cheats)
+    cheats.add_argument("word", nargs="*", metavar="WORD", help="only those with one of these in their names")
+    cheats.add_argument("--sample", type=_positive, metavar="N", help="only so many")
+    cheats.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     return parser
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader import boundary, runner
+from grader import boundary, runner, suspicion
 from grader.curriculum import Curriculum
 from grader.grading import OnEvent
 from grader.intake import Intake, Nothing, take_in
@@ -48,18 +48,20 @@ def grade(
             on_event=on_event,
             curriculum=curriculum,
         )
-        _describe(report, intake)
+        _describe(report, intake, curriculum)
         if changed := seal.changed():
             _discount(report, f"files of the course changed meanwhile: {', '.join(changed[:5])}")
     return report
 
 
-def _describe(report: Report, intake: Intake) -> None:
+def _describe(report: Report, intake: Intake, curriculum: Curriculum) -> None:
     assert report.submission
     report.submission.name = intake.name
     report.submission.sha256 = intake.sha256
     report.submission.files = len(intake.files)
     report.submission.left_out = intake.left_out
+    graded = {task.milestone for task in curriculum.resolve(report.target)}
+    report.submission.look_here = suspicion.look(intake, curriculum, graded)
 
 
 def _discount(report: Report, reason: str) -> None:
