@@ -6,10 +6,10 @@ that deceives the tests in its own process gains nothing, because here that proc
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import random
+import runpy
 import subprocess
 import sys
 import time
@@ -44,13 +44,13 @@ def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[s
     reasons = {id: "the course asks no question about it" for id in tasks}
     if not tasks:
         return {}
-    questions = _questions(curriculum, milestone, seed)
+    asked_about = questions(curriculum, milestone, seed)
     until = time.monotonic() + MILESTONE_SECONDS
     with workfolder("kata-tree-") as tree:
         _build(plan, curriculum, tree)
         with worker(tree, milestone) as theirs, worker(curriculum.solutions, milestone) as reference:
             wrong: dict[str, str] = defaultdict(str)
-            for question in questions:
+            for question in asked_about:
                 if not (asked := [id for id in question.tasks if id in reasons]):
                     continue
                 if doubt := _compare(question, theirs, reference, until):
@@ -59,12 +59,14 @@ def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[s
     return {id: text for id, reason in reasons.items() if (text := wrong[id] or reason)}
 
 
-def _questions(curriculum: Curriculum, milestone: int, seed: int) -> list[Any]:
+def questions(curriculum: Curriculum, milestone: int, seed: int) -> list[Any]:
+    """The questions about a milestone, with random numbers in them; none if the course has no capstone for it."""
     name = curriculum.milestone(milestone).directory
-    if not (curriculum.tests / "capstones" / f"{name}.py").is_file():
+    file = curriculum.tests / "capstones" / f"{name}.py"
+    if not file.is_file():
         return []
-    module = importlib.import_module(f"tests.capstones.{name}")
-    return list(module.questions(random.Random(f"{seed} {milestone}")))
+    listed = runpy.run_path(str(file))["questions"]
+    return list(listed(random.Random(f"{seed} {milestone}")))
 
 
 def _compare(question: Any, theirs: Worker, reference: Worker, until: float) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from grader import answers, boundary, capstone, judges, markers, overlay, own, stubs
 from grader.answers import Answer
-from grader.curriculum import Curriculum, Task
+from grader.curriculum import ROOT, Curriculum, Task
 from grader.expected import tests_of
 from grader.job import EXAMPLES, IMPORT_LIMIT, MEMORY, Job
 from grader.overlay import Impl
@@ -217,7 +217,7 @@ class Grading:
 
     def _settle_all(self, tests: list[str], end: str, details: str) -> None:
         """Tests could not go on, and it was not in a step of theirs: is it the learner's doing, or the grader's?"""
-        job = replace(self._job(tests), impl="reference", fill="reference", broken={})
+        job = replace(self._job(tests), impl="reference", fill="reference", broken={}, bounds=None)
         self._session = self._start(job)
         if not self.plan.has_learner or not any(answer["event"] == "finished" for answer in self._session):
             raise GraderFailed(f"{end}\n{details}".rstrip())
@@ -297,10 +297,17 @@ class Grading:
         tests = [str(path) for path in course.tests.iterdir() if path.name not in _CLOSED]
         sources = [str(source.path) for source in self.plan.sources.values()]
         libraries, listed = boundary.libraries()
-        read = [*libraries, *tests, *sources, str(course.root / "grader"), str(course.root / "pyproject.toml")]
-        read += [str(self.plan.learner_root), str(course.scratch / "stubs"), str(course.scratch / "hypothesis")]
+        read = [*libraries, *tests, *sources, str(course.root / "pyproject.toml")]
+        grader = [str(ROOT / "grader"), str(course.root / "grader")]
+        read += [
+            *grader,
+            str(self.plan.learner_root),
+            str(course.scratch / "stubs"),
+            str(course.scratch / "hypothesis"),
+        ]
         processes = any(task.processes for task in self.tasks)
-        return asdict(boundary.Bounds(read, [*listed, str(course.root)], (), processes, self.settings.device == "cuda"))
+        listed += [str(ROOT), str(course.root)]
+        return asdict(boundary.Bounds(read, listed, (), processes, self.settings.device == "cuda"))
 
 
 def _case(answer: Answer) -> TestResult:

@@ -59,8 +59,6 @@ def take_in(submission: Path, folder: Path, curriculum: Curriculum) -> Intake:
         return _take_in(submission, folder, packages)
     except Nothing:
         raise
-    except (OSError, EOFError, ValueError, RuntimeError, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError) as error:
-        raise Nothing(f"{submission.name} cannot be read: {error}") from error
     except Exception as error:  # damaged archives raise whatever their decoder trips over
         raise Nothing(f"{submission.name} cannot be read: {type(error).__name__}: {error}") from error
 
@@ -170,13 +168,12 @@ def _reader(path: Path) -> Callable[[], bytes]:
 
 
 def _zip(archive: Path) -> Iterator[Entry]:
-    with zipfile.ZipFile(archive) as file:
-        for member in file.infolist():
-            kind = stat.S_IFMT(member.external_attr >> 16)
-            why = "is a link" if kind == stat.S_IFLNK else "is encrypted" if member.flag_bits & 1 else ""
-            read = partial(_unzip, file, member)
-            if not member.is_dir():
-                yield Entry(_inside(member.filename), why, member.file_size, read)
+    file = zipfile.ZipFile(archive)  # not closed here: entries are read later
+    for member in file.infolist():
+        kind = stat.S_IFMT(member.external_attr >> 16)
+        why = "is a link" if kind == stat.S_IFLNK else "is encrypted" if member.flag_bits & 1 else ""
+        if not member.is_dir():
+            yield Entry(_inside(member.filename), why, member.file_size, partial(_unzip, file, member))
 
 
 def _unzip(file: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

@@ -72,9 +72,7 @@ def _discount(report: Report, reason: str) -> None:
     report.submission.look_here.insert(0, reason)
 
 
-def _refuse(
-    targets: Sequence[str], name: str, reason: str, curriculum: Curriculum, device: str, seed: int
-) -> Report:
+def _refuse(targets: Sequence[str], name: str, reason: str, curriculum: Curriculum, device: str, seed: int) -> Report:
     """The report on a submission in which nothing can be judged: no points, and why."""
     report = Report(list(targets), "learner", "reference", device, seed, runner.versions())
     report.submission = Submission(name, refused=reason)

@@ -48,7 +48,9 @@ def look(intake: Intake, curriculum: Curriculum, milestones: Collection[int]) ->
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             found.append(f"{name} is not Python")
     order = [task.id for task in curriculum.tasks]
-    found += [f"task {id}: as in the reference, but for names: {_few(alike[id])}" for id in sorted(alike, key=order.index)]
+    found += [
+        f"task {id}: as in the reference, but for names: {_few(alike[id])}" for id in sorted(alike, key=order.index)
+    ]
     return [*found[:MOST], *([f"and {len(found) - MOST} more"] if len(found) > MOST else [])]
 
 

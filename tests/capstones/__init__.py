@@ -1,7 +1,7 @@
 """Questions that judge a submission from outside: `questions(random)` of each milestone's module here yields them.
 
-A question is a small Python program that leaves plain values in `result`. It runs in a process that has the submission's
-modules and no tests, and in one that has the reference's; both must leave the same.
+A question is a small Python program that leaves plain values in `result`. It runs in a process that has the
+submission's modules and no tests, and in one that has the reference's; both must leave the same.
 """
 
 from __future__ import annotations

@@ -22,7 +22,9 @@ class Kernel:
     grid: tuple[int, ...] = (1,)
 
 
-def kernel(feature: str, body: str, before: str = "", **arguments: str | int | float | tuple[str, int | float]) -> Kernel:
+def kernel(
+    feature: str, body: str, before: str = "", **arguments: str | int | float | tuple[str, int | float]
+) -> Kernel:
     """A kernel with this body. An argument is a type; a type and a number; or a number, which the compiler knows."""
     signature: dict[str, str] = {}
     constants: dict[str, Any] = {}
@@ -55,11 +57,13 @@ def draw(random: Random) -> Iterator[Kernel]:
     whole = random.choice(("i32", "i16", "i64", "u8"))
     single = {"x": "*fp32", "y": "*i32", "out": "*fp32"}
     whole_numbers = {"x": "*i32", "y": "*i32", "out": "*i32"}
-    plain = {"x": f"*{fp}", "y": f"*{whole}", "out": f"*{fp}"}
+    plain: dict[str, Any] = {"x": f"*{fp}", "y": f"*{whole}", "out": f"*{fp}"}
     sized = {**plain, "n": ("i32", 6 * b - k[0])}
     yield kernel("simple", f"tl.store(out, {number})", **plain)
     yield kernel("simple", "tl.store(out, tl.exp(v))\ntl.store(y, 7)", **plain, v=("fp32", 0.25))
-    yield kernel("arithmetic", f"tl.store(out + tl.program_id(0), v * {number} - {k[0]} * 2)", **single, v=("fp32", 1.5))
+    yield kernel(
+        "arithmetic", f"tl.store(out + tl.program_id(0), v * {number} - {k[0]} * 2)", **single, v=("fp32", 1.5)
+    )
     yield kernel(
         "arithmetic",
         f"tl.store(out + tl.arange(0, B)[:, None] * 4 + tl.arange(0, 4)[None, :], "

@@ -47,7 +47,9 @@ def questions(random: Random) -> Iterator[Question]:
     pairs = []
     for _ in range(20):
         shape = [2 ** random.randrange(4) for _ in range(random.randrange(1, 4))]
-        pairs.append(([n if random.random() < 0.6 else 1 for n in shape], [n if random.random() < 0.8 else 2 for n in shape]))
+        pairs.append(
+            ([n if random.random() < 0.6 else 1 for n in shape], [n if random.random() < 0.8 else 2 for n in shape])
+        )
     yield ask(
         "1.3",
         "shapes that broadcast",

@@ -110,9 +110,7 @@ for (lhs, rhs), third, rule, cast in CASES:
     result.append(outcome(elementwise.select, third, lhs, rhs))
     result.append(outcome(getattr(elementwise, cast), lhs, result=rhs))
 """,
-        CASES=[
-            (two(), ("I1", random.choice(_SHAPES)), random.choice(rules), random.choice(casts)) for _ in range(60)
-        ],
+        CASES=[(two(), ("I1", random.choice(_SHAPES)), random.choice(rules), random.choice(casts)) for _ in range(60)],
     )
     yield ask(
         "2.3",
@@ -193,7 +191,14 @@ for (name, shape), axis, same in FOLDS:
                           regions=region(element, "tt.scan.return", same)))
 """,
         DOTS=[
-            (16, 32, 16, random.choice((16, 32)), random.choice(("F16", "BF16", "F32", "I8")), random.choice(("F32", "I32")))
+            (
+                16,
+                32,
+                16,
+                random.choice((16, 32)),
+                random.choice(("F16", "BF16", "F32", "I8")),
+                random.choice(("F32", "I32")),
+            )
             for _ in range(12)
         ],
         FOLDS=[(some(), random.randrange(3), random.random() < 0.8) for _ in range(30)],
@@ -227,7 +232,11 @@ for carried, extra, end in CASES:
         result.append(type(error).__name__)
 """,
         CASES=[
-            ([some() for _ in range(random.randrange(3))], random.randrange(2), random.choice(("scf.yield", "tt.return")))
+            (
+                [some() for _ in range(random.randrange(3))],
+                random.randrange(2),
+                random.choice(("scf.yield", "tt.return")),
+            )
             for _ in range(25)
         ],
     )

@@ -40,12 +40,23 @@ def questions(random: Random) -> Iterator[Question]:
                  for o in random.sample(("+", "-", "&", "|", "^", "<<", ">>", "<", "<=", "==", "!=", ">"), 4)]  # fmt: skip
         texts += [f"{o}{x}" for o in "-~" for x in values]
         yield expressions("4.2", "sums, bits and comparisons", values, texts, seed + round)
-    shapes: Values = {"a": ("i32", [4]), "b": ("fp32", [2, 4]), "c": ("i8", [4, 1]), "d": ("i16", [2, 2, 4]), "s": ("i32", [])}
+    shapes: Values = {
+        "a": ("i32", [4]),
+        "b": ("fp32", [2, 4]),
+        "c": ("i8", [4, 1]),
+        "d": ("i16", [2, 2, 4]),
+        "s": ("i32", []),
+    }
     texts = ["a[None, :]", "a[:, None]", "b[None]", "b[:, None, :]", "c[:, :, None]", "a[0]", "s[None]"]
     texts += [f"tl.expand_dims({x}, {random.randrange(-3, 3)})" for x in shapes]
     texts += [f"tl.broadcast_to({x}, ({random.choice((2, 4))}, {random.choice((4, 8))}))" for x in shapes]
     texts += [f"tl.reshape({x}, {s})" for x in shapes for s in ((8,), (2, 2), (4,), (1, 4), (2, 4, 2), (4, 4), (8, 1))]
-    texts += [f"tl.permute(d, {tuple(random.sample(range(3), 3))})", "tl.trans(b)", "tl.trans(d, 0, 2, 1)", "tl.trans(a)"]
+    texts += [
+        f"tl.permute(d, {tuple(random.sample(range(3), 3))})",
+        "tl.trans(b)",
+        "tl.trans(d, 0, 2, 1)",
+        "tl.trans(a)",
+    ]
     texts += ["tl.join(a, a)", "tl.join(a, s)", "tl.split(d.permute((0, 2, 1)))", "tl.interleave(b, b)", "tl.split(a)"]
     yield expressions("4.3", "indices and shapes", shapes, texts, seed)
     numbers = [random.randrange(-20, 20) for _ in range(6)] + [random.gauss(0, 9) for _ in range(3)] + [True]
@@ -71,7 +82,17 @@ def questions(random: Random) -> Iterator[Question]:
                 result.append(type(error).__name__)
         """,
         NUMBERS=numbers,
-        NAMES=["add", "mul", "floordiv", "mod", "lt", "eq", "and_", "lshift", *random.sample(("sub", "truediv", "xor"), 2)],
+        NAMES=[
+            "add",
+            "mul",
+            "floordiv",
+            "mod",
+            "lt",
+            "eq",
+            "and_",
+            "lshift",
+            *random.sample(("sub", "truediv", "xor"), 2),
+        ],
     )
     kinds = ("i8", "u8", "i32", "fp16", "fp32", "fp64", "i64")
     memory: Values = {
@@ -86,20 +107,49 @@ def questions(random: Random) -> Iterator[Question]:
     yield expressions("4.5", "loads, stores and casts", memory, texts, seed)
     size = 2 ** random.randrange(1, 6)
     texts = ["tl.program_id(0)", "tl.program_id(1)", "tl.num_programs(0)", "tl.program_id(3)", f"tl.arange(0, {size})"]
-    texts += [f"tl.arange({size}, {2 * size})", "tl.arange(0, 3)", "tl.arange(4, 4)", f"tl.zeros(({size}, 2), tl.float32)"]
+    texts += [
+        f"tl.arange({size}, {2 * size})",
+        "tl.arange(0, 3)",
+        "tl.arange(4, 4)",
+        f"tl.zeros(({size}, 2), tl.float32)",
+    ]
     texts += [f"tl.full(({size},), {n}, tl.{t})" for n in (random.randrange(100), 1.5, True) for t in targets]
     texts += ["tl.cdiv(a, 7)", "tl.cdiv(a, b)", "tl.cdiv(22, 7)", "tl.full((4,), b, tl.int64)"]
-    yield expressions("4.6", "ranges, constants, numbers of programs", {"a": ("i32", [4]), "b": ("i32", [])}, texts, seed)
-    values = {"x": some("fp32", "fp64"), "y": some("fp32", "i32"), "i": some("i32", "i8", "u8"), "c": some("i1"), "h": some("fp16")}
+    yield expressions(
+        "4.6", "ranges, constants, numbers of programs", {"a": ("i32", [4]), "b": ("i32", [])}, texts, seed
+    )
+    values = {
+        "x": some("fp32", "fp64"),
+        "y": some("fp32", "i32"),
+        "i": some("i32", "i8", "u8"),
+        "c": some("i1"),
+        "h": some("fp16"),
+    }
     texts = [f"tl.{f}({x})" for f in ("exp", "log2", "sin", "sqrt", "abs", "floor", "erf", "rsqrt") for x in values]
     texts += [f"tl.{f}({x}, {y})" for f in ("maximum", "minimum") for x, y in _pairs(random, values)]
-    texts += ["tl.where(c, x, y)", "tl.where(c, i, 0)", "tl.where(x > 0, h, i)", "tl.clamp(x, -0.5, 0.5)", "tl.fma(x, y, h)"]
+    texts += [
+        "tl.where(c, x, y)",
+        "tl.where(c, i, 0)",
+        "tl.where(x > 0, h, i)",
+        "tl.clamp(x, -0.5, 0.5)",
+        "tl.fma(x, y, h)",
+    ]
     texts += ["tl.sigmoid(x)", "tl.clamp(h, h, h)", "tl.fma(x, x, x)", "tl.umulhi(i, i)", "tl.fdiv(x, y)"]
     yield expressions("4.7", "mathematics", values, texts, seed)
-    values = {"x": (random.choice(("fp32", "fp16")), [4, 8]), "i": (random.choice(_NUMBERS[:8]), [2, 8]), "v": ("i32", [16])}
+    values = {
+        "x": (random.choice(("fp32", "fp16")), [4, 8]),
+        "i": (random.choice(_NUMBERS[:8]), [2, 8]),
+        "v": ("i32", [16]),
+    }
     folds = ("sum", "max", "min", "argmax", "argmin", "xor_sum", "cumsum", "cumprod")
     texts = [f"tl.{f}({x}, {a})" for f in folds for x in values for a in (0, random.choice((1, -1)))]
-    texts += ["tl.sum(x)", "tl.max(i)", "tl.sum(v, keep_dims=True)", "tl.max(x, 1, return_indices=True)", "tl.softmax(x)"]
+    texts += [
+        "tl.sum(x)",
+        "tl.max(i)",
+        "tl.sum(v, keep_dims=True)",
+        "tl.max(x, 1, return_indices=True)",
+        "tl.softmax(x)",
+    ]
     texts += ["tl.reduce(x, 1, lambda a, b: a * b)", "tl.associative_scan(v, 0, lambda a, b: a + b, reverse=True)"]
     yield expressions("4.8", "reductions and scans", values, texts, seed)
     values = {
@@ -107,14 +157,31 @@ def questions(random: Random) -> Iterator[Question]:
         "c": ("fp32", [16, 16]), "i": ("i8", [16, 32]), "j": ("i8", [32, 16]),
         "p": ("*i32", [4]), "q": ("*fp32", [4]), "u": ("*u32", []), "m": ("i1", [4]), "v": ("i32", [4]), "w": ("fp32", [4]),
     }  # fmt: skip
-    texts = ["tl.dot(a, b)", "tl.dot(a, b, c)", "tl.dot(i, j)", "tl.dot(a, a)", "tl.dot(v, v)", "tl.dot(a, b, out_dtype=tl.float16)"]
+    texts = [
+        "tl.dot(a, b)",
+        "tl.dot(a, b, c)",
+        "tl.dot(i, j)",
+        "tl.dot(a, a)",
+        "tl.dot(v, v)",
+        "tl.dot(a, b, out_dtype=tl.float16)",
+    ]
     texts += [f"tl.atomic_{f}({p}, {v}, {m})" for f in ("add", "max", "min", "xchg", "and", "xor")
               for p, v in (("p", "v"), ("q", "w"), ("u", "3"), ("p", "1")) for m in ("None", "m")]  # fmt: skip
-    texts += ["tl.atomic_cas(p, v, v)", "tl.atomic_cas(p, 0, 1)", "tl.atomic_cas(q, w, w)", "tl.atomic_add(p, v, sem='relaxed')"]
+    texts += [
+        "tl.atomic_cas(p, v, v)",
+        "tl.atomic_cas(p, 0, 1)",
+        "tl.atomic_cas(q, w, w)",
+        "tl.atomic_add(p, v, sem='relaxed')",
+    ]
     yield expressions("4.9", "dot products and atomics", values, texts, seed)
     number = random.randrange(1 << 40)
     values = {"o": ("i32", [16]), "s": ("i64", []), "l": ("i64", [4])}
-    texts = [f"tl.{f}({s}, {o})" for f in ("rand", "randn", "randint", "randint4x") for s in (number, "s") for o in ("o", "l")]
+    texts = [
+        f"tl.{f}({s}, {o})"
+        for f in ("rand", "randn", "randint", "randint4x")
+        for s in (number, "s")
+        for o in ("o", "l")
+    ]
     texts += [f"tl.philox({number}, o, o, o, o)", "tl.uint_to_uniform_float(o.to(tl.uint32))", "tl.rand4x(s, o)"]
     yield expressions("4.10", "random numbers", values, texts, seed)
 

@@ -13,7 +13,14 @@ _TASKS = {
     "simple": "6.5", "arithmetic": "6.5", "assignment": "6.12", "static": "6.12", "branch": "6.7", "branches": "6.8",
     "for": "6.8", "combining": "6.6", "products": "6.12", "atomics": "6.9", "exact": "6.12",
 }  # fmt: skip
-_INTERPRETED = {"simple": "6.2", "arithmetic": "6.2", "combining": "6.2", "for": "6.2", "branches": "6.2", "atomics": "6.2"}
+_INTERPRETED = {
+    "simple": "6.2",
+    "arithmetic": "6.2",
+    "combining": "6.2",
+    "for": "6.2",
+    "branches": "6.2",
+    "atomics": "6.2",
+}
 _RUN = (
     COMPILE
     + ARGUMENTS

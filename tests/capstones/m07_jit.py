@@ -109,7 +109,10 @@ result.append(sorted(r.path for r in references(load(HEADER + TEXT)["kernel"])))
                 result.append(cache.load(ENTRIES[0][0]) is None)
             result.append(len(caught) > 0)
         """,
-        ENTRIES=[(f"{random.randrange(16**20):020x}", {"text": str(random.random()), "number": [True, "x"]}) for _ in range(3)],
+        ENTRIES=[
+            (f"{random.randrange(16**20):020x}", {"text": str(random.random()), "number": [True, "x"]})
+            for _ in range(3)
+        ],
     )
     yield ask(
         "7.5",
@@ -159,7 +162,18 @@ result.append([type(again.asm["numpy"]).__name__, "divisibility" in again.asm["t
         CASES=[(random.choice("abc"), random.choice((1, 5, 6, 16, 2**40, 1.5)), random.choice((4, 8)), random.choice((4, 8)))
                for _ in range(14)],
     )  # fmt: skip
-    grids = [(random.randrange(99), random.randrange(9)), (3,), [1, 2, 3], (), (1, 2, 3, 4), (-1,), (2**31,), (1, 2**16), ("a",), 5]
+    grids = [
+        (random.randrange(99), random.randrange(9)),
+        (3,),
+        [1, 2, 3],
+        (),
+        (1, 2, 3, 4),
+        (-1,),
+        (2**31,),
+        (1, 2**16),
+        ("a",),
+        5,
+    ]
     yield ask(
         "7.7",
         "grids",

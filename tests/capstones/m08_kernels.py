@@ -30,7 +30,9 @@ def questions(random: Random) -> Iterator[Question]:
     yield compute("8.2", "a softmax", f"from kernels.softmax import softmax\nresult = softmax(some({m}, {columns}))")
     block = 2 ** random.randrange(4, 6)
     yield compute(
-        "8.3", "a softmax in blocks", f"from kernels.softmax import softmax\nresult = softmax(some({m}, {columns}), block={block})"
+        "8.3",
+        "a softmax in blocks",
+        f"from kernels.softmax import softmax\nresult = softmax(some({m}, {columns}), block={block})",
     )
     yield compute(
         "8.4",
@@ -60,7 +62,9 @@ for m, n, group in {[(random.randrange(1, 9), random.randrange(1, 9), random.ran
             f"from kernels.matmul import matmul\nresult = matmul(some({m + 20}, {k}), some({k}, {columns % 60 + 9}), {activation!r})",
         )
     yield compute(
-        "8.6", "dropout", f"from kernels.dropout import dropout\nresult = dropout(some({n}), {random.random():.2f}, {random.randrange(10**6)})"
+        "8.6",
+        "dropout",
+        f"from kernels.dropout import dropout\nresult = dropout(some({n}), {random.random():.2f}, {random.randrange(10**6)})",
     )
     norm = f"x, weight, bias = some({m}, {columns}), some({columns}), some({columns})\nfrom kernels import layer_norm as ln\n"
     yield compute("8.7", "a layer norm", norm + "result = ln.layer_norm(x, weight, bias)")
@@ -84,7 +88,10 @@ result = out
     attend = "from kernels import flash_attention as fa\nq, k, v = heads()\n"
     yield compute("8.10", "attention", attend + "result = fa.attention(q, k, v)")
     yield compute("8.11", "causal attention", attend + "result = fa.attention(q, k, v, causal=True)")
-    backward = attend + f"causal = {random.random() < 0.5}\n" + """
+    backward = (
+        attend
+        + f"causal = {random.random() < 0.5}\n"
+        + """
 scores = q @ k.transpose(0, 1, 3, 2) / 4
 if causal:
     scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
@@ -93,6 +100,7 @@ out = (powers / powers.sum(-1, keepdims=True) @ v).astype(np.float32)
 logsumexp = ((np.log(powers.sum(-1)) + scores.max(-1)) / np.log(2)).astype(np.float32)
 dout = some(*q.shape)
 """
+    )
     yield compute(
         "8.12",
         "the gradient of the queries",

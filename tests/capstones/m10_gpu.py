@@ -81,7 +81,11 @@ except Exception as error:
     ptx = []
     for _ in range(12):
         ptx += [
-            random.choice(("ld", "st")) + ".global" + random.choice(("", ".v2", ".v4")) + random.choice((".b32", ".f32", ".b16")) + " x;",
+            random.choice(("ld", "st"))
+            + ".global"
+            + random.choice(("", ".v2", ".v4"))
+            + random.choice((".b32", ".f32", ".b16"))
+            + " x;",
             f"cp.async.c{random.choice('ag')}.shared.global [ %r5 + 0 ], [ %rd3 + 0 ], 0x{random.choice(('4', '8', '10'))};",
             "ld.shared.b32 x;",
         ]
@@ -99,7 +103,22 @@ except Exception as error:
         PLACES=[(random.randrange(64), random.randrange(64)) for _ in range(20)],
         PTX="\n".join(ptx),
     )
-    entries = ["*fp32:16", "i32", "i32:1", "64", "None", "True", "1e-5", "fp16", "*i8", "i32:16", "u8", "i1", "fp32:1", "i32:2"]
+    entries = [
+        "*fp32:16",
+        "i32",
+        "i32:1",
+        "64",
+        "None",
+        "True",
+        "1e-5",
+        "fp16",
+        "*i8",
+        "i32:16",
+        "u8",
+        "i1",
+        "fp32:1",
+        "i32:2",
+    ]
     yield ask(
         "10.4",
         "kernels compiled ahead of time",

@@ -5,7 +5,7 @@ Both are texts, because questions are: a submission's process has nothing of our
 
 from __future__ import annotations
 
-COMPILE = '''
+COMPILE = """
 import itertools, linecache
 from mini_triton.ir.printer import print_module
 numbers = itertools.count()
@@ -19,10 +19,10 @@ def load(text):
 def built(text, signature, constants):
     from mini_triton.frontend.compiler import ast_to_ttir
     return ast_to_ttir(load(HEADER + text)["kernel"], signature=signature, constexprs=constants)
-'''
+"""
 """`built(text, signature, constants)`: the module of the function `kernel` in a text."""
 
-ARGUMENTS = '''
+ARGUMENTS = """
 import numpy as np
 NAMES = {"fp16": "float16", "fp32": "float32", "fp64": "float64", "i1": "bool", "i64": "int64"}
 NAMES |= {f"{s}{w}": f"{'u' * (s == 'u')}int{w}" for s in "iu" for w in (8, 16, 32, 64)}
@@ -39,12 +39,12 @@ def arguments(seed, signature, given):
         given[name] if name in given else some(random, kind.lstrip("*"), 4096)
         for name, kind in signature.items() if kind != "constexpr"
     ]
-'''
+"""
 """`arguments(seed, signature, given)`: arrays of 4096 elements for pointers, and the numbers that are given."""
 
 INTERPRET = (
     ARGUMENTS
-    + '''
+    + """
 from mini_triton.ir import interpreter
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.verifier import verify
@@ -54,7 +54,7 @@ def interpreted(text, grid, values):
     buffers = [interpreter.Buffer.of("x", v) if isinstance(v, np.ndarray) else v for v in values]
     interpreter.run(module, grid, buffers)
     return [v.ravel()[:512] for v in values if isinstance(v, np.ndarray)]
-'''
+"""
 )
 """`interpreted(text, grid, values)`: the beginnings of the arrays after a module has run."""
 
