@@ -35,8 +35,8 @@ _STARTS = 3  # of a process that dies or hangs
 _CLOSE = 1e-3  # how far floats may be from each other, absolutely or relatively
 
 
-class CapstoneFailed(Exception):
-    """A question that the reference cannot answer: a defect of the course."""
+class QuestionFailed(Exception):
+    """The reference has no answer to a question: a defect of the course, and nobody's points depend on it."""
 
 
 def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[str], seed: int) -> dict[str, str]:
@@ -53,7 +53,11 @@ def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[s
             for question in asked_about:
                 if not (asked := [id for id in question.tasks if id in reasons]):
                     continue
-                if doubt := _compare(question, theirs, reference, until):
+                try:
+                    doubt = compare(question, theirs, reference, until)
+                except QuestionFailed:
+                    continue
+                if doubt:
                     wrong |= {id: wrong[id] or doubt for id in asked}
                 reasons |= dict.fromkeys(asked, "")
     return {id: text for id, reason in reasons.items() if (text := wrong[id] or reason)}
@@ -69,15 +73,15 @@ def questions(curriculum: Curriculum, milestone: int, seed: int) -> list[Any]:
     return list(listed(random.Random(f"{seed} {milestone}")))
 
 
-def _compare(question: Any, theirs: Worker, reference: Worker, until: float) -> str:
-    """What is wrong about a submission's answer; nothing if it agrees with the reference's."""
+def compare(question: Any, theirs: Worker, reference: Worker, until: float) -> str:
+    """What is wrong about a submission's answer; nothing if it agrees with the reference's. Raises `QuestionFailed`."""
     expected = reference.ask(question.code)
     got = theirs.ask(question.code, until)
     if question.then and "result" in got and "result" in expected:
         expected = reference.ask(question.then, given=expected["result"])
         got = reference.ask(question.then, given=got["result"])
     if "error" in expected:
-        raise CapstoneFailed(f"{question.about}: the reference fails: {expected['error']}: {expected.get('text')}")
+        raise QuestionFailed(f"{question.about}: the reference fails: {expected['error']}: {expected.get('text')}")
     if "error" in got:
         said = f"{got['error']}: {got.get('text', '')}".removesuffix(": ")
         return f"asked from outside for {question.about}, it says {said}"

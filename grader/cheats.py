@@ -12,6 +12,7 @@ import tarfile
 import tempfile
 import time
 import tomllib
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -167,8 +168,9 @@ def _archive(path: Path, cheat: Cheat, files: Mapping[str, bytes], links: Mappin
                 archive.writestr(link, target)
             for number in range(cheat.many):
                 archive.writestr(f"mini_triton/m{number}.txt", b"")
-            for name in [cheat.twice] * 2 if cheat.twice else []:
-                archive.writestr(name, b"X = 1\n")
+            with warnings.catch_warnings(action="ignore"):
+                for name in [cheat.twice] * 2 if cheat.twice else []:
+                    archive.writestr(name, b"X = 1\n")
         return path
     with tarfile.open(path, "w:gz" if cheat.archive == "tar.gz" else "w") as tar:
         for name, data in files.items():

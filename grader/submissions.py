@@ -50,7 +50,7 @@ def grade(
         )
         _describe(report, intake, curriculum)
         if changed := seal.changed():
-            _discount(report, f"files of the course changed meanwhile: {', '.join(changed[:5])}")
+            _discount(report, changed)
     return report
 
 
@@ -64,12 +64,12 @@ def _describe(report: Report, intake: Intake, curriculum: Curriculum) -> None:
     report.submission.look_here = suspicion.look(intake, curriculum, graded)
 
 
-def _discount(report: Report, reason: str) -> None:
+def _discount(report: Report, changed: Sequence[str]) -> None:
     for milestone in report.milestones:
         for task in milestone.tasks:
-            task.unconfirmed = reason
+            task.unconfirmed = "the course changed meanwhile"
     assert report.submission
-    report.submission.look_here.insert(0, reason)
+    report.submission.look_here.insert(0, f"files of the course changed meanwhile: {', '.join(changed[:5])}")
 
 
 def _refuse(targets: Sequence[str], name: str, reason: str, curriculum: Curriculum, device: str, seed: int) -> Report:

@@ -25,4 +25,5 @@ def ask(tasks: str, about: str, code: str, then: str = "", /, **values: object) 
     code = textwrap.dedent(code).strip()
     for name, value in values.items():
         code = code.replace(name, repr(value))
+    code = f"inf, nan = float('inf'), float('nan')\n{code}" if values else code  # as `repr` writes them
     return Question(tuple(tasks.split()), about, code, textwrap.dedent(then).strip())
