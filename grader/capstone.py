@@ -95,7 +95,7 @@ def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, un
         return f"asked from outside for {question.about}, it says {said}"
     if agree(got["result"], expected["result"]):
         return ""
-    gives, wanted = _short(got["result"]), _short(expected["result"])
+    gives, wanted = map(_short, parting(got["result"], expected["result"]))
     return f"asked from outside for {question.about}, it gives {gives}, not {wanted}"
 
 
@@ -109,6 +109,14 @@ def agree(got: Any, expected: Any) -> bool:
     if isinstance(expected, float) and isinstance(got, float):
         return math.isclose(got, expected, rel_tol=_CLOSE, abs_tol=_CLOSE) or got != got and expected != expected
     return type(got) is type(expected) and bool(got == expected)
+
+
+def parting(got: Any, expected: Any) -> tuple[Any, Any]:
+    """The first parts of two values that differ."""
+    if isinstance(got, list) and isinstance(expected, list) and len(got) == len(expected):
+        pairs = zip(got, expected, strict=True)
+        return next((parting(*pair) for pair in pairs if not agree(*pair)), (got, expected))
+    return got, expected
 
 
 class Worker:

@@ -30,7 +30,9 @@ def report_lines(
     `following` is where to go on once all that was graded has passed.
     """
     opened = first_failing(report)
-    if report.impl == "learner" and not report.submission:
+    if report.submission:
+        yield line("Grading what was handed in", "bold")
+    elif report.impl == "learner":
         yield course_bar(*course)
     else:
         yield line(f"Grading the {report.impl}'s code, not yours", "bold")
