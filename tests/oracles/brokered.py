@@ -33,22 +33,24 @@ class Process:
         finally:
             for descriptor in (stdin, stdout, errors):
                 os.close(descriptor)
+        self.status: int | None = None
         self.stdin: IO[bytes] | None = os.fdopen(ours_in, "wb")
         self.stdout: IO[bytes] | None = os.fdopen(ours_out, "rb")
 
     def poll(self) -> int | None:
-        """Its exit status; None while it runs."""
-        return _ask({"do": "poll", "process": self.number})
+        """Its exit status, once it has been waited for: to ask each time would cost more than a question."""
+        return self.status
 
     def wait(self) -> int:
         """Its exit status, when it has ended."""
-        while (status := self.poll()) is None:
-            time.sleep(0.01)
-        return status
+        while self.status is None:
+            self.status = _ask({"do": "poll", "process": self.number})
+            time.sleep(0.01 if self.status is None else 0)
+        return self.status
 
     def kill(self) -> None:
         """End it."""
-        _ask({"do": "kill", "process": self.number})
+        self.status = _ask({"do": "kill", "process": self.number})
 
 
 def _ask(request: Mapping[str, Any], *descriptors: int) -> Any:
