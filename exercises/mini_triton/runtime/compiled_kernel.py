@@ -10,10 +10,11 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mini_triton.codegen import NumpyKernel
+from mini_triton.given import driver
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.ir.types import Type
 from mini_triton.language.constexpr import unwrap
@@ -23,6 +24,7 @@ from mini_triton.runtime.arguments import to_python, with_parts
 from mini_triton.runtime.checks import AccessError, check_devices, check_writable, explain_access, explain_address
 from mini_triton.runtime.given import bounds
 from mini_triton.runtime.given.reach import known
+from mini_triton.runtime.given.resources import CpuResources
 from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
@@ -82,6 +84,12 @@ class Metadata(Options):
     name: str
     hash: str
     signature: Mapping[str, str]
+    kernel: CompiledKernel = field(repr=False, compare=False)
+
+    @property
+    def shared(self) -> int:
+        """How many bytes of shared memory a block needs."""
+        return self.kernel.resources().shared
 
 
 class CompiledKernel:
@@ -117,7 +125,31 @@ class CompiledKernel:
     def metadata(self) -> Metadata:
         """What it was compiled for and with."""
         options = vars(self.compilation.options)
-        return Metadata(name=self.name, hash=self.hash, signature=self.signature, **options)
+        return Metadata(name=self.name, hash=self.hash, signature=self.signature, kernel=self, **options)
+
+    @property
+    def n_regs(self) -> int:
+        """How many registers a thread needs."""
+        return self.resources().registers
+
+    @property
+    def n_spills(self) -> int:
+        """How many values of 4 bytes do not fit the registers of a thread."""
+        return self.resources().spills
+
+    def _init_handles(self) -> None:
+        """Make ready what the properties above tell; programs for real Triton call this."""
+        self.resources()
+
+    def resources(self) -> Any:
+        """What a program needs of the device: `registers`, `spills`, bytes of `shared` memory. (Given.)"""
+        if not self.lowered:
+            target = driver.active.get_current_target()
+            if target.backend != "cuda":
+                return CpuResources.of(str(self.texts[pipeline.last_module().name]))
+            self.lower(f"sm_{target.arch}")
+        lowered, _ = list(self.lowered.values())[-1]
+        return lowered.kernel
 
     def launch(self, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
         """Run it for every program of the grid, with the values of its parameters, where their memory is. (Given.)"""

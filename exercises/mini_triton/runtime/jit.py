@@ -50,6 +50,14 @@ class KernelInterface:
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         return functools.partial(self.run, grid=grid, warmup=False)
 
+    def warmup(self, *arguments: Any, grid: Any = None, **keywords: Any) -> Any:
+        """Compile for such arguments, and run nothing: `kernel.warmup(np.float32, 1024, BLOCK=64, grid=(16,))`.
+
+        A dtype stands for an aligned array of it. (Given.)
+        """
+        mocked = {name: mock(value) for name, value in keywords.items()}
+        return self.run(*map(mock, arguments), grid=grid, warmup=True, **mocked)
+
 
 class JITFunction(KernelSource, KernelInterface):
     """A function that kernels can call and Python can launch."""
@@ -130,14 +138,6 @@ class JITFunction(KernelSource, KernelInterface):
     def run(self, *arguments: Any, grid: Any, warmup: bool = False, **keywords: Any) -> CompiledKernel:
         """The same as a method; with `warmup`, only compile. (Given.)"""
         return self.launch(COMPILE_ONLY if warmup else grid, *arguments, **keywords)
-
-    def warmup(self, *arguments: Any, grid: Any = None, **keywords: Any) -> CompiledKernel:
-        """Compile for such arguments, and run nothing: `kernel.warmup(np.float32, 1024, BLOCK=64, grid=(16,))`.
-
-        A dtype stands for an aligned array of it. (Given.)
-        """
-        mocked = {name: mock(value) for name, value in keywords.items()}
-        return self.run(*map(mock, arguments), grid=grid, warmup=True, **mocked)
 
     def find(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
         """The kernel for arguments with these values: one that this process has, or a new one.
