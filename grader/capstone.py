@@ -15,6 +15,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -83,11 +84,14 @@ def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, un
 
     The `reader` has the reference's modules as well, and reads the submission's answers: nobody knows what is in them.
     """
-    expected = reference.ask(question.code)
-    got = theirs.ask(question.code, until)
-    if question.then and "result" in got and "result" in expected:
-        expected = reference.ask(question.then, given=expected["result"])
-        got = reader.ask(question.then, until, given=got["result"])
+    with ThreadPoolExecutor(1) as beside:
+        asked = beside.submit(reference.ask, question.code)
+        got = theirs.ask(question.code, until)
+        expected = asked.result()
+        if question.then and "result" in got and "result" in expected:
+            asked = beside.submit(reference.ask, question.then, given=expected["result"])
+            got = reader.ask(question.then, until, given=got["result"])
+            expected = asked.result()
     if "error" in expected:
         raise QuestionFailed(f"{question.about}: the reference fails: {expected['error']}: {expected.get('text')}")
     if "error" in got:
