@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from grader import alternatives, capstone, expected, markers, mistakes, mutants, stubs
+from grader import alternatives, capstone, chapters, expected, markers, mistakes, mutants, stubs
 from grader.curriculum import Curriculum, Milestone, Task, task_id
 from grader.mistakes import Mistake
 from grader.problems import Problem
@@ -211,8 +211,8 @@ def _alternatives(curriculum: Curriculum) -> Iterator[Problem]:
 
 def _chapters(curriculum: Curriculum) -> Iterator[Problem]:
     for milestone in curriculum.milestones:
-        chapter = curriculum.root / "docs" / f"{milestone.directory}.md"
-        if not chapter.is_file():
+        if not chapters.parts(milestone.directory, curriculum.root):
+            chapter = curriculum.root / "docs" / f"{milestone.directory}.md"
             yield Problem(chapter, 0, f"is missing: the chapter of {milestone.id}")
 
 

@@ -38,6 +38,7 @@ class Task:
     title: str
     points: int
     minutes: int
+    built: str = ""  # what the learner has, once it has passed: a sentence
     hints: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()  # other tasks whose code this task's tests run as well
     timeout: float = TIME_LIMIT

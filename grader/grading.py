@@ -46,6 +46,7 @@ class Settings:
     import_limit: float = IMPORT_LIMIT
     shrink: bool = True
     bounded: bool = False  # nobody trusts this code: see `boundary`
+    first: frozenset[str] = frozenset()  # tests to run before the others of their task: they failed the last time
 
 
 RUN_LIMIT = 900.0  # seconds for a whole milestone of somebody's whom nobody trusts
@@ -88,6 +89,7 @@ class Grading:
         self.results: dict[str, TestResult] = {}
         self._broken: dict[str, Answer] = {}  # modules whose import ended a child
         self._unimportable: dict[str, Answer] = {}  # these and the others that cannot be imported
+        self._only: Collection[str] | None = None  # tests to which the run is limited
         self._session: Session | None = None
         self._deadline: float | None = None
         self._cancelled = threading.Event()
@@ -95,6 +97,7 @@ class Grading:
     def run(self, only: Collection[str] | None = None) -> None:
         """Run tests until each has its result. Every child that ends early settles at least one step."""
         self._deadline = time.monotonic() + RUN_LIMIT if self.settings.bounded else None
+        self._only = only
         wanted = [test for tests in self.expected.values() for test in tests if only is None or test in only]
         while left := [test for test in wanted if test not in self.results]:
             if self._cancelled.is_set():
@@ -108,6 +111,13 @@ class Grading:
             passed = [task.id for task in self.milestone_result().tasks if task.verdict is Verdict.PASS]
             number = self.tasks[0].milestone
             self._doubts = capstone.doubts(self.plan, self.curriculum, number, passed, self.settings.seed)
+        if self.on_event:
+            self.on_event({"event": "graded", "milestone": self.milestone_result()})
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether a test that ran did not pass."""
+        return any(result.verdict is not Verdict.PASS for result in self.results.values())
 
     def cancel(self) -> None:
         """End the running child and start no other; for another thread to call."""
@@ -116,15 +126,17 @@ class Grading:
             self._session.kill()
 
     def milestone_result(self) -> MilestoneResult:
-        """All results, in the curriculum's order."""
+        """All results of the last run, in the curriculum's order."""
         milestone = self.curriculum.milestone(self.tasks[0].milestone)
+        wanted = {id: tests if self._only is None else self._ran(tests) for id, tests in self.expected.items()}
         tasks = [
             TaskResult(task.id, task.title, task.points, [self.results[test] for test in tests], task.minutes, doubt)
-            for task, tests, doubt in (
-                (task, self.expected[task.id], self._doubts.get(task.id, "")) for task in self.tasks
-            )
+            for task, tests, doubt in ((task, wanted[task.id], self._doubts.get(task.id, "")) for task in self.tasks)
         ]
         return MilestoneResult(milestone.id, milestone.key, tasks, whole=len(tasks) == len(milestone.tasks))
+
+    def _ran(self, tests: list[str]) -> list[str]:
+        return [test for test in tests if test in self.results]
 
     def _run_child(self, tests: list[str]) -> None:
         self._session = self._start(self._job(tests))
@@ -134,7 +146,8 @@ class Grading:
             if self.on_event:
                 self.on_event(answer)
         for test, cases in progress.cases.items():
-            if cases and len(cases) == progress.counts.get(test):
+            out_of_time = any(case.verdict is Verdict.TIMEOUT for case in cases)  # then the other cases do not run
+            if cases and (len(cases) == progress.counts.get(test) or out_of_time):
                 self.results[test] = _merge(cases)
         self._note_protections(self._session)
         if progress.step:
@@ -282,6 +295,7 @@ class Grading:
             examples=settings.examples,
             tests=tests,
             limits={task.id: task.timeout * patience for task in self.tasks},
+            first=sorted(settings.first & set(tests)),
             from_reference=sorted(settings.from_reference),
             broken=self._broken,
             import_limit=settings.import_limit,

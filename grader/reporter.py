@@ -73,7 +73,7 @@ class Reporter:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         wanted = set(self.job.tests)
-        items[:] = [item for item in items if self._name(item) in wanted]
+        items[:] = sorted((item for item in items if self._name(item) in wanted), key=self._turn)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.answers.send("collected", cases=Counter(map(self._name, session.items)))
@@ -151,6 +151,12 @@ class Reporter:
         self._send("ran", decisive, test=self._name(item), seconds=seconds, **facts)
         if verdict is Verdict.TIMEOUT:
             self.given_up.add(task_id(item.path))
+
+    def _turn(self, item: pytest.Item) -> tuple[int, bool, bool]:
+        """Orders tests: task by task, in each those that failed before, then single cases, then random ones."""
+        task = list(self.job.limits).index(task_id(item.path) or "")
+        is_random = hasattr(getattr(item, "obj", None), "hypothesis")
+        return task, self._name(item) not in self.job.first, is_random
 
     def _own(self, item: pytest.Item) -> IsOwn:
         return self.own[task_id(item.path) or ""]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import metadata
@@ -33,23 +33,31 @@ def grade(
     examples: int = EXAMPLES,
     learner_root: Path | None = None,
     bounded: bool = False,
+    first: Collection[str] = (),
+    stop: bool = False,
     on_event: OnEvent | None = None,
     curriculum: Curriculum | None = None,
 ) -> Report:
     """Grade the milestones and tasks that `targets` names.
 
-    Code of people whom one need not trust is to be `bounded`. `on_event` is told what the child processes do meanwhile.
+    Code of people whom one need not trust is to be `bounded`. The tests in `first` run before the others of their task;
+    with `stop`, the others run only if all of `first` pass. `on_event` is told what the child processes do meanwhile.
     Raises `UnknownTarget` and `GraderFailed`.
     """
     started = time.perf_counter()
     curriculum = curriculum or load()
-    settings = Settings(impl, fill, devices.resolve(device), seed, examples, learner_root, bounded=bounded)
+    settings = Settings(
+        impl, fill, devices.resolve(device), seed, examples, learner_root, first=frozenset(first), bounded=bounded
+    )
     tasks = curriculum.resolve(targets)
     gradings = [
         Grading(curriculum, [task for task in tasks if task.milestone == number], settings, on_event)
         for number in dict.fromkeys(task.milestone for task in tasks)
     ]
-    _run_all(gradings)
+    if stop and first:
+        _run_all(gradings, only=settings.first)
+    if not any(grading.has_lost for grading in gradings):
+        _run_all(gradings)
     if impl == fill == "learner":
         from grader import blame
 
@@ -80,13 +88,13 @@ def _count(pace: Pace, number: int, answer: Answer) -> None:
         pace.finish((number, answer["test"]))
 
 
-def _run_all(gradings: Sequence[Grading]) -> None:
+def _run_all(gradings: Sequence[Grading], only: Collection[str] | None = None) -> None:
     """Run gradings beside each other, as many as the machine has processors for."""
     if len(gradings) == 1:
-        gradings[0].run()
+        gradings[0].run(only)
         return
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        running = [pool.submit(grading.run) for grading in gradings]
+        running = [pool.submit(grading.run, only) for grading in gradings]
         try:
             for future in running:
                 future.result()

@@ -11,9 +11,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from grader.chapters import part_of
 from grader.curriculum import ROOT, Curriculum, Task
 from grader.progress import TaskProgress
-from grader.terminal import Line, Span, line, safe
+from grader.terminal import Line, Span, line, safe, wrap
 from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, TestResult, Verdict
 from grader.wording import MARKS, counts, judges, minutes, state, waits_for
 
@@ -23,7 +24,11 @@ _WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
 def report_lines(
-    report: Report, course: tuple[int, int], verbose: bool = False, following: Task | None = None
+    report: Report,
+    course: tuple[int, int],
+    verbose: bool = False,
+    modules: bool = False,
+    following: Task | None = None,
 ) -> Iterator[Line]:
     """The whole screen. `course` is the learner's points so far and the points of all tasks.
 
@@ -40,13 +45,14 @@ def report_lines(
         yield from _submission(report.submission, verbose)
     for milestone in report.milestones:
         yield from _milestone(milestone, folded=len(report.milestones) > 1 and not verbose, opened=opened)
-    if verbose:
+    if modules:
         yield from _modules(report)
+    if verbose:
         for task in _tasks(report):
             if task.verdict is not Verdict.PASS:
-                yield from _opened(task, verbose)
+                yield from opened_lines(task, verbose)
     elif opened:
-        yield from _opened(opened, verbose)
+        yield from opened_lines(opened)
     yield line()
     tests = [test for task in _tasks(report) for test in task.tests]
     yield line(f"Tests   {counts(tests)} in {report.seconds:.1f} s (seed {report.seed})", "dim")
@@ -76,16 +82,18 @@ def course_lines(curriculum: Curriculum, history: Mapping[str, TaskProgress]) ->
             yield task_line(task.id, task.title, verdict, words)
 
 
-def hint_lines(task: Task, number: int, known: int) -> Iterator[Line]:
-    """A task's first `number` hints; `known` of them were seen before. Never wrapped, as there is code in them."""
+def hint_lines(task: Task, number: int, known: int, passed: bool = False) -> Iterator[Line]:
+    """A task's first `number` hints; `known` of them were seen before."""
     yield line(f"{task.id} {task.title}", "bold")
     for i, hint in enumerate(task.hints[:number], 1):
         yield line()
         yield line(f"Hint {i} of {len(task.hints)}{', new' if i > known else ''}", "yellow")
-        yield line(f"  {hint}")
+        yield from (line(text) for text in wrap(hint, "  "))
     yield line()
     if number < len(task.hints):
         yield [Span("More    ", "bold"), Span(command("-m grader", "hint", task.id), "cyan")]
+    elif passed:
+        yield [Span("Compare ", "bold"), Span(command("-m grader", "diff", task.id), "cyan")]
     else:
         yield [Span("Last    ", "bold"), Span(command("-m grader", "solution", task.id, "--anyway"), "cyan")]
 
@@ -104,6 +112,20 @@ def course_bar(points: int, total: int) -> Line:
 def milestone_line(number: str, name: str, points: int, total: int) -> Line:
     """A milestone's heading."""
     return [Span(f"{number:>2} {name:<{_WIDTH + 6}}", "bold"), Span(f"{points:>3} of {total}")]
+
+
+def milestone_summary(milestone: MilestoneResult) -> str:
+    """A graded milestone in one plain line, for a log."""
+    tests = [test for task in milestone.tasks for test in task.tests]
+    points = f"{milestone.score} of {milestone.max_score} points"
+    return f"{milestone.id} ({milestone.key}): {points}, {counts(tests)}"
+
+
+def passed_lines(task: Task) -> Iterator[Line]:
+    """A task that has just passed, and what it was about."""
+    points = f"{task.points} point{'s' * (task.points != 1)}"
+    yield [Span("✓ ", "green"), Span(f"{task.id} {task.title}", "bold"), Span(f"  passed, {points}", "green")]
+    yield from (line(text) for text in wrap(task.built, "  "))
 
 
 def task_line(id: str, title: str, verdict: Verdict, words: str) -> Line:
@@ -181,7 +203,7 @@ def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
         yield line(f"        … and {len(notes) - _NOTES} more (--verbose shows them)", "dim")
 
 
-def _opened(task: TaskResult, verbose: bool) -> Iterator[Line]:
+def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
     """A task that is not right, from its first test that shows what is wrong."""
     style = MARKS[task.verdict][2]
     yield line()
@@ -259,11 +281,18 @@ def _next(report: Report, opened: TaskResult | None, course: tuple[int, int], fo
         return
     label = Span("Next    ", "bold")
     if opened is None:
-        there = ("grade", following.id) if following else ()
+        yield from _compare(_tasks(report))
+        there = (following.id,) if following else ()
         title = f"; next: {following.id}, *{following.title}*" if following else ""
         go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  all points here{title}")]
         yield [label, *go_on] if course[0] < course[1] else [label, Span("nothing: the course is complete", "green")]
         return
+    yield from next_lines(report, opened)
+
+
+def next_lines(report: Report, opened: TaskResult) -> Iterator[Line]:
+    """Where to go on with a task that is not right."""
+    label = Span("Next    ", "bold")
     cause = next(iter(_lost(opened)), None)
     if cause and not cause.ran and cause.location:
         yield [label, Span("mend "), location_span(cause.location), Span("; until then nothing that needs it can run")]
@@ -272,6 +301,14 @@ def _next(report: Report, opened: TaskResult | None, course: tuple[int, int], fo
         yield [label, Span(command("-m grader"), "cyan"), Span(f"  mend {cause.blame} first")]
         return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
-    chapter = f"docs/m{int(milestone.id.removeprefix('milestone')):02}_{milestone.key}.md"
-    hint = Span(command("-m grader", "hint", *(waits_for(opened) or [opened.id])[:1]), "cyan")
-    yield [label, hint, Span("  or read ", "dim"), location_span(chapter)]
+    number = int(milestone.id.removeprefix("milestone"))
+    id = (waits_for(opened) or [opened.id])[0]
+    hint = Span(command("-m grader", "hint", id), "cyan")
+    yield [label, hint, Span("  or read ", "dim"), location_span(part_of(f"m{number:02}_{milestone.key}", id))]
+
+
+def _compare(passed: list[TaskResult]) -> Iterator[Line]:
+    """What is open to those who passed a single task."""
+    if len(passed) == 1:
+        diff = command("-m grader", "diff", passed[0].id)
+        yield [Span("Compare ", "bold"), Span(diff, "cyan"), Span("  from your code to the reference's")]

@@ -116,9 +116,9 @@ def test_one_task_does_harm(solved: Course, body: str, verdict: Verdict, message
 def test_a_loop_that_cannot_be_interrupted(solved: Course) -> None:
     replace_add(solved, "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass")
     results = solved.grade()
-    assert results["test_property"].verdict is Verdict.TIMEOUT
-    assert results["test_property"].location.startswith("exercises/tiny/number.py:")
-    assert "test_1_1_add.py::test_property" in results["test_property"].message
+    assert results["test_cases"].verdict is Verdict.TIMEOUT
+    assert results["test_cases"].location.startswith("exercises/tiny/number.py:")
+    assert "test_1_1_add.py::test_cases" in results["test_cases"].message
     assert results["test_double"].verdict is Verdict.PASS
 
 

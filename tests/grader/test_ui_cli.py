@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -69,15 +70,55 @@ def run(curriculum: Curriculum, *arguments: str) -> int:
     return cli.main(arguments, curriculum.root)
 
 
-def test_the_bare_command_resumes(curriculum: Curriculum, use: Use) -> None:
+def graded(*tasks: str, verdict: Verdict = Verdict.PASS, target: str = "") -> Report:
+    whole = report(*((task, [result(task, verdict)]) for task in tasks))
+    whole.target = [target] if target else list(tasks)
+    return whole
+
+
+@pytest.mark.parametrize(
+    "runs, target",
+    [
+        ([], "milestone1"),
+        ([half_passed()], "milestone1"),
+        ([graded("1.2", verdict=Verdict.FAIL)], "1.2"),
+        ([graded("1.2")], "1.3"),
+        ([graded("1.3")], "1.1"),
+        ([graded("2.1", verdict=Verdict.FAIL, target="chains")], "chains"),
+        ([graded("1.1", "1.2", "1.3", target="m1")], "milestone2"),
+        ([graded("2.1"), graded("1.1", "1.2", verdict=Verdict.FAIL)], "1.1 1.2"),
+        ([graded("1.1", "1.2", "1.3", "2.1", target="all")], "all"),
+        ([graded("1.1", target="milestone9")], "milestone1"),
+    ],
+)
+def test_the_bare_command_goes_on_where_the_learner_was(
+    runs: list[Report], target: str, curriculum: Curriculum, use: Use
+) -> None:
+    for one in runs:
+        Progress(curriculum.scratch / "progress.db").record(one)
     runner = use(half_passed())
-    assert run(curriculum) == cli.LOST
-    assert runner.targets == ["milestone1"]
-    use(passed())
-    assert run(curriculum) == cli.OK
-    runner = use(passed())
-    run(curriculum, "grade")
-    assert runner.targets == ["all"], "nothing is open any more"
+    run(curriculum)
+    assert runner.targets == target.split()
+
+
+def test_a_target_alone_is_graded(curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    for target in ("m1", "1.3", "numbers"):
+        runner = use(passed())
+        assert run(curriculum, target) == cli.OK
+        assert runner.targets == [target]
+    capsys.readouterr()
+    assert run(curriculum, "gradee") == cli.USAGE
+    assert "There is no milestone or task 'gradee'" in capsys.readouterr().err
+
+
+def test_usage_errors_do_not_show_the_maintainers_commands(
+    curriculum: Curriculum, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (("gradee",), ("grade", "--nonsense"), ("hint", "--nonsense"), ("--nonsense",)):
+        with contextlib.suppress(SystemExit):
+            run(curriculum, *words)
+        error = capsys.readouterr().err
+        assert error and not any(name in error for name in ("mutants", "mistakes", "alternatives", "stubs")), error
 
 
 def test_json_and_junit_go_where_they_should(
