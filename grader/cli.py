@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import secrets
 import sys
 import tempfile
 import traceback
@@ -28,6 +29,7 @@ for those who maintain the course:
   mistakes      do the tests catch what learners are known to believe?
   mutants       do the tests catch small changes of the reference?
   alternatives  do right solutions in other styles pass?
+  cheats        does anything earn points without solving a task?
 """
 
 
@@ -65,7 +67,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 
 def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import counterexamples, doctor, junit, runner, screen
+    from grader import counterexamples, doctor, junit, runner, screen, submissions
 
     if missing := doctor.missing_core():
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
@@ -73,24 +75,23 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     if options.json == options.junit == "-":
         raise UsageError("Only one report can go to the standard output: name a file for the other.")
     history = _progress(curriculum)
-    learner_root = _learner_root(options.submission) if options.submission else curriculum.exercises
+    if options.submission and not options.submission.exists():
+        raise UsageError(f"There is no submission {options.submission}.")
+    if options.submission and options.impl != "learner":
+        raise UsageError("A submission is a learner's: leave out --impl.")
     read_only = not curriculum.scratch.is_relative_to(curriculum.root)
     own = options.impl == "learner" and not options.submission and not read_only
     targets = options.target or _resume(curriculum, history)
     tasks = curriculum.resolve(targets)  # a wrong name is told before anything runs
+    how = {name: getattr(options, name) for name in ("fill", "device", "examples")}
     with Live(sys.stderr, curriculum, tasks, history.seconds()) as live:
-        report = runner.grade(
-            targets,
-            impl=options.impl,
-            fill=options.fill,
-            device=options.device,
-            seed=options.seed,
-            examples=options.examples,
-            learner_root=learner_root,
-            first=history.failed() if own else (),
-            on_event=live.note,
-            curriculum=curriculum,
-        )
+        how |= {"on_event": live.note, "curriculum": curriculum}
+        if options.submission:
+            seed = secrets.randbelow(1 << 32) if options.seed is None else options.seed
+            report = submissions.grade(targets, options.submission, seed=seed, **how)
+        else:
+            first = history.failed() if own else ()
+            report = runner.grade(targets, impl=options.impl, seed=options.seed or 0, first=first, **how)
     course = report.score, report.max_score
     if own:
         counterexamples.write(report, curriculum.scratch / "counterexamples")
@@ -247,6 +248,12 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
     return OK if alternatives.run(options.target or ["all"], options.examples) else LOST
 
 
+def _cheats(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import cheats
+
+    return OK if cheats.run(options.word, options.sample, options.seed) else LOST
+
+
 def _problems(problems: Sequence[object], none: str) -> int:
     print("\n".join(map(str, problems)) or none)
     return LOST if problems else OK
@@ -319,14 +326,6 @@ def _earned(task: Task, curriculum: Curriculum, options: argparse.Namespace) -> 
         )
 
 
-def _learner_root(submission: Path) -> Path:
-    """The folder that holds the submitted `mini_triton`: the one given, or `exercises/` in it."""
-    for folder in (submission, submission / "exercises"):
-        if (folder / "mini_triton").is_dir():
-            return folder.resolve()
-    raise UsageError(f"{submission} has neither mini_triton/ nor exercises/mini_triton/ in it.")
-
-
 def _write(path: str, text: str) -> None:
     try:
         if path == "-":
@@ -366,9 +365,11 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         help="whose code for earlier milestones (reference)",
     )
     grade.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)")
-    grade.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
+    grade.add_argument("--seed", type=int, help="of the random cases (0; of a submission another each time)")
     grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
-    grade.add_argument("--submission", type=Path, metavar="DIR", help="judge the mini_triton in DIR, record nothing")
+    grade.add_argument(
+        "--submission", type=Path, metavar="PATH", help="judge a folder, fork, zip or tar of somebody's; record nothing"
+    )
     grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - is the standard output")
     grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
     grade.add_argument("--verbose", action="store_true", help="open every task")
@@ -424,6 +425,11 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     alternatives.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
     alternatives.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
     alternatives.add_argument("--together", action="store_true", help="whole courses in one style instead")
+    cheats = commands.add_parser("cheats", description="Does anything earn points without solving a task?")
+    cheats.set_defaults(run=_cheats)
+    cheats.add_argument("word", nargs="*", metavar="WORD", help="only those with one of these in their names")
+    cheats.add_argument("--sample", type=_positive, metavar="N", help="only so many")
+    cheats.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     return parser, commands.choices
 
 

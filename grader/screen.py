@@ -17,9 +17,10 @@ from grader.curriculum import ROOT, Curriculum, Task
 from grader.messages import message_lines
 from grader.progress import TaskProgress
 from grader.terminal import Line, Span, line, safe, wrap
-from grader.verdicts import MilestoneResult, Report, TaskResult, TestResult, Verdict
+from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, TestResult, Verdict
 from grader.wording import MARKS, counts, judges, minutes, state, waits_for
 
+_NOTES = 6  # of a submission, unless --verbose
 _WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
@@ -35,10 +36,14 @@ def report_lines(
     `following` is where to go on once all that was graded has passed.
     """
     opened = first_failing(report)
-    if report.impl == "learner":
+    if report.submission:
+        yield line("Grading what was handed in", "bold")
+    elif report.impl == "learner":
         yield course_bar(*course)
     else:
         yield line(f"Grading the {report.impl}'s code, not yours", "bold")
+    if report.submission:
+        yield from _submission(report.submission, verbose)
     for milestone in report.milestones:
         yield from _milestone(milestone, folded=len(report.milestones) > 1 and not verbose, opened=opened)
     if modules:
@@ -169,13 +174,34 @@ def _milestone(milestone: MilestoneResult, folded: bool, opened: TaskResult | No
         number = milestone.id.removeprefix("milestone")
         yield milestone_line(number, milestone.key, milestone.score, milestone.max_score)
     verdicts = {task.verdict for task in milestone.tasks}
-    if folded and len(verdicts) == 1 and opened not in milestone.tasks:
+    doubted = any(task.unconfirmed for task in milestone.tasks)
+    if folded and len(verdicts) == 1 and opened not in milestone.tasks and not doubted:
         (verdict,) = verdicts
         mark, word, style = MARKS[verdict]
         yield line(f"   {mark} all {len(milestone.tasks)} tasks: {word}", style)
         return
     for task in milestone.tasks:
         yield task_line(task.id, task.title, task.verdict, state(task))
+        if task.unconfirmed and task.verdict is Verdict.PASS:
+            yield line(f"        {safe(task.unconfirmed)}", "red")
+
+
+def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
+    """What was handed in, what held while it ran, what to look at."""
+    yield [Span("Work    ", "bold"), Span(f"{safe(submission.name)}  "), Span(submission.sha256[:12], "dim")]
+    if submission.refused:
+        yield [Span("Refused ", "bold"), Span(safe(submission.refused), "red")]
+        return
+    yield [Span("Bounds  ", "bold"), Span(", ".join(submission.protections) or "none", "dim")]
+    if submission.missing_protections:
+        missing = ", ".join(submission.missing_protections)
+        advice = "Grade in a container: see docs/instructors.md"
+        yield line(f"        This machine does not enforce: {missing}. {advice}", "red")
+    notes = [f"left out: {text}" for text in submission.left_out] + submission.look_here
+    for number, text in enumerate(notes if verbose else notes[:_NOTES]):
+        yield [Span("        " if number else "Look    ", "bold"), Span(safe(text), "yellow")]
+    if len(notes) > _NOTES and not verbose:
+        yield line(f"        … and {len(notes) - _NOTES} more (--verbose shows them)", "dim")
 
 
 def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
@@ -257,7 +283,7 @@ def _modules(report: Report) -> Iterator[Line]:
 
 
 def _next(report: Report, opened: TaskResult | None, course: tuple[int, int], following: Task | None) -> Iterator[Line]:
-    if report.impl != "learner":
+    if report.impl != "learner" or report.submission:
         return
     label = Span("Next    ", "bold")
     if opened is None:

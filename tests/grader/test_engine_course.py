@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from grader import alternatives, blame, check, mistakes, runner, stubs, together
-from grader.session import Answer
+from grader.answers import Answer
 from grader.verdicts import Verdict
 from tests.grader.small_course import Course
 
