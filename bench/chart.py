@@ -47,8 +47,9 @@ def bars(ratios: Mapping[str, float], title: str, dark: bool = False) -> str:
     unit = WIDTH / most
     lines = [text(LEFT, 20, title, fill=ink)]
     for number in range(int(most * 2) + 1):
-        place = LEFT + unit * number / 2
-        lines.append(text(f"{place:.1f}", bottom + 14, f"{number / 2:g}", anchor="middle", fill=pale))
+        lines.append(
+            text(f"{LEFT + unit * number / 2:.1f}", bottom + 14, f"{number / 2:g}", anchor="middle", fill=pale)
+        )
     for number, (name, ratio) in enumerate(ratios.items()):
         y, length = TOP + ROW * number, unit * min(ratio, most)
         colour = "#1a7f37" if ratio >= 1 else "#9a6700"
