@@ -139,7 +139,7 @@ def memory_at(address: int, size: int, dtype: np.dtype) -> np.ndarray:
 
     It costs less than PyTorch's `numpy()`, and nothing at all the next time.
     """
-    return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)
+    return np.frombuffer(memoryview((ctypes.c_char * size).from_address(address)), dtype)
 
 
 def overlap(spans: Mapping[str, tuple[int, int]], stored: Collection[str]) -> bool:
