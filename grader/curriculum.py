@@ -7,8 +7,8 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,6 +109,20 @@ class Curriculum:
             return inside
         project = hashlib.sha256(os.fsencode(f"{self.root} {os.path.expanduser('~')}")).hexdigest()
         return Path(tempfile.gettempdir(), f"kata-{project[:16]}")  # of this user and this project
+
+    @property
+    def version(self) -> str:
+        """The version of the course, as `pyproject.toml` has it."""
+        project = tomllib.loads((self.root / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
+        return project.get("version", "")
+
+    def with_points(self, points: Mapping[str, int]) -> Curriculum:
+        """The same course with other points for some tasks."""
+        milestones = (
+            replace(milestone, tasks=tuple(replace(t, points=points.get(t.id, t.points)) for t in milestone.tasks))
+            for milestone in self.milestones
+        )
+        return replace(self, milestones=tuple(milestones))
 
     @property
     def tasks(self) -> list[Task]:

@@ -35,14 +35,15 @@ def grade(
     bounded: bool = False,
     first: Collection[str] = (),
     stop: bool = False,
+    jobs: int | None = None,
     on_event: OnEvent | None = None,
     curriculum: Curriculum | None = None,
 ) -> Report:
     """Grade the milestones and tasks that `targets` names.
 
     Code of people whom one need not trust is to be `bounded`. The tests in `first` run before the others of their task;
-    with `stop`, the others run only if all of `first` pass. `on_event` is told what the child processes do meanwhile.
-    Raises `UnknownTarget` and `GraderFailed`.
+    with `stop`, the others run only if all of `first` pass. `jobs` milestones run at a time, or as many as there are
+    processors. `on_event` is told what the child processes do meanwhile. Raises `UnknownTarget` and `GraderFailed`.
     """
     started = time.perf_counter()
     curriculum = curriculum or load()
@@ -55,9 +56,9 @@ def grade(
         for number in dict.fromkeys(task.milestone for task in tasks)
     ]
     if stop and first:
-        _run_all(gradings, only=settings.first)
+        _run_all(gradings, jobs, settings.first)
     if not any(grading.has_lost for grading in gradings):
-        _run_all(gradings)
+        _run_all(gradings, jobs)
     if impl == fill == "learner":
         from grader import blame
 
@@ -70,6 +71,7 @@ def grade(
             report.oracles[oracle] = _join(report.oracles.get(oracle, ""), tier)
     report.modules = _modules(gradings)
     report.submission = _protections(gradings) if bounded else None
+    report.course = curriculum.version
     report.seconds = time.perf_counter() - started
     return report
 
@@ -88,12 +90,12 @@ def _count(pace: Pace, number: int, answer: Answer) -> None:
         pace.finish((number, answer["test"]))
 
 
-def _run_all(gradings: Sequence[Grading], only: Collection[str] | None = None) -> None:
-    """Run gradings beside each other, as many as the machine has processors for."""
+def _run_all(gradings: Sequence[Grading], jobs: int | None = None, only: Collection[str] | None = None) -> None:
+    """Run gradings beside each other, as many as the machine has processors for unless `jobs` says how many."""
     if len(gradings) == 1:
         gradings[0].run(only)
         return
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         running = [pool.submit(grading.run, only) for grading in gradings]
         try:
             for future in running:

@@ -21,6 +21,7 @@ from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, Tes
 from grader.wording import MARKS, counts, judges, minutes, state, waits_for
 
 _NOTES = 6  # of a submission, unless --verbose
+UPDATE = "git pull --no-rebase -X ours UPSTREAM main, where UPSTREAM is the course's repository"
 _WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
@@ -197,6 +198,10 @@ def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
         missing = ", ".join(submission.missing_protections)
         advice = "Grade in a container: see docs/instructors.md"
         yield line(f"        This machine does not enforce: {missing}. {advice}", "red")
+    if submission.outdated:
+        files = ", ".join(submission.outdated[:3]) + (" and others" if len(submission.outdated) > 3 else "")
+        yield [Span("Stubs   ", "bold"), Span(f"{safe(files)}: written on another version of the course", "yellow")]
+        yield line(f"        To update: {UPDATE}")
     notes = [f"left out: {text}" for text in submission.left_out] + submission.look_here
     for number, text in enumerate(notes if verbose else notes[:_NOTES]):
         yield [Span("        " if number else "Look    ", "bold"), Span(safe(text), "yellow")]

@@ -50,6 +50,11 @@ def stub_text(source: str, curriculum: Curriculum) -> str:
     return "".join(lines)
 
 
+def stub_of(curriculum: Curriculum, file: Path) -> str:
+    """The learner's version of a file of the reference."""
+    return stub_text(read(curriculum.solutions / file), curriculum)
+
+
 def generate(curriculum: Curriculum) -> dict[str, str]:
     """Every file of the learner's tree by its path in it, and its text. Raises `BadMarkers`."""
     files, problems = {}, []
@@ -76,9 +81,9 @@ def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
     """
     root = curriculum.exercises
     wanted = generate(curriculum)
-    recorded = _read_manifest(root)
-    changed = [root / name for name in _differences(root, wanted, recorded)]
-    edited = [path for path in changed if _is_edited(path, recorded.get(path.relative_to(root).as_posix()))]
+    known = recorded(root)
+    changed = [root / name for name in _differences(root, wanted, known)]
+    edited = [path for path in changed if _is_edited(path, known.get(path.relative_to(root).as_posix()))]
     if edited and not force:
         raise WouldOverwrite(edited)
     backup(curriculum, edited)
@@ -100,7 +105,7 @@ def check(curriculum: Curriculum) -> list[Problem]:
     root = curriculum.exercises
     wanted = generate(curriculum)
     problems = []
-    for name in _differences(root, wanted, _read_manifest(root)):
+    for name in _differences(root, wanted, recorded(root)):
         if name not in wanted:
             text = "is no longer generated"
         elif not (root / name).exists():
@@ -139,24 +144,31 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _differences(root: Path, wanted: Mapping[str, str], recorded: Mapping[str, str]) -> list[str]:
+def _differences(root: Path, wanted: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
     """Names of files to write, then of files generated once that are to go."""
     outdated = [name for name, text in wanted.items() if not (root / name).exists() or read(root / name) != text]
-    return outdated + [name for name in recorded if name not in wanted and (root / name).exists()]
+    return outdated + [name for name in known if name not in wanted and (root / name).exists()]
 
 
-def _is_edited(path: Path, recorded: str | None) -> bool:
-    return path.exists() and _digest(read(path)) != recorded
+def _is_edited(path: Path, known: str | None) -> bool:
+    return path.exists() and digest(read(path)) != known
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """What the manifest says of a text."""
     return hashlib.sha256(encode(text)).hexdigest()
 
 
 def _manifest(files: Mapping[str, str]) -> str:
-    return "".join(f"{_digest(text)}  {name}\n" for name, text in sorted(files.items()))
+    return "".join(f"{digest(text)}  {name}\n" for name, text in sorted(files.items()))
 
 
-def _read_manifest(root: Path) -> dict[str, str]:
-    entries = (line.partition("  ") for line in read(root / MANIFEST).splitlines())
+def recorded(root: Path) -> dict[str, str]:
+    """The hashes of the files that were generated in a learner's tree, by name."""
+    return parse_manifest(read(root / MANIFEST))
+
+
+def parse_manifest(text: str) -> dict[str, str]:
+    """The hashes in the text of a manifest, by name."""
+    entries = (line.partition("  ") for line in text.splitlines())
     return {name: digest for digest, _, name in entries if name}

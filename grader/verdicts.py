@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 SCHEMA = "mini-triton-kata/1"
@@ -128,6 +129,8 @@ class Submission:
     sha256: str = ""  # of all that was taken in
     files: int = 0
     left_out: list[str] = field(default_factory=list)  # what was not taken in, with the reason
+    added: int = 0  # modules of the course that it lacks, or has untouched from another version of the course
+    outdated: list[str] = field(default_factory=list)  # files that the learner wrote on other stubs than today's
     refused: str = ""  # why nothing in it could be judged
     protections: list[str] = field(default_factory=list)  # that held while its code ran, see `boundary`
     missing_protections: list[str] = field(default_factory=list)
@@ -148,6 +151,8 @@ class Report:
     milestones: list[MilestoneResult] = field(default_factory=list)
     modules: list[ModuleOrigin] = field(default_factory=list)
     submission: Submission | None = None
+    course: str = ""  # the version of the course
+    date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     seconds: float = 0.0
 
     @property
@@ -162,6 +167,8 @@ class Report:
         """The report as plain JSON values."""
         return {
             "schema": SCHEMA,
+            "course": self.course,
+            "date": self.date,
             "target": self.target,
             "impl": self.impl,
             "fill": self.fill,
