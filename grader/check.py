@@ -45,6 +45,8 @@ def _declarations(curriculum: Curriculum) -> Iterator[Problem]:
                 yield Problem(path, line, f"task {task.id} should be {milestone.number}.{number}")
             if len(task.hints) != HINTS or not all(hint.strip() for hint in task.hints):
                 yield Problem(path, line, f"task {task.id} has {len(task.hints)} hints instead of {HINTS}")
+            if not task.built.strip():
+                yield Problem(path, line, f"task {task.id} does not say what is `built` once it has passed")
             if task.points < 1 or task.minutes < 1 or task.timeout <= 0:
                 yield Problem(path, line, f"task {task.id}: points, minutes and timeout must be positive")
             for unknown in set(task.requires) - known:

@@ -128,7 +128,8 @@ def _list(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import screen
 
     history = _progress(curriculum)
-    show(screen.course_lines(curriculum, history.tasks()), sys.stdout)
+    unfolded = {task.milestone for task in curriculum.resolve(options.target or _resume(curriculum, history)[:1])}
+    show(screen.course_lines(curriculum, history.tasks(), unfolded), sys.stdout)
     return OK
 
 
@@ -382,7 +383,9 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     watch.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="as for grade")
     watch.add_argument("--examples", type=_positive, default=100, metavar="N", help="as for grade")
 
-    commands.add_parser("list", help="your progress").set_defaults(run=_list)
+    progress = commands.add_parser("list", help="your progress")
+    progress.set_defaults(run=_list)
+    progress.add_argument("target", nargs="*", metavar="TARGET", help="milestones to unfold, or all")
     hint = commands.add_parser("hint", help="the next of a task's three hints")
     hint.set_defaults(run=_hint)
     hint.add_argument("target", nargs="?", metavar="TARGET", help="task, or the first open one of these")

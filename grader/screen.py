@@ -9,7 +9,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from grader.chapters import part_of
@@ -18,7 +18,7 @@ from grader.messages import message_lines
 from grader.progress import TaskProgress
 from grader.terminal import Line, Span, line, safe, wrap
 from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, TestResult, Verdict
-from grader.wording import MARKS, counts, judges, minutes, state, waits_for
+from grader.wording import MARKS, counts, hours, judges, minutes, state, waits_for
 
 _NOTES = 6  # of a submission, unless --verbose
 UPDATE = "git pull --no-rebase -X ours UPSTREAM main, where UPSTREAM is the course's repository"
@@ -62,26 +62,47 @@ def report_lines(
     yield from _next(report, opened, course, following)
 
 
-def course_lines(curriculum: Curriculum, history: Mapping[str, TaskProgress]) -> Iterator[Line]:
-    """Every task of the course as it was when last graded."""
+def course_lines(
+    curriculum: Curriculum, history: Mapping[str, TaskProgress], unfolded: Collection[int] = ()
+) -> Iterator[Line]:
+    """Every task of the course as it was when last graded. Milestones that are not begun, or done, are a line each,
+    unless they are `unfolded`."""
+
+    def is_done(task: Task) -> bool:
+        return task.id in history and history[task.id].passes
 
     def reached(tasks: Iterable[Task]) -> int:
-        return sum(task.points for task in tasks if task.id in history and history[task.id].passes)
+        return sum(task.points for task in tasks if is_done(task))
 
-    yield course_bar(reached(curriculum.tasks), sum(task.points for task in curriculum.tasks))
+    left = sum(task.minutes for task in curriculum.tasks if not is_done(task))
+    bar = course_bar(reached(curriculum.tasks), sum(task.points for task in curriculum.tasks))
+    yield [*bar, Span(f", {hours(left)} left" if left else "", "dim")]
+    begun = {int(id.partition(".")[0]) for id, past in history.items() if past.attempts or past.hints or past.passes}
     for milestone in curriculum.milestones:
-        total = sum(task.points for task in milestone.tasks)
-        yield line()
-        yield milestone_line(str(milestone.number), milestone.key, reached(milestone.tasks), total)
-        for task in milestone.tasks:
-            past = history.get(task.id, TaskProgress())
-            verdict = Verdict(past.last or Verdict.NOT_IMPLEMENTED)
-            words = (past.state or MARKS[verdict][1]) + ("" if past.passes else minutes(task.minutes))
-            if past.attempts:
-                words += f", {past.attempts} {'try' if past.attempts == 1 else 'tries'}"
-            if past.hints:
-                words += f", {past.hints} of {len(task.hints)} hints"
-            yield task_line(task.id, task.title, verdict, words)
+        tasks = milestone.tasks
+        open_tasks = [task for task in tasks if not is_done(task)]
+        total = sum(task.points for task in tasks)
+        if (open_tasks and milestone.number in begun) or milestone.number in unfolded:
+            yield line()
+            yield milestone_line(str(milestone.number), milestone.key, reached(tasks), total)
+            yield from (_past_line(task, history.get(task.id, TaskProgress())) for task in tasks)
+            yield line()
+        else:
+            heading = milestone_line(str(milestone.number), milestone.key, reached(tasks), total)
+            time = hours(sum(task.minutes for task in open_tasks))
+            ahead = Span(f"  {len(tasks)} task{'s' * (len(tasks) != 1)}, {time}", "dim")
+            yield [*heading, ahead if open_tasks else Span(f"  all {len(tasks)} passed", "green")]
+
+
+def _past_line(task: Task, past: TaskProgress) -> Line:
+    """A task as it was when last graded."""
+    verdict = Verdict(past.last or Verdict.NOT_IMPLEMENTED)
+    words = (past.state or MARKS[verdict][1]) + ("" if past.passes else minutes(task.minutes))
+    if past.attempts:
+        words += f", {past.attempts} {'try' if past.attempts == 1 else 'tries'}"
+    if past.hints:
+        words += f", {past.hints} of {len(task.hints)} hints"
+    return task_line(task.id, task.title, verdict, words)
 
 
 def hint_lines(task: Task, number: int, known: int, passed: bool = False) -> Iterator[Line]:

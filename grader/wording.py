@@ -49,6 +49,11 @@ def minutes(number: int) -> str:
     return f", about {number} minutes" if number else ""
 
 
+def hours(minutes: int) -> str:
+    """An estimate of more: `about 5 h`, `about 40 min`."""
+    return f"about {round(minutes / 60)} h" if minutes >= 90 else f"about {minutes} min"
+
+
 def counts(tests: Iterable[TestResult]) -> str:
     """How many tests there are, ran, had no judge and passed; only what differs is said."""
     tests = [test for test in tests if "::" in test.name]

@@ -420,3 +420,198 @@ def roof() -> Drawing:
     d.text(236, 278, "operations per byte", "muted", 12, "middle")
     d.text(16, 20, "TFLOP/s", "muted", 12)
     return d
+
+
+@figure
+def operations() -> Drawing:
+    """Operations contain regions, regions blocks, blocks operations."""
+    d = Drawing(
+        318,
+        "A function is an operation with a region; its block holds operations, and a loop among them has a region, too",
+    )
+    d.box(12, 12, 416, 258, "blue-soft", "blue")
+    d.text(24, 32, "tt.func", "blue", mono=True)
+    d.text(416, 32, "an operation", "blue", 12, "end")
+    d.box(24, 42, 392, 218, "paper", "rule", dashed=True)
+    d.text(404, 58, "its region", "muted", 12, "end")
+    d.box(36, 66, 368, 184)
+    d.text(48, 86, "block (%x, %n)", mono=True)
+    d.text(392, 86, "takes arguments, lists operations", "muted", 12, "end")
+    d.label(48, 96, 150, 24, "arith.constant", "blue-soft", "blue", mono=True, size=12)
+    d.box(48, 126, 344, 82, "blue-soft", "blue")
+    d.text(58, 144, "scf.for", "blue", 12, mono=True)
+    d.box(120, 134, 262, 66, "faint", "rule")
+    d.text(130, 152, "block (%i, %acc)", size=12, mono=True)
+    d.label(130, 162, 110, 24, "arith.addf", "blue-soft", "blue", mono=True, size=12)
+    d.label(248, 162, 124, 24, "scf.yield", "orange-soft", "orange", mono=True, size=12)
+    d.label(48, 216, 150, 24, "tt.return", "orange-soft", "orange", mono=True, size=12)
+    d.text(16, 290, "Orange: terminators. They end a block, and hand out its values.", "muted", 12)
+    d.text(16, 308, "The whole program is one operation, too: builtin.module.", "muted", 12)
+    return d
+
+
+@figure
+def builder() -> Drawing:
+    """One call, two operations, in the right place."""
+    d = Drawing(
+        252,
+        "The call compare(slt, offsets, n) appends a splat and a comparison, both with the line's location",
+    )
+    d.text(16, 24, "offsets < n", mono=True)
+    d.text(424, 24, "kernel.py, line 7", "muted", 12, "end")
+    d.arrow((60, 32), (60, 54))
+    d.box(16, 54, 190, 96, "purple-soft", "purple")
+    d.text(28, 74, "the builder knows", "purple", bold=True)
+    d.lines(28, 96, ["where: end of this block", "which line: 7", "n is a scalar: splat it"], color="purple", size=12)
+    d.box(250, 54, 174, 152)
+    d.text(262, 74, "block", "muted", 12)
+    for number, name in enumerate(("tt.get_program_id", "…", "tt.splat %n", "arith.cmpi slt")):
+        new = number > 1
+        d.label(
+            262,
+            82 + 30 * number,
+            150,
+            24,
+            name,
+            "green-soft" if new else "paper",
+            "green" if new else "muted",
+            mono=True,
+            size=12,
+        )
+    d.arrow((206, 128), (258, 154), color="green")
+    d.arrow((206, 140), (258, 184), color="green")
+    d.text(16, 232, "Each new operation is typed by its own rule and has line 7.", "muted", 12)
+    return d
+
+
+@figure
+def tournament() -> Drawing:
+    """A reduction as a tournament."""
+    d = Drawing(240, "Eight elements are combined in three rounds: neighbours, then pairs, then fours")
+    values, y = list("abcdefgh"), 30.0
+    places = [36.0 + 52 * number for number in range(8)]
+    for depth in range(4):
+        for place, value in zip(places, values, strict=True):
+            d.label(
+                place - 22 - 6 * depth,
+                y - 13,
+                44 + 12 * depth,
+                26,
+                value,
+                "blue-soft" if depth else "faint",
+                "blue" if depth else "ink",
+                mono=True,
+            )
+        if depth < 3:
+            middles = [(left + right) / 2 for left, right in zip(places[::2], places[1::2], strict=True)]
+            for number, place in enumerate(places):
+                d.line((place, y + 13), (middles[number // 2], y + 43))
+            places, values, y = middles, [a + b for a, b in zip(values[::2], values[1::2], strict=True)], y + 56
+    d.text(16, 232, "combine(left, right): the region, once for each blue box", "muted", 12)
+    return d
+
+
+@figure
+def butterfly() -> Drawing:
+    """Shuffles: each thread exchanges its part with the thread at a distance."""
+    d = Drawing(258, "Eight threads exchange parts at distance 1, 2 and 4; then each has the sum of all eight")
+    x = [64 + 50 * thread for thread in range(8)]
+    for step, name in enumerate(("has", "1", "2", "4")):
+        y = 44 + 58 * step
+        d.text(8, y + 4, name, "muted", 12)
+        for thread in range(8):
+            count = 1 << step
+            first = thread // count * count
+            text = "abcdefgh"[first : first + count] if step < 3 else "a…h"
+            d.label(
+                x[thread] - 21,
+                y - 12,
+                42,
+                24,
+                text,
+                "green-soft" if step == 3 else "blue-soft",
+                "green" if step == 3 else "blue",
+                mono=True,
+                size=12,
+            )
+            if step < 3:
+                d.line((x[thread], y + 12), (x[thread], y + 46))
+                d.line((x[thread], y + 12), (x[thread ^ count], y + 46), color="orange")
+    for thread in range(8):
+        d.text(x[thread], 22, f"t{thread}", "ink", 12, "middle", True)
+    d.text(64, 252, "orange: shuffle_xor(part, distance), at distance 1, 2, 4", "orange", 12)
+    return d
+
+
+@figure
+def dispatcher() -> Drawing:
+    """The linker's function checks promises, the strictest first."""
+    d = Drawing(228, "add_default looks at its arguments and calls the variant whose promises hold")
+    d.label(8, 84, 108, 40, "add_default(x, n)", "purple-soft", "purple", size=12)
+    for number, (promise, variant) in enumerate(
+        (
+            ("x % 16 == 0, n == 1", "*fp32:16, i32:1"),
+            ("x % 16 == 0, n % 16 == 0", "*fp32:16, i32:16"),
+            ("otherwise", "*fp32, i32"),
+        )
+    ):
+        y = 32 + 66 * number
+        d.arrow((116, 104), (140, y + 14), (298, y + 14))
+        d.text(144, y + 8, promise, "muted", 11.5)
+        d.label(300, y, 128, 28, variant, "green-soft", "green", mono=True, size=12)
+        d.text(364, y + 44, ("fastest", "fast", "works always")[number], "muted", 12, "middle")
+    return d
+
+
+@figure
+def launching() -> Drawing:
+    """A launch: warm in a few steps, cold through all stages."""
+    d = Drawing(
+        276, "A warm launch goes from its arguments to the kernel in memory; a cold one looks on disk, or compiles"
+    )
+    d.label(16, 16, 130, 30, "arguments", "faint")
+    d.arrow((146, 31), (172, 31))
+    d.label(172, 16, 130, 30, "specialization", "blue-soft", "blue")
+    d.arrow((237, 46), (237, 76))
+    d.label(172, 76, 130, 30, "in memory?", "green-soft", "green")
+    d.arrow((302, 91), (330, 91), color="green")
+    d.label(330, 76, 98, 30, "run", "purple-soft", "purple")
+    d.text(336, 66, "warm: µs", "green", 12)
+    d.arrow((237, 106), (237, 136))
+    d.text(246, 126, "no", "muted", 12)
+    d.label(172, 136, 130, 30, "on disk?", "orange-soft", "orange")
+    d.arrow((302, 151), (378, 151), (378, 108), color="orange")
+    d.text(246, 186, "no", "muted", 12)
+    d.arrow((237, 166), (237, 196))
+    d.label(16, 196, 352, 30, "source → TTIR → passes → NumPy, each verified", "orange-soft", "orange", size=12)
+    d.arrow((368, 211), (398, 211), (398, 108), color="orange")
+    d.text(16, 156, "cold: milliseconds", "orange", 12)
+    d.text(16, 252, "A key decides on disk; specializations and options decide", "muted", 12)
+    d.text(16, 268, "in memory, where computing the key would take too long.", "muted", 12)
+    return d
+
+
+@figure
+def liveness() -> Drawing:
+    """Live operations are found backwards from effects."""
+    d = Drawing(
+        240, "From the store, marks go back to %next and %sum; %count is computed only for itself and stays dead"
+    )
+    d.label(164, 196, 140, 28, "tt.store %p, %r#0", "green-soft", "green", mono=True, size=12)
+    d.label(164, 130, 140, 28, "%next = %sum + %x", "green-soft", "green", mono=True, size=12)
+    d.label(16, 66, 140, 28, "%sum", "green-soft", "green", mono=True, size=12)
+    d.label(164, 66, 140, 28, "%x = tt.load", "green-soft", "green", mono=True, size=12)
+    d.label(324, 66, 100, 28, "%count", "orange-soft", "orange", mono=True, size=12)
+    d.label(324, 130, 100, 28, "%count + 1", "orange-soft", "orange", mono=True, size=12)
+    d.arrow((234, 196), (234, 160), color="green")
+    d.arrow((216, 130), (100, 96), color="green")
+    d.arrow((234, 130), (234, 96), color="green")
+    d.arrow((50, 94), (50, 144), (162, 144), color="green", dashed=True)
+    d.arrow((360, 130), (360, 96), color="orange")
+    d.arrow((392, 94), (392, 128), color="orange", dashed=True)
+    d.text(16, 24, "arrows: needs", "muted", 12)
+    d.text(120, 24, "dashed: needs, in the round before", "muted", 12)
+    d.text(312, 184, "needed only by", "orange", 12)
+    d.text(312, 200, "itself: dead", "orange", 12)
+    d.text(16, 214, "an effect: live", "green", 12)
+    return d

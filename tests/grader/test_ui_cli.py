@@ -245,6 +245,26 @@ def test_stubs_never_overwrite_work(curriculum: Curriculum, capsys: pytest.Captu
     assert run(curriculum, "stubs", "--check") == cli.OK
 
 
+def test_the_list_unfolds_what_is_begun(curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(*targets: str) -> str:
+        capsys.readouterr()
+        assert run(curriculum, "list", *targets) == cli.OK
+        return capsys.readouterr().out
+
+    fresh = shown()
+    assert "0 of 7 points, about 40 min left" in fresh
+    assert "1.1  Add" in fresh and "2.1  Sum" not in fresh and "1 task, about 10 min" in fresh
+    assert max(map(len, fresh.splitlines())) <= 80
+    assert "2.1  Sum" in shown("m2")
+    use(graded("1.1", "1.2", "1.3", target="m1"))
+    run(curriculum, "m1")
+    then = shown()
+    assert "all 3 passed" in then and "1.1  Add" not in then and "2.1  Sum" in then and "10 min left" in then
+    use(graded("1.1", verdict=Verdict.FAIL))
+    run(curriculum, "1.1")
+    assert "✗ 1.1" in shown() and "2.1  Sum" not in shown()
+
+
 @pytest.fixture
 def progress(tmp_path: Path) -> Progress:
     return Progress(tmp_path / ".kata" / "progress.db")

@@ -75,7 +75,7 @@ def test_conversions_come_first() -> None:
     expected = sorted(CASTS.findall(made.raw))
     if got != expected:
         because = "these are the conversions in real Triton, with their shapes"
-        scene.fail("; ".join(expressions), *map(_in_words, (expected, got)), because)
+        scene.fail("; ".join(expressions), _in_words(expected), _in_words(got), because)
 
 
 def _in_words(casts: list[tuple[str, str, str]]) -> str:

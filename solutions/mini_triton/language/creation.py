@@ -117,7 +117,7 @@ def zeros_like(x: tensor) -> tensor:
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
     """`x / div` rounded up, for integers that are not negative: how many blocks of `div` cover `x`."""
-    # [task 4.6] `cdiv(10, 4)` is the Python int 3; of a scalar `n` of the kernel it is an int32 scalar. Real Triton
-    # computes it without a negation.
+    # [task 4.6] `cdiv(10, 4)` is the Python int 3; of a scalar `n` of the kernel it is an int32 scalar. As in real
+    # Triton `div - 1` is computed first: if `div` is a number, the kernel need not subtract.
     return (x + (div - 1)) // div
     # [end]
