@@ -63,7 +63,7 @@ def grade_class(
 ) -> dict[str, Json]:
     """Grade what is not graded yet; returns the report on each submission by its name.
 
-    A submission on which the grader itself fails has a report with `failed` and no points, and is tried again next time.
+    The report of a submission on which the grader itself fails has only `failed`; the next run tries it again.
     """
     _stop.clear()
     seal = Seal(curriculum, bytecode=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import secrets
 import sys
@@ -13,8 +12,10 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from grader import instructors
 from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
 from grader.live import Live
+from grader.problems import UsageError
 from grader.progress import Progress
 from grader.terminal import show
 
@@ -22,6 +23,10 @@ OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
 _EPILOG = """\
 TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or all.
+
+for those who teach it (docs/instructors.md):
+  export        write a repository for learners, without solutions
+  class         grade every submission of a folder: gradebook and feedback
 
 for those who maintain the course:
   stubs         generate exercises/ from solutions/
@@ -31,10 +36,6 @@ for those who maintain the course:
   alternatives  do right solutions in other styles pass?
   cheats        does anything earn points without solving a task?
 """
-
-
-class UsageError(Exception):
-    """What was asked for cannot be done; the text says why, in the user's terms."""
 
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 
 def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import counterexamples, doctor, junit, runner, screen, submissions
+    from grader import counterexamples, doctor, junit, runner, screen, shrink, submissions
 
     if missing := doctor.missing_core():
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
@@ -100,8 +101,12 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     stream = sys.stderr if options.json == "-" else sys.stdout
     following = _following(curriculum, history, tasks) if own else None
     show(screen.report_lines(report, course, options.verbose, options.modules, following), stream)
+    data = report.to_json()
+    if options.submission and not options.verbose:
+        data = shrink.shrink(data)
+        report = type(report).from_json(data)
     if options.json:
-        _write(options.json, json.dumps(report.to_json(), indent=2, ensure_ascii=False) + "\n")
+        _write(options.json, shrink.to_text(data))
     if options.junit:
         _write(options.junit, junit.to_junit(report))
     return OK if report.score == report.max_score else LOST
@@ -433,6 +438,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     cheats.add_argument("word", nargs="*", metavar="WORD", help="only those with one of these in their names")
     cheats.add_argument("--sample", type=_positive, metavar="N", help="only so many")
     cheats.add_argument("--seed", type=int, default=0, help="of the sample (0)")
+    instructors.add_commands(commands)
     return parser, commands.choices
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from grader.screen import UPDATE
+from grader.shrink import lost_tests
 from grader.verdicts import Verdict
 from grader.wording import MARKS
 
@@ -17,7 +18,7 @@ _LENGTH = 3000  # characters of one message
 
 
 def to_markdown(report: Json, name: str, notes: str = "") -> str:
-    """A page: the points, each milestone's tasks, and for each lost task what to look at. `notes` is the instructor's."""
+    """A page: the points, each milestone's tasks, and what to look at for each lost one. `notes` go to its top."""
     return "\n".join(_page(report, name, notes)) + "\n"
 
 
@@ -26,7 +27,7 @@ def explain(task: Json) -> str:
     lines = [task["unconfirmed"]] if task.get("unconfirmed") else []
     if task["verdict"] == Verdict.NOT_IMPLEMENTED:
         return "\n".join([*lines, "Not started."])
-    for test in _lost(task)[:_TESTS]:
+    for test in lost_tests(task)[:_TESTS]:
         lines += [test["name"], *(test[name] for name in ("counterexample", "message", "location") if test.get(name))]
     return "\n".join(lines)
 
@@ -52,7 +53,8 @@ def _page(report: Json, name: str, notes: str) -> Iterator[str]:
         for task in milestone["tasks"]:
             mark, word, _ = MARKS[Verdict(task["verdict"])]
             state = "passed, unconfirmed" if task.get("unconfirmed") else word
-            yield f"| {mark} | {task['id']} {_escape(task['title'])} | {task['points']} of {task['max_points']} | {state} |"
+            points = f"{task['points']} of {task['max_points']}"
+            yield f"| {mark} | {task['id']} {_escape(task['title'])} | {points} | {state} |"
         for task in milestone["tasks"]:
             yield from _opened(task)
 
@@ -65,12 +67,6 @@ def _opened(task: Json) -> Iterator[str]:
     text = text if len(text) <= _LENGTH else f"{text[:_LENGTH]}…"
     fence = "`" * (max(2, *map(len, re.findall("`+", text)), 0) + 1)
     yield f"\n{fence}text\n{text}\n{fence}"
-
-
-def _lost(task: Json) -> list[Json]:
-    """The tests that did not pass, those to which the task owes its verdict first."""
-    lost = [test for test in task["tests"] if test["verdict"] != Verdict.PASS]
-    return sorted(lost, key=lambda test: test["verdict"] != task["verdict"])
 
 
 def _escape(text: str) -> str:

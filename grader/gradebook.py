@@ -127,9 +127,11 @@ def _row(row: Row, tasks: Sequence[tuple[str, str]]) -> Iterator[str]:
         task = row.tasks.get(id)
         verdict = Verdict(task["verdict"]) if task else None
         mark, word, _ = MARKS[verdict] if verdict else ("", "not graded", "")
-        kind, word = ("doubt", f"unconfirmed: {task['unconfirmed']}") if task and task.get("unconfirmed") else (verdict, word)
+        kind = str(verdict or "")
+        if task and task.get("unconfirmed"):
+            kind, word = "doubt", f"unconfirmed: {task['unconfirmed']}"
         value = task["points"] if task else -1
-        yield f'<td class="{kind or ""}" data-value="{value}" title="{escape(f"{id}: {word}")}">{mark}</td>'
+        yield f'<td class="{kind}" data-value="{value}" title="{escape(f"{id}: {word}")}">{mark}</td>'
     yield f"<td>{seconds:.0f}</td><td>{escape(row.late)}</td><td>{escape(row.state)}</td></tr>"
 
 
@@ -173,7 +175,9 @@ th, td { padding: .15rem .5rem; border-bottom: 1px solid #8884; text-align: cent
 th:first-child, td:last-child { text-align: left; }
 thead th { position: sticky; top: 0; background: Canvas; }
 button { all: unset; cursor: pointer; font-weight: 600; }
-.pass { background: #2da44e55; } .fail, .error, .timeout, .memory { background: #cf222e55; } .doubt { background: #d4a72c88; }
+.pass { background: #2da44e55; }
+.fail, .error, .timeout, .memory { background: #cf222e55; }
+.doubt { background: #d4a72c88; }
 pre { white-space: pre-wrap; margin-left: 2rem; }
 """
 _SCRIPT = """

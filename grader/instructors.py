@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.curriculum import Curriculum, UnknownTarget
-from grader.errors import UsageError
+from grader.problems import UsageError
 
 OK, FAILED = 0, 3
 
@@ -21,7 +21,7 @@ def add_commands(commands: Any) -> None:
     """Declare the commands' options."""
     export = commands.add_parser("export", description="Write a repository for learners: the course without solutions.")
     export.set_defaults(run=_export)
-    export.add_argument("folder", type=Path, metavar="DIR", help="a new folder, or an earlier export to bring up to date")
+    export.add_argument("folder", type=Path, metavar="DIR", help="a new folder, or an earlier export")
     _add_shared(export)
     grade = commands.add_parser("class", description="Grade every submission of a folder; run it again to go on.")
     grade.set_defaults(run=_class)
@@ -49,7 +49,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import export
+    from grader import export  # type: ignore[attr-defined]
 
     course = curriculum.with_points(_points(options.points, curriculum))
     try:

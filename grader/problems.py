@@ -17,3 +17,7 @@ class Problem:
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else str(self.path)
         return f"{place}: {self.text}"
+
+
+class UsageError(Exception):
+    """What was asked for cannot be done; the text says why, in the user's terms."""

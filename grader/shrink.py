@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from grader.verdicts import Verdict
@@ -28,36 +29,38 @@ def to_text(report: Json) -> str:
 
 
 def _steps() -> Iterator[Callable[[Json], Json]]:
-    yield lambda report: report | {
-        "shortened": "--verbose writes everything",
-        "modules": [module for module in report["modules"] if module["origin"] == "learner"],
-    }
-    yield lambda report: _each_task(report, lambda task: task | {"tests": _worth_telling(task, 1000)})
-    for tests in (3, 1, 0):
-        for length in (1000, 300):
-            yield lambda report, tests=tests, length=length: _each_task(
-                report | {"modules": []}, lambda task: task | {"tests": [_cut(t, length) for t in task["tests"][:tests]]}
-            )
-    yield lambda report: _each_task(report, lambda task: task | {"unconfirmed": task.get("unconfirmed", "")[:80]})
+    """What is given up, one after the other: given modules, tests that passed, then tests and texts beyond some."""
+    yield _without_given_modules
+    yield partial(_with_tests, most=1000, length=1000)
+    for most in (3, 1, 0):
+        yield partial(_with_tests, most=most, length=1000)
+        yield partial(_with_tests, most=most, length=300)
 
 
-def _worth_telling(task: Json, length: int) -> list[Json]:
-    """The tests that did not pass, those to which the task owes its verdict first."""
-    lost = [test for test in task["tests"] if test["verdict"] != Verdict.PASS]
-    return [_cut(test, length) for test in sorted(lost, key=lambda test: test["verdict"] != task["verdict"])]
+def _without_given_modules(report: Json) -> Json:
+    modules = [module for module in report["modules"] if module["origin"] == "learner"]
+    return report | {"modules": modules, "shortened": "--verbose writes everything"}
 
 
-def _each_task(report: Json, change: Callable[[Json], Json]) -> Json:
-    milestones = [
-        milestone | {"tasks": [change({"number_of_tests": len(task["tests"])} | task) for task in milestone["tasks"]]}
-        for milestone in report["milestones"]
-    ]
+def _with_tests(report: Json, most: int, length: int) -> Json:
+    """The report with some of the tests that did not pass, and with texts of limited length."""
+    milestones = []
+    for milestone in report["milestones"]:
+        tasks = []
+        for task in milestone["tasks"]:
+            tests = [_cut(test, length) for test in lost_tests(task)[:most]]
+            tasks.append({"number_of_tests": len(task["tests"])} | _cut(task, length) | {"tests": tests})
+        milestones.append(milestone | {"tasks": tasks})
     return report | {"milestones": milestones}
 
 
-def _cut(test: Json, length: int) -> Json:
-    return {name: value if not isinstance(value, str) else _clip(value, length) for name, value in test.items()}
+def lost_tests(task: Json) -> list[Json]:
+    """The tests that did not pass, those to which the task owes its verdict first."""
+    lost = [test for test in task["tests"] if test["verdict"] != Verdict.PASS]
+    return sorted(lost, key=lambda test: test["verdict"] != task["verdict"])
 
 
-def _clip(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: length - 1]}…"
+def _cut(fields: Json, length: int) -> Json:
+    """Fields whose texts are not longer than this."""
+    long = {name: value for name, value in fields.items() if isinstance(value, str) and len(value) > length}
+    return fields | {name: f"{value[: length - 1]}…" for name, value in long.items()}
