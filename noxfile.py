@@ -63,7 +63,7 @@ def tests(session: nox.Session) -> None:
     install(session, "triton", "torch", "numba", "parallel", "browser", "terminal", "plots")
     options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
-    session.run(PYTHON, "-m", "grader", "stubs", "--check")
+    session.run(PYTHON, "-m", "grader", "stubs", "--check", "--learner")
     session.run(PYTHON, "-m", "grader", "check")
     session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "10")
     session.run(PYTHON, "-m", "grader", "mistakes", "--sample", "20", "--trust")

@@ -208,7 +208,8 @@ def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     try:
         if options.check:
-            return _problems(stubs.check(curriculum), "exercises/ is what solutions/ generates.")
+            problems = stubs.check(curriculum, is_learners=options.learner)
+            return _problems(problems, "exercises/ is what solutions/ generates.")
         changed = stubs.write(curriculum, force=options.force)
     except stubs.BadMarkers as error:
         return _problems(error.problems, "")
@@ -409,6 +410,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     stubs = commands.add_parser("stubs", description="Generate exercises/ from solutions/.")
     stubs.set_defaults(run=_stubs)
     stubs.add_argument("--check", action="store_true", help="only say what differs")
+    stubs.add_argument("--learner", action="store_true", help="files that a learner has edited are right")
     stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
     commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
     trials = argparse.ArgumentParser(add_help=False)

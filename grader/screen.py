@@ -270,7 +270,7 @@ def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
     yield from (line(text) for text in message_lines(message, "    ", verbose))
     yield from _labelled("prints", safe(test.printed))
     if test.location:
-        yield [Span("  code   ", "bold"), location_span(test.location), Span(_returned(test.functions), "dim")]
+        yield [Span("  code   ", "bold"), location_span(test.location), Span(_returned(safe(test.functions)), "dim")]
     if test.blame:
         blame = f"{test.blame}: with the reference there instead, this test passes"
         yield [Span("  cause  ", "bold"), Span(blame, "yellow")]
