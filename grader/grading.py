@@ -295,6 +295,7 @@ class Grading:
             examples=settings.examples,
             tests=tests,
             limits={task.id: task.timeout * patience for task in self.tasks},
+            busy={task.id: task.busy * patience for task in self.tasks},
             first=sorted(settings.first & set(tests)),
             from_reference=sorted(settings.from_reference),
             broken=self._broken,
