@@ -1,4 +1,4 @@
-"""What the site needs and GitHub does not: folded answers are Markdown, examples are sessions, stubs are in the repository."""
+"""What the site needs and GitHub does not: Markdown in folded answers, sessions, links to the repository."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ CUT_OFF = """
 COPIED = """
     let copied;
     document.execCommand = () => (copied = document.activeElement.value, true);
-    const block = [...document.querySelectorAll(".language-pycon")].find((block) => block.textContent.includes("promote("));
+    const blocks = [...document.querySelectorAll(".language-pycon")];
+    const block = blocks.find((block) => block.textContent.includes("promote(float16, bfloat16)"));
     block.querySelector("[data-md-type='copy'], .md-clipboard, .md-code__button").click();
     return copied;
 """
