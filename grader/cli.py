@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
 from grader.live import Live
 from grader.progress import Progress
-from grader.terminal import show
+from grader.terminal import show, wrap
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     try:
         return options.run(load(root), options)
     except (UsageError, UnknownTarget) as error:
-        print(error, file=sys.stderr)
+        print("\n".join(wrap(str(error))), file=sys.stderr)
         if not named and isinstance(error, UnknownTarget):
             print("`python -m grader --help` lists the commands.", file=sys.stderr)
         return USAGE

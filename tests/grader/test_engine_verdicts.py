@@ -220,7 +220,7 @@ class Anything:
         ((True,), (1,), "(True,)"),
         ([4], (4,), "[4]"),
         (Word("i1"), "i1", "'i1', of type Word"),
-        ([Anything()], [4], "[<Anything>]"),
+        ([Anything()], [4], "Anything object"),
     ],
 )
 def test_equal_is_not_enough(got: object, expected: object, shown: str) -> None:
