@@ -76,7 +76,7 @@ def stubs(task: str, course: Curriculum) -> list[str]:
 
 def glossary(course: Curriculum) -> str:
     """All words that chapters explain, in alphabetical order, with the chapter."""
-    rows = {}
+    rows: dict[str, str] = {}
     for milestone in course.milestones:
         for file in chapters.parts(milestone.directory):
             words = read(file).partition("\n## Words\n")[2].partition("\n## ")[0]

@@ -27,7 +27,7 @@ _KINDS: Mapping[str, Mapping[str, type | tuple[type, ...]]] = {
     "internal": {"text": str},
     "finished": {"oracles": dict},
 }
-_OPTIONAL: Mapping[str, type] = {"counterexample": str, "printed": str}
+_OPTIONAL: Mapping[str, type] = {"counterexample": str, "functions": str, "printed": str}
 _TIERS = re.compile(r"[\w .,+()]{1,300}")
 
 

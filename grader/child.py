@@ -135,6 +135,7 @@ def _discard(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
+    _load_libraries(sys.argv[1:])
     job = Job(**json.load(sys.stdin))
     answers = Answers(os.dup(_STDOUT), job.token)
     _discard(_STDIN)

@@ -17,7 +17,7 @@ from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTa
 from grader.live import Live
 from grader.problems import UsageError
 from grader.progress import Progress
-from grader.terminal import show
+from grader.terminal import show, wrap
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     try:
         return options.run(load(root), options)
     except (UsageError, UnknownTarget) as error:
-        print(error, file=sys.stderr)
+        print("\n".join(wrap(str(error))), file=sys.stderr)
         if not named and isinstance(error, UnknownTarget):
             print("`python -m grader --help` lists the commands.", file=sys.stderr)
         return USAGE
@@ -213,7 +213,8 @@ def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     try:
         if options.check:
-            return _problems(stubs.check(curriculum), "exercises/ is what solutions/ generates.")
+            problems = stubs.check(curriculum, is_learners=options.learner)
+            return _problems(problems, "exercises/ is what solutions/ generates.")
         changed = stubs.write(curriculum, force=options.force)
     except stubs.BadMarkers as error:
         return _problems(error.problems, "")
@@ -414,6 +415,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     stubs = commands.add_parser("stubs", description="Generate exercises/ from solutions/.")
     stubs.set_defaults(run=_stubs)
     stubs.add_argument("--check", action="store_true", help="only say what differs")
+    stubs.add_argument("--learner", action="store_true", help="files that a learner has edited are right")
     stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
     commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
     trials = argparse.ArgumentParser(add_help=False)

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 
 TIME_LIMIT = 20.0  # seconds for one test, unless a milestone or a task says otherwise
+BUSY_LIMIT = 20.0  # the same of processor time, which an endless loop takes whatever else the machine does
 
 ASSETS = (".css", ".html", ".js")
 """Files that packages read, beside their modules."""
@@ -42,6 +43,7 @@ class Task:
     hints: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()  # other tasks whose code this task's tests run as well
     timeout: float = TIME_LIMIT
+    busy: float = BUSY_LIMIT
     libraries: tuple[str, ...] = ()  # slow to import: loaded before any time limit runs
     processes: bool = False  # its tests start processes: a C compiler
 
@@ -211,7 +213,7 @@ def load(root: Path = ROOT) -> Curriculum:
 def _read(path: Path, solutions: Path) -> Milestone:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        common = {name: table.pop(name) for name in ("timeout", "libraries", "processes") if name in table}
+        common = {name: table.pop(name) for name in ("timeout", "busy", "libraries", "processes") if name in table}
         tasks = [_task(common | entry) for entry in table.pop("task", [])]
         modules = tuple(module for name in table["modules"] for module in _modules(name, solutions))
         return Milestone(**table | {"modules": modules, "tasks": tuple(tasks)})

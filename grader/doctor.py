@@ -19,6 +19,7 @@ from grader.terminal import Line, Span, line
 CORE = ("pytest", "hypothesis", "numpy")  # without which nothing can be graded
 _OPTIONAL = {
     "rich": "colours, clickable paths",
+    "watchfiles": "`grader watch`",
     "ml_dtypes": "bf16 and fp8 numbers",
     "triton": "judges your IR here",
     "torch": "judges your kernels",

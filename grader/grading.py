@@ -107,6 +107,7 @@ class Grading:
             else:
                 self._run_child(left)
         self._account_for_modules()
+        self._name_functions()
         if self.settings.bounded and only is None:
             passed = [task.id for task in self.milestone_result().tasks if task.verdict is Verdict.PASS]
             number = self.tasks[0].milestone
@@ -273,6 +274,23 @@ class Grading:
                     self.expected[id].append(name)
                     self.results[name] = _case({"test": name, "ran": False} | outcome)
 
+    def _name_functions(self) -> None:
+        """Where nobody knows which line gave a wrong value, the task's functions are what to look at."""
+        unknown = {
+            id: [self.results[test] for test in tests if test in self.results and self._is_unplaced(self.results[test])]
+            for id, tests in self.expected.items()
+        }
+        if not any(unknown.values()):
+            return
+        others = own.others_of_tasks(self.curriculum, self.tasks[0].milestone, self.plan)
+        for id, results in unknown.items():
+            file, names = own.functions(others[id])
+            for result in results:
+                result.location, result.functions = self.plan.display(file) if file else "", ", ".join(names)
+
+    def _is_unplaced(self, result: TestResult) -> bool:
+        return result.verdict is Verdict.FAIL and not result.location
+
     def _start(self, job: Job) -> Session:
         return Session(job, partial(answers.is_sound, tests=job.tests, modules=self.plan.sources), self._deadline)
 
@@ -295,6 +313,7 @@ class Grading:
             examples=settings.examples,
             tests=tests,
             limits={task.id: task.timeout * patience for task in self.tasks},
+            busy={task.id: task.busy * patience for task in self.tasks},
             first=sorted(settings.first & set(tests)),
             from_reference=sorted(settings.from_reference),
             broken=self._broken,

@@ -28,6 +28,7 @@ class Job:
     examples: int
     tests: list[str]  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
     limits: dict[str, float]  # seconds for each test, by task
+    busy: dict[str, float] = field(default_factory=dict)  # the same of processor time
     first: list[str] = field(default_factory=list)  # tests to run before the others of their task
     from_reference: list[str] = field(default_factory=list)
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # modules that ended an earlier child

@@ -16,6 +16,7 @@ from grader.verdicts import Verdict
 UNAVAILABLE = "unavailable: "  # how `tests.oracles.unavailable` begins the reason of its skip
 
 _STUB = re.compile(r"Task \d+\.\d+")
+_ADDRESS = re.compile(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-f]+>")  # tells a learner nothing
 _MAX_LINES, _MAX_CHARACTERS = 120, 10_000
 
 
@@ -119,7 +120,7 @@ def describe(error: BaseException) -> str:
         text = f"{name}: {error.msg}"
     elif type(error).__module__.partition(".")[0] != "_pytest":
         text = f"{name}: {text}" if text else name
-    return shorten(text)
+    return shorten(_ADDRESS.sub(r"<\1>", text))
 
 
 def shorten(text: str) -> str:

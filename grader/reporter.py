@@ -166,7 +166,8 @@ class Reporter:
         return task_id(item.path) in self.given_up
 
     def _limited(self, item: pytest.Item) -> Any:
-        return self.limit(self.job.limits[task_id(item.path) or ""])
+        id = task_id(item.path) or ""
+        return self.limit(self.job.limits[id], self.job.busy.get(id, 0.0))
 
     @contextmanager
     def _watched(self, item: pytest.Item) -> Iterator[None]:

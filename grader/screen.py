@@ -58,7 +58,7 @@ def report_lines(
     yield line()
     tests = [test for task in _tasks(report) for test in task.tests]
     yield line(f"Tests   {counts(tests)} in {report.seconds:.1f} s (seed {report.seed})", "dim")
-    yield line(f"Judges  {judges(report.oracles)}", "dim")
+    yield from (line(text, "dim") for text in wrap(f"Judges  {judges(report.oracles)}", hanging=" " * 8))
     yield from _next(report, opened, course, following)
 
 
@@ -275,7 +275,7 @@ def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
     yield from (line(text) for text in message_lines(message, "    ", verbose))
     yield from _labelled("prints", safe(test.printed))
     if test.location:
-        yield [Span("  code   ", "bold"), location_span(test.location), Span(_returned(test.functions), "dim")]
+        yield [Span("  code   ", "bold"), location_span(test.location), Span(_returned(test), "dim")]
     if test.blame:
         blame = f"{test.blame}: with the reference there instead, this test passes"
         yield [Span("  cause  ", "bold"), Span(blame, "yellow")]
@@ -288,8 +288,11 @@ def _is_retold(test: TestResult) -> bool:
     return bool(re.search(r"\(['\"][^'\"]*['\"], ", test.counterexample)) and len(test.message.splitlines()) > 1
 
 
-def _returned(functions: str) -> str:
+def _returned(test: TestResult) -> str:
     """Why the location is shown, if no exception came from there."""
+    functions = safe(test.functions)
+    if functions and not test.location.rpartition(":")[2].isdigit():
+        return f"  the task's functions: {functions}"
     if "," in functions:
         return f"  one of {functions}"
     return f"  {functions} returned here" if functions else ""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from grader import answers, boundary
+from grader import answers, boundary, spare
 from grader.answers import Answer
 from grader.curriculum import ROOT
 from grader.job import Job
@@ -49,7 +49,7 @@ class Session:
             trace.touch()
             work.mkdir()
             command = [sys.executable, "-m", "grader.child"]
-            environment = _environment(self.job.seed)
+            environment = environment_of(self.job.seed)
             job = replace(self.job, trace=str(trace), token=secrets.token_hex(8))
             if job.bounds is not None:
                 command = boundary.command(command)
@@ -60,7 +60,7 @@ class Session:
                     self._oracles = Oracles(bounds, work)
                     environment["KATA_ORACLES"] = str(self._oracles.theirs.fileno())
             with errors.open("wb") as stderr:
-                self._process = subprocess.Popen(
+                self._process = (spare.take() if job.bounds is None else None) or subprocess.Popen(
                     command,
                     cwd=ROOT,
                     env=environment,
@@ -179,7 +179,7 @@ def _only_ours(environment: dict[str, str]) -> dict[str, str]:
     return {name: environment[name] for name in names} | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1"}
 
 
-def _environment(seed: int) -> dict[str, str]:
+def environment_of(seed: int) -> dict[str, str]:
     """The user's environment without what would change how Python, pytest or hypothesis behave."""
     keep = {"PYTHONPATH", "PYTHONHOME", "PYTHONUTF8", "PYTHONPYCACHEPREFIX"}
     prefixes = ("PYTHON", "PYTEST", "HYPOTHESIS")

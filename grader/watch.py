@@ -9,13 +9,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from grader import counterexamples, runner, screen, workspace
+from grader import counterexamples, runner, screen, spare, workspace
 from grader.curriculum import Curriculum, Task
 from grader.live import Live
 from grader.progress import Progress
+from grader.session import environment_of
 from grader.terminal import Line, Span, line, show
 from grader.verdicts import Report, Verdict
 
+SEED = 0
 _SAVED = "\0"  # among the lines that the learner types
 _KEYS = "Save to grade. With Enter: h hint, d diff, q quit, nothing: grade again"
 
@@ -48,7 +50,9 @@ class Watch:
                 self._clear()
                 continue
             self._say([line(), line(_KEYS, "dim")])
+            spare.prepare(environment_of(SEED), task.libraries)
             if not self._wait(task):
+                spare.discard()
                 return False
             self._clear()
         self._say([line(), line("Every task here has passed.", "green")])
@@ -74,6 +78,7 @@ class Watch:
                 [task.id],
                 first=self.history.failed(),
                 stop=True,
+                seed=SEED,
                 on_event=note,
                 curriculum=self.curriculum,
                 **self.options,

@@ -1,4 +1,4 @@
-"""What the slice makes of the kernel `add`, stage by stage, up to the first open task: `python -m first`."""
+"""The kernel `add` in each stage of the slice, up to the first open task: `python -m first`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARAMETERS = {"x": POINTER, "y": POINTER, "out": POINTER, "n": I32}
 
 
 def show() -> None:
-    """Print each stage, and which task is next, or what is wrong."""
+    """Print each stage, then the next task or the error."""
     for stage in (tree, operands, splat, operations, ttir, ptx, one_program, grid):
         print(f"\n{stage.__doc__}")
         try:
@@ -136,7 +136,7 @@ def summary(op: Op, names: Mapping[Op, str]) -> str:
 
 
 def arguments() -> dict[str, Any]:
-    """What the kernel is launched with."""
+    """The arguments of the launch."""
     x, y = np.random.default_rng(0).random((2, N), np.float32)
     return {"x": x, "y": y, "out": np.zeros(N, np.float32), "n": N}
 

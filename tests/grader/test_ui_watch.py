@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,6 +21,9 @@ pexpect = pytest.importorskip("pexpect", reason="needs a POSIX terminal")
 GRADER = "import pathlib, sys, grader.cli; sys.exit(grader.cli.main(sys.argv[1:], pathlib.Path.cwd()))"
 READY = "Save to grade"
 PATIENCE = 60
+SAVE_TO_VERDICT = 1.5  # seconds
+PAUSE = 1.0  # between two saves: nobody types faster
+IMPORTS = 0.5  # seconds that the libraries of a grading take on an idle machine
 
 
 @pytest.fixture
@@ -45,6 +49,13 @@ def watch(course: Path, *arguments: str) -> Any:
         timeout=PATIENCE,
         dimensions=(40, 80),
     )
+
+
+def slowness() -> float:
+    """How many times slower than an idle machine this one is now, at least 1."""
+    started = time.monotonic()
+    subprocess.run([sys.executable, "-c", "import pytest, hypothesis.strategies, numpy"], check=True)
+    return max(1.0, (time.monotonic() - started) / IMPORTS)
 
 
 def solve(course: Path, task: str) -> None:
@@ -90,9 +101,7 @@ def test_a_save_is_judged_at_once_and_a_pass_leads_on(course: Path) -> None:
     terminal.sendline("d")
     terminal.expect_exact("exercises/mini_triton/ir/types.py")
 
-    save(types, right.replace("shape", "shape", 1) + "\n")
-    terminal.expect_exact("1.2 Tensor types")
-    terminal.expect_exact(READY)
+    time.sleep(PAUSE)
     seconds = []
     for number in range(5):
         started = time.monotonic()
@@ -100,8 +109,8 @@ def test_a_save_is_judged_at_once_and_a_pass_leads_on(course: Path) -> None:
         terminal.expect_exact("Task 1.2")
         seconds.append(time.monotonic() - started)
         terminal.expect_exact(READY)
-    print(seconds)
-    assert min(seconds) <= 1.5, seconds
+        time.sleep(PAUSE)
+    assert min(seconds) <= SAVE_TO_VERDICT * slowness(), seconds
     terminal.sendline("h")
     terminal.expect_exact("Hint 1 of 3")
     terminal.sendline("q")

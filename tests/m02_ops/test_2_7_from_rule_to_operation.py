@@ -18,6 +18,7 @@ from tests.checks import described
 from tests.oracles import triton
 from tests.support.m02_ops.generic_form import build, kernel
 from tests.support.m02_ops.programs import EVERY, Step, program, recipes
+from tests.support.m02_ops.rules import applying
 
 T = TensorType((8,), F32)
 REGIONS = [Region([Block()])]
@@ -87,10 +88,14 @@ class Recorder:
         return self.gives
 
 
+class in_mlir(applying, described):
+    """A call in the test's own words, its results with types as MLIR writes them."""
+
+
 def running(rule: Recorder, *arguments: Any) -> described:
     shown = ", ".join(str([str(part) for part in a]) if isinstance(a, list | tuple) else str(a) for a in arguments)
     words = f"the result_types({shown}) of an operation with the rule {signature(rule)}"
-    return described(words, OpDefinition("test.op", rule).result_types, *arguments)
+    return in_mlir(words, OpDefinition("test.op", rule).result_types, *arguments)
 
 
 CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [

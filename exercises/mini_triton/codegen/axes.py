@@ -1,8 +1,8 @@
 """Along which axes a value varies.
 
-A program is one of many, and all of them run at once. What depends on the program's id gets a leading *program axis*;
-what does not is computed once for all. The same question is asked of a tensor's own dimensions: a splat is the same all
-along, so one element will do, and NumPy's broadcasting does the rest.
+A program is one of many, and all of them run at once. A value that depends on the program's id gets a leading *program
+axis*; what does not is computed once for all. The same question is asked of a tensor's own dimensions: a splat is the
+same all along, so one element will do, and NumPy's broadcasting does the rest.
 
 So an IR value of shape (M, N) is held in an array of shape (M, N), or (P, M, N) if it varies from program to program,
 with 1 in place of every dimension along which it is constant. A value that varies along none is a scalar.
@@ -88,7 +88,7 @@ class Varying:
         return NONE.union(*(self.axes.get(value, NONE) for value in values))
 
     def step(self, operation: Operation) -> Iterable[tuple[Value, Axes]]:
-        """What an operation says about the axes of its results, and of the arguments of its regions."""
+        """The axes of an operation's results, and of the arguments of its regions, as far as it determines them."""
         match operation.name:
             case "scf.for":
                 return self.for_loop(operation)

@@ -1,4 +1,4 @@
-"""What the sanitizer has found, and what becomes of it: an error after the launch, or a list. (Given.)"""
+"""The sanitizer's reports: an error after the launch, or a list. (Given.)"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mini_triton.errors import TritonError
 
 SANITIZE = "MINI_TRITON_SANITIZE"
 KINDS = ("uninitialized", "races", "masked", "overflow", "division")
-"""What can be looked for: `MINI_TRITON_SANITIZE=races,masked`."""
+"""The kinds of errors to look for: `MINI_TRITON_SANITIZE=races,masked`."""
 
 Ids = tuple[int, int, int]
 
@@ -25,7 +25,7 @@ class Report:
     kind: str
     kernel: str
     what: str  # "x[5] is read, but was never written"
-    place: str  # of what is wrong: "file:line"
+    place: str  # of the error: "file:line"
     program: Ids
     use: str = ""  # what the value is used for: "it is stored to out[5]"
     used_at: str = ""

@@ -1,4 +1,4 @@
-"""How many warps of a kernel a multiprocessor holds at a time, and because of what not more.
+"""Occupancy: how many warps of a kernel a multiprocessor holds at a time, and what limits them.
 
 While a warp waits for memory, another one of the same multiprocessor works. How many there are to choose from is
 decided before they start: a block is taken in only if all that its threads need is free, and keeps it until it ends.
@@ -30,7 +30,7 @@ SHARED_UNIT = 128
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What the multiprocessors of a GPU have."""
+    """The resources of a GPU's multiprocessors."""
 
     warps: int
     blocks: int

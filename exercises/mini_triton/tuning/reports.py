@@ -59,7 +59,7 @@ class Benchmark:
 
 
 class Point(NamedTuple):
-    """A result, and the range in which it lies, if the function tells one."""
+    """A result, and its range, if the function returns one."""
 
     value: Any
     low: Any = None

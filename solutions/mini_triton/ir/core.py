@@ -17,7 +17,7 @@ from mini_triton.errors import Loc
 from mini_triton.ir.types import FunctionType, Type
 
 Attribute = bool | int | float | str | tuple[int, ...] | FunctionType
-"""What an attribute may be: a constant known when the operation is made."""
+"""The types of attributes, which are constants known when the operation is made."""
 
 
 class Use(NamedTuple):
@@ -158,7 +158,7 @@ class Operation:
         # [end]
 
     def erase(self) -> None:
-        """Take this operation out of its block, if it is in one, and let go of its operands and those of all inside.
+        """Remove this operation from its block, if it is in one, and drop its operands and those of operations inside.
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """

@@ -37,7 +37,7 @@ def without_locations(text: str) -> str:
 
 @functools.cache  # the name of a file comes with every operation
 def quoted(text: str) -> str:
-    """`text` as an MLIR string literal: quotes, backslashes and what is not plain ASCII as two hex digits a byte."""
+    """`text` as an MLIR string literal: quotes, backslashes and bytes beyond plain ASCII as two hex digits."""
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
     return f'"{"".join(plain)}"'
 
@@ -219,7 +219,7 @@ class Printer:
         return f"{text} {self.attribute_dict(attributes)}" if attributes else text
 
     def _generic_attributes(self, operation: Operation) -> dict[str, str]:
-        """All attributes, also those that a pretty form leaves out or writes elsewhere."""
+        """All attributes, including those that a pretty form leaves out or writes elsewhere."""
         texts = self.attributes(operation)
         declared = definition(operation.name)
         if operation.name == "arith.constant":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SanitizedKernel:
-    """Runs programs of a kernel as a `NumpyKernel` does, and keeps `reports` of what is wrong."""
+    """Runs programs of a kernel as a `NumpyKernel` does, and keeps `reports` of errors."""
 
     def __init__(self, plan: Plan, kinds: frozenset[str]) -> None:
         self.plan, self.stored, self.kinds = plan, plan.stored, kinds

@@ -1,4 +1,4 @@
-"""What became of a kernel, on one page: how large each stage is, which thread has what, how memory is accessed.
+"""A kernel in all its stages, on one page: the size of each stage, the elements of each thread, the accesses to memory.
 
 print(write_page(softmax_kernel.warmup(np.float16, np.float16, 1024, 1024, 1000, BLOCK=1024), "sm_90"))
 """

@@ -1,7 +1,7 @@
 """Structured control flow: `for`, `while` and `if` as operations with regions.
 
 SSA has no assignment, so a variable that changes in a loop is *carried*: it enters the body as a block argument,
-and its next value leaves by `scf.yield`. What the loop ends with are the operation's results.
+and its next value leaves by `scf.yield`. Its last value is a result of the operation.
 
 Source: MLIR's `SCFOps.td`.
 """

@@ -1,4 +1,4 @@
-"""What a kernel tells the compiler, and what it has printed or checked. (Given.)
+"""Hints to the compiler, printing and assertions. (Given.)
 
 Source: `multiple_of`, `assume`, `device_print` and their neighbours in Triton's `semantic.py`.
 """
