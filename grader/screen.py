@@ -180,6 +180,7 @@ def command(*arguments: str) -> str:
 
 def location_span(location: str) -> Span:
     """`file:line`, clickable where the terminal knows links."""
+    location = safe(location)
     path, _, number = location.rpartition(":")
     if not number.isdigit():
         path, number = location, ""
