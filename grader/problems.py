@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong at a line of a file; line 0 speaks of the file as a whole."""
+    """An error at a line of a file; line 0 means the file as a whole."""
 
     path: Path
     line: int
