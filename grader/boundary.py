@@ -1,6 +1,6 @@
-"""What a process may do that runs a submission: the kernel enforces it, and no code inside can take it back.
+"""The rights of a process that runs a submission: the kernel enforces them, and no code inside can widen them.
 
-Three features of Linux, none of which needs a privilege: Landlock (files, TCP, signals), seccomp (system calls), and
+Three features of Linux that need no privilege: Landlock (files, TCP, signals), seccomp (system calls), and
 namespaces of its own (network, processes). `command` starts a process in new namespaces; the process then calls `enter`
 before it runs anything of the submission. Whatever this machine lacks is left out, and `enter` says what holds.
 """
@@ -55,7 +55,7 @@ _SIGNAL_CALLS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")  # wh
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one process may reach. Paths that do not exist are left out."""
+    """The files that one process may reach. Paths that do not exist are left out."""
 
     read: Sequence[str] = ()  # files, and folders with all that is in them
     listed: Sequence[str] = ()  # folders whose names, but not whose files, may be read
@@ -138,7 +138,7 @@ def environment(home: str | Path = os.devnull) -> dict[str, str]:
 
 
 def libraries(hidden: Iterable[str] = ()) -> tuple[list[str], list[str]]:
-    """The system's and Python's files: what to read, and what only to list, so that `hidden` packages stay closed."""
+    """The system's and Python's files: those to read, and those only to list, so that `hidden` packages stay closed."""
     folders = [*_SYSTEM_READ, *sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, *_installed()]
     folders = sorted({os.path.realpath(folder) for folder in folders})
     closed = [os.path.join(folder, name) for folder in _installed() for name in hidden]
@@ -153,7 +153,7 @@ def _installed() -> list[str]:
 
 
 def _all_but(folder: str, hidden: Sequence[str]) -> list[str]:
-    """`folder`, or what is in it, without what is hidden."""
+    """`folder`, or its contents without what is hidden."""
     if folder in hidden:
         return []
     if not any(path.startswith(folder + os.sep) for path in hidden):

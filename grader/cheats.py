@@ -117,7 +117,7 @@ def run(words: Sequence[str], sample: int | None = None, seed: int = 0) -> bool:
 
 
 def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[str]]:
-    """Grade one cheat: the report, the time it took, and what it achieved that it must not."""
+    """Grade one cheat: the report, the time it took, and the forbidden things that it achieved."""
     with workfolder("cheat-") as folder, tempfile.TemporaryDirectory(prefix="cheat-outside-") as outside:
         submission = cheat.write(folder, curriculum, Path(outside))
         before = set(_traces(curriculum))

@@ -113,7 +113,7 @@ def _import_modules(modules: list[str], job: Job, overlay: Overlay, answers: Ans
         try:
             with limit(job.import_limit), _without_optional_libraries():
                 importlib.import_module(module)
-        except BaseException as error:  # sys.exit and time limits are no `Exception`
+        except BaseException as error:  # sys.exit and time limits do not raise an `Exception`
             result = outcome.of_import(error, module, overlay.plan)
             if not result.location:
                 result = replace(result, location=overlay.plan.display(overlay.plan.sources[module].path))

@@ -1,4 +1,4 @@
-"""The command line: `python -m grader …`. Without a command it goes on where it was."""
+"""The command line, `python -m grader …`. Bare, it judges what was graded last again, or the next open task."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     except Exception as error:
         first_line = str(error).partition("\n")[0]
         print(f"The grader itself failed: {type(error).__name__}: {first_line}", file=sys.stderr)
-        print(f"This is no fault of your code. The traceback is in {_save_traceback()}", file=sys.stderr)
+        print(f"This is not a fault of your code. The traceback is in {_save_traceback()}", file=sys.stderr)
         return BROKEN
 
 
@@ -83,7 +83,7 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     read_only = not curriculum.scratch.is_relative_to(curriculum.root)
     own = options.impl == "learner" and not options.submission and not read_only
     targets = options.target or _resume(curriculum, history)
-    tasks = curriculum.resolve(targets)  # a wrong name is told before anything runs
+    tasks = curriculum.resolve(targets)  # report a wrong name before anything runs
     how = {name: getattr(options, name) for name in ("fill", "device", "examples")}
     with Live(sys.stderr, curriculum, tasks, history.seconds()) as live:
         how |= {"on_event": live.note, "curriculum": curriculum}
@@ -176,7 +176,7 @@ def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
     if options.target.endswith(".py"):
         done = workspace.reset_file(curriculum, Path(options.target).resolve())
         if not done:
-            raise UsageError(f"{options.target} is no file of exercises/ that the course gives out.")
+            raise UsageError(f"{options.target} is not a file of exercises/ that the course hands out.")
     else:
         tasks = curriculum.resolve([options.target])
         try:
@@ -284,7 +284,7 @@ def _open_task(tasks: list[Task], history: Progress) -> Task:
 
 
 def _from(start: Task, curriculum: Curriculum) -> list[Task]:
-    """All tasks in the order in which a learner who is at `start` goes on: this milestone, later ones, earlier ones."""
+    """All tasks in the order in which a learner goes on from `start`: this milestone, later ones, earlier ones."""
     order = {task.id: number for number, task in enumerate(curriculum.tasks)}
 
     def turn(task: Task) -> tuple[bool, int, bool]:
@@ -302,7 +302,7 @@ def _following(curriculum: Curriculum, history: Progress, graded: Sequence[Task]
 
 
 def _resume(curriculum: Curriculum, history: Progress) -> list[str]:
-    """What to grade when nothing was named: what was graded last, as long as some of it is open; then what follows."""
+    """The targets of a bare command: what was graded last, as long as some of it is open; then what follows."""
     try:
         last = curriculum.resolve(history.last())
     except UnknownTarget:  # the course has changed since
@@ -375,7 +375,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     grade.add_argument("--seed", type=int, help="of the random cases (0; of a submission another each time)")
     grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
     grade.add_argument(
-        "--submission", type=Path, metavar="PATH", help="judge a folder, fork, zip or tar of somebody's; record nothing"
+        "--submission", type=Path, metavar="PATH", help="judge a folder, fork, zip or tar of a learner; record nothing"
     )
     grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - is the standard output")
     grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
@@ -446,5 +446,5 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)

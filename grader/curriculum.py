@@ -75,7 +75,7 @@ class Milestone:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a user may call it."""
+        """The names that a user may call it by."""
         return self.id, f"m{self.number}", str(self.number), self.key
 
 

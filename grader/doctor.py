@@ -1,4 +1,4 @@
-"""What this machine has, what will judge here, and what to install for more."""
+"""The software of this machine, the judges that it gives, and what to install for more."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _gpu() -> str:
 def _tier(gpu: str) -> str:
     triton = _version("triton")
     if not triton:
-        return "answers recorded from real Triton; what has no record counts as unavailable"
+        return "answers recorded from real Triton; a question without a record counts as unavailable"
     if gpu and _version("torch"):
         return f"real Triton {triton} with its compiler, and the GPU (--device cuda)"
     return f"real Triton {triton}: its parser, verifier, compiler and interpreter; no GPU needed"

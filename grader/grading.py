@@ -260,7 +260,7 @@ class Grading:
     def _account_for_modules(self) -> None:
         """A module that cannot be imported costs the tasks that are written in it, even if no test imports it.
 
-        A module that is given, and so is no task's, costs the first task.
+        A given module belongs to no task: its errors count for the first task.
         """
         for module, outcome in self._unimportable.items():
             if self.plan.sources[module].milestone != self.tasks[0].milestone:

@@ -1,4 +1,4 @@
-"""What is taken in of a submission: a private, read-only copy of its modules, and of nothing else.
+"""The part of a submission that is graded: a private, read-only copy of its modules, and nothing else.
 
 A submission is a folder, a fork, a zip or a tar archive. It never runs where it lies; links are not followed. Modules
 that it lacks, or has untouched from another version of the course, become the course's own stubs.
@@ -154,7 +154,7 @@ def _modules(submission: Path, packages: Collection[str]) -> Iterator[tuple[Pure
 
 
 def _root(path: PurePosixPath, packages: Collection[str]) -> PurePosixPath | None:
-    """The folder that holds the package that a file is in; None for what lies elsewhere."""
+    """The folder that holds the package that a file is in; None for a file elsewhere."""
     for depth, part in enumerate(path.parts[:4]):
         if part in _NOT_PACKAGES:
             return None
@@ -253,7 +253,7 @@ class _Limited(io.RawIOBase):
 
 
 def _inside(name: str) -> PurePosixPath:
-    """A member's path; one that leads outside is nobody's module."""
+    """A member's path; one that leads outside is not a module."""
     path = PurePosixPath(name.replace("\\", "/"))
     parts = [part for part in path.parts if part != "."]
     return PurePosixPath("outside") if path.is_absolute() or ".." in parts else PurePosixPath(*parts)

@@ -1,4 +1,4 @@
-"""What the grader asks of a child process, and how the child answers: one JSON value in, lines of JSON out."""
+"""Questions of the grader to a child process, and its answers: one JSON value in, lines of JSON out."""
 
 from __future__ import annotations
 

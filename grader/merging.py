@@ -5,7 +5,7 @@ An alternative's file holds
   place of the reference's, whose decorators, signatures and docstrings remain;
 - imports that the reference lacks: they follow the reference's;
 - helpers of its own, which are functions, methods, classes, constants: each goes to the end, or before the next
-  definition of both modules, so that it stands between the same neighbours in both.
+  definition of both modules, so that it has the same neighbours in both.
 """
 
 from __future__ import annotations

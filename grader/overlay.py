@@ -52,7 +52,7 @@ class Plan:
         object.__setattr__(self, "has_learner", has_learner)
 
     def provenance(self) -> list[ModuleOrigin]:
-        """What a report says of each module; a missing file has no hash."""
+        """The facts of a report about each module; a missing file has no hash."""
         return [
             ModuleOrigin(module, source.origin, self.display(source.path), _sha256(source.path))
             for module, source in sorted(self.sources.items())

@@ -1,4 +1,4 @@
-"""A line every few seconds on how far long work has come: a log of CI shows nothing else meanwhile."""
+"""A line of progress every few seconds during long work, because a log of CI shows nothing else meanwhile."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong at a line of a file; line 0 speaks of the file as a whole."""
+    """An error at a line of a file; line 0 means the file as a whole."""
 
     path: Path
     line: int
@@ -20,4 +20,4 @@ class Problem:
 
 
 class UsageError(Exception):
-    """What was asked for cannot be done; the text says why, in the user's terms."""
+    """The request cannot be met; the text says why, in the user's terms."""

@@ -27,7 +27,7 @@ _LAST_CALL_LIMIT = 5.0
 
 
 class Reporter:
-    """Follows one session of pytest. A test function is named by its file and name; its cases are not told apart."""
+    """Follows one session of pytest. A test function is named by its file and name; its cases are not distinguished."""
 
     def __init__(self, job: Job, plan: Plan, answers: Answers, limit: TimeLimit, own: Mapping[str, IsOwn]) -> None:
         self.job = job
@@ -45,7 +45,7 @@ class Reporter:
         self.started = 0.0
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.option.tbstyle = "no"  # nobody reads pytest's traceback, and to format one takes longer than most tests
+        config.option.tbstyle = "no"  # a traceback is never shown, and formatting one takes longer than most tests
 
     # Collection: a file that cannot be imported costs its own tests only.
 
@@ -126,7 +126,7 @@ class Reporter:
 
     def _outcome(self, report: pytest.TestReport, call: pytest.CallInfo[None], is_own: IsOwn) -> Outcome:
         if hasattr(report, "wasxfail"):
-            return Outcome(Verdict.ERROR, "Marked as expected to fail: that is no verdict.")
+            return Outcome(Verdict.ERROR, "Marked as expected to fail, which is not a verdict.")
         if report.skipped:
             reason = _reason(report)
             if reason.startswith(UNAVAILABLE):
@@ -242,7 +242,7 @@ def _call(error: BaseException) -> str:
 
 
 def _arguments(values: dict[str, Any]) -> str:
-    """Arguments as one would write them in a call. What a test goes on to draw itself cannot be written."""
+    """Arguments as one would write them in a call. Values that a test draws later cannot be written."""
     shown = {name: _shown(value) for name, value in values.items()}
     return outcome.shorten(", ".join(f"{name}={text}" for name, text in shown.items() if text != "data(...)"))
 

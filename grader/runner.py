@@ -43,7 +43,7 @@ def grade(
 
     Code of people whom one need not trust is to be `bounded`. The tests in `first` run before the others of their task;
     with `stop`, the others run only if all of `first` pass. `jobs` milestones run at a time, or as many as there are
-    processors. `on_event` is told what the child processes do meanwhile. Raises `UnknownTarget` and `GraderFailed`.
+    processors. `on_event` gets the child processes' events. Raises `UnknownTarget` and `GraderFailed`.
     """
     started = time.perf_counter()
     curriculum = curriculum or load()
@@ -131,7 +131,7 @@ def versions() -> dict[str, str]:
 
 
 def _protections(gradings: Sequence[Grading]) -> Submission:
-    """What held in every process that ran a submission, and what did not."""
+    """The protections that held in every process that ran a submission, and those that did not."""
     held = [grading.protections for grading in gradings if grading.protections is not None]
     always = [name for name in boundary.PROTECTIONS if held and all(name in one for one in held)]
     return Submission("", protections=always, missing_protections=[n for n in boundary.PROTECTIONS if n not in always])

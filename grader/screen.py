@@ -1,4 +1,4 @@
-"""What the learner sees: the course, a line a task, the first failing task opened, the next command.
+"""The learner's screen: the course, one line a task, the first failing task in full, the next command.
 
 A report goes in, lines come out; nothing here runs or decides anything.
 """
@@ -145,14 +145,14 @@ def milestone_summary(milestone: MilestoneResult) -> str:
 
 
 def passed_lines(task: Task) -> Iterator[Line]:
-    """A task that has just passed, and what it was about."""
+    """A task that has just passed, and its subject."""
     points = f"{task.points} point{'s' * (task.points != 1)}"
     yield [Span("✓ ", "green"), Span(f"{task.id} {task.title}", "bold"), Span(f"  passed, {points}", "green")]
     yield from (line(text) for text in wrap(task.built, "  "))
 
 
 def task_line(id: str, title: str, verdict: Verdict, words: str) -> Line:
-    """One task and how it stands."""
+    """One task and its state."""
     mark, _, style = MARKS[verdict]
     return [Span(f"   {mark} ", style), Span(f"{id:<5}{title:<{_WIDTH}}"), Span(words, style)]
 
@@ -166,7 +166,7 @@ def first_failing(report: Report) -> TaskResult | None:
 
 
 def command(*arguments: str) -> str:
-    """What the learner types to run something with the Python that runs now."""
+    """The command by which the learner runs something with the present Python."""
     python = Path(sys.executable)
     found = shutil.which("python")
     if sys.prefix == sys.base_prefix:  # no virtual environment
@@ -210,7 +210,7 @@ def _milestone(milestone: MilestoneResult, folded: bool, opened: TaskResult | No
 
 
 def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
-    """What was handed in, what held while it ran, what to look at."""
+    """The submission: its files, the protections while it ran, remarks for a person."""
     yield [Span("Work    ", "bold"), Span(f"{safe(submission.name)}  "), Span(submission.sha256[:12], "dim")]
     if submission.refused:
         yield [Span("Refused ", "bold"), Span(safe(submission.refused), "red")]
@@ -285,7 +285,7 @@ def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
 
 
 def _is_retold(test: TestResult) -> bool:
-    """Whether the case is a recipe, such as `('add', 0, 1)`, and the message tells what it stands for."""
+    """Whether the case is a recipe, such as `('add', 0, 1)`, which the message spells out."""
     return bool(re.search(r"\(['\"][^'\"]*['\"], ", test.counterexample)) and len(test.message.splitlines()) > 1
 
 
@@ -344,7 +344,7 @@ def next_lines(report: Report, opened: TaskResult) -> Iterator[Line]:
 
 
 def _compare(passed: list[TaskResult]) -> Iterator[Line]:
-    """What is open to those who passed a single task."""
+    """The commands open to learners who have passed a single task."""
     if len(passed) == 1:
         diff = command("-m grader", "diff", passed[0].id)
         yield [Span("Compare ", "bold"), Span(diff, "cyan"), Span("  from your code to the reference's")]

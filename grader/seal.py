@@ -26,7 +26,7 @@ class Seal:
         return hashlib.sha256(repr(files).encode()).hexdigest()
 
     def changed(self) -> list[str]:
-        """What has become different since then, as paths relative to the course."""
+        """The files that have changed since then, as paths relative to the course."""
         now = self._hashes()
         return [path for path in sorted({*now, *self.hashes}) if now.get(path) != self.hashes.get(path)]
 

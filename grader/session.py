@@ -154,7 +154,7 @@ class Session:
             patience = self._patience(answer)
 
     def _next(self, lines: Lines, until: float, work: Path) -> bytes | None:
-        """The next line; None if it does not come in time, and when the process must be ended for something else."""
+        """The next line; None if it does not come in time, or if the process must be ended for another reason."""
         until = until if self.deadline is None else min(until, self.deadline)
         while (left := until - time.monotonic()) > 0:
             if (line := lines.next(min(left, _LOOK))) is not None:

@@ -1,6 +1,6 @@
 """`exercises/` from `solutions/`: the learner's tree is the reference with the marked regions taken out.
 
-What was generated is recorded in `exercises/.stubs.sha256`, in the format of `sha256sum`. A file that still
+The generated files are recorded in `exercises/.stubs.sha256`, in the format of `sha256sum`. A file that still
 has its recorded hash is ours and may be written again; any other is the learner's and is never overwritten,
 unless they ask for it, and then a copy is kept.
 """
@@ -103,7 +103,7 @@ def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
 def check(curriculum: Curriculum, *, is_learners: bool = False) -> list[Problem]:
     """Every way in which `exercises/` is not what `solutions/` generates.
 
-    If the files are a learner's, those that they edited are right, as long as the stubs that they were are recorded.
+    In a learner's tree, files that the learner has edited are right, as long as their stubs are recorded.
     """
     root = curriculum.exercises
     wanted = generate(curriculum)
@@ -139,7 +139,7 @@ def backup(curriculum: Curriculum, paths: Iterable[Path]) -> Path | None:
 
 
 def read(path: Path) -> str:
-    """A file's text with plain newlines, whatever git or an editor made of it; empty if there is no such file.
+    """A file's text with plain newlines, whatever newlines git or an editor wrote; empty if there is no such file.
 
     What is no UTF-8 in a learner's file comes back as it was by `encode`.
     """
@@ -147,7 +147,7 @@ def read(path: Path) -> str:
 
 
 def encode(text: str) -> bytes:
-    """What to write for a text that was read."""
+    """The bytes to write for a text that was read."""
     return text.encode("utf-8", "surrogateescape")
 
 

@@ -1,4 +1,4 @@
-"""Grading what somebody handed in: nothing that its code does changes its points, the course, or another's points.
+"""Grading submissions: nothing that their code does changes its points, the course, or another's points.
 
 It is taken in as a private copy (`intake`), its tests run within `boundary`, and every milestone's capstone asks it
 again from outside (`capstone`): points count only where the capstone agrees with the tests.

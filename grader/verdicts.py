@@ -1,4 +1,4 @@
-"""What grading produces, as data: a report of milestones, tasks and tests, each with a verdict.
+"""The result of grading, as data: a report of milestones, tasks and tests, each with a verdict.
 
 Everything the grader shows or writes (screen, JSON, JUnit, progress) is made from a `Report` and nothing else.
 """
@@ -63,7 +63,7 @@ class TestResult:
     functions: str = ""  # "broadcast_shapes", which returned the wrong value there; or several that may have
     reproduce: str = ""  # path of the runnable file that repeats the failure
     blame: str = ""  # earlier module whose replacement by the reference makes the test pass
-    printed: str = ""  # the end of what the failing case printed
+    printed: str = ""  # the end of the failing case's output
     ran: bool = True  # False where it could not begin: after a timeout, or if its file cannot be imported
     seconds: float = 0.0
 
@@ -124,7 +124,7 @@ class ModuleOrigin:
 
 @dataclass
 class Submission:
-    """What a report says of work that somebody handed in."""
+    """The facts of a report about a submission."""
 
     name: str
     sha256: str = ""  # of all that was taken in

@@ -23,7 +23,7 @@ def one_in(share: int) -> settings:
 
 
 class calling:
-    """A call of the code under test, and what is asked of it. What it raises, and a failure, has it as `call`."""
+    """A call of the code under test, and the demands on it. Its errors, and failures, have it as `call`."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         self.function = function
@@ -61,7 +61,7 @@ class calling:
             self.fail(expected, error, because)
 
     def returns(self, expected: Any, because: str = "") -> None:
-        """The result equals `expected`, has its type, and is shown alike: a list is no tuple, and 4.0 in it no 4."""
+        """The result equals `expected`, has its type, and the same `repr`: a list is not a tuple, [4.0] is not [4]."""
         __tracebackhide__ = True
         got = self.succeeds(self.shown(expected), because)
         if type(got) is not type(expected) or got != expected or repr(got) != repr(expected):
@@ -83,7 +83,7 @@ class calling:
             self.fail(expected, got, because)
 
     def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
-        """The call gives something else than it should. A `str` tells in words what it gives, as `expected` does."""
+        """The call does not return what it should. A `str` describes the result in words, as `expected` does."""
         __tracebackhide__ = True
         in_words = isinstance(got, str) and not expected.startswith(("'", '"'))
         self._fail(expected, got, got if in_words else self._told(got), because)
@@ -103,7 +103,7 @@ class calling:
 
 
 class described(calling):
-    """The same, shown in the test's own words: where an argument's `repr` would tell nothing."""
+    """The same, shown in the test's own words, for arguments whose `repr` says nothing."""
 
     def __init__(self, words: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         super().__init__(function, *arguments, **options)

@@ -73,7 +73,7 @@ def test_schemas(rule: Callable[..., Any]) -> None:
 
 
 class Recorder:
-    """A rule that keeps what it was called with, and gives what it was told to."""
+    """A rule that records its arguments, and returns a given result."""
 
     def __init__(self, like: Callable[..., Any], gives: Any = None) -> None:
         self.__signature__ = inspect.signature(like)
@@ -187,10 +187,10 @@ def test_operations_are_made_as_declared(declarations: None) -> None:
 
 
 def test_operations_that_cannot_be_made(declarations: None) -> None:
-    op("test.cast")(Recorder(cast, TypeError("i32 is no float")))
+    op("test.cast")(Recorder(cast, TypeError("i32 is not a float")))
     (x,) = Block([I32], ["x"]).arguments
     for options, words in (
-        ({"result": F32}, ("test.cast", "i32 is no float")),
+        ({"result": F32}, ("test.cast", "i32 is not a float")),
         ({}, ("test.cast",)),
         ({"result": F32, "speed": 3}, ("test.cast", "speed")),
     ):
@@ -203,7 +203,7 @@ def test_operations_that_cannot_be_made(declarations: None) -> None:
 
 
 def must_type(text: str) -> None:
-    """`create` types each operation as real Triton does, which is told the result types and accepts them."""
+    """`create` types each operation as real Triton does, which accepts the same result types."""
     __tracebackhide__ = True
     answer = triton.accepts(text)
     assert answer, f"the test is wrong: {answer.diagnostic}"
