@@ -22,6 +22,7 @@ from grader.wording import MARKS, counts, hours, judges, minutes, state, waits_f
 
 _NOTES = 6  # of a submission, unless --verbose
 UPDATE = "git pull --no-rebase -X ours UPSTREAM main, where UPSTREAM is the course's repository"
+_LABEL = 9  # columns of a label, such as `case`
 _WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
@@ -271,7 +272,9 @@ def _place(test: TestResult) -> tuple[str, int]:
 def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
     yield line(f"  {test.name}", "dim")
     case = "" if _is_retold(test) and not verbose else safe(test.counterexample)
-    yield from _labelled("case", "\n".join(message_lines(case, whole=verbose)), "yellow")
+    yield from _labelled(
+        "case", "\n".join(text[_LABEL:] for text in message_lines(case, " " * _LABEL, verbose)), "yellow"
+    )
     message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n"))
     yield from (line(text) for text in message_lines(message, "    ", verbose))
     yield from _labelled("prints", safe(test.printed))
@@ -301,7 +304,7 @@ def _returned(test: TestResult) -> str:
 
 def _labelled(label: str, text: str, style: str = "") -> Iterator[Line]:
     for i, part in enumerate(text.splitlines()):
-        yield [Span(f"  {'' if i else label:<7}", "bold"), Span(part, style)]
+        yield [Span(f"{'' if i else f'  {label}':<{_LABEL}}", "bold"), Span(part, style)]
 
 
 def _modules(report: Report) -> Iterator[Line]:

@@ -133,6 +133,17 @@ def test_the_call_that_failed_is_blamed_not_the_last_one_of_the_test(solved: Cou
     assert "double returned here" in judged(solved, "1.2")
 
 
+def test_fixtures_are_no_obstacle(solved: Course) -> None:
+    replace(solved, "double", "return 3 * a")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "import pytest\nfrom tiny.number import double\n\n@pytest.fixture(autouse=True)\ndef always():\n    yield\n\n"
+        "@pytest.mark.parametrize('a', [1])\ndef test_double(a, tmp_path):\n"
+        "    assert tmp_path.is_dir()\n    assert double(a) == 2 * a\n",
+    )
+    assert "double returned here" in judged(solved, "1.2")
+
+
 def test_where_several_functions_may_be_wrong_all_are_named(solved: Course) -> None:
     solved.edit("tiny/number.py", "return 2 * a\n", "return 3 * a\n")
     solved.edit("tiny/number.py", "def double", "def half(a):\n    return a // 2\n\n\ndef double")
