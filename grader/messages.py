@@ -1,4 +1,4 @@
-"""A test's message on the screen: what was expected, what came and why are whole; only long listings are shortened."""
+"""A test's message on the screen: expected, got and because are whole; only long listings are shortened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PROSE = re.compile(r" *[A-Z`'][^%=|]*$")
 
 @dataclass
 class _Part:
-    """Lines that belong together: a labelled value with its further lines, or a heading with what is listed below."""
+    """Lines that belong together: a labelled value with its further lines, or a heading with its list."""
 
     lines: list[str] = field(default_factory=list)
     label: str = ""

@@ -1,4 +1,4 @@
-"""A pytest plugin for the grader's child process: runs the tests of a job and sends what becomes of each."""
+"""A pytest plugin for the grader's child process: runs the tests of a job and sends the outcome of each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Reporter:
 
     def __init__(self, job: Job, plan: Plan, answers: Answers, limit: TimeLimit, own: Mapping[str, IsOwn]) -> None:
         self.job = job
-        self.own = own  # what is a task's own code, by task
+        self.own = own  # the code of each task
         self.plan = plan
         self.answers = answers
         self.limit = limit
@@ -43,7 +43,7 @@ class Reporter:
         self.counterexample = ""
         self.output = ""  # what it printed
         self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # that can be repeated
-        self.function = "", ""  # what returned a wrong value: the line and the name
+        self.function = "", ""  # the function that returned a wrong value: line and name
         self.started = 0.0
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -177,7 +177,7 @@ class Reporter:
 
     @contextmanager
     def _watched(self, item: pytest.Item) -> Iterator[None]:
-        """Keep the last call that raised, and how: after shrinking it is the smallest counterexample."""
+        """Keep the last call that raised, and its error: after shrinking it is the smallest counterexample."""
         assert isinstance(item, pytest.Function)
         handle = getattr(item.obj, "hypothesis", None)
         if handle is None:
@@ -215,7 +215,7 @@ class Reporter:
             handle.inner_test = test
 
     def _find_function(self, item: pytest.Item, error: BaseException) -> None:
-        """Which function a failure is about that has no line of graded code in its traceback."""
+        """The function behind a failure whose traceback has no line of graded code."""
         failure = self.failure or error
         found = outcome.of_test(failure, self.plan, is_own=self._own(item))
         if self.last_call and found.verdict is Verdict.FAIL and not found.location:

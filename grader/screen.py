@@ -39,7 +39,7 @@ def report_lines(
     """
     opened = first_failing(report)
     if report.submission:
-        yield line("Grading what was handed in", "bold")
+        yield line("Grading submissions", "bold")
     elif report.impl == "learner":
         yield course_bar(*course)
     else:
@@ -233,7 +233,7 @@ def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
 
 
 def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
-    """A task that is not right, from its first test that shows what is wrong."""
+    """A task that has not passed, from its first failing test."""
     style = MARKS[task.verdict][2]
     yield line()
     yield [Span(f"{task.id} {task.title}", "bold"), Span(f"  {state(task)}{minutes(task.minutes)}", style)]
