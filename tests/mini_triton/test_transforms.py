@@ -1,4 +1,4 @@
-"""The passes keep a kernel's results, to the last bit; real Triton accepts the result, and leaves no fewer operations."""
+"""The passes keep a kernel's results, to the last bit; real Triton accepts them, and leaves no fewer operations."""
 
 from __future__ import annotations
 
