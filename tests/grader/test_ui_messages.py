@@ -46,6 +46,12 @@ def test_expected_and_got_that_are_modules_are_shortened_each_by_itself() -> Non
     assert "expected  no change" in text and "got       True, and" in text and "because   it is so" in text
 
 
+def test_long_modules_are_shown_where_they_differ() -> None:
+    text = told(f"f(x)\n  expected  \n{KERNEL}\n  got       \n{KERNEL.replace('%31 = arith.addi', '%31 = arith.subi')}")
+    assert "%31 = arith.addi" in text and "%31 = arith.subi" in text and "%5 =" not in text
+    assert len(text.splitlines()) < 50
+
+
 def test_a_long_case_is_shortened_too() -> None:
     text = told("wrong\n  expected  1\n  got       2", counterexample=f"f(module), where the module is\n{KERNEL}")
     assert len(text.splitlines()) < 45 and "expected  1" in text
