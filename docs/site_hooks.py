@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
+COMPILER = ROOT / "solutions"
+"""The finished compiler; a learner's copy of the course may not have it, and then no page of the explorer."""
 X, WEIGHT = "np.ones((40, 768), np.float32)", "np.ones(768, np.float32)"
 LAUNCH = f"rms_norm[(40,)](0 * {X}, {X}, {WEIGHT}, 768, 1e-6, BLOCK=1024)"
 EMBEDDED = """
@@ -34,7 +36,7 @@ def on_config(config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     """MkDocs' hook, called with each page's source."""
-    if page.file.src_uri == "explorer.md":
+    if page.file.src_uri == "explorer.md" and COMPILER.is_dir():
         markdown += EMBEDDED
     markdown = markdown.replace("<details>", "<details markdown>")
     markdown = re.sub(r"^```python\n(?=>>> )", "```pycon\n", markdown, flags=re.MULTILINE)
@@ -45,7 +47,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 
 def on_post_build(config: Any) -> None:
     """MkDocs' hook, called when the site is there: the explorer adds a page of its own."""
+    if not COMPILER.is_dir():
+        return
     arguments = ["docs/rms_norm.py", "--launch", LAUNCH, "-o", f"{config.site_dir}/explored.html"]
     command = [sys.executable, "-m", "mini_triton.tools.explore", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(ROOT / "solutions")}
+    environment = os.environ | {"PYTHONPATH": str(COMPILER)}
     subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)

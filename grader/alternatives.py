@@ -105,7 +105,7 @@ def run(targets: Sequence[str], examples: int = EXAMPLES) -> bool:
 
 
 def are_sound(found: Sequence[Alternative], curriculum: Curriculum) -> bool:
-    """Print what alternatives hold that is not theirs to write; True if there is nothing."""
+    """Print the code in alternatives that is not the learner's to write; True if there is none."""
     problems = [problem for alternative in found for problem in alternative.problems(curriculum)]
     for problem in problems:
         print(problem)

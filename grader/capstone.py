@@ -202,7 +202,7 @@ def worker(tree: Path, milestone: int) -> Iterator[Worker]:
 def _build(plan: Plan, curriculum: Curriculum, tree: Path) -> None:
     """The plan's modules as files of one tree: Python finds them there without any help of ours.
 
-    Later milestones are the reference's, so that what is asked can be whole programs.
+    Later milestones are the reference's, so that questions can be whole programs.
     """
     for module, source in plan.sources.items():
         declared = curriculum.milestone_of(module)

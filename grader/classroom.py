@@ -1,4 +1,4 @@
-"""A whole class: every submission of a folder is graded, and what is done stays done if the work is interrupted.
+"""A whole class: every submission of a folder is graded; finished ones stay graded if the work is interrupted.
 
 Each submission has a folder of results with its report. One whose report is of the same work, course and question is
 not graded again. The reports are all there is: gradebook and feedback are made from them.
@@ -61,7 +61,7 @@ def grade_class(
     dask: str = "",
     say: Callable[[str], object] = print,
 ) -> dict[str, Json]:
-    """Grade what is not graded yet; returns the report on each submission by its name.
+    """Grade the submissions that are not graded yet; return the reports by name.
 
     The report of a submission on which the grader itself fails has only `failed`; the next run tries it again.
     """
@@ -125,7 +125,7 @@ def _known(one: Handed, results: Path, question: Question, course: str, curricul
 
 
 def _asked(question: Question) -> Json:
-    """What a report does not say of the question."""
+    """Facts beside the report."""
     return {
         "examples": question.examples,
         "seed": question.seed,
@@ -169,7 +169,7 @@ def history(results: Path, one: Handed) -> list[Json]:
 
 @contextlib.contextmanager
 def _workers(jobs: int, dask: str) -> Iterator[Executor]:
-    """What runs the gradings: threads here, each with a process of its own, or the workers of a Dask cluster."""
+    """The executor of the gradings: threads here, each with a process of its own, or the workers of a Dask cluster."""
     if not dask:
         pool = ThreadPoolExecutor(jobs)
         try:

@@ -217,7 +217,7 @@ def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
     try:
         if options.check:
             problems = stubs.check(curriculum, is_learners=options.learner)
-            return _problems(problems, "exercises/ is what solutions/ generates.")
+            return _problems(problems, "exercises/ agrees with solutions/.")
         changed = stubs.write(curriculum, force=options.force)
     except stubs.BadMarkers as error:
         return _problems(error.problems, "")
@@ -297,7 +297,7 @@ def _from(start: Task, curriculum: Curriculum) -> list[Task]:
 
 
 def _following(curriculum: Curriculum, history: Progress, graded: Sequence[Task]) -> Task | None:
-    """The open task at which to go on after what was graded."""
+    """The open task after the ones that were graded."""
     known = history.tasks()
     return next(
         (task for task in _from(graded[-1], curriculum) if task.id not in known or not known[task.id].passes), None
@@ -305,7 +305,7 @@ def _following(curriculum: Curriculum, history: Progress, graded: Sequence[Task]
 
 
 def _resume(curriculum: Curriculum, history: Progress) -> list[str]:
-    """The targets of a bare command: what was graded last, as long as some of it is open; then what follows."""
+    """The targets of a bare command: the targets graded last, as long as one is open; then the next."""
     try:
         last = curriculum.resolve(history.last())
     except UnknownTarget:  # the course has changed since

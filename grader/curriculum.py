@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 
 TIME_LIMIT = 20.0  # seconds for one test, unless a milestone or a task says otherwise
-BUSY_LIMIT = 20.0  # the same of processor time, which an endless loop takes whatever else the machine does
+BUSY_LIMIT = 20.0  # the same in processor time, which an endless loop uses up even on a busy machine
 
 SKELETON = "skeleton"
 """The folder that takes the place of `solutions/` in a copy for learners."""
@@ -42,7 +42,7 @@ class Task:
     title: str
     points: int
     minutes: int
-    built: str = ""  # what the learner has, once it has passed: a sentence
+    built: str = ""  # a sentence on what the learner has built once it has passed
     hints: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()  # other tasks whose code this task's tests run as well
     timeout: float = TIME_LIMIT
@@ -84,7 +84,7 @@ class Milestone:
 
 @dataclass(frozen=True)
 class Curriculum:
-    """All milestones, in order, and where their files lie under `root`."""
+    """All milestones, in order, and the places of their files under `root`."""
 
     milestones: tuple[Milestone, ...]
     root: Path = ROOT
@@ -167,13 +167,13 @@ class Curriculum:
         return self._by_module.get(module)
 
     def file_of(self, module: str) -> Path:
-        """Where `module` lies in the reference, and in the learner's tree alike: a path relative to them."""
+        """The path of `module` relative to the reference, and to the learner's tree."""
         path = Path(*module.split("."))
-        package = path / "__init__.py"  # not the folder: of a package that has gone, caches may be left
+        package = path / "__init__.py"  # not the folder: a removed package may leave caches
         return package if (self.solutions / package).is_file() else path.with_suffix(".py")
 
     def resolve(self, targets: Iterable[str]) -> list[Task]:
-        """The tasks that the user's names stand for, each once, in order.
+        """The tasks that the user's names mean, each once, in order.
 
         A name is a milestone (`milestone3`, `m3`, `3`, `builder`), a task (`3.2`) or `all`.
         """

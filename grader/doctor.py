@@ -45,7 +45,7 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
     yield line("Judges", "bold")
     yield line(f"  {_tier(gpu)}")
     yield line()
-    yield line("Protections, where somebody else's work is graded", "bold")
+    yield line("Protections, for grading other people's work", "bold")
     held = boundary.probe() if sys.platform == "linux" else ()
     for name, meaning in boundary.MEANING.items():
         yield _fact(

@@ -1,4 +1,4 @@
-"""What a learner is told of their report, as Markdown."""
+"""A learner's feedback from the report, as Markdown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LENGTH = 3000  # characters of one message
 
 
 def to_markdown(report: Json, name: str, notes: str = "") -> str:
-    """A page: the points, each milestone's tasks, and what to look at for each lost one. `notes` go to its top."""
+    """A page: the points, each milestone's tasks, and where to look for each failed one. `notes` go to its top."""
     return "\n".join(_page(report, name, notes)) + "\n"
 
 

@@ -44,7 +44,7 @@ class Row:
 
     @property
     def state(self) -> str:
-        """What an instructor should know before the points."""
+        """Remarks for the instructor to read before the points."""
         if self.report is None:
             return "nothing handed in"
         if "failed" in self.report:
@@ -81,7 +81,7 @@ def _no_formula(cell: Any) -> Any:
 
 
 def to_html(rows: Sequence[Row], tasks: Sequence[tuple[str, str]], title: str) -> str:
-    """One page without anything from elsewhere: learners by tasks, what the class has trouble with, each learner."""
+    """One self-contained page: learners by tasks, the class's difficulties, each learner."""
     return "\n".join(_page(rows, tasks, title)).encode("utf-8", "replace").decode()
 
 
@@ -158,7 +158,7 @@ def _learner(row: Row) -> Iterator[str]:
 
 
 def _failed(task: Json) -> list[str]:
-    """The tests that a task fails; none of one that is not started."""
+    """The tests that a task fails; [] for a task that is not started."""
     known = (Verdict.PASS, Verdict.NOT_IMPLEMENTED, Verdict.UNAVAILABLE)
     return [test["name"] for test in task["tests"] if test["verdict"] not in known]
 

@@ -1,6 +1,6 @@
 """Some tasks of one milestone, graded by as many child processes as it takes.
 
-The children run tests. This side knows which tests there must be, and decides what each one's verdict is.
+The children run tests. This side knows which tests there must be, and decides the verdict of each.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Settings:
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
     shrink: bool = True
-    bounded: bool = False  # nobody trusts this code: see `boundary`
+    bounded: bool = False  # this code is not trusted: see `boundary`
     first: frozenset[str] = frozenset()  # tests to run before the others of their task: they failed the last time
 
 
-RUN_LIMIT = 900.0  # seconds for a whole milestone of somebody's whom nobody trusts
+RUN_LIMIT = 900.0  # seconds for a whole milestone of a submission
 
 
 @dataclass
@@ -249,7 +249,7 @@ class Grading:
                 self.results.setdefault(test, _case({"test": test, "ran": False} | outcome))
 
     def _give_up_after_timeouts(self, tests: list[str]) -> None:
-        """After one timeout the rest of a task is not run: a learner should not wait for each in turn."""
+        """After one timeout the rest of a task is not run: a learner should not have to wait for each."""
         for expected in self.expected.values():
             results = [self.results[test] for test in expected if test in self.results]
             if any(result.verdict is Verdict.TIMEOUT for result in results):
@@ -275,7 +275,7 @@ class Grading:
                     self.results[name] = _case({"test": name, "ran": False} | outcome)
 
     def _name_functions(self) -> None:
-        """Where nobody knows which line gave a wrong value, the task's functions are what to look at."""
+        """If the line behind a wrong value is not known, name the task's functions."""
         unknown = {
             id: [self.results[test] for test in tests if test in self.results and self._is_unplaced(self.results[test])]
             for id, tests in self.expected.items()
@@ -325,7 +325,7 @@ class Grading:
         )
 
     def _bounds(self) -> dict[str, Any]:
-        """The course without what tells solutions, the graded program, and Python."""
+        """The course without its solutions, the graded program, and Python."""
         course = self.curriculum
         tests = [str(path) for path in course.tests.iterdir() if path.name not in _CLOSED]
         sources = [str(source.path) for source in self.plan.sources.values()]

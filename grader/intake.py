@@ -1,6 +1,6 @@
 """The part of a submission that is graded: a private, read-only copy of its modules, and nothing else.
 
-A submission is a folder, a fork, a zip or a tar archive. It never runs where it lies; links are not followed. Modules
+A submission is a folder, a fork, a zip or a tar archive. It never runs in place; links are not followed. Modules
 that it lacks, or has untouched from another version of the course, become the course's own stubs.
 """
 
@@ -49,9 +49,9 @@ class Intake:
 
     root: Path  # of the copy
     name: str
-    sha256: str = ""  # of all that was taken, names and contents
+    sha256: str = ""  # of the names and contents of all taken files
     files: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)  # what looked like a module and was not taken, with the reason
+    left_out: list[str] = field(default_factory=list)  # files like modules that were not taken, each with the reason
     recorded: dict[str, str] = field(default_factory=dict)  # the hashes of the stubs that the learner began with
     added: list[str] = field(default_factory=list)  # stubs of ours
     outdated: list[str] = field(default_factory=list)  # written on stubs of another version of the course
@@ -71,7 +71,7 @@ def take_in(submission: Path, folder: Path, curriculum: Curriculum) -> Intake:
 
 
 def _add_stubs(intake: Intake, curriculum: Curriculum) -> None:
-    """Bring what the learner has not touched up to date, and note what they wrote on other stubs."""
+    """Update the stubs that the learner has not touched, and note work on outdated stubs."""
     ours = stubs.recorded(curriculum.exercises)
     for name in map(str, map(curriculum.file_of, curriculum.modules)):
         file = intake.root / name

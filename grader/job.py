@@ -37,7 +37,7 @@ class Job:
     shrink: bool = True  # look for the smallest failing case; without it the first one found will do
     trace: str = os.devnull  # where stacks are written when the process ends for a timeout or a crash
     others: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # see `own`
-    bounds: dict[str, Any] | None = None  # what the process may reach, see `boundary`; None: whatever the user may
+    bounds: dict[str, Any] | None = None  # files that the process may reach, see `boundary`; None: all of the user's
     token: str = ""  # marks the child's own answers, since learner code might write to the same pipe
 
     def to_json(self) -> str:

@@ -13,7 +13,7 @@ FILE_SIZE = 256 << 20
 
 
 class OutOfTime(BaseException):
-    """Raised in code that runs for too long. No `Exception`, so that hypothesis and `except` let it pass."""
+    """Raised in code that runs for too long. Not an `Exception`, so that hypothesis and `except` do not catch it."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"still running after {seconds:g} seconds")
@@ -35,7 +35,7 @@ class TimeLimit:
 
     @contextmanager
     def __call__(self, seconds: float, busy: float = 0.0) -> Iterator[None]:
-        """Limit what runs inside: to so many seconds, and with `busy` to so many of processor time."""
+        """Limit the code inside to this many seconds, and with `busy` to this much processor time."""
         self._limits = seconds, busy
         faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=self._trace)
         _alarm(seconds, busy)

@@ -86,7 +86,7 @@ class Live:
                     print(screen.milestone_summary(event["milestone"]), file=self.stream, flush=True)
 
     def lines(self, seconds: float) -> list[Line]:
-        """The picture after so many seconds."""
+        """The picture after this many seconds."""
         tasks = [screen.task_line(task.id, task.title, task.verdict, screen.state(task)) for task in self.finished]
         share = sum(self.weights[test] for test in self.done) / (sum(self.weights.values()) or 1)
         filled = round(_WIDTH * share)

@@ -1,4 +1,4 @@
-"""A module of the reference in another style: of an alternative, only what a learner writes, and the rest given.
+"""A module of the reference in another style: an alternative's code where a learner writes, the given code elsewhere.
 
 An alternative's file holds
 - functions, and methods in a plain `class Name:`, that have a task's region in the reference: their bodies take the

@@ -61,7 +61,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A mutant that computes what the reference does."""
+    """A mutant that computes the same as the reference."""
 
     task: str
     before: str

@@ -85,7 +85,7 @@ def _rule(*kinds: type[ast.AST]) -> Callable[[_Rule], _Rule]:
 
 
 def edits(source: Source, lines: range) -> list[Edit]:
-    """Every change of code that lies in these lines, in the order of the text."""
+    """Every change of code in these lines, in the order of the text."""
     nodes = _walk(source.tree, lines)
     found = {edit for node in nodes for rule in _RULES.get(type(node), ()) for edit in rule(node, source)}
     changes = [edit for edit in found if source.text[edit.start : edit.end] != edit.text]

@@ -20,7 +20,7 @@ Others = dict[str, dict[str, list[str]]]
 
 
 def others_of_tasks(curriculum: Curriculum, milestone: int, plan: Plan) -> Others:
-    """Read off the reference what in a task's files is not its own, for each task of a milestone."""
+    """For each task of a milestone: the parts of its files that belong to other tasks, read off the reference."""
     tasks = curriculum.milestone(milestone).tasks
     others: Others = {task.id: {} for task in tasks}
     for module in curriculum.milestone(milestone).modules:

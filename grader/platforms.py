@@ -14,7 +14,7 @@ _OUTPUT = 2000  # characters of one task
 
 
 def to_gradescope(report: Json) -> Json:
-    """A test of Gradescope's is a task: its points, and what to look at.
+    """One test of Gradescope for each task: its points, and where to look.
 
     Source: "Output format" in Gradescope's autograder specifications.
     """
@@ -45,7 +45,7 @@ def to_gradescope(report: Json) -> Json:
 
 
 def to_classroom50(report: Json, name: str) -> Json:
-    """The same for Classroom 50, whose runner says in its environment what is graded. Elsewhere `name` stands for it.
+    """The same for Classroom 50, whose runner names the assignment in its environment. Elsewhere `name` stands for it.
 
     Source: "The result.json contract" in the wiki of foundation50/classroom50.
     """

@@ -16,7 +16,7 @@ class Printed(io.TextIOWrapper):
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was written."""
+        """Forget the output."""
         self._end = ""
         self._newlines = 0
 

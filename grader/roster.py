@@ -1,4 +1,4 @@
-"""Who hands in what: the submissions in a folder, the learners on a list, and who is late."""
+"""Submissions and learners: the submissions in a folder, the learners on a list, and who is late."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class BadRoster(Exception):
 
 @dataclass(frozen=True)
 class Handed:
-    """What one learner handed in."""
+    """The submission of one learner."""
 
     name: str  # of the folder or archive, without the archive's ending
     path: Path
@@ -36,7 +36,7 @@ class Handed:
 
 @dataclass(frozen=True)
 class Learner:
-    """A row of the list: the key that names a submission, and what else is known."""
+    """A row of the list: the key that names a submission, and the other columns."""
 
     key: str
     label: str

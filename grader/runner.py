@@ -1,4 +1,4 @@
-"""Grading what the user asked for: each milestone by itself, so that later ones are stubs; then one report."""
+"""Grading the user's targets: each milestone by itself, so that later ones are stubs; then one report."""
 
 from __future__ import annotations
 

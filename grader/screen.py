@@ -22,6 +22,7 @@ from grader.wording import MARKS, counts, hours, judges, minutes, state, waits_f
 
 _NOTES = 6  # of a submission, unless --verbose
 UPDATE = "git pull --no-rebase -X ours UPSTREAM main, where UPSTREAM is the course's repository"
+_LABEL = 9  # columns of a label, such as `case`
 _WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
@@ -38,7 +39,7 @@ def report_lines(
     """
     opened = first_failing(report)
     if report.submission:
-        yield line("Grading what was handed in", "bold")
+        yield line("Grading submissions", "bold")
     elif report.impl == "learner":
         yield course_bar(*course)
     else:
@@ -232,7 +233,7 @@ def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
 
 
 def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
-    """A task that is not right, from its first test that shows what is wrong."""
+    """A task that has not passed, from its first failing test."""
     style = MARKS[task.verdict][2]
     yield line()
     yield [Span(f"{task.id} {task.title}", "bold"), Span(f"  {state(task)}{minutes(task.minutes)}", style)]
@@ -271,7 +272,9 @@ def _place(test: TestResult) -> tuple[str, int]:
 def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
     yield line(f"  {test.name}", "dim")
     case = "" if _is_retold(test) and not verbose else safe(test.counterexample)
-    yield from _labelled("case", "\n".join(message_lines(case, whole=verbose)), "yellow")
+    yield from _labelled(
+        "case", "\n".join(text[_LABEL:] for text in message_lines(case, " " * _LABEL, verbose)), "yellow"
+    )
     message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n"))
     yield from (line(text) for text in message_lines(message, "    ", verbose))
     yield from _labelled("prints", safe(test.printed))
@@ -301,7 +304,7 @@ def _returned(test: TestResult) -> str:
 
 def _labelled(label: str, text: str, style: str = "") -> Iterator[Line]:
     for i, part in enumerate(text.splitlines()):
-        yield [Span(f"  {'' if i else label:<7}", "bold"), Span(part, style)]
+        yield [Span(f"{'' if i else f'  {label}':<{_LABEL}}", "bold"), Span(part, style)]
 
 
 def _modules(report: Report) -> Iterator[Line]:

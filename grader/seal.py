@@ -1,4 +1,4 @@
-"""Whether the course itself is still what it was: hashes of everything that judges, before and after."""
+"""Whether the course itself is unchanged: hashes of everything that judges, before and after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report small enough to keep and send for every learner: what passed is counted, long texts are cut."""
+"""A report small enough to keep and send for every learner: passed tests are counted, long texts are cut."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def to_text(report: Json) -> str:
 
 
 def _steps() -> Iterator[Callable[[Json], Json]]:
-    """What is given up, one after the other: given modules, tests that passed, then tests and texts beyond some."""
+    """The parts to drop, in order: given modules, passed tests, then tests and texts beyond a number."""
     yield _without_given_modules
     yield partial(_with_tests, most=1000, length=1000)
     for most in (3, 1, 0):

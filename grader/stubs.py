@@ -21,7 +21,7 @@ MANIFEST = ".stubs.sha256"
 
 
 class WouldOverwrite(Exception):
-    """Generating would lose what a learner wrote; `paths` says where."""
+    """Generating would lose a learner's work in the files `paths`."""
 
     def __init__(self, paths: list[Path]) -> None:
         names = ", ".join(str(path) for path in paths)
@@ -101,7 +101,7 @@ def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
 
 
 def check(curriculum: Curriculum, *, is_learners: bool = False) -> list[Problem]:
-    """Every way in which `exercises/` is not what `solutions/` generates.
+    """Every difference between `exercises/` and the stubs that `solutions/` generates.
 
     In a learner's tree, files that the learner has edited are right, as long as their stubs are recorded.
     """
@@ -141,7 +141,7 @@ def backup(curriculum: Curriculum, paths: Iterable[Path]) -> Path | None:
 def read(path: Path) -> str:
     """A file's text with plain newlines, whatever newlines git or an editor wrote; empty if there is no such file.
 
-    What is no UTF-8 in a learner's file comes back as it was by `encode`.
+    Bytes of a learner's file that are not UTF-8 are restored by `encode`.
     """
     return path.read_bytes().decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n") if path.exists() else ""
 
@@ -162,7 +162,7 @@ def _is_edited(path: Path, known: str | None) -> bool:
 
 
 def digest(text: str) -> str:
-    """What the manifest says of a text."""
+    """The entry of the manifest for a text."""
     return hashlib.sha256(encode(text)).hexdigest()
 
 

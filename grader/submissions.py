@@ -59,7 +59,7 @@ def grade(
 
 
 def course_version(curriculum: Curriculum, seal: Seal) -> str:
-    """The version of the course, and a hash of all that judges: equal only where the same grader asks the same."""
+    """The version of the course, and a hash of all that judges: equal only if the same grader asks the same."""
     return f"{curriculum.version}+{seal.digest[:8]}"
 
 

@@ -86,7 +86,7 @@ def _findings(tree: ast.Module) -> Iterator[_Finding]:
 
 
 def _copied(file: Path, reference: Path) -> Iterator[tuple[str, str]]:
-    """Tasks and functions in which what the learner wrote is the reference's, or nearly."""
+    """Tasks and functions in which the learner's code is that of the reference, or nearly."""
     theirs = stubs.read(reference) if reference.is_file() else ""
     tasks = sorted({region.task for region in markers.regions(theirs)})
     if not tasks:

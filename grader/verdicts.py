@@ -57,7 +57,7 @@ class TestResult:
 
     name: str  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
     verdict: Verdict
-    message: str = ""  # what went wrong, in the learner's terms
+    message: str = ""  # the failure, in the learner's terms
     counterexample: str = ""  # the smallest failing case, as Python arguments, or else the call that failed
     location: str = ""  # "exercises/mini_triton/ir/types.py:42", innermost learner frame, or where it returned
     functions: str = ""  # "broadcast_shapes", which returned the wrong value there; or several that may have
@@ -127,15 +127,15 @@ class Submission:
     """The facts of a report about a submission."""
 
     name: str
-    sha256: str = ""  # of all that was taken in
+    sha256: str = ""  # of all files taken in
     files: int = 0
-    left_out: list[str] = field(default_factory=list)  # what was not taken in, with the reason
+    left_out: list[str] = field(default_factory=list)  # files not taken in, each with the reason
     added: int = 0  # modules of the course that it lacks, or has untouched from another version of the course
     outdated: list[str] = field(default_factory=list)  # files that the learner wrote on other stubs than today's
     refused: str = ""  # why nothing in it could be judged
     protections: list[str] = field(default_factory=list)  # that held while its code ran, see `boundary`
     missing_protections: list[str] = field(default_factory=list)
-    look_here: list[str] = field(default_factory=list)  # what a person should look at
+    look_here: list[str] = field(default_factory=list)  # remarks for a person to read
 
 
 @dataclass

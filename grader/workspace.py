@@ -177,7 +177,7 @@ def _partly(curriculum: Curriculum, path: Path, stub: str, names: set[str]) -> t
 
 
 def _write(curriculum: Curriculum, new: dict[Path, str], notes: dict[Path, str]) -> list[str]:
-    """Write files of exercises/, what stood there before kept; a line for each that changed."""
+    """Write files of exercises/ and keep the old ones; return a line for each that changed."""
     root = curriculum.exercises
     changed = [path for path, text in new.items() if stubs.read(root / path) != text or not (root / path).exists()]
     kept = stubs.backup(curriculum, [root / path for path in changed if (root / path).exists()])

@@ -2,7 +2,7 @@
 
 Forward: `y = (x - mean) * rstd * weight + bias`, where `rstd = 1 / sqrt(variance + eps)`. Mean and rstd are kept.
 Backward: a row's dx needs that row only. dweight and dbias are sums over all rows: each program adds up some of the
-rows, and a second kernel adds up what the programs have.
+rows, and a second kernel adds up the programs' sums.
 
 Source: Ba, Kiros and Hinton, "Layer Normalization" (2016); Triton's tutorial 05.
 """

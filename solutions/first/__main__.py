@@ -121,7 +121,7 @@ def of_expression(expression: str) -> list[str]:
 
 
 def listed(kernel: Kernel) -> list[str]:
-    """The operations of a kernel: for readers, and not what a parser wants."""
+    """The operations of a kernel, for readers, not for a parser."""
     names = {op: name for name, op in kernel.parameters.items()}
     names |= {op: f"%{number}" for number, op in enumerate(kernel.ops)}
     return [summary(op, names) for op in kernel.ops]
@@ -153,7 +153,7 @@ def best_of_three(run: Callable[[dict[str, Any]], None]) -> tuple[float, dict[st
 
 
 def compared(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """Whether a launch left in memory what Triton's interpreter leaves, up to rounding."""
+    """Whether a launch leaves the same in memory as Triton's interpreter, up to rounding."""
     for name in ("x", "y", "out"):
         different = ~np.isclose(got[name], expected[name], rtol=1e-5, equal_nan=True)
         if different.any():

@@ -73,7 +73,7 @@ class OutOfResources(TritonError):
 
 
 class PTXASError(TritonError):
-    """NVIDIA's assembler refuses what a kernel was compiled to."""
+    """NVIDIA's assembler refuses the PTX of a kernel."""
 
 
 class AutotunerError(TritonError):

@@ -46,6 +46,12 @@ def test_expected_and_got_that_are_modules_are_shortened_each_by_itself() -> Non
     assert "expected  no change" in text and "got       True, and" in text and "because   it is so" in text
 
 
+def test_long_modules_are_shown_where_they_differ() -> None:
+    text = told(f"f(x)\n  expected  \n{KERNEL}\n  got       \n{KERNEL.replace('%31 = arith.addi', '%31 = arith.subi')}")
+    assert "%31 = arith.addi" in text and "%31 = arith.subi" in text and "%5 =" not in text
+    assert len(text.splitlines()) < 50
+
+
 def test_a_long_case_is_shortened_too() -> None:
     text = told("wrong\n  expected  1\n  got       2", counterexample=f"f(module), where the module is\n{KERNEL}")
     assert len(text.splitlines()) < 45 and "expected  1" in text
@@ -129,6 +135,17 @@ def test_the_call_that_failed_is_blamed_not_the_last_one_of_the_test(solved: Cou
         "tests/m01_numbers/test_1_2_double.py",
         CHECKS + "from tiny.number import add, double\n\n"
         "def test_double():\n    calling(add, 1, 2).returns(3)\n    calling(double, 4).returns(8)\n",
+    )
+    assert "double returned here" in judged(solved, "1.2")
+
+
+def test_fixtures_are_no_obstacle(solved: Course) -> None:
+    replace(solved, "double", "return 3 * a")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "import pytest\nfrom tiny.number import double\n\n@pytest.fixture(autouse=True)\ndef always():\n    yield\n\n"
+        "@pytest.mark.parametrize('a', [1])\ndef test_double(a, tmp_path):\n"
+        "    assert tmp_path.is_dir()\n    assert double(a) == 2 * a\n",
     )
     assert "double returned here" in judged(solved, "1.2")
 

@@ -238,7 +238,7 @@ def test_every_program_counts(what: str, programs: int) -> None:
     call = running(compiled(COUNTS[what], x="*i32", out="*i32"), (programs,), [number(100), np.full(52, -7, np.int32)])
     counter, out = call.succeeds()
     times = programs * (4 if "four" in what else 1)
-    read = [] if "nobody" in what else [100 + 3 * i for i in range(times)]
+    read = [] if "not read" in what else [100 + 3 * i for i in range(times)]
     got = int(counter[0]), sorted(out[out != -7].tolist())
     if got != (100 + 3 * times, read):
         words = f"{got[0]} in %x, and the lanes read {got[1]}"

@@ -1,7 +1,7 @@
 """Along which axes a value varies.
 
 A program is one of many, and all of them run at once. A value that depends on the program's id gets a leading *program
-axis*; what does not is computed once for all. The same question is asked of a tensor's own dimensions: a splat is the
+axis*; any other value is computed once for all. The same question is asked of a tensor's own dimensions: a splat is the
 same all along, so one element will do, and NumPy's broadcasting does the rest.
 
 So an IR value of shape (M, N) is held in an array of shape (M, N), or (P, M, N) if it varies from program to program,
@@ -77,7 +77,7 @@ class Varying:
                 for block in region.blocks:
                     self.axes.update(dict.fromkeys(block.arguments, NONE))
         before: dict[Value, Axes] | None = None
-        while self.axes != before:  # what a loop carries depends on what its body makes of it
+        while self.axes != before:  # the axes of a carried value depend on the loop's body
             before = dict(self.axes)
             for operation in function.walk():
                 for value, axes in self.step(operation):

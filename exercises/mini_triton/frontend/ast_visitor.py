@@ -125,7 +125,7 @@ class Visitor:
     def evaluate(
         self, node: ast.expr | ast.stmt, function: Callable[..., Any], /, *operands: Any, **keywords: Any
     ) -> Any:
-        """Let Python or the language compute something; what they refuse, they refuse at the place of `node`. (Given.)
+        """Let Python or the language compute something; their errors point at `node`. (Given.)
 
         The result is as kernels see it (`to_compile_time`).
         """
@@ -449,7 +449,7 @@ def bind_arguments(function: KernelSource, /, *arguments: Any, **keywords: Any) 
 
 
 def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """Call the function of the language that one of Python's means. Between constants `min` and `max` are Python's.
+    """Call the language's function in place of Python's built-in one. Between constants `min` and `max` are Python's.
     (Given.)"""
     meant = getattr(tl, REPLACED[function])
     if function not in (min, max):

@@ -1,6 +1,6 @@
 """The device that kernels run on, as Triton's users ask for it: `triton.runtime.driver.active`.
 
-With a GPU it is what PyTorch says of it. Without one it is this machine's CPU, and its cores are the multiprocessors.
+With a GPU it has PyTorch's answers. Without one it describes this machine's CPU, and its cores are the multiprocessors.
 
 Source: Triton's `python/triton/runtime/driver.py`; `CudaUtils` and `CudaDriver` in its NVIDIA back end.
 """

@@ -91,7 +91,7 @@ class Function:
 def region(builder: Builder, region: Region, block: Block, terminator: str = "scf.yield") -> Iterator[None]:
     """Inside the `with`, operations go to `block`, the only one of `region`.
 
-    What does not end in a terminator of its own gets an empty `terminator`. Afterwards, also after an exception, the
+    A block that does not end in a terminator gets an empty `terminator`. Afterwards, also after an exception, the
     builder is back where it was: `at_end` sees to that.
     """
     region.append(block)

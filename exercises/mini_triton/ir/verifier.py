@@ -64,7 +64,7 @@ def check_terminators(operation: Operation) -> None:
 def check_visibility(block: Block, visible: set[Value]) -> None:
     """Every operand in `block` and below is defined before it is used. `visible` are the values from around the block.
 
-    Inside structured control flow this is what dominance means: a value can be seen by the operations after it in
+    Inside structured control flow dominance means: a value can be seen by the operations after it in
     its block, and by all inside those; never by operations outside of its block.
     """
     # Task 2.8: Results are not visible inside their own operation, and the regions of ISOLATED_FROM_ABOVE see nothing

@@ -124,7 +124,7 @@ def atomic_or(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, 
 @member
 @builtin
 def atomic_xor(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Turn the bits of `val` over in memory; the result is what it held before."""
+    """Flip the bits of `val` in memory; the result is what it held before."""
     return _rmw("xor", *_integers("atomic_xor", pointer, val, mask), _order(sem, scope))
 
 

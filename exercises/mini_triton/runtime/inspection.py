@@ -34,7 +34,7 @@ def is_set(variable: str) -> bool:
 
 
 def show(title: str, key: str, file: str, text: str | bytes) -> None:
-    """Print and dump what a stage has made, if that is wanted. (Given.)"""
+    """Print and dump the text of a stage, if asked for. (Given.)"""
     if os.environ.get(PRINT) == "stages":
         print(add_title(title, text))
     if is_set(DUMP):

@@ -132,7 +132,7 @@ def references(*functions: KernelSource) -> list[Reference]:
 def describe(value: Any) -> str:
     """A value that a kernel depends on as a text, the same in every process. (Given.)
 
-    A function is described by where it is and its source; what is Python's own, or the language's, by its name.
+    A function is described by its place and source; one of Python or of the language by its name.
     """
     if isinstance(value, tuple | list):
         return f"{type(value).__qualname__}({', '.join(map(describe, value))})"
@@ -172,7 +172,7 @@ def digest(texts: list[str]) -> str:
 
 
 def versions() -> list[str]:
-    """Versions of all that makes a kernel; ours: a hash of our sources, the stages, the passes. (Given.)"""
+    """Versions of every component; ours is a hash of its sources, stages and passes. (Given.)"""
     from mini_triton.runtime.pipeline import STAGES  # not earlier: kernels can be defined without a back end
     from mini_triton.transforms.manager import chosen, remaining
 

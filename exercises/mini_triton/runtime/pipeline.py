@@ -84,12 +84,12 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Stage:
-    """One step on the way: what it makes of the product of the stage before, and how that reads."""
+    """One stage: a function of the previous stage's product, and a text of its own."""
 
     name: str
     run: Callable[[Any, Compilation], Any]
     form: Form
-    adds: str  # what is known after this stage, and was not known before
+    adds: str  # the facts known after this stage, and not before
     device: str = ""  # "cpu" or "gpu" if only that one needs the stage
     on_request: bool = False  # the text is expensive, and made on request only
 

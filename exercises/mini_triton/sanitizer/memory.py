@@ -42,7 +42,7 @@ def uninitialized(memory: Any) -> Any:
 
         out = sanitizer.uninitialized(torch.empty(n))
 
-    What a kernel or the host writes to is no longer uninitialized.
+    Memory that a kernel or the host writes is no longer uninitialized.
     """
     array = as_numpy(initialized(memory))
     rubbish = 1 if array.dtype == bool else RUBBISH

@@ -20,7 +20,7 @@ Ids = tuple[int, int, int]
 
 @dataclass
 class Report:
-    """One defect: what is wrong in which line, and where it matters."""
+    """One defect: the error, its line, and where it matters."""
 
     kind: str
     kernel: str
@@ -89,7 +89,7 @@ def publish(reports: list[Report]) -> None:
 
 
 def wanted() -> frozenset[str]:
-    """What `MINI_TRITON_SANITIZE` asks for. Raises `ValueError` for a word that it does not know."""
+    """The value of `MINI_TRITON_SANITIZE`. Raises `ValueError` for a word that it does not know."""
     text = os.environ.get(SANITIZE)
     if not text or text.lower() in ("0", "false", "no", "off"):
         return frozenset()

@@ -67,7 +67,7 @@ class OpResult(Value):
 class BlockArgument(Value):
     """Argument number `index` of block `owner`: a function's parameter, a loop's induction variable.
 
-    `attributes` is what is known of a function's parameter: `tt.divisibility = 16` of an aligned pointer.
+    `attributes` has facts about a function's parameter: `tt.divisibility = 16` of an aligned pointer.
     """
 
     def __init__(self, type: Type, owner: Block, index: int, name: str = "") -> None:
@@ -135,7 +135,7 @@ class Operation:
         # [end]
 
     def set_operand(self, index: int, value: Value) -> None:
-        """Use `value` as operand `index`, and no longer what was there."""
+        """Use `value` as operand `index` in place of the old value."""
         # [task 2.1] Afterwards operand `index` is among the uses of `value`, and no longer among those of the old
         # value.
         self._operands[index].uses.remove(Use(self, index))

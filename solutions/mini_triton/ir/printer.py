@@ -82,7 +82,7 @@ class Printer:
     def name(self, value: Value) -> str:
         """How `value` is written where it is used: `%x`, or `%x#1` for one of several results.
 
-        All results of an operation share one name, from the first result's wish.
+        All results of an operation share one name, that of the first.
         """
         if isinstance(value, OpResult) and len(value.owner.results) > 1:
             return f"{self._name(value.owner.results[0])}#{value.index}"
@@ -156,7 +156,7 @@ class Printer:
         # [end]
 
     def attributes(self, operation: Operation, leave_out: tuple[str, ...] = ()) -> dict[str, str]:
-        """The text of each attribute by name, in alphabetical order; "" for a unit attribute, which is just there."""
+        """The text of each attribute by name, in alphabetical order; "" for a unit attribute, which has no value."""
         declared = definition(operation.name)
         texts = {}
         for name, value in sorted(operation.attributes.items()):

@@ -195,5 +195,5 @@ ATOMICS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def swap(old: Any, expected: Any, value: Any) -> Any:
-    """What `tt.atomic_cas` writes: `value` where memory holds what is expected, in every bit."""
+    """The values that `tt.atomic_cas` writes: `value` where memory holds the expected bits."""
     return value if old.tobytes() == expected.tobytes() else old

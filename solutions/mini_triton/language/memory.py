@@ -154,7 +154,7 @@ def store(
 
 
 def _load_block(pointer: block_pointer, mask: Any, other: Any, boundary_check: Any, padding_option: str) -> tensor:
-    """Read what a block pointer is at. (Given.)"""
+    """Read through a block pointer. (Given.)"""
     if mask is not None or other is not None:
         raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
     inside, padding = pointer.mask(boundary_check), pointer.padding(padding_option)

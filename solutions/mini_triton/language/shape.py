@@ -162,7 +162,7 @@ def squeeze(x: tensor, dim: int) -> tensor:
     """Without dimension `dim`, which has size 1."""
     dim = wrap_axis(dim, len(x.shape))
     if x.shape[dim] != 1:
-        raise ValueError(f"dimension {dim} of {x!r} has not size 1")
+        raise ValueError(f"dimension {dim} of {x!r} does not have size 1")
     return reshape(x, (*x.shape[:dim], *x.shape[dim + 1 :]))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 ROWS, COLUMNS = 8, 16
-"""Of a layout, so many pieces are shown."""
+"""The number of pieces of a layout that are shown."""
 
 SASS_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}  # else 4 bytes
 SASS_KINDS = {"LDG": "load", "STG": "store", "LDGSTS": "copy"}

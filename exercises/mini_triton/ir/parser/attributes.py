@@ -32,7 +32,7 @@ class Constant(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """A block argument to be: the token of its name, its type, what is known of it."""
+    """A future block argument: the token of its name, its type, its attributes."""
 
     token: Token
     type: Type

@@ -177,7 +177,7 @@ class Parser(AttributeParser):
     def region(self, arguments: Sequence[Argument] | None = None, *, function: bool = False) -> Region:
         """`{ blocks }`; `arguments` are the first block's if the operation has named them already.
 
-        What is defined inside is not known outside, and a function does not know what is outside either.
+        Names defined inside are not known outside, and inside a function no name from outside is known.
         """
         outer = self._values
         self._values = {} if function else dict(outer)

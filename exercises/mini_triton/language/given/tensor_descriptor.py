@@ -213,7 +213,7 @@ def make_tensor_descriptor(
 ) -> tensor_descriptor:
     """A descriptor of the array at `base`, with the shape and strides, in elements. Its blocks have `block_shape`.
 
-    Outside of the array loads give what `padding_option` says, "zero" or "nan". Raises `ValueError` or `TypeError` for
+    Loads outside of the array return the `padding_option`, "zero" or "nan". Raises `ValueError` or `TypeError` for
     what the hardware would not take.
     """
     if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:

@@ -40,7 +40,7 @@ class BoundsWarning(UserWarning):
 
 
 def chosen() -> str:
-    """What `MINI_TRITON_BOUNDS` says. Raises `ValueError` for anything but `WAYS`."""
+    """The value of `MINI_TRITON_BOUNDS`. Raises `ValueError` for anything but `WAYS`."""
     way = os.environ.get(BOUNDS) or "error"
     if way not in WAYS:
         raise ValueError(f"{BOUNDS} is {way!r}; it can be {', '.join(WAYS)}")
@@ -51,7 +51,7 @@ def chosen() -> str:
 
 
 def complete(error: AccessError, arguments: Mapping[str, Any]) -> AccessError:
-    """The error with a line on the argument's storage, if that is not one element after the other."""
+    """The error with a line on the argument's storage, unless that is contiguous."""
     cause = error.__context__
     if isinstance(cause, OutOfBounds) and cause.buffer.name in arguments:
         first, *others = str(error).split("\n")

@@ -493,7 +493,7 @@ class NestPoint(Point):
         return [*self.levels[0], *inner]
 
     def roots(self) -> None:
-        """Compute what every root asks for, then let all take effect."""
+        """Compute the operands of every root, then write all roots."""
         effects: list[tuple[int, str]] = []
         deepest = len(self.variables)
         for root in self.nest.roots:

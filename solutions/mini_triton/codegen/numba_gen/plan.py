@@ -398,7 +398,7 @@ class Plan:
         )
 
     def finish(self, block: Block, terminator: Operation, items: list[Item]) -> None:
-        """The end of a block: what it yields goes to the arrays of those who take it."""
+        """The end of a block: the values that it yields go to the arrays of the values that take them."""
         parent = block.parent.parent if block.parent else None
         if parent is None or parent.name not in ("scf.for", "scf.if", "scf.while"):
             return

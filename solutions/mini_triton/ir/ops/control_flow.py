@@ -98,7 +98,7 @@ def while_(*inits: Type, regions: list[Region]) -> Types:
 
 @op("scf.yield", assembly="attr-dict ($values : type($values))?", terminator=True)
 def yield_(*values: Type) -> None:
-    """Ends a region of `scf.for`, `scf.if` or the second of `scf.while`: what the region results in."""
+    """Ends a region of `scf.for`, `scf.if` or the second of `scf.while`, with the values that it yields."""
 
 
 @op("scf.condition", assembly="( $condition ) attr-dict ($values : type($values))?", terminator=True)

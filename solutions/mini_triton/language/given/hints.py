@@ -20,7 +20,7 @@ __all__ = [
 
 
 def annotated(value: Value) -> dict[str, Attribute]:
-    """The attributes in which to note what is known of a value."""
+    """The attributes that hold promises about a value."""
     if isinstance(value, OpResult):
         return value.owner.attributes
     assert isinstance(value, BlockArgument)

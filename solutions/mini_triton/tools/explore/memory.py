@@ -19,7 +19,7 @@ from mini_triton.transforms.axis_info import AxisAnalysis
 from mini_triton.transforms.coalescing import WIDEST, accesses
 
 NUMBERS = 60_000
-"""About so many numbers describe all touches of a page."""
+"""About how many numbers describe all touches of a page."""
 LANES = 300_000
 """So many lanes of an access are drawn: a browser takes a moment for each."""
 
