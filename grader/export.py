@@ -13,10 +13,11 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from grader import markers, stubs
-from grader.curriculum import ROOT, SKELETON, Curriculum, Milestone
+from grader import chapters, markers, stubs
+from grader.curriculum import SKELETON, Curriculum, Milestone
 
 SECRET = 24
 """Characters of a line that tells something of a solution; shorter ones anybody writes."""
@@ -24,8 +25,11 @@ LISTING = ".course.json"  # what an export has written, so that the next one can
 
 _HANDOUT = Path(__file__).parent / "handout"
 _COPIED = ("grader", "tests/support", "tests/oracles", "tests/corpus", "docs/images")
-_FILES = ("LICENSE", "constraints.txt", "pyproject.toml", ".gitignore", "docs/learners.md")
-_FILES += ("tests/__init__.py", "tests/checks.py", "tests/conftest.py", "tests/mini_triton/explained_values.py")
+_FILES = (
+    *("LICENSE", "NOTICE.md", "CHANGELOG.md", "constraints.txt", "pyproject.toml", ".gitignore"),
+    *("docs/learners.md", "docs/glossary.md", "docs/questions.md"),
+    *("tests/__init__.py", "tests/checks.py", "tests/conftest.py", "tests/mini_triton/explained_values.py"),
+)
 _LEFT_OUT = ("grader/handout/", "grader/curriculum/")
 _SHOWN = ("tests/corpus/kernels/capstones.py",)  # kernels that task 3.7 asks for by showing them
 _SESSIONS = ("grade",)  # of the noxfile
@@ -57,9 +61,9 @@ def export(curriculum: Curriculum, folder: Path, numbers: Collection[int]) -> st
 
 
 def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> None:
-    root = curriculum.root
+    root, course = curriculum.root, replace(curriculum, milestones=tuple(milestones))
     for name in (*_COPIED, *(f"tests/{milestone.directory}" for milestone in milestones)):
-        for file in _sources(root / name):
+        for file in _sources(root, name):
             _copy(root, tree, file)
     for name in _FILES:
         if (root / name).is_file():
@@ -73,12 +77,11 @@ def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> N
     secret = secret_lines(curriculum)
     for path in (tree / "tests" / "corpus" / "kernels").glob("*.py"):
         _put(path, _without(secret, stubs.read(path)))
-    for module in (module for milestone in milestones for module in milestone.modules):
-        file = curriculum.file_of(module)
+    for file in map(course.file_of, course.modules):
         source = stubs.read(curriculum.solutions / file)
         _put(tree / SKELETON / file, skeleton(source, curriculum))
         _put(tree / "exercises" / file, stubs.stub_text(source, curriculum))
-    for file in curriculum.assets:
+    for file in course.assets:
         for name in (SKELETON, "exercises"):
             _put(tree / name / file, stubs.read(curriculum.solutions / file))
     generated = {f: stubs.read(tree / "exercises" / f) for f in _names(tree / "exercises")}
@@ -103,7 +106,8 @@ def skeleton(source: str, curriculum: Curriculum) -> str:
 def secret_lines(curriculum: Curriculum) -> dict[str, str]:
     """The lines that learners are to write, with their tasks; without those that given code has as well."""
     shown = [stubs.read(curriculum.root / name).splitlines() for name in _SHOWN]
-    given, found = {line.strip() for lines in shown for line in lines}, {}
+    given = {line.strip() for lines in shown for line in lines}
+    found: dict[str, str] = {}
     for module in curriculum.modules:
         source = stubs.read(curriculum.solutions / curriculum.file_of(module))
         lines = [line.strip() for line in source.splitlines()]
@@ -132,15 +136,15 @@ def _without(secret: Collection[str], text: str) -> str:
     ):
         gone |= more
     for name in reversed([name for name in functions if name in gone]):
-        first = min(node.lineno for node in (functions[name], *functions[name].decorator_list))
+        first = min([functions[name].lineno, *(decorator.lineno for decorator in functions[name].decorator_list)])
         lines[first - 1 : functions[name].end_lineno] = []
     return re.sub(r"\n{4,}", "\n\n\n", "".join(lines)).rstrip() + "\n"
 
 
-def _sources(folder: Path) -> Iterator[Path]:
-    for file in sorted(folder.rglob("*")):
-        name = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else file.as_posix()
-        if file.is_file() and "__pycache__" not in file.parts and not name.startswith(_LEFT_OUT):
+def _sources(root: Path, folder: str) -> Iterator[Path]:
+    for file in sorted((root / folder).rglob("*")):
+        left_out = file.relative_to(root).as_posix().startswith(_LEFT_OUT) or "__pycache__" in file.parts
+        if file.is_file() and not left_out:
             yield file
 
 
@@ -177,7 +181,12 @@ def _noxfile(text: str) -> str:
 
 
 def _table(milestones: list[Milestone]) -> str:
-    return "\n".join(f"| {m.number} | [{m.key}](docs/{m.directory}.md) | {m.summary} |" for m in milestones)
+    lines = []
+    for milestone in milestones:
+        files = chapters.parts(milestone.directory)
+        key = f"[{milestone.key}](docs/{files[0].name})" if files else milestone.key
+        lines.append(f"| {milestone.number} | {key} | {milestone.summary} |")
+    return "\n".join(lines)
 
 
 def _commit(folder: Path, message: str, is_new: bool) -> str:
