@@ -87,7 +87,8 @@ def measured(case: Case, backend: str) -> Result:
 def fastest(run: Callable[[], Any]) -> float:
     """Milliseconds of the fastest of the runs in a turn. The first one, which may compile, does not count."""
     run()
-    end, times = clock() + TURN, []
+    times: list[float] = []
+    end = clock() + TURN
     while not times or clock() < end:
         start = clock()
         run()

@@ -125,7 +125,9 @@ WINDOWS = [
 add = tuned(add_kernel, ["n"], VECTORS)
 dropout = tuned(dropping.dropout_kernel, ["n"], VECTORS)
 online_softmax = tuned(
-    softmax.online_softmax_kernel, ["columns"], configs(BLOCK=(4096, 512, 1024, 2048, 8192, 32768), num_warps=(4, 8, 16))
+    softmax.online_softmax_kernel,
+    ["columns"],
+    configs(BLOCK=(4096, 512, 1024, 2048, 8192, 32768), num_warps=(4, 8, 16)),
 )
 matmul = tuned(product.matmul_kernel, ["M", "N", "K"], PRODUCTS)
 attention = tuned(
