@@ -1,4 +1,4 @@
-"""What a learner reads when a test fails: nothing that matters is cut, and `code` is where to look."""
+"""The screen after a failed test: no essential line is cut, and `code` is the place to look."""
 
 from __future__ import annotations
 
