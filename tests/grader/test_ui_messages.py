@@ -1,4 +1,4 @@
-"""What a learner reads when a test fails: nothing that matters is cut, and `code` is where to look."""
+"""The screen after a failed test: no essential line is cut, and `code` is the place to look."""
 
 from __future__ import annotations
 
@@ -146,6 +146,16 @@ def test_fixtures_are_no_obstacle(solved: Course) -> None:
         "import pytest\nfrom tiny.number import double\n\n@pytest.fixture(autouse=True)\ndef always():\n    yield\n\n"
         "@pytest.mark.parametrize('a', [1])\ndef test_double(a, tmp_path):\n"
         "    assert tmp_path.is_dir()\n    assert double(a) == 2 * a\n",
+    )
+    assert "double returned here" in judged(solved, "1.2")
+
+
+def test_a_test_that_draws_as_it_goes_names_the_function_too(solved: Course) -> None:
+    replace(solved, "double", "return 3 * a")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "from hypothesis import given, strategies as st\nfrom tiny.number import double\n\n"
+        "@given(st.data())\ndef test_double(data):\n    a = data.draw(st.integers())\n    assert double(a) == 2 * a\n",
     )
     assert "double returned here" in judged(solved, "1.2")
 

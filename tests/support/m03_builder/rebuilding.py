@@ -27,7 +27,7 @@ def rebuilt(module: Operation) -> Module:
 
 
 class Rebuilder:
-    """Uses what task 3.5 is about, and `Builder.operation` for all else."""
+    """Uses the functions of task 3.5, and `Builder.operation` for the rest."""
 
     def __init__(self) -> None:
         self.builder = Builder()
