@@ -52,13 +52,13 @@ def markdown(machine: str, results: Sequence[Result]) -> str:
     lines = [
         f"{machine}. Beside ours, the times of others over ours:",
         "",
-        f"| kernel | ours, µs | rate | {' | '.join(others)} | goal |",
-        f"|---|--:|--:|{'--:|' * len(others)}--:|",
+        f"| kernel | ours, µs | rate | {' | '.join(others)} |",
+        f"|---|--:|--:|{'--:|' * len(others)}",
     ]
     for result in results:
         ratios = ["" if (ratio := result.ratio(side)) is None else f"{ratio:.2f}" for side in others]
         ours = f"{result.milliseconds['tuned'] * 1e3:.1f} | {rate(result)}"
-        lines.append(f"| {result.name} | {ours} | {' | '.join(ratios)} | {result.goal or ''} |")
+        lines.append(f"| {result.name} | {ours} | {' | '.join(ratios)} |")
     return "\n".join(lines) + "\n"
 
 
