@@ -8,7 +8,7 @@ from typing import Any
 import mini_triton as triton
 import pytest
 import torch
-from kernels.fast import attention, conv2d, layer_norm, matmul
+from kernels.fast import attention, conv2d, layer_norm, matmul_int8
 from torch.nn import functional
 
 Only = Callable[..., None]
@@ -40,22 +40,15 @@ def test_the_gradient_of_layer_norm(only: Only, device: str, rows: int, stages: 
     close(layer_norm.layer_norm_backward(dy, x, w, mean.flatten(), rstd.flatten()), gradients)
 
 
-@pytest.mark.parametrize("kind", ["one", "flat", "carried"])
-@pytest.mark.parametrize("k", [90, 96])
-def test_matmul(only: Only, device: str, kind: str, k: int) -> None:
-    only(matmul.tuned, BLOCK_M=32, BLOCK_N=16, BLOCK_K=32, GROUP=2, KIND=kind)
-    a, b = random(device, 70, k), random(device, k, 50)
-    close(matmul.matmul(a, b), a @ b)
-
-
-def test_products_of_bytes(only: Only, device: str) -> None:
-    only(matmul.tuned, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32, GROUP=2, KIND="one")
-    only(matmul.transposes, BLOCK_M=16, BLOCK_N=32)
-    a, b = (random(device, *shape).mul(20).to(torch.int8) for shape in ((64, 128), (128, 48)))
-    assert torch.equal(matmul.transposed(b), b.T)
+@pytest.mark.parametrize("k", [96, 100])
+def test_products_of_bytes(only: Only, device: str, k: int) -> None:
+    only(matmul_int8.tuned, BLOCK_M=32, BLOCK_N=32, BLOCK_K=32, GROUP=2)
+    only(matmul_int8.transposes, BLOCK_M=16, BLOCK_N=32)
+    a, b = (random(device, *shape).mul(20).to(torch.int8) for shape in ((70, k), (k, 50)))
+    assert torch.equal(matmul_int8.transposed(b), b.T)
     expected = (a.double() @ b.double()).int()
-    assert torch.equal(matmul.matmul(a, b), expected)
-    assert torch.equal(matmul.matmul(a, matmul.transposed(b).T), expected)
+    assert torch.equal(matmul_int8.matmul(a, b), expected)
+    assert torch.equal(matmul_int8.matmul(a, matmul_int8.transposed(b).T), expected)
 
 
 @pytest.mark.parametrize("channels", [5, 32])

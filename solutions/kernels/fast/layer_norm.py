@@ -1,7 +1,8 @@
 """The gradient of layer normalisation. See `kernels.layer_norm` for the formulas, and for the forward pass.
 
 As there, programs that stay each add up their rows, and a second kernel adds up their sums. A program takes several
-rows at a time, and the rows of the next iteration are loaded while these are computed.
+short rows at a time, or loads the next row while it computes one. The second kernel has a program for a few columns:
+there are too few columns to keep a GPU busy otherwise.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.fast.device import multiprocessors
 from kernels.host import empty_like, on_gpu
 from kernels.layer_norm import check_rows, check_vector
 from kernels.tuned import configs, that_differ
@@ -96,7 +96,8 @@ def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> t
     """The gradients of x, weight and bias, from the gradient of the result and the statistics of `layer_norm`."""
     rows, columns = check_rows(x)
     check_vector("weight", weight, x)
-    processors = multiprocessors()
+    driver = triton.runtime.driver.active
+    processors = driver.utils.get_device_properties(driver.get_current_device())["multiprocessor_count"]
     dx, dweight, dbias = empty_like(x), empty_like(weight), empty_like(weight)
     most = (max(PROGRAMS) * processors, columns)
     dweight_parts, dbias_parts = (empty_like(x, most, "float32") for _ in range(2))
