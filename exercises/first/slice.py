@@ -1,9 +1,9 @@
 """A compiler in one file: from a Python function to text that real Triton compiles, and to NumPy.
 
-    read              a function       ->  its syntax tree
-    compile_kernel    the syntax tree  ->  operations
-    text              operations       ->  TTIR, the text that real Triton compiles for a GPU
-    launch            operations       ->  calls of NumPy, for all programs at once
+read              a function       ->  its syntax tree
+compile_kernel    the syntax tree  ->  operations
+text              operations       ->  TTIR, the text that real Triton compiles for a GPU
+launch            operations       ->  calls of NumPy, for all programs at once
 """
 
 from __future__ import annotations
