@@ -8,8 +8,8 @@ from html import escape
 
 COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df")
 LEFT, WIDTH, ROW, TOP, RIGHT = 250, 620, 22, 44, 24
-LONGEST = 4.0
-"""Bars that are longer end there."""
+LONGEST = 3.0
+"""Bars that would be longer end there, with an arrow."""
 DARK = {
     "#ffffff": "#0d1117",
     "#1f2328": "#f0f6fc",
@@ -69,10 +69,10 @@ def bars(ratios: Mapping[str, float], title: str, dark: bool = False) -> str:
         colour = "#1a7f37" if ratio >= 1 else "#9a6700"
         lines.append(text(LEFT - 12, y + 4, name, anchor="end", fill=ink))
         lines.append(f'<rect x="{LEFT}" y="{y - 8}" width="{length:.1f}" height="16" rx="2" fill="{colour}"/>')
-        inside = length > 60
-        place = f"{LEFT + length + (-6 if inside else 6):.1f}"
-        anchor, fill = ("end", "#ffffff") if inside else ("start", ink)
-        lines.append(text(place, y + 4, f"{ratio:.2f}", anchor, fill))
+        if ratio > most:
+            lines.append(text(f"{LEFT + length - 6:.1f}", y + 4, f"{ratio:.2f} ▸", "end", "#ffffff"))
+        else:
+            lines.append(text(f"{LEFT + length + 6:.1f}", y + 4, f"{ratio:.2f}", fill=ink))
     lines.append(f'<path d="M{LEFT + unit:.1f} {TOP - 14}V{bottom - 4}" stroke="{ink}" stroke-dasharray="3 3"/>')
     return picture(lines, bottom, ground)
 
