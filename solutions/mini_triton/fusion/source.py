@@ -1,0 +1,424 @@
+"""The source of a kernel: a body's lines as text in the language that this compiler compiles.
+
+An elementwise kernel has one loop, `x`, whose steps are spread over programs. A kernel with reductions has a tile with
+rows `x` and columns `r`. A row that fits into a block is read once; a longer one in a loop, once for each reduction
+that needs the result of another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import sympy
+import torch
+
+from mini_triton.fusion.body import Body, Chosen, Line, Space, index_in
+from mini_triton.fusion.grouping import Group
+from mini_triton.fusion.indexing import Coordinate, Quotient, Remainder, is_whole, ravel, write
+from mini_triton.fusion.operators import OPERATORS, apply
+from mini_triton.fusion.tensors import Stored, Tensor
+
+LARGEST_ROW = 2048
+"""A row that is longer is read in a loop."""
+
+X, R = sympy.Symbol("x", integer=True, nonnegative=True), sympy.Symbol("r", integer=True, nonnegative=True)
+
+IDENTITIES = {"sum": 0, "prod": 1, "any": 0, "all": 1, "max": "-inf", "min": "inf", "argmax": "-inf", "argmin": "inf"}
+COMBINED = {
+    "sum": "{0} + {1}",
+    "prod": "{0} * {1}",
+    "any": "{0} | {1}",
+    "all": "{0} & {1}",
+    "max": "helpers.maximum({0}, {1})",
+    "min": "helpers.minimum({0}, {1})",
+}
+REDUCED = {
+    "sum": "tl.sum({0}, 1)[:, None]",
+    "prod": "tl.reduce({0}, 1, helpers.multiply)[:, None]",
+    "any": "(tl.max({0}.to(tl.int32), 1) > 0)[:, None]",
+    "all": "(tl.min({0}.to(tl.int32), 1) > 0)[:, None]",
+    "max": "tl.reduce({0}, 1, helpers.maximum)[:, None]",
+    "min": "tl.reduce({0}, 1, helpers.minimum)[:, None]",
+}
+FIRST = {"argmax": "helpers.first_largest", "argmin": "helpers.first_smallest"}
+
+
+def spell(dtype: torch.dtype) -> str:
+    """A dtype of PyTorch as one of the language."""
+    return "tl.int1" if dtype == torch.bool else str(dtype).replace("torch.", "tl.")
+
+
+@dataclass
+class Kernel:
+    """A kernel's source, and how it is launched."""
+
+    name: str
+    text: str
+    tensors: list[Tensor]  # the arguments that are pointers
+    sizes: list[str]  # the arguments that are sizes: names of symbols, and of extents
+    grid: str
+    constants: dict[str, str] = field(default_factory=dict)
+
+
+class Writer:
+    """Writes the lines of a group."""
+
+    def __init__(self, group: Group) -> None:
+        assert group.body is not None and group.space is not None
+        self.group, self.body, self.space = group, group.body, group.space
+        self.pointers: dict[Tensor, str] = {}
+        self.symbols: dict[str, None] = {}
+        self.indent = 1
+        self.prefix = "t"
+        self.text: list[str] = []
+        self.scopes: list[set[str]] = [set()]  # what has a name: outside of loops, inside of one
+        self.axes: list[frozenset[str]] = []
+        self.levels: list[int] = []
+        for line in self.body.lines:
+            self.axes.append(self.axes_of(line))
+            self.levels.append(self.level_of(line))
+
+    # --- what is known of a line
+
+    def axes_of(self, line: Line) -> frozenset[str]:
+        """The axes along which a line's value differs: a subset of "xr"."""
+        found = set().union(*(self.axes[number] for number in line.operands))
+        if line.condition is not None:
+            found |= self.axes[line.condition]
+        if line.op == "reduce":
+            return frozenset("x")
+        if line.op == "product":
+            return frozenset("x")
+        symbols = line.place.free_symbols if line.place is not None else ()
+        return frozenset(found | {"r" if s.reduced else "x" for s in symbols if isinstance(s, Coordinate)})
+
+    def level_of(self, line: Line) -> int:
+        """How many reductions, one after the other, a line depends on."""
+        # [task 12.4]
+        needed = [*line.operands, *([line.condition] if line.condition is not None else [])]
+        return max((self.levels[number] for number in needed), default=0) + (line.op == "reduce")
+        # [end]
+
+    # --- names
+
+    def pointer(self, tensor: Tensor) -> str:
+        target = getattr(tensor, "into", None) or tensor
+        return self.pointers.setdefault(target, f"p{len(self.pointers)}")
+
+    def put(self, text: str) -> None:
+        self.text.append("    " * self.indent + text)
+
+    def define(self, name: str, text: str) -> str:
+        """A name for a text, if it does not have one yet."""
+        if not any(name in scope for scope in self.scopes):
+            self.scopes[-1].add(name)
+            self.put(f"{name} = {text}")
+        return name
+
+    def index_text(self, expr: sympy.Expr) -> str:
+        """An index as text. Coordinates are defined when they are first needed."""
+        for reduced, flat in ((False, X), (True, R)):
+            expr = self.flatten(expr, reduced, flat)
+        coordinates = [s for s in expr.free_symbols if isinstance(s, Coordinate)]
+        for coordinate in sorted(coordinates, key=lambda c: c.name):
+            self.define_coordinate(coordinate)
+        for symbol in sorted(expr.free_symbols - {X, R} - set(coordinates), key=str):
+            if not isinstance(symbol, Chosen):
+                self.symbols[symbol.name] = None
+        return write(expr.xreplace({s: sympy.Symbol(f"{self.prefix}{s.number}") for s in expr.free_symbols if isinstance(s, Chosen)}))
+
+    def loops(self, reduced: bool) -> list[tuple[sympy.Expr, sympy.Expr]]:
+        """The coordinates of one kind of loop, with their sizes."""
+        every = zip(self.space.coordinates, self.space.sizes, self.space.reduced, strict=True)
+        return [(c, size) for c, size, is_reduced in every if is_reduced == reduced]
+
+    def flatten(self, expr: sympy.Expr, reduced: bool, flat: sympy.Symbol) -> sympy.Expr:
+        """The expression with `x` instead of coordinates where that leaves fewer of them: 30 * x0 + x1 is x."""
+        inside = {
+            part: part.func(*(self.flatten(argument, reduced, flat) for argument in part.args))
+            for part in expr.atoms(Quotient, Remainder)
+        }
+        expr = expr.xreplace(inside)
+        loops = self.loops(reduced)
+        present = [c for c, _ in loops if c in expr.free_symbols]
+        if not present:
+            return expr
+        innermost = present[-1]
+        whole = ravel([c for c, _ in loops], [size for _, size in loops])
+        multiple = sympy.expand(expr).coeff(innermost, 1) / whole.coeff(innermost, 1)
+        shorter = sympy.expand(expr + multiple * (flat - whole))
+        fewer = len(shorter.free_symbols & set(present)) < len(present)
+        return shorter if fewer and is_whole(multiple) else expr
+
+    def define_coordinate(self, coordinate: Coordinate) -> None:
+        loops = self.loops(coordinate.reduced)
+        number = [c for c, _ in loops].index(coordinate)
+        flat = "r" if coordinate.reduced else "x"
+        below = ravel([sympy.Integer(0)] * len(loops[number + 1 :]) , [s for _, s in loops[number + 1 :]])
+        stride = sympy.expand(sympy.Mul(*(size for _, size in loops[number + 1 :]))) + below
+        outer = sympy.expand(sympy.Mul(*(size for _, size in loops[:number])))
+        text = flat if stride == 1 else f"{flat} // {self.size_text(stride)}"
+        if outer != 1:
+            text += f" % {self.size_text(coordinate.size)}"
+        self.define(coordinate.name, text)
+
+    def size_text(self, size: sympy.Expr) -> str:
+        for symbol in sorted(size.free_symbols, key=str):
+            self.symbols[symbol.name] = None
+        text = write(size)
+        return text if text.isidentifier() or text.isdigit() else f"({text})"
+
+    # --- lines
+
+    def literal(self, line: Line) -> str | None:
+        """A constant that can stand in an expression as it is."""
+        if line.op == "index" and not line.place.free_symbols:
+            return write(line.place)
+        if line.op != "constant" or line.dtype not in (torch.float32, torch.int32, torch.int64, torch.bool):
+            return None
+        text = line.detail[1]
+        return f'float("{text}")' if text.lstrip("-") in ("inf", "nan") else text
+
+    def operand(self, number: int, others: tuple[int, ...] = ()) -> str:
+        """A value as an operand: a name, or a literal if another operand decides on the dtype."""
+        literal = self.literal(self.body.lines[number])
+        if literal is not None and any(self.literal(self.body.lines[n]) is None for n in others):
+            return literal
+        return self.name(number)
+
+    def name(self, number: int) -> str:
+        """The name of a value. It is written down, with all that it needs, where it is first asked for."""
+        name, line = f"{self.prefix}{number}", self.body.lines[number]
+        if not any(name in scope for scope in self.scopes):
+            self.define(name, self.line_text(line))
+        return name
+
+    def line_text(self, line: Line) -> str:
+        """The text of one line."""
+        # [task 12.2] `operand` writes an operand, `index_text` an index, `mask` the condition of an access, `apply` an
+        # operator of the table. A value of a 16-bit float is widened after the load.
+        if line.op == "load":
+            tensor = line.detail
+            assert isinstance(tensor, Tensor)
+            for number in line.operands:
+                self.name(number)
+            place, mask = self.index_text(line.place), self.mask(self.axes_of(line), line.condition)
+            text = f"tl.load({address(self.pointer(tensor), place)}{mask})"
+            if tensor.dtype == torch.bool:
+                return f"{text}.to(tl.int1)"
+            return text if tensor.dtype == line.dtype else f"{text}.to({spell(line.dtype)})"
+        if line.op == "constant":
+            text = line.detail[1]
+            value = f'float("{text}")' if text.lstrip("-") in ("inf", "nan") else text
+            return f"tl.full((), {value}, {spell(line.dtype)})"
+        if line.op == "index":
+            for number in line.operands:
+                self.name(number)
+            return f"tl.cast({self.index_text(line.place)}, {spell(line.dtype)})"
+        if line.op == "cast":
+            (source,) = line.operands
+            if line.dtype == torch.bool:
+                return f"{self.name(source)} != 0"
+            return f"{self.name(source)}.to({spell(line.dtype)})"
+        values = line.operands[1:] if line.op == "where" else line.operands
+        texts = [self.operand(number, tuple(n for n in values if n != number)) for number in line.operands]
+        return apply(line.op, self.body.lines[values[0]].dtype, texts)
+        # [end]
+
+    def mask(self, axes: frozenset[str], condition: int | None = None) -> str:
+        """The mask of an access, as an argument: where the loops are inside, and the condition is true."""
+        parts = [f"{axis}_inside" for axis in sorted(axes, reverse=True)]
+        if condition is not None:
+            parts.append(self.name(condition))
+        return f", mask={' & '.join(parts)}" if parts else ""
+
+    def store(self, tensor: Tensor) -> None:
+        """Store a member."""
+        # [task 12.2]
+        index = index_in(self.space, tensor)
+        name, place = self.name(self.body.value(tensor, index).number), tensor.offset(index)
+        axes = self.axes_of(Line("store", (), tensor.dtype, place=place))
+        text = self.index_text(place)
+        axes, text = self.spread(axes, text)
+        self.put(f"tl.store({address(self.pointer(tensor), text)}, {name}{self.mask(axes)})")
+        # [end]
+
+
+    def spread(self, axes: frozenset[str], place: str) -> tuple[frozenset[str], str]:
+        """The axes and the place of a store: of one element as well, it is a block that is stored. (Given.)"""
+        return (axes, place) if "x" in axes else (axes | {"x"}, "x" if place == "0" else f"{place} + x")
+
+
+def write_kernel(group: Group) -> Kernel:
+    """The source of the kernel of a group."""
+    assert group.space is not None
+    if any(group.space.reduced):
+        return ReductionWriter(group).write()
+    writer = Writer(group)
+    writer.put("x = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)")
+    writer.put(f"x_inside = x < {writer.size_text(group.space.extent(False))}")
+    for tensor in group.stored:
+        writer.store(tensor)
+    extent = write(group.space.extent(False))
+    return finish(writer, f"(triton.cdiv({extent}, 1024),)", {"XBLOCK": "1024"})
+
+
+def finish(writer: Writer, grid: str, constants: dict[str, str]) -> Kernel:
+    """The function around the lines."""
+    sizes = list(writer.symbols)
+    names = [*writer.pointers.values(), *sizes, *(f"{name}: tl.constexpr" for name in constants)]
+    text = "\n".join([f"def NAME({', '.join(names)}):", *writer.text])
+    return Kernel("", text, list(writer.pointers), sizes, grid, constants)
+
+
+class ReductionWriter(Writer):
+    """Writes a kernel with reductions: a tile with a row for each result."""
+
+    def write(self) -> Kernel:
+        rows, columns = self.space.extent(False), self.space.extent(True)
+        whole = columns.is_number and columns <= LARGEST_ROW
+        block = int(next_power_of_2(int(columns))) if whole else 1024
+        many = 1 if rows == 1 else max(1, min(2048 // block, 64))
+        self.put("x = (tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK))[:, None]")
+        self.put(f"x_inside = x < {self.size_text(rows)}")
+        if whole:
+            self.put("r = tl.arange(0, RBLOCK)[None, :]")
+            self.put(f"r_inside = r < {self.size_text(columns)}")
+            for tensor in self.group.stored:
+                self.store(tensor)
+        else:
+            self.write_loops()
+        extent = write(rows)
+        return finish(self, f"(triton.cdiv({extent}, {many}),)", {"XBLOCK": str(many), "RBLOCK": str(block)})
+
+    def line_text(self, line: Line) -> str:
+        if line.op == "reduce":
+            return self.reduce_text(line)
+        return super().line_text(line)
+
+    def reduce_text(self, line: Line) -> str:
+        """A whole row, reduced at once."""
+        # [task 12.4] Beyond the end of the row stands what changes nothing: `IDENTITIES`.
+        kind, (operand,) = line.detail, line.operands
+        dtype = self.body.lines[operand].dtype
+        tile = f"tl.broadcast_to({self.name(operand)}, [XBLOCK, RBLOCK])"
+        tile = f"tl.where(r_inside, {tile}, {identity(kind, dtype)})"
+        if kind in FIRST:
+            place = f"tl.broadcast_to(tl.where(r_inside, {self.index_text(line.place)}, 2147483647), [XBLOCK, RBLOCK])"
+            return f"tl.reduce(({tile}, {place}), 1, {FIRST[kind]})[1][:, None]"
+        return REDUCED[kind].format(tile)
+        # [end]
+
+    def write_loops(self) -> None:
+        """A row that does not fit: a loop for each level of reductions, and one for what is stored element by element."""
+        # [task 12.4]
+        results = {line_number for line_number, line in enumerate(self.body.lines) if line.op == "reduce"}
+        stores: dict[int, list[Tensor]] = {}
+        after: list[Tensor] = []
+        for tensor in self.group.stored:
+            index = index_in(self.space, tensor)
+            value = self.body.value(tensor, index)
+            by_element = any(isinstance(s, Coordinate) and s.reduced for part in index for s in part.free_symbols)
+            if by_element:
+                stores.setdefault(self.levels[value.number], []).append(tensor)
+            else:
+                after.append(tensor)
+        needed = self.needed_numbers()
+        last = max([*(self.levels[number] for number in results & needed), *(level + 1 for level in stores)])
+        for level in range(last):
+            self.write_loop(
+                [n for n in sorted(results & needed) if self.levels[n] == level + 1], stores.get(level, [])
+            )
+        for tensor in after:
+            self.store(tensor)
+        # [end]
+
+    def needed_numbers(self) -> set[int]:
+        """The lines that something stored depends on."""
+        pending = [self.body.value(tensor, index_in(self.space, tensor)).number for tensor in self.group.stored]
+        found: set[int] = set()
+        while pending:
+            number = pending.pop()
+            if number not in found:
+                found.add(number)
+                line = self.body.lines[number]
+                pending += [*line.operands, *([line.condition] if line.condition is not None else [])]
+        return found
+
+    def write_loop(self, reductions: list[int], stores: list[Tensor]) -> None:
+        """One loop over the rows: it reduces, and stores."""
+        for number in sorted(self.reached(reductions, stores)):  # what is the same for all steps comes first
+            if "r" not in self.axes[number]:
+                self.name(number)
+        for number in reductions:
+            line = self.body.lines[number]
+            kind, dtype = line.detail, self.body.lines[line.operands[0]].dtype
+            self.put(f"a{number} = tl.full([XBLOCK, RBLOCK], {identity(kind, dtype)}, {spell(dtype)})")
+            if kind in FIRST:
+                self.put(f"i{number} = tl.full([XBLOCK, RBLOCK], 2147483647, tl.int32)")
+        extent = self.size_text(self.space.extent(True))
+        self.put(f"for start in range(0, {extent}, RBLOCK):")
+        self.indent += 1
+        self.scopes.append(set())
+        self.put("r = start + tl.arange(0, RBLOCK)[None, :]")
+        self.put(f"r_inside = r < {extent}")
+        for number in reductions:
+            line = self.body.lines[number]
+            tile, kind = self.name(line.operands[0]), line.detail
+            if kind in FIRST:
+                place = self.index_text(line.place)
+                best = f"{FIRST[kind]}(a{number}, i{number}, {tile}, {place})"
+                self.put(f"b{number}, j{number} = {best}")
+                self.put(f"a{number} = tl.where(r_inside, b{number}, a{number})")
+                self.put(f"i{number} = tl.where(r_inside, j{number}, i{number})")
+            else:
+                combined = COMBINED[kind].format(f"a{number}", tile)
+                self.put(f"a{number} = tl.where(r_inside, {combined}, a{number})")
+        for tensor in stores:
+            self.store(tensor)
+        self.scopes.pop()
+        self.indent -= 1
+        for number in reductions:
+            kind = self.body.lines[number].detail
+            if kind in FIRST:
+                text = f"tl.reduce((a{number}, i{number}), 1, {FIRST[kind]})[1][:, None]"
+            else:
+                text = REDUCED[kind].format(f"a{number}")
+            self.define(f"t{number}", text)
+
+    def reached(self, reductions: list[int], stores: list[Tensor]) -> set[int]:
+        """The lines that a loop needs, up to reductions that are done."""
+        pending = [number for n in reductions for number in self.body.lines[n].operands]
+        pending += [self.body.value(tensor, index_in(self.space, tensor)).number for tensor in stores]
+        found: set[int] = set()
+        while pending:
+            number = pending.pop()
+            if number in found:
+                continue
+            found.add(number)
+            line = self.body.lines[number]
+            if line.op != "reduce":
+                pending += [*line.operands, *([line.condition] if line.condition is not None else [])]
+        return found
+
+
+def address(pointer: str, place: str) -> str:
+    """The address of an element."""
+    return pointer if place == "0" else f"{pointer} + {place if place.isidentifier() else f'({place})'}"
+
+
+def next_power_of_2(number: int) -> int:
+    return 1 << max(number - 1, 0).bit_length()
+
+
+def identity(kind: str, dtype: torch.dtype) -> str:
+    """What changes no result: 0 for a sum, the least value for a maximum."""
+    value = IDENTITIES[kind]
+    if isinstance(value, int):
+        return str(bool(value)) if dtype == torch.bool else str(value)
+    if dtype.is_floating_point:
+        return f'float("{value}")'
+    if dtype == torch.bool:
+        return str(value == "inf")
+    info = torch.iinfo(dtype)
+    return str(info.min if value == "-inf" else info.max)
