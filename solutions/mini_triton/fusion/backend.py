@@ -23,7 +23,7 @@ DECOMPOSED = (
     *(aten.native_layer_norm, aten.native_layer_norm_backward, aten.native_group_norm, aten.native_batch_norm),
     *(aten._native_batch_norm_legit_functional, aten._native_batch_norm_legit, aten.native_batch_norm_backward),
     *(aten._native_batch_norm_legit_no_training, aten._softmax, aten._log_softmax, aten.gelu, aten.gelu_backward),
-    *(aten.addmm, aten.baddbmm, aten.var_mean, aten.mean, aten.std, aten.logsumexp, aten.tril, aten.triu, aten.elu, aten.hardtanh),
+    *(aten.linalg_vector_norm, aten.addmm, aten.baddbmm, aten.var_mean, aten.mean, aten.std, aten.logsumexp, aten.tril, aten.triu, aten.elu, aten.hardtanh),
     *(aten.leaky_relu, aten.sigmoid_backward, aten.native_dropout_backward, aten.t, aten.transpose, aten.unbind),
 )
 KEPT = (

@@ -110,7 +110,8 @@ def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
             raise CannotFuse("an operand of a product is read more than once")
         spaces = {space_of(product)}
     else:
-        spaces = {space_of(tensor) for tensor in chosen}
+        fixed = [tensor for tensor in chosen if isinstance(tensor, Reduction) or is_stored(tensor, set(chosen), uses)]
+        spaces = {space_of(tensor) for tensor in fixed}
     reason = CannotFuse("no loops")
     for space in sorted(spaces, key=rank):
         try:
@@ -125,20 +126,23 @@ def rank(space: Space) -> tuple[bool, int]:
     return not any(space.reduced), -len(space.sizes)
 
 
+def is_stored(tensor: Tensor, members: set[Tensor], uses: Uses) -> bool:
+    """Whether something outside of the kernel needs a member. (Given.)"""
+    overwrites = isinstance(tensor, Computed) and tensor.into is not None
+    return overwrites or tensor in uses.outputs or not uses.readers.get(tensor, set()) <= members
+
+
 def measure(group: Group, uses: Uses) -> Group:
     """Write the body of a kernel, and count the bytes that it moves."""
-    # [task 12.3] A tensor that no other kernel reads is not stored. Each `load` of the body moves the elements of its
-    # tensor, or fewer if the loops have fewer steps. `hint` makes a number of a symbolic size.
+    # [task 12.3] Only what is stored has to be computed by a step of its own; all else is computed where that needs it.
+    # Each `load` of the body moves the elements of its tensor, or fewer if the loops have fewer steps. `hint` makes a
+    # number of a symbolic size.
     body, members = group.body, set(group.members)
     assert body is not None and group.space is not None
-    for tensor in group.members:
+    group.stored = [tensor for tensor in group.members if is_stored(tensor, members, uses)]
+    for tensor in group.stored:
         body.value(tensor, index_in(group.space, tensor))
     check_overwriting(group)
-    group.stored = [
-        tensor
-        for tensor in group.members
-        if tensor in uses.outputs or uses.readers.get(tensor, set()) - members or getattr(tensor, "into", None)
-    ]
     steps = hint(numel(group.space.sizes))
     loads = {(line.detail, line.place) for line in body.lines if line.op == "load"}
     read = sum(min(hint(tensor.numel), steps) * tensor.dtype.itemsize for tensor, _ in loads)

@@ -360,6 +360,19 @@ def lower_broadcast_in_dim(node: Node, x: Tensor, shape: Any, axes: Sequence[int
     return view(node, x, index_of)
 
 
+@lowers("as_strided")
+def lower_as_strided(node: Node, x: Tensor, shape: Any, strides: Any, offset: Any = None) -> View:
+    if not x.is_dense or isinstance(x, Stored) or isinstance(x, View):
+        raise Unsupported("strides over memory that is not known")
+    steps = [sympify(stride) for stride in strides]
+
+    def index_of(index: Index) -> Index:
+        place = sympy.Add(*(i * step for i, step in zip(index, steps, strict=True)))
+        return x.index_at(sympy.expand(place + sympify(offset or 0)))
+
+    return view(node, x, index_of)
+
+
 def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
     """A bound of a slice as Python's slices have it. (Given.)"""
     if bound is None or bound == 2**63 - 1:
