@@ -155,6 +155,10 @@ class Body:
         numbers = sorted(symbol.number for symbol in expr.free_symbols if isinstance(symbol, Chosen))
         return self.add(Line("index", tuple(numbers), dtype, place=expr))
 
+    def number(self, expr: sympy.Expr, dtype: torch.dtype) -> Value:
+        """A number that depends on symbolic sizes: it is computed before the launch."""
+        return self.add(Line("number", (), dtype, place=expr))
+
     def load(self, tensor: Tensor, place: sympy.Expr) -> Value:
         """The element of a stored tensor that is this far from its first one."""
         numbers = sorted(symbol.number for symbol in place.free_symbols if isinstance(symbol, Chosen))

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sympy
+from torch.utils._sympy.printers import PythonPrinter
 
 Size = int | sympy.Expr
 Index = tuple[sympy.Expr, ...]
@@ -156,9 +157,9 @@ def sympify(size: Any) -> sympy.Expr:
 def write(expr: sympy.Expr) -> str:
     """The expression as Python: `30 * i0 + i1 % 7`. (Given.)"""
     if isinstance(expr, Quotient):
-        return f"({write(expr.args[0])}) // {_factor(expr.args[1])}"
+        return f"{_factor(expr.args[0])} // {_factor(expr.args[1])}"
     if isinstance(expr, Remainder):
-        return f"({write(expr.args[0])}) % {_factor(expr.args[1])}"
+        return f"{_factor(expr.args[0])} % {_factor(expr.args[1])}"
     if isinstance(expr, sympy.Add):
         terms = sorted(map(write, expr.args), key=lambda term: (term.startswith("-"), term.lstrip("-").isdigit(), term))
         return " + ".join(terms).replace("+ -", "- ")
@@ -173,6 +174,15 @@ def write(expr: sympy.Expr) -> str:
     return f"({expr})"
 
 
+def write_for_host(expr: sympy.Expr) -> str:
+    """The expression as Python that runs before a launch: it may have any function of PyTorch's symbolic sizes."""
+    return PythonPrinter().doprint(expr)
+
+
 def _factor(expr: sympy.Expr) -> str:
-    text = write(expr)
+    return bracket(write(expr))
+
+
+def bracket(text: str) -> str:
+    """A text as an operand."""
     return text if text.isidentifier() or text.isdigit() else f"({text})"

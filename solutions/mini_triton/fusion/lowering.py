@@ -164,7 +164,7 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
     if isinstance(x, Tensor):
         return body.cast(body.value(x, broadcast_index(index, x.shape)), dtype)
     if isinstance(x, sympy.Expr) and not x.is_number:
-        return body.cast(body.index(x), dtype)
+        return body.number(x, dtype)
     return body.constant(float(x) if dtype.is_floating_point else bool(x) if dtype == torch.bool else int(x), dtype)
     # [end]
 

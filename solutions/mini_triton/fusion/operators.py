@@ -83,7 +83,7 @@ OPERATORS: dict[str, Operator] = {
     "exp2": _float("tl.exp2({0})"),
     "log": _float("tl.log({0})"),
     "log2": _float("tl.log2({0})"),
-    "sqrt": _float("tl.sqrt_rn({0})"),
+    "sqrt": _float("libdevice.sqrt({0})"),
     "erf": _float("tl.erf({0})"),
     "rsqrt": _float("tl.rsqrt({0})"),
     "sin": _float("tl.sin({0})"),

@@ -11,7 +11,7 @@ import torch
 
 from mini_triton.fusion.body import Body, Line, Space
 from mini_triton.fusion.grouping import Group
-from mini_triton.fusion.indexing import Coordinate, write
+from mini_triton.fusion.indexing import Coordinate, write_for_host
 from mini_triton.fusion.source import Kernel, Writer, finish, next_power_of_2, spell
 from mini_triton.fusion.tensors import Product, Tensor, hint
 
@@ -39,7 +39,7 @@ class ProductWriter(Writer):
         """The coordinates that differ within a tile: all but that of the batch."""
         return {c.name for c in self.space.coordinates[-2:] if isinstance(c, Coordinate)} | {"ka", "kb"}
 
-    def flatten(self, expr: sympy.Expr, reduced: bool, flat: sympy.Symbol) -> sympy.Expr:
+    def flatten(self, expr: sympy.Expr, reduced: bool, flat: str) -> sympy.Expr:
         return expr
 
     def define_coordinate(self, coordinate: Coordinate) -> None:
@@ -80,8 +80,8 @@ class ProductWriter(Writer):
         self.indent -= 1
         for tensor in self.group.stored:
             self.store(tensor)
-        grid = f"(triton.cdiv({write(m)}, {tiles['BLOCK_M']}) * triton.cdiv({write(n)}, {tiles['BLOCK_N']}),"
-        grid += f" {write(batch[0])})" if batch else ")"
+        grid = f"(triton.cdiv({write_for_host(m)}, {tiles['BLOCK_M']}) * triton.cdiv({write_for_host(n)}, {tiles['BLOCK_N']}),"
+        grid += f" {write_for_host(batch[0])})" if batch else ")"
         return finish(self, grid, {name: str(size) for name, size in tiles.items()})
 
     def line_text(self, line: Line) -> str:

@@ -23,7 +23,7 @@ from torch.fx import Graph, Node
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from mini_triton.fusion.grouping import Group, Partition, find_uses, recompute_cheap
-from mini_triton.fusion.indexing import write
+from mini_triton.fusion.indexing import write_for_host
 from mini_triton.fusion.lowering import Lowered, lower_graph
 from mini_triton.fusion.products import ProductWriter
 from mini_triton.fusion.source import Kernel, write_kernel
@@ -31,7 +31,10 @@ from mini_triton.fusion.tensors import Called, Computed, Product, Stored, Tensor
 from mini_triton.runtime import cache
 
 HEADER = """\
+import math
+
 import torch
+
 import mini_triton as triton
 import mini_triton.language as tl
 from mini_triton.fusion.given import helpers
@@ -217,7 +220,7 @@ class ProgramWriter:
             plain = kernel.text
             kernel.text = kernel.text.replace("NAME", kernel.name, 1)
             self.kernels[plain] = kernel
-        arguments = [self.names[tensor] for tensor in kernel.tensors] + kernel.sizes
+        arguments = [self.names[tensor] for tensor in kernel.tensors] + kernel.numbers
         arguments += [f"{name}={value}" for name, value in kernel.constants.items()]
         self.steps.append(f"{kernel.name}[{kernel.grid}]({', '.join(arguments)})")
 
@@ -253,19 +256,19 @@ class ProgramWriter:
                 return self.names[value]
             assert isinstance(value, View)
             base = self.names[root]
-            start = write(value.offset_in_base)
+            start = write_for_host(value.offset_in_base)
             if type(root) is Stored:
                 start = f"{base}.storage_offset() + {start}" if start != "0" else f"{base}.storage_offset()"
             return f"torch.as_strided({base}, {shape_text(value.shape)}, {shape_text(value.strides)}, {start})"
         if isinstance(value, sympy.Expr):
-            return write(value)
+            return write_for_host(value)
         if isinstance(value, list | tuple):
             return f"[{', '.join(map(self.text_of, value))}]"
         return repr(value)
 
 
 def shape_text(sizes: Sequence[sympy.Expr]) -> str:
-    texts = [write(size) for size in sizes]
+    texts = [write_for_host(size) for size in sizes]
     return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 

@@ -7,21 +7,24 @@ that needs the result of another.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import sympy
 import torch
+from sympy.core.function import Application
 
 from mini_triton.fusion.body import Body, Chosen, Line, Space, index_in
 from mini_triton.fusion.grouping import Group
-from mini_triton.fusion.indexing import Coordinate, Quotient, Remainder, is_whole, ravel, write
+from mini_triton.fusion.indexing import Coordinate, Quotient, Remainder, bracket, numel, ravel, write, write_for_host
 from mini_triton.fusion.operators import OPERATORS, apply
 from mini_triton.fusion.tensors import Stored, Tensor
 
 LARGEST_ROW = 2048
 """A row that is longer is read in a loop."""
 
-X, R = sympy.Symbol("x", integer=True, nonnegative=True), sympy.Symbol("r", integer=True, nonnegative=True)
+Loops = list[tuple[sympy.Expr, sympy.Expr]]
+"""Coordinates with their sizes."""
 
 IDENTITIES = {"sum": 0, "prod": 1, "any": 0, "all": 1, "max": "-inf", "min": "inf", "argmax": "-inf", "argmin": "inf"}
 COMBINED = {
@@ -55,7 +58,7 @@ class Kernel:
     name: str
     text: str
     tensors: list[Tensor]  # the arguments that are pointers
-    sizes: list[str]  # the arguments that are sizes: names of symbols, and of extents
+    numbers: list[str]  # the arguments that are numbers, as the program computes them
     grid: str
     constants: dict[str, str] = field(default_factory=dict)
 
@@ -67,9 +70,10 @@ class Writer:
         assert group.body is not None and group.space is not None
         self.group, self.body, self.space = group, group.body, group.space
         self.pointers: dict[Tensor, str] = {}
-        self.symbols: dict[str, None] = {}
+        self.numbers: dict[str, str] = {}  # arguments that are numbers: their names, and what the program passes
         self.indent = 1
         self.prefix = "t"
+        self.prefixes: set[sympy.Symbol] = set()  # positions that have a name
         self.text: list[str] = []
         self.scopes: list[set[str]] = [set()]  # what has a name: outside of loops, inside of one
         self.axes: list[frozenset[str]] = []
@@ -117,56 +121,74 @@ class Writer:
 
     def index_text(self, expr: sympy.Expr) -> str:
         """An index as text. Coordinates are defined when they are first needed."""
-        for reduced, flat in ((False, X), (True, R)):
+        for reduced, flat in ((False, "x"), (True, "r")):
             expr = self.flatten(expr, reduced, flat)
         coordinates = [s for s in expr.free_symbols if isinstance(s, Coordinate)]
         for coordinate in sorted(coordinates, key=lambda c: c.name):
             self.define_coordinate(coordinate)
-        for symbol in sorted(expr.free_symbols - {X, R} - set(coordinates), key=str):
-            if not isinstance(symbol, Chosen):
-                self.symbols[symbol.name] = None
-        return write(expr.xreplace({s: sympy.Symbol(f"{self.prefix}{s.number}") for s in expr.free_symbols if isinstance(s, Chosen)}))
+        names = {s: sympy.Symbol(f"{self.prefix}{s.number}") for s in expr.free_symbols if isinstance(s, Chosen)}
+        return self.size_text(expr.xreplace(names), set(names.values()) | self.prefixes | set(coordinates))
 
-    def loops(self, reduced: bool) -> list[tuple[sympy.Expr, sympy.Expr]]:
+    def loops(self, reduced: bool) -> Loops:
         """The coordinates of one kind of loop, with their sizes."""
         every = zip(self.space.coordinates, self.space.sizes, self.space.reduced, strict=True)
         return [(c, size) for c, size, is_reduced in every if is_reduced == reduced]
 
-    def flatten(self, expr: sympy.Expr, reduced: bool, flat: sympy.Symbol) -> sympy.Expr:
-        """The expression with `x` instead of coordinates where that leaves fewer of them: 30 * x0 + x1 is x."""
-        inside = {
-            part: part.func(*(self.flatten(argument, reduced, flat) for argument in part.args))
-            for part in expr.atoms(Quotient, Remainder)
-        }
-        expr = expr.xreplace(inside)
+    def flatten(self, expr: sympy.Expr, reduced: bool, flat: str) -> sympy.Expr:
+        """The expression with one number in place of several coordinates: 30 * x0 + x1 is x, and x0 is x // 30."""
+        parts = expr.atoms(Quotient, Remainder)
+        expr = expr.xreplace({p: p.func(*(self.flatten(argument, reduced, flat) for argument in p.args)) for p in parts})
         loops = self.loops(reduced)
-        present = [c for c, _ in loops if c in expr.free_symbols]
+        present = [number for number, (c, _) in enumerate(loops) if c in expr.free_symbols]
         if not present:
             return expr
-        innermost = present[-1]
-        whole = ravel([c for c, _ in loops], [size for _, size in loops])
-        multiple = sympy.expand(expr).coeff(innermost, 1) / whole.coeff(innermost, 1)
-        shorter = sympy.expand(expr + multiple * (flat - whole))
-        fewer = len(shorter.free_symbols & set(present)) < len(present)
-        return shorter if fewer and is_whole(multiple) else expr
+        outer = loops[: present[-1] + 1]
+        whole = ravel([c for c, _ in outer], [size for _, size in outer])
+        multiple = sympy.expand(expr).coeff(outer[-1][0], 1)
+        rest = sympy.expand(expr - multiple * whole)
+        if {c for c, _ in loops} & rest.free_symbols:
+            return expr
+        return rest + multiple * self.define_position(flat, present[-1], loops)
+
+    def define_position(self, flat: str, last: int, loops: Loops) -> sympy.Symbol:
+        """The position in the loops up to one, as a number: x, or x // 30."""
+        inner = numel([size for _, size in loops[last + 1 :]])
+        name = flat if inner == 1 else f"{flat}0_{last}"
+        if inner != 1:
+            self.define(name, f"{flat} // {bracket(self.size_text(inner))}")
+        symbol = sympy.Symbol(name, integer=True, nonnegative=True)
+        self.prefixes.add(symbol)
+        return symbol
 
     def define_coordinate(self, coordinate: Coordinate) -> None:
+        """A coordinate as part of the position: x // 30 % 20."""
         loops = self.loops(coordinate.reduced)
         number = [c for c, _ in loops].index(coordinate)
         flat = "r" if coordinate.reduced else "x"
-        below = ravel([sympy.Integer(0)] * len(loops[number + 1 :]) , [s for _, s in loops[number + 1 :]])
-        stride = sympy.expand(sympy.Mul(*(size for _, size in loops[number + 1 :]))) + below
-        outer = sympy.expand(sympy.Mul(*(size for _, size in loops[:number])))
-        text = flat if stride == 1 else f"{flat} // {self.size_text(stride)}"
-        if outer != 1:
-            text += f" % {self.size_text(coordinate.size)}"
-        self.define(coordinate.name, text)
+        inner, outer = (numel([s for _, s in part]) for part in (loops[number + 1 :], loops[:number]))
+        text = flat if inner == 1 else f"{flat} // {bracket(self.size_text(inner))}"
+        self.define(coordinate.name, text if outer == 1 else f"{text} % {bracket(self.size_text(coordinate.size))}")
 
-    def size_text(self, size: sympy.Expr) -> str:
-        for symbol in sorted(size.free_symbols, key=str):
-            self.symbols[symbol.name] = None
-        text = write(size)
-        return text if text.isidentifier() or text.isdigit() else f"({text})"
+    def size_text(self, size: sympy.Expr, local: Collection[sympy.Expr] = ()) -> str:
+        """An expression over sizes as text; symbols that are not local become arguments, other functions as well."""
+        size = self.with_numbers(size)
+        for symbol in sorted(size.free_symbols - set(local), key=str):
+            self.numbers.setdefault(symbol.name, symbol.name)
+        return write(size)
+
+    def with_numbers(self, expr: sympy.Expr) -> sympy.Expr:
+        """The expression with arguments in place of functions that kernels do not have, such as a maximum of sizes."""
+        if isinstance(expr, Application) and not isinstance(expr, Quotient | Remainder):
+            return self.number(expr)
+        return expr.func(*map(self.with_numbers, expr.args)) if expr.args else expr
+
+    def number(self, expr: sympy.Expr) -> sympy.Symbol:
+        """An argument whose value the program computes before the launch."""
+        text = write_for_host(expr)
+        known = {argument: name for name, argument in self.numbers.items()}
+        name = known.get(text, f"n{len(self.numbers)}")
+        self.numbers[name] = text
+        return sympy.Symbol(name, integer=True, nonnegative=True)
 
     # --- lines
 
@@ -215,6 +237,8 @@ class Writer:
             for number in line.operands:
                 self.name(number)
             return f"tl.cast({self.index_text(line.place)}, {spell(line.dtype)})"
+        if line.op == "number":
+            return f"tl.cast({self.number(line.place)}, {spell(line.dtype)})"
         if line.op == "cast":
             (source,) = line.operands
             if line.dtype == torch.bool:
@@ -259,16 +283,15 @@ def write_kernel(group: Group) -> Kernel:
     writer.put(f"x_inside = x < {writer.size_text(group.space.extent(False))}")
     for tensor in group.stored:
         writer.store(tensor)
-    extent = write(group.space.extent(False))
+    extent = write_for_host(group.space.extent(False))
     return finish(writer, f"(triton.cdiv({extent}, 1024),)", {"XBLOCK": "1024"})
 
 
 def finish(writer: Writer, grid: str, constants: dict[str, str]) -> Kernel:
     """The function around the lines."""
-    sizes = list(writer.symbols)
-    names = [*writer.pointers.values(), *sizes, *(f"{name}: tl.constexpr" for name in constants)]
+    names = [*writer.pointers.values(), *writer.numbers, *(f"{name}: tl.constexpr" for name in constants)]
     text = "\n".join([f"def NAME({', '.join(names)}):", *writer.text])
-    return Kernel("", text, list(writer.pointers), sizes, grid, constants)
+    return Kernel("", text, list(writer.pointers), list(writer.numbers.values()), grid, constants)
 
 
 class ReductionWriter(Writer):
@@ -288,7 +311,7 @@ class ReductionWriter(Writer):
                 self.store(tensor)
         else:
             self.write_loops()
-        extent = write(rows)
+        extent = write_for_host(rows)
         return finish(self, f"(triton.cdiv({extent}, {many}),)", {"XBLOCK": str(many), "RBLOCK": str(block)})
 
     def line_text(self, line: Line) -> str:
