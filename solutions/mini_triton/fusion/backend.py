@@ -6,7 +6,6 @@ without mutation (AOTAutograd). What this compiler gets is that graph, and what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -15,7 +14,6 @@ from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
 
 from mini_triton.fusion.program import Program, compile_graph
-from mini_triton.fusion.tensors import Called
 
 aten = torch.ops.aten
 
@@ -23,7 +21,19 @@ DECOMPOSED = (
     *(aten.native_layer_norm, aten.native_layer_norm_backward, aten.native_group_norm, aten.native_batch_norm),
     *(aten._native_batch_norm_legit_functional, aten._native_batch_norm_legit, aten.native_batch_norm_backward),
     *(aten._native_batch_norm_legit_no_training, aten._softmax, aten._log_softmax, aten.gelu, aten.gelu_backward),
-    *(aten.linalg_vector_norm, aten.addmm, aten.baddbmm, aten.var_mean, aten.mean, aten.std, aten.logsumexp, aten.tril, aten.triu, aten.elu, aten.hardtanh),
+    *(
+        aten.linalg_vector_norm,
+        aten.addmm,
+        aten.baddbmm,
+        aten.var_mean,
+        aten.mean,
+        aten.std,
+        aten.logsumexp,
+        aten.tril,
+        aten.triu,
+        aten.elu,
+        aten.hardtanh,
+    ),
     *(aten.leaky_relu, aten.sigmoid_backward, aten.native_dropout_backward, aten.t, aten.transpose, aten.unbind),
 )
 KEPT = (

@@ -7,14 +7,14 @@ Its lines are values, numbered in order; equal lines are one line. A *space* say
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import sympy
 import torch
 
-from mini_triton.fusion.indexing import Coordinate, Index, numel, ravel, unravel
+from mini_triton.fusion.indexing import Coordinate, Index, numel, ravel
 from mini_triton.fusion.operators import computed_in
 from mini_triton.fusion.tensors import Computed, Product, Reduction, Tensor
 
@@ -67,7 +67,7 @@ class Space:
 
 def space_of(tensor: Tensor) -> Space:
     """The loops that compute a tensor by itself, in the order of memory: a reduction's go over its source."""
-    # [task 12.3] 
+    # [task 12.3]
     source = tensor.source if isinstance(tensor, Reduction) else tensor
     reduced = tensor.axes if isinstance(tensor, Reduction) else ()
     order = source.order
@@ -85,6 +85,8 @@ def index_in(space: Space, tensor: Tensor) -> Index:
     """
     if isinstance(tensor, Reduction):
         index = index_in(space, tensor.source)
+        if sympy.expand(space.extent(reduced=True) - numel([tensor.source.shape[axis] for axis in tensor.axes])) != 0:
+            raise CannotFuse(f"the loops do not reduce as many elements as {tensor.name}")
         for axis, i in enumerate(index):
             if any(c.reduced != (axis in tensor.axes) for c in i.free_symbols if isinstance(c, Coordinate)):
                 raise CannotFuse(f"the loops do not reduce the same dimensions as {tensor.name}")

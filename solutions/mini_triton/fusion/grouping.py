@@ -10,7 +10,7 @@ Source: Kaufman et al. on XLA's fusion; `Scheduler.fuse_nodes` in PyTorch's `tor
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from mini_triton.fusion.body import Body, CannotFuse, Space, index_in, space_of
@@ -214,7 +214,9 @@ class Partition:
         """Pairs that have something to share: one reads what the other computes, or both read the same."""
         pairs = set()
         for tensor, readers in self.uses.readers.items():
-            involved = {self.home[reader] for reader in readers} | ({self.home[tensor]} if tensor in self.home else set())
+            involved = {self.home[reader] for reader in readers} | (
+                {self.home[tensor]} if tensor in self.home else set()
+            )
             pairs |= {frozenset(pair) for pair in itertools.combinations(involved, 2)}
         return pairs
 

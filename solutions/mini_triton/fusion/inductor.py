@@ -32,9 +32,7 @@ class AdoptedKernel(AdoptedSource, JITFunction):
 class InductorKernel:
     """A kernel of Inductor's: the generated program calls `run` with tensors and sizes."""
 
-    def __init__(
-        self, function: Any, configs: list[Any], facts: Mapping[str, Any], meta: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, function: Any, configs: list[Any], facts: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
         self.function = AdoptedKernel(function.fn)
         self.configs, self.facts, self.meta = configs, facts, meta
         self.function.parameters = [

@@ -8,7 +8,6 @@ Source: PyTorch's `torch/_inductor/lowering.py`.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -185,7 +184,9 @@ def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
     return elementwise(node, operands, at)
 
 
-def lower_from_table(node: Node, *operands: Any, alpha: Any = 1, rounding_mode: str | None = None, **_: Any) -> Computed:
+def lower_from_table(
+    node: Node, *operands: Any, alpha: Any = 1, rounding_mode: str | None = None, **_: Any
+) -> Computed:
     name = name_of(node)
     if alpha != 1:
         at_first, x, y = name, *operands
@@ -223,7 +224,17 @@ def combined(node: Node, operands: Sequence[Any], formula: Callable[..., Any]) -
 @lowers("pow")
 def lower_pow(node: Node, x: Any, y: Any) -> Computed:
     if isinstance(y, int | float) and y in (2, 3, 4):
-        return combined(node, [x], lambda a, c: c("mul", a, a) if y == 2 else c("mul", c("mul", a, a), a if y == 3 else c("mul", a, c("mul", a, 1)) ) if y == 3 else c("mul", c("mul", a, a), c("mul", a, a)))
+        return combined(
+            node,
+            [x],
+            lambda a, c: (
+                c("mul", a, a)
+                if y == 2
+                else c("mul", c("mul", a, a), a if y == 3 else c("mul", a, c("mul", a, 1)))
+                if y == 3
+                else c("mul", c("mul", a, a), c("mul", a, a))
+            ),
+        )
     if isinstance(y, float) and y == 0.5:
         return combined(node, [x], lambda a, c: c("sqrt", a))
     if not node.meta["val"].dtype.is_floating_point:
@@ -249,7 +260,11 @@ def lower_where(node: Node, condition: Tensor, x: Any, y: Any) -> Computed:
     dtype = promote(Kind.SAME, [x, y])
 
     def at(body: Body, index: Index) -> Value:
-        values = operand(body, condition, index, torch.bool), operand(body, x, index, dtype), operand(body, y, index, dtype)
+        values = (
+            operand(body, condition, index, torch.bool),
+            operand(body, x, index, dtype),
+            operand(body, y, index, dtype),
+        )
         return body.cast(body.apply("where", values, dtype), computed_in(node.meta["val"].dtype))
 
     return elementwise(node, [condition, x, y], at)
@@ -314,7 +329,9 @@ def lower_arange(node: Node, *arguments: Any, start: Any = 0, step: Any = 1, **_
         raise Unsupported("a range of floats")
     dtype = computed_in(node.meta["val"].dtype)
     start, step = sympify(start), sympify(step)
-    return elementwise(node, [], lambda body, index: body.cast(body.index(start + step * index[0]), dtype), is_free=True)
+    return elementwise(
+        node, [], lambda body, index: body.cast(body.index(start + step * index[0]), dtype), is_free=True
+    )
 
 
 # --- views
@@ -519,9 +536,7 @@ def lower_slice_scatter(
             rest = body.index(remainder(i - first, sympify(step)))
             conditions.append(body.apply("eq", [rest, body.index(ZERO)], torch.bool))
         inside = (*index[:axis], divide(i - first, sympify(step)) if step != 1 else i - first, *index[axis + 1 :])
-        return where_all(
-            body, conditions, lambda: operand(body, piece, inside, dtype), lambda: body.value(x, index)
-        )
+        return where_all(body, conditions, lambda: operand(body, piece, inside, dtype), lambda: body.value(x, index))
 
     return elementwise(node, [x, piece], at)
 

@@ -7,7 +7,6 @@ nothing is copied. What is computed of the product's elements is computed before
 from __future__ import annotations
 
 import sympy
-import torch
 
 from mini_triton.fusion.body import Body, Line, Space
 from mini_triton.fusion.grouping import Group

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import linecache
-import math
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -54,7 +52,7 @@ class Program:
 
 def materialize(tensor: Tensor) -> Tensor:
     """Have a tensor in memory. Returns the one that is stored: itself, or what it is a view of."""
-    # [task 12.5] 
+    # [task 12.5]
     while isinstance(tensor, View) and tensor.is_free and tensor.shares_memory:
         tensor = tensor.inputs[0]
     if isinstance(tensor, Computed):
@@ -184,10 +182,14 @@ class ProgramWriter:
         # [task 12.5]
         name = self.names[tensor] = identifier(tensor.name)
         if buffers := self.free.get(self.kind_of(tensor)):
-            self.steps.append(f"{name} = torch.as_strided({buffers.pop()}, {shape_text(tensor.shape)}, {shape_text(tensor.strides)})")
+            self.steps.append(
+                f"{name} = torch.as_strided({buffers.pop()}, {shape_text(tensor.shape)}, {shape_text(tensor.strides)})"
+            )
         else:
             shape, strides = shape_text(tensor.shape), shape_text(tensor.strides)
-            self.steps.append(f'{name} = torch.empty_strided({shape}, {strides}, dtype={tensor.dtype}, device="{tensor.device}")')
+            self.steps.append(
+                f'{name} = torch.empty_strided({shape}, {strides}, dtype={tensor.dtype}, device="{tensor.device}")'
+            )
         return name
         # [end]
 
@@ -278,7 +280,9 @@ def identifier(name: str) -> str:
 
 def name_for(group: Group) -> str:
     """A name that tells what a kernel computes: fused_mul_softmax."""
-    operators = dict.fromkeys(re.sub(r"(_\d+)+$", "", identifier(tensor.name)).removesuffix("_rows") for tensor in group.members)
+    operators = dict.fromkeys(
+        re.sub(r"(_\d+)+$", "", identifier(tensor.name)).removesuffix("_rows") for tensor in group.members
+    )
     return "_".join(["fused", *list(operators)[:5]])
 
 

@@ -14,11 +14,11 @@ import sympy
 import torch
 from sympy.core.function import Application
 
-from mini_triton.fusion.body import Body, Chosen, Line, Space, index_in
+from mini_triton.fusion.body import Chosen, Line, index_in
 from mini_triton.fusion.grouping import Group
 from mini_triton.fusion.indexing import Coordinate, Quotient, Remainder, bracket, numel, ravel, write, write_for_host
-from mini_triton.fusion.operators import OPERATORS, apply
-from mini_triton.fusion.tensors import Stored, Tensor
+from mini_triton.fusion.operators import apply
+from mini_triton.fusion.tensors import Tensor
 
 LARGEST_ROW = 2048
 """A row that is longer is read in a loop."""
@@ -137,7 +137,9 @@ class Writer:
     def flatten(self, expr: sympy.Expr, reduced: bool, flat: str) -> sympy.Expr:
         """The expression with one number in place of several coordinates: 30 * x0 + x1 is x, and x0 is x // 30."""
         parts = expr.atoms(Quotient, Remainder)
-        expr = expr.xreplace({p: p.func(*(self.flatten(argument, reduced, flat) for argument in p.args)) for p in parts})
+        expr = expr.xreplace(
+            {p: p.func(*(self.flatten(argument, reduced, flat) for argument in p.args)) for p in parts}
+        )
         loops = self.loops(reduced)
         present = [number for number, (c, _) in enumerate(loops) if c in expr.free_symbols]
         if not present:
@@ -224,7 +226,10 @@ class Writer:
             assert isinstance(tensor, Tensor)
             for number in line.operands:
                 self.name(number)
-            place, mask = self.index_text(line.place), self.mask(self.axes_of(line), line.condition)
+            axes = self.axes_of(line)
+            place, mask = self.index_text(line.place), self.mask(axes, line.condition)
+            for axis in sorted(axes - self.axes_of(line._replace(condition=None))):  # as many addresses as conditions
+                place += f" + 0 * {axis}"
             text = f"tl.load({address(self.pointer(tensor), place)}{mask})"
             if tensor.dtype == torch.bool:
                 return f"{text}.to(tl.int1)"
@@ -266,7 +271,6 @@ class Writer:
         axes, text = self.spread(axes, text)
         self.put(f"tl.store({address(self.pointer(tensor), text)}, {name}{self.mask(axes)})")
         # [end]
-
 
     def spread(self, axes: frozenset[str], place: str) -> tuple[frozenset[str], str]:
         """The axes and the place of a store: of one element as well, it is a block that is stored. (Given.)"""
@@ -349,9 +353,7 @@ class ReductionWriter(Writer):
         needed = self.needed_numbers()
         last = max([*(self.levels[number] for number in results & needed), *(level + 1 for level in stores)])
         for level in range(last):
-            self.write_loop(
-                [n for n in sorted(results & needed) if self.levels[n] == level + 1], stores.get(level, [])
-            )
+            self.write_loop([n for n in sorted(results & needed) if self.levels[n] == level + 1], stores.get(level, []))
         for tensor in after:
             self.store(tensor)
         # [end]

@@ -41,7 +41,13 @@ def replaced(make_kernel: MakeKernel) -> Iterator[None]:
         return getattr(PyCodeCache.load(source), name)
 
     def cached_autotune(
-        size_hints: Any, configs: list[Any], triton_meta: Any, heuristic_type: Any, *_: Any, inductor_meta: Any = None, **__: Any
+        size_hints: Any,
+        configs: list[Any],
+        triton_meta: Any,
+        heuristic_type: Any,
+        *_: Any,
+        inductor_meta: Any = None,
+        **__: Any,
     ) -> Any:
         return lambda function: make_kernel(function, configs, triton_meta, inductor_meta or {})
 
