@@ -9,11 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from functorch.compile import min_cut_rematerialization_partition
 from torch._decomp import core_aten_decompositions, get_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch.fx import GraphModule
+from torch.utils._pytree import tree_leaves
 
 from mini_triton.fusion.program import Program, compile_graph
+from mini_triton.fusion.report import describe
 
 aten = torch.ops.aten
 
@@ -51,18 +54,21 @@ def decompositions() -> dict[Any, Any]:
 
 
 programs: list[Program] = []
-"""The programs that were compiled in this process."""
+"""The programs that were compiled in this process: of one model, first the forward pass, then the backward pass."""
 
 
 def compile_fx(graph: GraphModule, inputs: Any) -> Any:
+    """The function for a graph: what AOTAutograd asks a compiler for."""
     program = compile_graph(graph.graph)
     programs.append(program)
     return program.run
 
 
 def mini_triton(graph: GraphModule, inputs: Any, **_: Any) -> Any:
-    from functorch.compile import min_cut_rematerialization_partition
-
+    """The function for what Dynamo traced, with its backward pass. `torch.compile` calls this."""
+    # [task 12.1] `aot_autograd` makes a compiler of graphs with a backward pass from `compile_fx`, which compiles one
+    # pass. It takes the `decompositions`. `min_cut_rematerialization_partition` decides what the backward pass computes
+    # again; arguments of a model that is not trained may be overwritten (`keep_inference_input_mutations`).
     compiler = aot_autograd(
         fw_compiler=compile_fx,
         bw_compiler=compile_fx,
@@ -71,3 +77,18 @@ def mini_triton(graph: GraphModule, inputs: Any, **_: Any) -> Any:
         keep_inference_input_mutations=True,
     )
     return compiler(graph, inputs)
+    # [end]
+
+
+def explain(model: Any, *inputs: Any) -> str:
+    """What becomes of a model: its kernels with what they compute, and what PyTorch computes, with the reasons.
+
+    If an input or a parameter requires a gradient, the backward pass is compiled as well.
+    """
+    torch._dynamo.reset()
+    before = len(programs)
+    results = torch.compile(model, backend=mini_triton)(*inputs)
+    differentiable = [x for x in tree_leaves(results) if isinstance(x, torch.Tensor) and x.requires_grad]
+    if differentiable:
+        torch.autograd.backward(differentiable, [torch.ones_like(x) for x in differentiable])
+    return "\n\n".join(describe(program) for program in programs[before:])

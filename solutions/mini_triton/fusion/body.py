@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import sympy
 import torch
@@ -83,14 +83,20 @@ def index_in(space: Space, tensor: Tensor) -> Index:
     reduced; they follow each other in the order of memory. A reduction has the index of its source with 0 along what
     it reduces: the loops must reduce that and nothing else. Raises `CannotFuse` if the loops do not fit.
     """
-    if isinstance(tensor, Reduction):
-        index = index_in(space, tensor.source)
-        if sympy.expand(space.extent(reduced=True) - numel([tensor.source.shape[axis] for axis in tensor.axes])) != 0:
-            raise CannotFuse(f"the loops do not reduce as many elements as {tensor.name}")
-        for axis, i in enumerate(index):
-            if any(c.reduced != (axis in tensor.axes) for c in i.free_symbols if isinstance(c, Coordinate)):
-                raise CannotFuse(f"the loops do not reduce the same dimensions as {tensor.name}")
-        return tuple(sympy.Integer(0) if axis in tensor.axes else i for axis, i in enumerate(index))
+    if not isinstance(tensor, Reduction):
+        return elements_in(space, tensor)
+    index = elements_in(space, tensor.source)
+    if sympy.expand(space.extent(reduced=True) - numel([tensor.source.shape[axis] for axis in tensor.axes])) != 0:
+        raise CannotFuse(f"the loops do not reduce as many elements as {tensor.name}")
+    for axis, i in enumerate(index):
+        if any(c.reduced != (axis in tensor.axes) for c in i.free_symbols if isinstance(c, Coordinate)):
+            raise CannotFuse(f"the loops do not reduce the same dimensions as {tensor.name}")
+    return tuple(sympy.Integer(0) if axis in tensor.axes else i for axis, i in enumerate(index))
+
+
+@functools.cache
+def elements_in(space: Space, tensor: Tensor) -> Index:
+    """The element of a tensor at each step, one after the other in the order of memory. (Given.)"""
     coordinates = space.coordinates
     if sympy.expand(tensor.numel - numel(space.sizes)) == 0:
         return tensor.index_at(ravel(coordinates, space.sizes))
@@ -106,8 +112,8 @@ class Line(NamedTuple):
     op: str  # an operator's name, or load, constant, index, cast, reduce, select
     operands: tuple[int, ...]
     dtype: torch.dtype
-    detail: object = None  # of a load the tensor, of a constant the number, of a reduction the kind
-    place: sympy.Expr | None = None
+    detail: Any = None  # of a load the tensor, of a constant the number, of a reduction the kind
+    place: Any = None  # an expression
     condition: int | None = None
 
 
@@ -209,9 +215,9 @@ class Body:
             return self.load(tensor, tensor.offset(index))
         if isinstance(tensor, Reduction) and index == index_in(self.space, tensor):
             condition, self.condition = self.condition, None  # a row is reduced whole
-            source = self.value(tensor.source, index_in(self.space, tensor.source))
+            source = self.value(tensor.source, elements_in(self.space, tensor.source))
             self.condition = condition
-            place = tensor.place_in_row(index_in(self.space, tensor.source))
+            place = tensor.place_in_row(elements_in(self.space, tensor.source))
             return self.add(Line("reduce", (source.number,), computed_in(tensor.dtype), tensor.kind, place))
         if isinstance(tensor, Product) and index == index_in(self.space, tensor):
             return self.add(Line("product", (), torch.float32, tensor))

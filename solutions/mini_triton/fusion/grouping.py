@@ -26,8 +26,8 @@ class Group:
     """Tensors that one kernel computes, in the order of the graph; or one that PyTorch computes."""
 
     members: list[Tensor]
-    space: Space | None = None
-    body: Body | None = None
+    space: Space
+    body: Body
     stored: list[Tensor] = field(default_factory=list)  # the members that are needed elsewhere
     bytes: int = 0
 
@@ -73,12 +73,13 @@ def find_uses(outputs: Iterable[Tensor]) -> Uses:
     for output in outputs:
         visit(output)
     for tensor in overwriting:  # what reads the old values goes first
+        assert tensor.into is not None
         uses.sources[tensor] += [reader for reader in uses.readers.get(tensor.into, ()) if reader is not tensor]
     return uses
 
 
 def recompute_cheap(uses: Uses) -> None:
-    """Make free what is read with fewer bytes from its sources than from memory: a mask made of indices, a widened copy.
+    """Make free what costs fewer bytes to compute again than to load: a mask made of indices, a widened copy.
 
     Outputs are stored in any case, and so are operands of products and calls, which read them more than once or whole.
     """
@@ -97,7 +98,8 @@ def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
     """The kernel that computes these tensors. Raises `CannotFuse` if no loops do."""
     chosen = sorted(members, key=uses.order.index)
     if isinstance(chosen[0], Called):
-        return Group(chosen, stored=chosen)
+        nothing = Space((), ())
+        return Group(chosen, nothing, Body(nothing, set()), stored=chosen)
     if len(chosen) > MOST_TENSORS or len({tensor.device for tensor in chosen}) > 1:
         raise CannotFuse("too many tensors")
     if sum(isinstance(tensor, Product) for tensor in chosen) > 1:
@@ -138,7 +140,6 @@ def measure(group: Group, uses: Uses) -> Group:
     # Each `load` of the body moves the elements of its tensor, or fewer if the loops have fewer steps. `hint` makes a
     # number of a symbolic size.
     body, members = group.body, set(group.members)
-    assert body is not None and group.space is not None
     group.stored = [tensor for tensor in group.members if is_stored(tensor, members, uses)]
     for tensor in group.stored:
         body.value(tensor, index_in(group.space, tensor))
@@ -185,7 +186,7 @@ class Partition:
         return found - {group}
 
     def would_cycle(self, a: Group, b: Group) -> bool:
-        """Whether one of the two needs the other by way of a third group: as one kernel they would wait for themselves."""
+        """Whether one of the two needs the other by way of a third: as one kernel they would wait for themselves."""
         # [task 12.3] Walk from the sources of both towards theirs.
         pending = [group for group in (self.sources(a) | self.sources(b)) if group not in (a, b)]
         seen = set(pending)
@@ -222,7 +223,8 @@ class Partition:
 
     def fuse(self) -> None:
         """Merge the pair that saves most, until no pair saves anything."""
-        # [task 12.3] `neighbours` has the pairs to look at, `merged` the result, if it pays. Its members get it as `home`.
+        # [task 12.3] `neighbours` has the pairs to look at, `merged` the result, if it pays. Its members get it as
+        # `home`.
         while True:
             best: tuple[int, Group] | None = None
             for a, b in map(tuple, self.neighbours()):

@@ -1,8 +1,8 @@
 """Index expressions: which element of a tensor a step of a loop reads.
 
-An index is arithmetic over *coordinates*: `30 * i0 + i1` with `0 <= i0 < 20` and `0 <= i1 < 30`. A view changes the index
-and moves no data: a transposition swaps coordinates, a reshape makes one number of them and takes it apart again.
-Two indices mean the same element only if they look the same, so quotients and remainders are simplified when they are
+An index is arithmetic over *coordinates*: `30 * i0 + i1` with `0 <= i0 < 20` and `0 <= i1 < 30`. A view changes the
+index and moves no data: a transposition swaps coordinates, a reshape makes one number of them and takes it apart again.
+Two indices are known to be equal only if they look the same, so quotients and remainders are simplified when they are
 made. Sizes may be symbols (`s0`): then a graph serves every size.
 """
 
@@ -16,8 +16,8 @@ from typing import Any
 import sympy
 from torch.utils._sympy.printers import PythonPrinter
 
-Size = int | sympy.Expr
-Index = tuple[sympy.Expr, ...]
+Size = Any
+Index = tuple[Any, ...]
 
 
 class Coordinate(sympy.Symbol):
@@ -134,7 +134,22 @@ def strides_of(shape: Sequence[Size]) -> list[sympy.Expr]:
 
 def ravel(index: Sequence[sympy.Expr], shape: Sequence[Size]) -> sympy.Expr:
     """An index as one number: the position in row-major order."""
-    return sympy.expand(sympy.Add(*(i * stride for i, stride in zip(index, strides_of(shape), strict=True))))
+    return join(sympy.Add(*(i * stride for i, stride in zip(index, strides_of(shape), strict=True))))
+
+
+def join(expr: sympy.Expr) -> sympy.Expr:
+    """The expression with quotients and remainders put together: 30 * (p // 30) + p % 30 is p. (Given.)"""
+    expr = sympy.expand(expr)
+    for rest in expr.atoms(Remainder):
+        number, by = rest.args
+        quotients = [Quotient(number, by)]
+        if isinstance(number, Quotient):
+            quotients.append(Quotient(number.args[0], sympy.expand(number.args[1] * by)))
+        factor = expr.coeff(rest)
+        for quotient in quotients:
+            if factor != 0 and sympy.expand(expr.coeff(quotient) - factor * by) == 0:
+                return join(expr + factor * (number - rest - by * quotient))
+    return expr
 
 
 def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:

@@ -35,10 +35,10 @@ class InductorKernel:
     def __init__(self, function: Any, configs: list[Any], facts: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
         self.function = AdoptedKernel(function.fn)
         self.configs, self.facts, self.meta = configs, facts, meta
-        self.function.parameters = [
-            dataclasses.replace(parameter, type=type) if (type := self.scalar_type(parameter.name)) else parameter
+        self.function.parameters = tuple(
+            dataclasses.replace(parameter, type=self.scalar_type(parameter.name) or parameter.type)
             for parameter in self.function.parameters
-        ]
+        )
         self.chosen: Any = configs[0] if len(configs) == 1 else None
         kernels.append(self)
 

@@ -8,6 +8,7 @@ Source: PyTorch's `torch/_inductor/lowering.py`.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,7 +19,7 @@ from torch.fx import Graph, Node
 
 from mini_triton.fusion.body import Body, Value, chosen
 from mini_triton.fusion.indexing import Index, bounds, divide, numel, ravel, remainder, strides_of, sympify, unravel
-from mini_triton.fusion.operators import OPERATORS, Kind, computed_in, promote
+from mini_triton.fusion.operators import OPERATORS, Kind, computed_in, identity, promote
 from mini_triton.fusion.tensors import (
     Called,
     Computed,
@@ -28,11 +29,13 @@ from mini_triton.fusion.tensors import (
     Tensor,
     View,
     broadcast_index,
+    hint,
     sizes_of,
     strides_in,
 )
 
-Lowered = Tensor | Sequence["Tensor"] | sympy.Expr | None
+Lowered = Any
+"""What a node is: a tensor, several, a symbolic size, or None."""
 ZERO = sympy.Integer(0)
 
 
@@ -223,17 +226,9 @@ def combined(node: Node, operands: Sequence[Any], formula: Callable[..., Any]) -
 
 @lowers("pow")
 def lower_pow(node: Node, x: Any, y: Any) -> Computed:
-    if isinstance(y, int | float) and y in (2, 3, 4):
+    if y in (2, 3, 4):
         return combined(
-            node,
-            [x],
-            lambda a, c: (
-                c("mul", a, a)
-                if y == 2
-                else c("mul", c("mul", a, a), a if y == 3 else c("mul", a, c("mul", a, 1)))
-                if y == 3
-                else c("mul", c("mul", a, a), c("mul", a, a))
-            ),
+            node, [x], lambda a, apply: functools.reduce(lambda p, _: apply("mul", p, a), range(int(y) - 1), a)
         )
     if isinstance(y, float) and y == 0.5:
         return combined(node, [x], lambda a, c: c("sqrt", a))
@@ -289,8 +284,9 @@ def lower_constant(node: Node, x: Tensor) -> View:
 
 
 @lowers("clone", "contiguous")
-def lower_clone(node: Node, x: Tensor, **_: Any) -> Computed:
-    return elementwise(node, [x], lambda body, index: body.value(x, index))
+def lower_clone(node: Node, x: Tensor, **_: Any) -> View:
+    """A copy is the same elements in other memory: it is made only for those who need that memory."""
+    return view(node, x, lambda index: index, shares_memory=False)
 
 
 @lowers("copy")
@@ -602,7 +598,7 @@ def lower_index_select(node: Node, x: Tensor, axis: int, indices: Tensor) -> Com
 
 
 @lowers("index")
-def lower_index(node: Node, x: Tensor, indices: Sequence[Tensor | None]) -> Computed:
+def lower_index(node: Node, x: Tensor, indices: Sequence[Any]) -> Computed:
     given = [axis for axis, i in enumerate(indices) if i is not None]
     if any(indices[axis].dtype == torch.bool for axis in given):
         raise Unsupported("an index of bools")
@@ -663,7 +659,62 @@ def reduce(node: Node, kind: str, x: Tensor, axes: Any, dtype: torch.dtype, part
     source = converted(x, common, node.name)
     shape = tuple(sympy.Integer(1) if axis in places else size for axis, size in enumerate(x.shape))
     name = f"{node.name}{part}_rows"
+    if pieces := number_of_pieces(source, places, kind):
+        source, axis = split(source, places, kind, pieces, f"{name}_pieces")
+        whole = Reduction(name, dtype, one_at(source.shape, axis), (), x.device, (source,), kind, (axis,))
+        whole.strides = tuple(strides_of(whole.shape))
+        at = lambda body, index: body.value(whole, unravel(ravel(index, shape), whole.shape))  # noqa: E731
+        return View(f"{name}_whole", dtype, shape, tuple(strides_of(shape)), x.device, (whole,), at, True)
     return Reduction(name, dtype, shape, tuple(strides_of(shape)), x.device, (source,), kind, places)
+
+
+def one_at(shape: tuple[sympy.Expr, ...], axis: int) -> tuple[sympy.Expr, ...]:
+    return (*shape[:axis], sympy.Integer(1), *shape[axis + 1 :])
+
+
+LONG, FEW, MANY = 2**14, 256, 512
+"""Rows so long are split if there are so few programs: then there are about so many."""
+
+
+def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
+    """In how many pieces rows are reduced, so that a GPU is busy; 0 if they stay whole. (Given.)"""
+    length = hint(numel([source.shape[axis] for axis in axes]))
+    rows = hint(numel([size for axis, size in enumerate(source.shape) if axis not in axes]))
+    programs = rows if source.order[-1] in axes else -(-rows // 32)
+    if kind.startswith("arg") or length < LONG or programs >= FEW:
+        return 0
+    most = min(MANY // programs, length // 1024)
+    return next((pieces for pieces in range(most, most // 2, -1) if length % pieces == 0), most)
+
+
+def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: str) -> tuple[Reduction, int]:
+    """The rows of a tensor, reduced piece by piece. What is left to reduce is the dimension of the pieces."""
+    kept = [axis for axis in range(len(source.shape)) if axis not in axes]
+    inner = [axis for axis in source.order if axis in axes]  # in the order of memory
+    sizes = [source.shape[axis] for axis in inner]
+    length = (
+        sympy.ceiling(numel(sizes) / pieces) if numel(sizes).is_number else divide(numel(sizes) + pieces - 1, pieces)
+    )
+    is_inner = source.order[-1] in axes
+    first = len(kept) if is_inner else 0  # the dimension of the pieces; that of a piece's elements is the next
+    outer = tuple(source.shape[axis] for axis in kept)
+    shape = (*outer[:first], sympy.Integer(pieces), length, *outer[first:])
+    dtype = computed_in(source.dtype)
+
+    def at(body: Body, index: Index) -> Value:
+        place = sympy.expand(index[first] * length + index[first + 1])
+        found = dict(zip(inner, unravel(place, sizes), strict=True))
+        found |= dict(zip(kept, (*index[:first], *index[first + 2 :]), strict=True))
+        conditions = inside_of(body, place, ZERO, numel(sizes))
+        element = tuple(found[axis] for axis in range(len(source.shape)))
+        neutral = identity(kind, dtype)
+        return where_all(body, conditions, lambda: body.value(source, element), lambda: body.constant(neutral, dtype))
+
+    strides = tuple(strides_of(shape))
+    rows = Computed(f"{name}_split", source.dtype, shape, strides, source.device, (source,), at=at, is_free=True)
+    result = one_at(shape, first + 1)
+    strides = tuple(strides_of(result))
+    return Reduction(name, source.dtype, result, strides, source.device, (rows,), kind, (first + 1,)), first
 
 
 def converted(x: Tensor, dtype: torch.dtype, name: str) -> Tensor:

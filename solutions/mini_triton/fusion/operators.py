@@ -50,8 +50,10 @@ def _bool(text: str) -> Operator:
     return Operator(text, Kind.BOOL)
 
 
-_FLOATS = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erfc", "expm1", "log10", "log1p")
-_FLOATS += ("sinh", "tan", "tanh", "lgamma", "erfinv")
+_FLOATS = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "erfc", "erfinv", "expm1", "lgamma", "log10", "log1p"),
+    *("sinh", "tan", "tanh"),
+)
 
 OPERATORS: dict[str, Operator] = {
     "add": _same("{0} + {1}", bools="{0} | {1}"),
@@ -153,3 +155,27 @@ def apply(name: str, dtype: torch.dtype, operands: list[str]) -> str:
     elif not dtype.is_floating_point and operator.integers is not None:
         text = operator.integers
     return text.format(*operands)
+
+
+IDENTITIES = {
+    "sum": 0,
+    "prod": 1,
+    "any": 0,
+    "all": 1,
+    "max": "least",
+    "min": "most",
+    "argmax": "least",
+    "argmin": "most",
+}
+
+
+def identity(kind: str, dtype: torch.dtype) -> float:
+    """What changes no result of a reduction: 0 for a sum, the least value of the dtype for a maximum."""
+    value = IDENTITIES[kind]
+    if isinstance(value, int):
+        return bool(value) if dtype == torch.bool else float(value) if dtype.is_floating_point else value
+    if dtype.is_floating_point:
+        return float("-inf") if value == "least" else float("inf")
+    if dtype == torch.bool:
+        return value == "most"
+    return torch.iinfo(dtype).min if value == "least" else torch.iinfo(dtype).max

@@ -79,7 +79,8 @@ class ProductWriter(Writer):
         self.indent -= 1
         for tensor in self.group.stored:
             self.store(tensor)
-        grid = f"(triton.cdiv({write_for_host(m)}, {tiles['BLOCK_M']}) * triton.cdiv({write_for_host(n)}, {tiles['BLOCK_N']}),"
+        high, wide = (f"triton.cdiv({write_for_host(size)}, {tiles[f'BLOCK_{x}']})" for size, x in ((m, "M"), (n, "N")))
+        grid = f"({high} * {wide},"
         grid += f" {write_for_host(batch[0])})" if batch else ")"
         return finish(self, grid, {name: str(size) for name, size in tiles.items()})
 

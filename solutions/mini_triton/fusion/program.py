@@ -10,7 +10,7 @@ import hashlib
 import importlib.util
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 import sympy
 import torch
 from torch.fx import Graph, Node
-from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from mini_triton.fusion.grouping import Group, Partition, find_uses, recompute_cheap
 from mini_triton.fusion.indexing import write_for_host
@@ -46,8 +46,18 @@ class Program:
 
     source: str
     run: Callable[[list[Any]], Any]
-    groups: list[Group]
-    kernels: list[Kernel]
+    partition: Partition
+    groups: list[Group]  # in the order in which they run
+    kernels: list[Kernel]  # of the groups that are kernels
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that all kernels move."""
+        return sum(group.bytes for group in self.groups)
+
+    def sources(self, group: Group) -> set[Group]:
+        """The groups whose results a group reads."""
+        return self.partition.sources(group)
 
 
 def materialize(tensor: Tensor) -> Tensor:
@@ -66,30 +76,22 @@ def compile_graph(graph: Graph) -> Program:
     lowered = lower_graph(graph)
     (output,) = (node for node in graph.nodes if node.op == "output")
     results, structure = tree_flatten(torch.fx.map_arg(output.args[0], lambda node: lowered[node]))
-    effects = [x for x in lowered.values() if getattr(x, "into", None) is not None]
-    effects += [x for node, x in lowered.items() if isinstance(x, Called) and is_effect(node)]
-    roots = [materialize(x) for x in [*results, *effects] if isinstance(x, Tensor)]
-    for value in lowered.values():
-        for x in value if isinstance(value, list) else [value]:
-            if isinstance(x, Called):
-                for source in x.inputs:
-                    materialize(source)
-    called_roots(lowered)
-    roots = list(dict.fromkeys(roots))
+    needed = [*results, *effects_in(lowered)]
+    for tensor in (x for x in tree_leaves(list(lowered.values())) if isinstance(x, Called)):
+        tensor.inputs = tuple(dict.fromkeys(map(materialize, tensor.inputs)))  # a call reads whole tensors
+    roots = list(dict.fromkeys(materialize(x) for x in needed if isinstance(x, Tensor)))
     recompute_cheap(find_uses(roots))
-    uses = find_uses(roots)
-    partition = Partition(uses)
+    partition = Partition(find_uses(roots))
     partition.fuse()
-    writer = ProgramWriter(graph, lowered, partition)
-    return writer.write(results, structure)
+    return ProgramWriter(graph, lowered, partition).write(results, structure)
 
 
-def called_roots(lowered: dict[Node, Lowered]) -> None:
-    """A call reads whole tensors: its inputs are those that are stored."""
-    for value in lowered.values():
-        for x in value if isinstance(value, list) else [value]:
-            if isinstance(x, Called):
-                x.inputs = tuple(dict.fromkeys(materialize(source) for source in x.inputs))
+def effects_in(lowered: dict[Node, Lowered]) -> Iterator[Tensor]:
+    """What must happen even if nobody needs its result: an argument overwritten, an operator without a result."""
+    for node, value in lowered.items():
+        for x in tree_leaves(value):
+            if isinstance(x, Computed) and x.into is not None or isinstance(x, Called) and is_effect(node):
+                yield x
 
 
 def is_effect(node: Node) -> bool:
@@ -130,7 +132,7 @@ class ProgramWriter:
             return tree_unflatten(run(args), structure)
 
         boxed._boxed_call = True  # type: ignore[attr-defined]
-        return Program(source, boxed, self.groups, self.used)
+        return Program(source, boxed, self.partition, self.groups, self.used)
 
     def bind_arguments(self) -> None:
         """Names for the arguments, and for the symbols in their sizes."""

@@ -17,16 +17,15 @@ from sympy.core.function import Application
 from mini_triton.fusion.body import Chosen, Line, index_in
 from mini_triton.fusion.grouping import Group
 from mini_triton.fusion.indexing import Coordinate, Quotient, Remainder, bracket, numel, ravel, write, write_for_host
-from mini_triton.fusion.operators import apply
+from mini_triton.fusion.operators import apply, identity
 from mini_triton.fusion.tensors import Tensor
 
-LARGEST_ROW = 2048
-"""A row that is longer is read in a loop."""
+LARGEST_ROW, LARGEST_COLUMN = 2048, 128
+"""What is longer is read in a loop. The elements of a column are not contiguous: a block has parts of many columns."""
 
 Loops = list[tuple[sympy.Expr, sympy.Expr]]
 """Coordinates with their sizes."""
 
-IDENTITIES = {"sum": 0, "prod": 1, "any": 0, "all": 1, "max": "-inf", "min": "inf", "argmax": "-inf", "argmin": "inf"}
 COMBINED = {
     "sum": "{0} + {1}",
     "prod": "{0} * {1}",
@@ -67,7 +66,6 @@ class Writer:
     """Writes the lines of a group."""
 
     def __init__(self, group: Group) -> None:
-        assert group.body is not None and group.space is not None
         self.group, self.body, self.space = group, group.body, group.space
         self.pointers: dict[Tensor, str] = {}
         self.numbers: dict[str, str] = {}  # arguments that are numbers: their names, and what the program passes
@@ -200,8 +198,7 @@ class Writer:
             return write(line.place)
         if line.op != "constant" or line.dtype not in (torch.float32, torch.int32, torch.int64, torch.bool):
             return None
-        text = line.detail[1]
-        return f'float("{text}")' if text.lstrip("-") in ("inf", "nan") else text
+        return constant_text(line)
 
     def operand(self, number: int, others: tuple[int, ...] = ()) -> str:
         """A value as an operand: a name, or a literal if another operand decides on the dtype."""
@@ -235,9 +232,7 @@ class Writer:
                 return f"{text}.to(tl.int1)"
             return text if tensor.dtype == line.dtype else f"{text}.to({spell(line.dtype)})"
         if line.op == "constant":
-            text = line.detail[1]
-            value = f'float("{text}")' if text.lstrip("-") in ("inf", "nan") else text
-            return f"tl.full((), {value}, {spell(line.dtype)})"
+            return f"tl.full((), {constant_text(line)}, {spell(line.dtype)})"
         if line.op == "index":
             for number in line.operands:
                 self.name(number)
@@ -279,7 +274,6 @@ class Writer:
 
 def write_kernel(group: Group) -> Kernel:
     """The source of the kernel of a group."""
-    assert group.space is not None
     if any(group.space.reduced):
         return ReductionWriter(group).write()
     writer = Writer(group)
@@ -303,8 +297,10 @@ class ReductionWriter(Writer):
 
     def write(self) -> Kernel:
         rows, columns = self.space.extent(False), self.space.extent(True)
-        whole = columns.is_number and columns <= LARGEST_ROW
-        block = int(next_power_of_2(int(columns))) if whole else 1024
+        sizes = zip(self.space.sizes, self.space.reduced, strict=True)
+        is_inner = [reduced for size, reduced in sizes if size != 1][-1:] != [False]
+        whole = bool(columns.is_number and columns <= (LARGEST_ROW if is_inner else LARGEST_COLUMN))
+        block = next_power_of_2(int(columns)) if whole else 1024 if is_inner else 64
         many = 1 if rows == 1 else max(1, min(2048 // block, 64))
         self.put("x = (tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK))[:, None]")
         self.put(f"x_inside = x < {self.size_text(rows)}")
@@ -325,11 +321,11 @@ class ReductionWriter(Writer):
 
     def reduce_text(self, line: Line) -> str:
         """A whole row, reduced at once."""
-        # [task 12.4] Beyond the end of the row stands what changes nothing: `IDENTITIES`.
+        # [task 12.4] Beyond the end of the row stands what changes nothing: `identity`.
         kind, (operand,) = line.detail, line.operands
         dtype = self.body.lines[operand].dtype
         tile = f"tl.broadcast_to({self.name(operand)}, [XBLOCK, RBLOCK])"
-        tile = f"tl.where(r_inside, {tile}, {identity(kind, dtype)})"
+        tile = f"tl.where(r_inside, {tile}, {number_text(identity(kind, dtype))})"
         if kind in FIRST:
             place = f"tl.broadcast_to(tl.where(r_inside, {self.index_text(line.place)}, 2147483647), [XBLOCK, RBLOCK])"
             return f"tl.reduce(({tile}, {place}), 1, {FIRST[kind]})[1][:, None]"
@@ -337,7 +333,7 @@ class ReductionWriter(Writer):
         # [end]
 
     def write_loops(self) -> None:
-        """A row that does not fit: a loop for each level of reductions, and one for what is stored element by element."""
+        """Rows that do not fit: a loop for each level of reductions, and for what is stored element by element."""
         # [task 12.4]
         results = {line_number for line_number, line in enumerate(self.body.lines) if line.op == "reduce"}
         stores: dict[int, list[Tensor]] = {}
@@ -378,7 +374,7 @@ class ReductionWriter(Writer):
         for number in reductions:
             line = self.body.lines[number]
             kind, dtype = line.detail, self.body.lines[line.operands[0]].dtype
-            self.put(f"a{number} = tl.full([XBLOCK, RBLOCK], {identity(kind, dtype)}, {spell(dtype)})")
+            self.put(f"a{number} = tl.full([XBLOCK, RBLOCK], {number_text(identity(kind, dtype))}, {spell(dtype)})")
             if kind in FIRST:
                 self.put(f"i{number} = tl.full([XBLOCK, RBLOCK], 2147483647, tl.int32)")
         extent = self.size_text(self.space.extent(True))
@@ -427,6 +423,17 @@ class ReductionWriter(Writer):
         return found
 
 
+def constant_text(line: Line) -> str:
+    """The number of a constant as Python's source."""
+    return number_text(line.detail[1])
+
+
+def number_text(number: float | str) -> str:
+    """A number, or the text of one, as Python's source."""
+    text = str(number)
+    return f'float("{text}")' if text.lstrip("-") in ("inf", "nan") else text
+
+
 def address(pointer: str, place: str) -> str:
     """The address of an element."""
     return pointer if place == "0" else f"{pointer} + {place if place.isidentifier() else f'({place})'}"
@@ -434,16 +441,3 @@ def address(pointer: str, place: str) -> str:
 
 def next_power_of_2(number: int) -> int:
     return 1 << max(number - 1, 0).bit_length()
-
-
-def identity(kind: str, dtype: torch.dtype) -> str:
-    """What changes no result: 0 for a sum, the least value for a maximum."""
-    value = IDENTITIES[kind]
-    if isinstance(value, int):
-        return str(bool(value)) if dtype == torch.bool else str(value)
-    if dtype.is_floating_point:
-        return f'float("{value}")'
-    if dtype == torch.bool:
-        return str(value == "inf")
-    info = torch.iinfo(dtype)
-    return str(info.min if value == "-inf" else info.max)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 import torch
 
-from mini_triton.fusion.indexing import Index, Size, numel, ravel, sympify, unravel
+from mini_triton.fusion.indexing import Index, Size, join, numel, ravel, sympify, unravel
 
 if TYPE_CHECKING:
     from mini_triton.fusion.body import Body, Value
@@ -72,7 +72,7 @@ class Tensor:
 
     def offset(self, index: Index) -> sympy.Expr:
         """How far from its first element an element is stored."""
-        return sympy.expand(sympy.Add(*(i * stride for i, stride in zip(index, self.strides, strict=True))))
+        return join(sympy.Add(*(i * stride for i, stride in zip(index, self.strides, strict=True))))
 
 
 def hint(size: sympy.Expr) -> int:

@@ -1,8 +1,8 @@
 """What the compiler needs of PyTorch's Inductor that is not public: all of it is here. (Given.)
 
 Inductor writes Triton kernels as Python source. `AsyncCompile.triton` takes that source; the decorators in it, such as
-`@triton_heuristics.pointwise`, call `cached_autotune` with configurations to choose from. Without a GPU, Inductor can be
-told to write Triton kernels for CPU tensors; it then asks real Triton which device there is.
+`@triton_heuristics.pointwise`, call `cached_autotune` with configurations to choose from. Without a GPU, Inductor can
+be told to write Triton kernels for CPU tensors; it then asks real Triton which device there is.
 
 Source: PyTorch's `torch/_inductor/async_compile.py` and `torch/_inductor/runtime/triton_heuristics.py`, in 2.9 to 2.13.
 """
