@@ -67,7 +67,7 @@ class Space:
 
 def space_of(tensor: Tensor) -> Space:
     """The loops that compute a tensor by itself, in the order of memory: a reduction's go over its source."""
-    # [task 12.3]
+    # [task 12.3] A reduction's loops go over its source. `order` has a tensor's dimensions in the order of memory.
     source = tensor.source if isinstance(tensor, Reduction) else tensor
     reduced = tensor.axes if isinstance(tensor, Reduction) else ()
     order = source.order

@@ -83,7 +83,7 @@ def recompute_cheap(uses: Uses) -> None:
 
     Outputs are stored in any case, and so are operands of products and calls, which read them more than once or whole.
     """
-    # [task 12.3]
+    # [task 12.3] `uses.sources` has what computing a tensor again loads; all of it counts.
     for tensor in uses.order:
         if not isinstance(tensor, Computed) or tensor in uses.outputs or tensor.into is not None:
             continue

@@ -98,7 +98,7 @@ class ProductWriter(Writer):
 
     def operand_tile(self, tensor: Tensor, index: tuple[sympy.Expr, ...], high: str, wide: str) -> str:
         """One tile of an operand, with 0 outside: its own body, in this kernel."""
-        # [task 12.5]
+        # [task 12.5] A body of its own, whose lines have names of their own (`prefix`).
         body, axes, levels = self.body, self.axes, self.levels
         self.body = Body(Space((), ()), set())
         value = self.body.value(tensor, index)

@@ -62,7 +62,7 @@ class Program:
 
 def materialize(tensor: Tensor) -> Tensor:
     """Have a tensor in memory. Returns the one that is stored: itself, or what it is a view of."""
-    # [task 12.5]
+    # [task 12.5] Follow views to what they are views of, if memory is shared. What is stored is not free.
     while isinstance(tensor, View) and tensor.is_free and tensor.shares_memory:
         tensor = tensor.inputs[0]
     if isinstance(tensor, Computed):
@@ -181,7 +181,7 @@ class ProgramWriter:
 
     def allocate(self, tensor: Tensor) -> str:
         """Memory for a tensor: a buffer of the same size that is free, or a new one."""
-        # [task 12.5]
+        # [task 12.5] `self.free` has buffers that nobody needs, by `kind_of` the tensors they were for.
         name = self.names[tensor] = identifier(tensor.name)
         if buffers := self.free.get(self.kind_of(tensor)):
             self.steps.append(

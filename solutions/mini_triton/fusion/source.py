@@ -96,7 +96,7 @@ class Writer:
 
     def level_of(self, line: Line) -> int:
         """How many reductions, one after the other, a line depends on."""
-        # [task 12.4]
+        # [task 12.4] A reduction is one more than what it reduces.
         needed = [*line.operands, *([line.condition] if line.condition is not None else [])]
         return max((self.levels[number] for number in needed), default=0) + (line.op == "reduce")
         # [end]
@@ -258,7 +258,7 @@ class Writer:
 
     def store(self, tensor: Tensor) -> None:
         """Store a member."""
-        # [task 12.2]
+        # [task 12.2] The value is that of the tensor at `index_in`; `offset` says where it belongs.
         index = index_in(self.space, tensor)
         name, place = self.name(self.body.value(tensor, index).number), tensor.offset(index)
         axes = self.axes_of(Line("store", (), tensor.dtype, place=place))
@@ -334,7 +334,7 @@ class ReductionWriter(Writer):
 
     def write_loops(self) -> None:
         """Rows that do not fit: a loop for each level of reductions, and for what is stored element by element."""
-        # [task 12.4]
+        # [task 12.4] `levels` says which loop computes a value. What is stored once a row is stored after the loops.
         results = {line_number for line_number, line in enumerate(self.body.lines) if line.op == "reduce"}
         stores: dict[int, list[Tensor]] = {}
         after: list[Tensor] = []

@@ -1,0 +1,212 @@
+"""Which tensors are computed by one kernel: a partition of the graph, found by the bytes that it saves.
+
+At first every tensor has a kernel of its own. Two kernels become one if the same loops can compute both, if no path
+through a third kernel leads from one to the other, and if fewer bytes are moved than before. The pair that saves most
+goes first.
+
+Source: Kaufman et al. on XLA's fusion; `Scheduler.fuse_nodes` in PyTorch's `torch/_inductor/scheduler.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from mini_triton.fusion.body import Body, CannotFuse, Space, index_in, space_of
+from mini_triton.fusion.indexing import numel
+from mini_triton.fusion.tensors import Called, Computed, Product, Reduction, Stored, Tensor, hint
+
+MOST_TENSORS = 64
+"""In one kernel: more would not fit into registers."""
+
+
+@dataclass(eq=False)
+class Group:
+    """Tensors that one kernel computes, in the order of the graph; or one that PyTorch computes."""
+
+    members: list[Tensor]
+    space: Space
+    body: Body
+    stored: list[Tensor] = field(default_factory=list)  # the members that are needed elsewhere
+    bytes: int = 0
+
+    @property
+    def is_call(self) -> bool:
+        return isinstance(self.members[0], Called)
+
+
+@dataclass
+class Uses:
+    """Who needs what: tensors by the tensors that read them, across those that are free."""
+
+    order: list[Tensor]  # those that are not free, each after its sources
+    sources: dict[Tensor, list[Tensor]]
+    readers: dict[Tensor, set[Tensor]]
+    outputs: set[Tensor]
+
+
+def find_uses(outputs: Iterable[Tensor]) -> Uses:
+    """Walk from the outputs to everything that must be computed."""
+    uses = Uses([], {}, {}, set(outputs))
+    overwriting: list[Computed] = []
+
+    def sources_of(tensor: Tensor) -> list[Tensor]:
+        found: list[Tensor] = []
+        for source in tensor.inputs:
+            free = isinstance(source, Computed) and source.is_free and source not in uses.outputs
+            found += sources_of(source) if free else [source]
+        return list(dict.fromkeys(found))
+
+    def visit(tensor: Tensor) -> None:
+        if tensor in uses.sources:
+            return
+        uses.sources[tensor] = sources_of(tensor)
+        for source in uses.sources[tensor]:
+            visit(source)
+            uses.readers.setdefault(source, set()).add(tensor)
+        if type(tensor) is not Stored:
+            uses.order.append(tensor)
+        if isinstance(tensor, Computed) and tensor.into is not None:
+            overwriting.append(tensor)
+
+    for output in outputs:
+        visit(output)
+    for tensor in overwriting:  # what reads the old values goes first
+        assert tensor.into is not None
+        uses.sources[tensor] += [reader for reader in uses.readers.get(tensor.into, ()) if reader is not tensor]
+    return uses
+
+
+def recompute_cheap(uses: Uses) -> None:
+    """Make free what costs fewer bytes to compute again than to load: a mask made of indices, a widened copy.
+
+    Outputs are stored in any case, and so are operands of products and calls, which read them more than once or whole.
+    """
+    # Task 12.3: `uses.sources` has what computing a tensor again loads; all of it counts.
+    raise NotImplementedError("Task 12.3: Which kernels to fuse")
+
+
+def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
+    """The kernel that computes these tensors. Raises `CannotFuse` if no loops do."""
+    chosen = sorted(members, key=uses.order.index)
+    if isinstance(chosen[0], Called):
+        nothing = Space((), ())
+        return Group(chosen, nothing, Body(nothing, set()), stored=chosen)
+    if len(chosen) > MOST_TENSORS or len({tensor.device for tensor in chosen}) > 1:
+        raise CannotFuse("too many tensors")
+    if sum(isinstance(tensor, Product) for tensor in chosen) > 1:
+        raise CannotFuse("two products")
+    if any(isinstance(tensor, Product) for tensor in chosen):
+        if any(isinstance(tensor, Reduction) for tensor in chosen):
+            raise CannotFuse("a product and a reduction")
+        (product,) = (tensor for tensor in chosen if isinstance(tensor, Product))
+        if not set(chosen).isdisjoint(uses.sources[product]):
+            raise CannotFuse("an operand of a product is read more than once")
+        spaces = {space_of(product)}
+    else:
+        fixed = [tensor for tensor in chosen if isinstance(tensor, Reduction) or is_stored(tensor, set(chosen), uses)]
+        spaces = {space_of(tensor) for tensor in fixed}
+    reason = CannotFuse("no loops")
+    for space in sorted(spaces, key=rank):
+        try:
+            return measure(Group(chosen, space, Body(space, set(chosen))), uses)
+        except CannotFuse as error:
+            reason = error
+    raise reason
+
+
+def rank(space: Space) -> tuple[bool, int]:
+    """Spaces with reductions first, then those with most loops: they can compute what others can."""
+    return not any(space.reduced), -len(space.sizes)
+
+
+def is_stored(tensor: Tensor, members: set[Tensor], uses: Uses) -> bool:
+    """Whether something outside of the kernel needs a member. (Given.)"""
+    overwrites = isinstance(tensor, Computed) and tensor.into is not None
+    return overwrites or tensor in uses.outputs or not uses.readers.get(tensor, set()) <= members
+
+
+def measure(group: Group, uses: Uses) -> Group:
+    """Write the body of a kernel, and count the bytes that it moves."""
+    # Task 12.3: Only what is stored has to be computed by a step of its own; all else is computed where that needs it.
+    # Each `load` of the body moves the elements of its tensor, or fewer if the loops have fewer steps. `hint` makes a
+    # number of a symbolic size.
+    raise NotImplementedError("Task 12.3: Which kernels to fuse")
+
+
+def check_overwriting(group: Group) -> None:
+    """An argument may be overwritten only element by element: what is read of it is what is written. (Given.)"""
+    for tensor in group.members:
+        target = getattr(tensor, "into", None)
+        if target is None:
+            continue
+        place = target.offset(index_in(group.space, tensor))
+        if any(line.op == "load" and line.detail is target and line.place != place for line in group.body.lines):
+            raise CannotFuse(f"{target.name} is read at other places than it is overwritten")
+
+
+class Partition:
+    """Groups of tensors, and which of them depend on which."""
+
+    def __init__(self, uses: Uses) -> None:
+        self.uses = uses
+        self.home: dict[Tensor, Group] = {}
+        for tensor in uses.order:
+            self.home[tensor] = plan_group([tensor], uses)
+        self.savings: dict[frozenset[Group], Group | None] = {}
+
+    @property
+    def groups(self) -> list[Group]:
+        return list(dict.fromkeys(self.home.values()))
+
+    def sources(self, group: Group) -> set[Group]:
+        """The groups that must run before this one."""
+        found = {self.home[s] for tensor in group.members for s in self.uses.sources[tensor] if s in self.home}
+        return found - {group}
+
+    def would_cycle(self, a: Group, b: Group) -> bool:
+        """Whether one of the two needs the other by way of a third: as one kernel they would wait for themselves."""
+        # Task 12.3: Walk from the sources of both towards theirs.
+        raise NotImplementedError("Task 12.3: Which kernels to fuse")
+
+    def merged(self, a: Group, b: Group) -> Group | None:
+        """The two as one kernel, if that is possible and moves fewer bytes."""
+        pair = frozenset((a, b))
+        if pair not in self.savings:
+            try:
+                group = None if a.is_call or b.is_call else plan_group(a.members + b.members, self.uses)
+            except CannotFuse:
+                group = None
+            self.savings[pair] = group if group and group.bytes < a.bytes + b.bytes else None
+        return self.savings[pair]
+
+    def neighbours(self) -> set[frozenset[Group]]:
+        """Pairs that have something to share: one reads what the other computes, or both read the same."""
+        pairs = set()
+        for tensor, readers in self.uses.readers.items():
+            involved = {self.home[reader] for reader in readers} | (
+                {self.home[tensor]} if tensor in self.home else set()
+            )
+            pairs |= {frozenset(pair) for pair in itertools.combinations(involved, 2)}
+        return pairs
+
+    def fuse(self) -> None:
+        """Merge the pair that saves most, until no pair saves anything."""
+        # Task 12.3: `neighbours` has the pairs to look at, `merged` the result, if it pays. Its members get it as
+        # `home`.
+        raise NotImplementedError("Task 12.3: Which kernels to fuse")
+
+    def ordered(self) -> list[Group]:
+        """The groups in an order in which they can run."""
+        result: dict[Group, None] = {}
+
+        def visit(group: Group) -> None:
+            if group not in result:
+                for source in sorted(self.sources(group), key=lambda g: self.uses.order.index(g.members[0])):
+                    visit(source)
+                result[group] = None
+
+        for group in self.groups:
+            visit(group)
+        return list(result)
