@@ -11,7 +11,6 @@ from torch.fx import Node
 from mini_triton.fusion.body import Body, Value
 from mini_triton.fusion.indexing import (
     Index,
-    divide,
     numel,
     ravel,
     strides_of,
@@ -76,13 +75,14 @@ LONG, FEW, MANY = 2**14, 256, 512
 
 
 def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
-    """In how many pieces rows are reduced, so that a GPU is busy; 0 if they stay whole. (Given.)"""
-    length = hint(numel([source.shape[axis] for axis in axes]))
+    """In how many pieces rows are reduced, so that a GPU is busy; 0 if they stay whole, as rows of unknown length do.
+    (Given.)"""
+    length = numel([source.shape[axis] for axis in axes])
     rows = hint(numel([size for axis, size in enumerate(source.shape) if axis not in axes]))
     programs = rows if source.order[-1] in axes else -(-rows // 32)
-    if kind.startswith("arg") or length < LONG or programs >= FEW:
+    if kind.startswith("arg") or not length.is_number or length < LONG or programs >= FEW:
         return 0
-    most = min(MANY // programs, length // 1024)
+    most = min(MANY // programs, int(length) // 1024)
     return next((pieces for pieces in range(most, most // 2, -1) if length % pieces == 0), most)
 
 
@@ -91,9 +91,7 @@ def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: s
     kept = [axis for axis in range(len(source.shape)) if axis not in axes]
     inner = [axis for axis in source.order if axis in axes]  # in the order of memory
     sizes = [source.shape[axis] for axis in inner]
-    length = (
-        sympy.ceiling(numel(sizes) / pieces) if numel(sizes).is_number else divide(numel(sizes) + pieces - 1, pieces)
-    )
+    length = sympy.ceiling(numel(sizes) / pieces)
     is_inner = source.order[-1] in axes
     first = len(kept) if is_inner else 0  # the dimension of the pieces; that of a piece's elements is the next
     outer = tuple(source.shape[axis] for axis in kept)
