@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 from mini_triton import fusion  # noqa: E402
 from mini_triton.fusion import inductor  # noqa: E402
 from mini_triton.fusion.backend import mini_triton  # noqa: E402
+
 from tests.support.m12_fusion.programs import PROGRAMS, compare, on, run  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
