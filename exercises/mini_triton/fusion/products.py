@@ -10,7 +10,7 @@ import sympy
 
 from mini_triton.fusion.body import Body, Line, Space
 from mini_triton.fusion.grouping import Group
-from mini_triton.fusion.indexing import Coordinate, write_for_host
+from mini_triton.fusion.indexing import Coordinate, Index, write_for_host
 from mini_triton.fusion.source import Kernel, Writer, finish, next_power_of_2, spell
 from mini_triton.fusion.tensors import Product, Tensor, hint
 
@@ -54,12 +54,14 @@ class ProductWriter(Writer):
         self.put("tile_m, tile_n = helpers.tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)")
         if batch and isinstance(self.space.coordinates[0], Coordinate):
             self.put(f"{self.space.coordinates[0].name} = tl.program_id(1)")
-        for coordinate, tile, size, block, shape in (
-            (rows, "tile_m", "M", "BLOCK_M", "[:, None]"),
-            (columns, "tile_n", "N", "BLOCK_N", "[None, :]"),
+        high, wide = (
+            c.name if isinstance(c, Coordinate) else only for c, only in ((rows, "only_m"), (columns, "only_n"))
+        )
+        self.tile_axes |= {high, wide}
+        for name, tile, size, block, shape in (
+            (high, "tile_m", "M", "BLOCK_M", "[:, None]"),
+            (wide, "tile_n", "N", "BLOCK_N", "[None, :]"),
         ):
-            name = coordinate.name if isinstance(coordinate, Coordinate) else f"{tile}_only"
-            self.tile_axes.add(name)
             self.put(f"{name} = ({tile} * {block} + tl.arange(0, {block})){shape}")
             self.put(f"{name}_inside = {name} < {size}")
         self.put("total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)")
@@ -72,15 +74,19 @@ class ProductWriter(Writer):
         self.put("kb = start + tl.arange(0, BLOCK_K)[:, None]")
         self.put("ka_inside = ka < K")
         self.put("kb_inside = kb < K")
-        self.put(f"a = {self.operand_tile(a, (*outer, rows, ka), 'BLOCK_M', 'BLOCK_K')}")
-        self.put(f"b = {self.operand_tile(b, (*outer, kb, columns), 'BLOCK_K', 'BLOCK_N')}")
+        self.put(f"a = {self.operand_tile(a, (*outer, rows, ka), f'{high}_inside & ka_inside', 'BLOCK_M', 'BLOCK_K')}")
+        self.put(
+            f"b = {self.operand_tile(b, (*outer, kb, columns), f'kb_inside & {wide}_inside', 'BLOCK_K', 'BLOCK_N')}"
+        )
         self.put('total = tl.dot(a, b, total, input_precision="ieee")')
         self.scopes.pop()
         self.indent -= 1
         for tensor in self.group.stored:
             self.store(tensor)
-        high, wide = (f"triton.cdiv({write_for_host(size)}, {tiles[f'BLOCK_{x}']})" for size, x in ((m, "M"), (n, "N")))
-        grid = f"({high} * {wide},"
+        tall, broad = (
+            f"triton.cdiv({write_for_host(size)}, {tiles[f'BLOCK_{x}']})" for size, x in ((m, "M"), (n, "N"))
+        )
+        grid = f"({tall} * {broad},"
         grid += f" {write_for_host(batch[0])})" if batch else ")"
         return finish(self, grid, {name: str(size) for name, size in tiles.items()})
 
@@ -96,7 +102,7 @@ class ProductWriter(Writer):
     def spread(self, axes: frozenset[str], place: str) -> tuple[frozenset[str], str]:
         return frozenset(self.tile_axes), " + ".join([place, *sorted(self.tile_axes - axes)])
 
-    def operand_tile(self, tensor: Tensor, index: tuple[sympy.Expr, ...], high: str, wide: str) -> str:
+    def operand_tile(self, tensor: Tensor, index: Index, inside: str, high: str, wide: str) -> str:
         """One tile of an operand, with 0 outside: its own body, in this kernel."""
         # Task 12.5: A body of its own, whose lines have names of their own (`prefix`).
         raise NotImplementedError("Task 12.5: Products and memory")

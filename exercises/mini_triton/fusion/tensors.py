@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 import torch
 
-from mini_triton.fusion.indexing import Index, Size, join, numel, ravel, sympify, unravel
+from mini_triton.fusion.indexing import Index, Quotient, Remainder, Size, join, numel, ravel, sympify, unravel
 
 if TYPE_CHECKING:
     from mini_triton.fusion.body import Body, Value
@@ -79,7 +79,8 @@ def hint(size: sympy.Expr) -> int:
     """A number in place of a symbolic one, to compare by. (Given.)"""
     if size.is_Integer:
         return int(size)
-    return int(size.subs({symbol: 4099 for symbol in size.free_symbols}))
+    numbers = size.xreplace({symbol: sympy.Integer(4099) for symbol in size.free_symbols})
+    return int(numbers.replace(Quotient, lambda a, b: a // b).replace(Remainder, lambda a, b: a % b))
 
 
 @dataclass(eq=False)

@@ -579,6 +579,21 @@ def conv_block():
     return nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)), (g(2, 3, 8, 8),)
 
 
+@program
+def inner_size_of_one() -> Program:
+    return lambda x, y: torch.sin(x) @ y.transpose(-1, -2), (g(33, 8, 1), g(33, 1, 1))
+
+
+@program
+def rows_of_one_element() -> Program:
+    return lambda x: x.var(1, correction=0).var(0, correction=0, keepdim=True).mean(0, keepdim=True), (g(3, 5),)
+
+
+@program
+def reduced_padding() -> Program:
+    return lambda x: F.pad(x, (1, 2), value=1).var(0, correction=0).mean(0), (g(5, 8),)
+
+
 class ResBlock(nn.Module):
     def __init__(self, c):
         super().__init__()
