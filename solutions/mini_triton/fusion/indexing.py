@@ -88,7 +88,7 @@ def multiples_and_rest(expr: sympy.Expr, by: sympy.Expr) -> tuple[sympy.Expr, sy
     `30 * i0 + i1` by 10 is `(3 * i0, i1)`.
     """
     if isinstance(by, sympy.Add):  # a size such as s0 + 3: division of polynomials (given)
-        return sympy.div(sympy.expand(expr), by, *by.free_symbols)  # type: ignore[no-any-return]
+        return sympy.div(sympy.expand(expr), by, *by.free_symbols)
     # [task 12.2] `sympy.Add.make_args(sympy.expand(expr))` has the terms. `is_whole` tells of a term
     # divided by `by` whether something whole comes out.
     multiples, rest = [], []
