@@ -19,7 +19,7 @@ nox.options.sessions = ["grade"]
 
 ENVIRONMENT = Path(".nox", f"kata-{sys.version_info.major}.{sys.version_info.minor}")
 PYTHON = str(ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
-FIRST_WITH_TORCH = 8  # milestones from here on are judged by PyTorch
+JUDGES = {"triton": 0, "torch": 8, "numba": 10}  # extras, and the milestones from which on they judge
 MANIFESTS = (Path("pyproject.toml"), Path("constraints.txt"))
 
 
@@ -44,21 +44,22 @@ def install(session: nox.Session, *extras: str) -> None:
 @nox.session
 def grade(session: nox.Session) -> None:
     """Grade the learner's code: nox -s grade -- milestone1."""
-    install(session, *["triton", "torch"][: 2 if needs_torch(session.posargs) else 1])
+    install(session, *judges(session.posargs))
     if code := subprocess.call([PYTHON, "-m", "grader", "grade", *session.posargs]):
         sys.exit(code)  # the grader's own exit code; nox would report lost points as a failed session
 
 
-def needs_torch(targets: list[str]) -> bool:
-    """Whether PyTorch judges one of these. The first verdicts must not wait for a large download."""
+def judges(targets: list[str]) -> list[str]:
+    """The extras that judge these. The first verdicts must not wait for large downloads."""
     numbers = [int(found[1]) for target in targets if (found := re.fullmatch(r"(?:milestone)?(\d+)(?:\.\d+)?", target))]
-    return "all" in targets or any(number >= FIRST_WITH_TORCH for number in numbers)
+    last = max(JUDGES.values()) if "all" in targets else max(numbers, default=0)
+    return [extra for extra, first in JUDGES.items() if first <= last]
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
-    install(session, "triton", "torch", "parallel")
+    install(session, "triton", "torch", "numba", "parallel", "browser", "plots")
     options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check")
@@ -71,7 +72,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def mistakes(session: nox.Session) -> None:
     """Try all right solutions, all wrong ones and many mutants, which takes a while: nox -s mistakes -- milestone5."""
-    install(session, "triton", "torch")
+    install(session, "triton", "torch", "numba")
     session.run(PYTHON, "-m", "grader", "alternatives", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mistakes", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "600", "--trust", *session.posargs)
@@ -103,7 +104,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Time front end and back end beside real Triton's: nox -s bench, or nox -s bench -- backend --targets."""
-    install(session, "triton", "torch")
+    install(session, "triton", "torch", "numba")
     names, options = session.posargs[:1] or ["frontend", "backend"], session.posargs[1:]
     for name in names:
         session.run(PYTHON, "-m", f"bench.{name}", *options)

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mini_triton.given.missing import INSIDE, MISSING, NEWER, TUNING
+from mini_triton.given.missing import INSIDE, MISSING, NEWER
 
 from bench import ROOT
 from tests.corpus import names
@@ -157,7 +157,7 @@ def status(place: str, name: str) -> Status:
 def count(places: Mapping[str, Iterable[str]]) -> Counts:
     """Of the names of these places."""
     every = [status(place, name) for place, known in places.items() for name in known]
-    makes_sense = [one for one in every if one.reason not in (INSIDE, TUNING, NEWER)]
+    makes_sense = [one for one in every if one.reason not in (INSIDE, NEWER)]
     return Counts(
         len(every),
         len(makes_sense),
@@ -188,8 +188,7 @@ def page() -> str:
         lines.append(f"| {title} | {counts.total} | {counts.makes_sense} | {counts.runs} | {counts.both} |")
     lines += [
         "",
-        "*For one kernel* leaves out what belongs to the inside of Triton, what only newer versions have, and tuning, "
-        "which comes with milestone 11.",
+        "*For one kernel* leaves out what belongs to the inside of Triton, and what only newer versions have.",
     ]
     for place, title in PLACES.items():
         lines += ["", f"## {title}", "", *section(place, known[place], versions)]

@@ -5,13 +5,13 @@ It answers on what was its standard output. Whatever the code under test reads o
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import json
 import os
 import sys
 from bdb import BdbQuit
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NoReturn
@@ -90,6 +90,16 @@ def _load_libraries(names: Iterable[str]) -> None:
             importlib.import_module(name)
 
 
+@contextmanager
+def _without_optional_libraries() -> Iterator[None]:
+    """A module that wants Numba, where it is not installed, breaks nothing; tests that need it say so."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in ("llvmlite", "numba") or importlib.util.find_spec(error.name):
+            raise
+
+
 def _import_modules(modules: list[str], job: Job, overlay: Overlay, answers: Answers, limit: TimeLimit) -> None:
     """Find out which modules cannot be imported, so that each is blamed by name and the others still judged."""
     for module in modules:
@@ -97,7 +107,7 @@ def _import_modules(modules: list[str], job: Job, overlay: Overlay, answers: Ans
             continue
         answers.send("importing", module=module)
         try:
-            with limit(job.import_limit):
+            with limit(job.import_limit), _without_optional_libraries():
                 importlib.import_module(module)
         except BaseException as error:  # sys.exit and time limits are no `Exception`
             result = outcome.of_import(error, module, overlay.plan)

@@ -16,6 +16,9 @@ TESTS = ROOT / "tests"
 
 TIME_LIMIT = 20.0  # seconds for one test, unless a milestone or a task says otherwise
 
+ASSETS = (".css", ".html", ".js")
+"""Files that packages read, beside their modules."""
+
 _TEST_FILE = re.compile(r"test_(\d+)_(\d+)_\w+\.py")
 
 
@@ -113,6 +116,13 @@ class Curriculum:
     def modules(self) -> list[str]:
         """Every declared module, in order."""
         return list(self._by_module)
+
+    @property
+    def assets(self) -> list[Path]:
+        """Every file that a declared package reads, beside its modules: paths relative to the reference."""
+        packages = [self.file_of(module).parent for module in self.modules if self.file_of(module).stem == "__init__"]
+        files = (file for package in packages for file in (self.solutions / package).iterdir())
+        return sorted(file.relative_to(self.solutions) for file in files if file.suffix in ASSETS)
 
     def milestone(self, number: int) -> Milestone:
         """The milestone with this number."""

@@ -234,8 +234,8 @@ def _next(report: Report, opened: TaskResult | None, course: tuple[int, int], fo
     label = Span("Next    ", "bold")
     if opened is None:
         there = ("grade", following.id) if following else ()
-        title = f" with {following.title}" if following else ""
-        go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  all points here; go on{title}")]
+        title = f"; next: {following.id}, *{following.title}*" if following else ""
+        go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  all points here{title}")]
         yield [label, *go_on] if course[0] < course[1] else [label, Span("nothing: the course is complete", "green")]
         return
     cause = next(iter(_lost(opened)), None)

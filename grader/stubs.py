@@ -65,7 +65,7 @@ def generate(curriculum: Curriculum) -> dict[str, str]:
             files[file.as_posix()] = stub_text(source, curriculum)
     if problems:
         raise BadMarkers(problems)
-    return files
+    return files | {file.as_posix(): read(curriculum.solutions / file) for file in curriculum.assets}
 
 
 def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:

@@ -17,7 +17,7 @@ MARKS = {
     Verdict.TIMEOUT: ("✗", "did not finish in time", "red"),
     Verdict.MEMORY: ("✗", "used too much memory", "red"),
 }
-_ORACLES = {"triton": "real Triton", "torch": "PyTorch"}
+_ORACLES = {"triton": "real Triton", "torch": "PyTorch", "cuda": "CUDA"}
 
 
 def state(task: TaskResult) -> str:

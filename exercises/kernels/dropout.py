@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_whole, empty_like, flat, size_of
+from kernels.host import check, check_whole, empty_like, flat, size_of, unless_tuned
 
 
 @triton.jit
@@ -20,8 +20,11 @@ def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
     raise NotImplementedError("Task 8.6: Dropout")
 
 
-def dropout(x: Any, p: float, seed: int, block: int = 1024) -> Any:
-    """`x` with each element zero with probability `p`, else divided by `1 - p`. The same seed drops the same ones."""
+def dropout(x: Any, p: float, seed: int, block: int = 1024, kernel: Any = dropout_kernel) -> Any:
+    """`x` with each element zero with probability `p`, else divided by `1 - p`. The same seed drops the same ones.
+
+    With a `kernel` of `kernels.tuned`, that one chooses the block.
+    """
     check("x", x)
     if not isinstance(p, Real) or not 0 <= float(p) <= 1:
         raise ValueError(f"p must be a probability, from 0 to 1, not {p!r}")
@@ -29,6 +32,6 @@ def dropout(x: Any, p: float, seed: int, block: int = 1024) -> Any:
     check_whole("block", block, 1)
     out = empty_like(x)
     n = size_of(x)
-    grid = (triton.cdiv(n, block),)
-    dropout_kernel[grid](flat(out), flat(x), n, float(p), seed, BLOCK=block)
+    grid = lambda meta: (triton.cdiv(n, meta["BLOCK"]),)  # noqa: E731
+    kernel[grid](flat(out), flat(x), n, float(p), seed, **unless_tuned(kernel, BLOCK=block))
     return out

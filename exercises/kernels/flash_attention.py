@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, check_statistics, describe, empty_like
+from kernels.host import check, check_alike, check_statistics, describe, empty_like, unless_tuned
 
 LOG2E: tl.constexpr = tl.constexpr(1.4426950408889634)
 HEAD_SIZES = (16, 32, 64, 128, 256)
@@ -89,15 +89,17 @@ def dkdv_kernel(
 
 
 def attention(
-    q: Any, k: Any, v: Any, causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None
-) -> tuple[Any, Any]:
+    q: Any, k: Any, v: Any, causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None,
+    kernel: Any = forward_kernel,
+) -> tuple[Any, Any]:  # fmt: skip
     """The result, and for each row log2 of its sum of powers of 2, for contiguous (batch, heads, length, D) arrays.
 
-    `scale` is 1 / sqrt(D) if it is left out. `tiles` changes BLOCK_M, BLOCK_N, or an option of the launch.
+    `scale` is 1 / sqrt(D) if it is left out. `tiles` changes BLOCK_M, BLOCK_N, or an option of the launch. With a
+    `kernel` of `kernels.tuned`, that one chooses them.
     """
     check_heads(q=q, k=k, v=v)
     out, logsumexp = empty_like(q), empty_like(q, q.shape[:3], "float32")
-    launch(forward_kernel, "BLOCK_M", (q, k, v, out, logsumexp), causal, scale, tiles)
+    launch(kernel, "BLOCK_M", (q, k, v, out, logsumexp), causal, scale, tiles)
     return out, logsumexp
 
 
@@ -142,8 +144,8 @@ def launch(
 ) -> None:  # fmt: skip
     """Launch a kernel on arrays of which the first is q: a program for each block of rows of each head."""
     batch, heads, length, size = arrays[0].shape
-    chosen = tiles_for(arrays[0]) | (tiles or {})
-    grid = (triton.cdiv(length, chosen[block]), batch * heads)
+    chosen = unless_tuned(kernel, **tiles_for(arrays[0]) | (tiles or {}))
+    grid = lambda meta: (triton.cdiv(length, meta[block]), batch * heads)  # noqa: E731
     kernel[grid](*arrays, size**-0.5 if scale is None else float(scale), length, CAUSAL=bool(causal), D=size, **chosen)
 
 

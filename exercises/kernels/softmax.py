@@ -30,10 +30,10 @@ def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.const
     raise NotImplementedError("Task 8.3: Online softmax")
 
 
-def softmax(x: Any, block: int | None = None) -> Any:
+def softmax(x: Any, block: int | None = None, kernel: Any = None) -> Any:
     """Softmax along the last axis of a matrix of floats. Rows longer than a block are read block by block.
 
-    Without `block`, it is as large as its device likes, at most.
+    Without `block`, it is as large as its device likes, at most. With a `kernel` of `kernels.tuned`, that one chooses.
     """
     check("x", x, rank=2)
     rows, columns = x.shape
@@ -43,6 +43,9 @@ def softmax(x: Any, block: int | None = None) -> Any:
     stride, step = strides_of(x)
     if step != 1 and columns > 1:
         raise ValueError(f"the elements of a row of x must be next to each other, but are {step} apart")
+    if kernel is not None:
+        kernel[(rows,)](out, x, columns, stride, columns)
+        return out
     largest = (32768 if on_gpu(x) else 4096) if block is None else block
     check_whole("block", largest, 1)
     kernel = softmax_kernel if columns <= largest else online_softmax_kernel

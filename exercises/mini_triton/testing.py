@@ -1,4 +1,4 @@
-"""What tests of kernels need, `triton.testing`. (Given.)"""
+"""What tests and benchmarks of kernels need, `triton.testing`. (Given.)"""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+
+from mini_triton.tuning.measuring import do_bench as do_bench
+from mini_triton.tuning.measuring import do_bench_cudagraph as do_bench_cudagraph
+from mini_triton.tuning.reports import Benchmark as Benchmark
+from mini_triton.tuning.reports import Mark as Mark
+from mini_triton.tuning.reports import perf_report as perf_report
 
 ACCUMULATED = 32
 """How many rounding errors a sum may differ by when it is added up in another order."""

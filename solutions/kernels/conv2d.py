@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, check_whole, describe, empty_like, on_gpu
+from kernels.host import check, check_alike, check_whole, describe, empty_like, on_gpu, unless_tuned
 
 DTYPES = ("float16", "bfloat16", "float32")
 
@@ -85,11 +85,12 @@ def implicit_gemm_kernel(
 
 def conv2d(
     x: Any, w: Any, stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1,
-    direct: bool = False, tiles: dict[str, int] | None = None,
+    direct: bool = False, tiles: dict[str, int] | None = None, kernel: Any = implicit_gemm_kernel,
 ) -> Any:  # fmt: skip
     """Convolution of (N, C, H, W) images with (K, C / groups, R, S) filters, all contiguous: (N, K, P, Q) results.
 
-    `tiles` changes BLOCK (direct), or BLOCK_M, BLOCK_N, BLOCK_K, or an option of the launch.
+    `tiles` changes BLOCK (direct), or BLOCK_M, BLOCK_N, BLOCK_K, or an option of the launch. With a `kernel` of
+    `kernels.tuned`, a matrix product, that one chooses them.
     """
     check("x", x, rank=4, dtypes=DTYPES, contiguous=True)
     check("w", w, rank=4, dtypes=DTYPES, contiguous=True)
@@ -115,12 +116,12 @@ def conv2d(
         direct_kernel[grid](out, x, w, *sizes, R=r_size, S=s_size, **chosen)
     else:
         chosen = {"BLOCK_M": 64, "BLOCK_N": 128 if on_gpu(x) else 32, "BLOCK_K": 32} | (tiles or {})
-        grid3 = (
-            triton.cdiv(images * p_size * q_size, chosen["BLOCK_M"]),
-            triton.cdiv(filters // groups, chosen["BLOCK_N"]),
+        grid3 = lambda meta: (  # noqa: E731
+            triton.cdiv(images * p_size * q_size, meta["BLOCK_M"]),
+            triton.cdiv(filters // groups, meta["BLOCK_N"]),
             groups,
         )
-        implicit_gemm_kernel[grid3](out, x, w, images, *sizes, R=r_size, S=s_size, **chosen)
+        kernel[grid3](out, x, w, images, *sizes, R=r_size, S=s_size, **unless_tuned(kernel, **chosen))
     return out
 
 

@@ -77,6 +77,11 @@ def on_gpu(x: Any) -> bool:
     return device_of(x).startswith("cuda")
 
 
+def unless_tuned(kernel: Any, **tiles: int) -> dict[str, int]:
+    """The tiles of a launch: none for a kernel of `kernels.tuned`, which chooses its own."""
+    return {} if hasattr(kernel, "configs") else tiles
+
+
 def strides_of(x: Any) -> tuple[int, ...]:
     """How many elements apart neighbours along each axis are."""
     return tuple(x.stride()) if is_tensor(x) else tuple(stride // x.itemsize for stride in x.strides)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, describe, empty_like, on_gpu, strides_of
+from kernels.host import check, check_alike, describe, empty_like, on_gpu, strides_of, unless_tuned
 
 ACTIVATIONS = ("", "relu", "leaky_relu")
 DTYPES = ("float16", "bfloat16", "float32", "int8")
@@ -63,10 +63,13 @@ def matmul_kernel(
     # [end]
 
 
-def matmul(a: Any, b: Any, activation: str = "", tiles: dict[str, int] | None = None) -> Any:
+def matmul(
+    a: Any, b: Any, activation: str = "", tiles: dict[str, int] | None = None, kernel: Any = matmul_kernel
+) -> Any:
     """`activation(a @ b)` of an (M, K) and a (K, N) matrix of fp16, bf16, fp32 or int8, whose result is int32.
 
-    `tiles` changes BLOCK_M, BLOCK_N, BLOCK_K, GROUP, or an option of the launch.
+    `tiles` changes BLOCK_M, BLOCK_N, BLOCK_K, GROUP, or an option of the launch. With a `kernel` of `kernels.tuned`,
+    that one chooses them.
     """
     check("a", a, rank=2, dtypes=DTYPES)
     check("b", b, rank=2, dtypes=DTYPES)
@@ -80,9 +83,9 @@ def matmul(a: Any, b: Any, activation: str = "", tiles: dict[str, int] | None = 
         raise TypeError(f"{activation!r} is for floats, but a is {describe(a)}")
     (m, k), n = a.shape, b.shape[1]
     c = empty_like(a, (m, n), "int32" if integers else None)
-    chosen = tiles_for(a) | (tiles or {})
-    grid = (triton.cdiv(m, chosen["BLOCK_M"]) * triton.cdiv(n, chosen["BLOCK_N"]),)
-    matmul_kernel[grid](
+    chosen = unless_tuned(kernel, **tiles_for(a) | (tiles or {}))
+    grid = lambda meta: (triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, meta["BLOCK_N"]),)  # noqa: E731
+    kernel[grid](
         a, b, c, m, n, k, *strides_of(a), *strides_of(b), *strides_of(c),
         ACTIVATION=activation, TOTAL=tl.int32 if integers else tl.float32, **chosen,
     )  # fmt: skip

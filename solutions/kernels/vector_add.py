@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.host import check, check_alike, check_whole, describe, empty_like, flat, size_of
+from kernels.host import check, check_alike, check_whole, describe, empty_like, flat, size_of, unless_tuned
 
 NUMBERS = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16", "int8")
 
@@ -24,8 +24,11 @@ def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
     # [end]
 
 
-def add(x: Any, y: Any, block: int = 1024) -> Any:
-    """`x + y`, element by element, for two arrays of one shape and dtype."""
+def add(x: Any, y: Any, block: int = 1024, kernel: Any = add_kernel) -> Any:
+    """`x + y`, element by element, for two arrays of one shape and dtype.
+
+    With a `kernel` of `kernels.tuned`, that one chooses the block.
+    """
     check("x", x, dtypes=NUMBERS)
     check("y", y, dtypes=NUMBERS)
     check_alike("y", y, "x", x)
@@ -34,7 +37,8 @@ def add(x: Any, y: Any, block: int = 1024) -> Any:
     check_whole("block", block, 1)
     out = empty_like(x)
     n = size_of(x)
-    add_kernel[(triton.cdiv(n, block),)](flat(x), flat(y), flat(out), n, BLOCK=block)
+    grid = lambda meta: (triton.cdiv(n, meta["BLOCK"]),)  # noqa: E731
+    kernel[grid](flat(x), flat(y), flat(out), n, **unless_tuned(kernel, BLOCK=block))
     return out
 
 

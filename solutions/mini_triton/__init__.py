@@ -11,7 +11,7 @@ from typing import Any
 from mini_triton.given import aliases
 from mini_triton.given.missing import explain_missing
 
-MODULES = ("compiler", "knobs", "language", "runtime", "sanitizer", "testing", "tools")
+MODULES = ("compiler", "knobs", "language", "runtime", "sanitizer", "testing", "tools", "tuning")
 
 __version__ = "3.7.0"
 """The version of Triton whose language this is: libraries ask."""
@@ -22,6 +22,9 @@ EXPORTS = {
     "KernelInterface": "mini_triton.runtime.jit",
     "MockTensor": "mini_triton.runtime.arguments",
     "reachable": "mini_triton.runtime.given.reach",
+    "autotune": "mini_triton.tuning.autotuner",
+    "Config": "mini_triton.tuning.autotuner",
+    "heuristics": "mini_triton.tuning.autotuner",
     "set_allocator": "mini_triton.tools.tensor_descriptor",
     "constexpr_function": "mini_triton.frontend.function",
     "cdiv": "mini_triton.frontend.function",

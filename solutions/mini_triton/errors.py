@@ -70,3 +70,11 @@ class OutOfResources(TritonError):
 
     def __reduce__(self) -> tuple[type[OutOfResources], tuple[int, int, str]]:
         return type(self), (self.required, self.limit, self.name)
+
+
+class PTXASError(TritonError):
+    """NVIDIA's assembler refuses what a kernel was compiled to."""
+
+
+class AutotunerError(TritonError):
+    """None of an autotuned kernel's configurations can run."""

@@ -168,6 +168,9 @@ ON_CPUS = {"tl": ("float8e4b8", "float8e5b16"), "tensor": (), "dtype": (), "tl.m
 """What NVIDIA's GPUs do not have."""
 
 HOST = {
+    "Config": "str(triton.Config({'BLOCK': 64}, num_warps=8))",
+    "autotune": "triton.autotune([], [])(twice).arg_names",
+    "heuristics": "triton.heuristics({'y': square})(twice).arg_names",
     "CompilationError": "issubclass(triton.CompilationError, Exception)",
     "JITFunction": "isinstance(twice, triton.JITFunction)",
     "KernelInterface": "isinstance(twice, triton.KernelInterface)",

@@ -48,6 +48,15 @@ def test_stubs_follow_the_reference(tiny: Course) -> None:
     assert stubs.check(tiny.curriculum) == []
 
 
+def test_what_a_package_reads_comes_along(tiny: Course) -> None:
+    (tiny.root / "solutions/tiny/page.css").write_text("body {}\n")
+    (tiny.root / "solutions/tiny/notes.txt").write_text("of maintainers\n")
+    assert [problem.path.name for problem in stubs.check(tiny.curriculum)] == ["page.css"]
+    assert stubs.write(tiny.curriculum) == [tiny.root / "exercises/tiny/page.css"]
+    assert (tiny.root / "exercises/tiny/page.css").read_text() == "body {}\n"
+    assert stubs.check(tiny.curriculum) == []
+
+
 def test_a_learners_work_is_left_alone(tiny: Course) -> None:
     """Not even the other files change, and not even if the work is committed."""
     tiny.edit("tiny/number.py", 'raise NotImplementedError("Task 1.1: Add")', "return a + b")

@@ -50,6 +50,11 @@ def random(out):
     tl.store(out + at, tl.rand(7, at) + tl.sum(at, 0) + tl.max(at, 0))
 
 @triton.jit(debug=True)
+def loops(x):
+    for i in range(tl.load(x + tl.program_id(0))):
+        assert i < 3
+
+@triton.jit(debug=True)
 def always(x):
     assert tl.load(x) == 1
 
@@ -100,6 +105,12 @@ def test_masked_lanes_and_programs_elsewhere_do_not_assert() -> None:
     run(x, 40, debug=True)
     with pytest.raises(DeviceAssertionError, match=re.escape("block: [2,0,0] Assertion `16 is too few` failed.")):
         run(positive(1), 1000, debug=True)
+
+
+def test_programs_that_have_left_a_loop_do_not_count() -> None:
+    with pytest.raises(DeviceAssertionError) as caught:
+        kernels["loops"][(5,)](np.array([1, 3, 0, 5, 2], np.int32))
+    assert caught.value.program == (3, 0, 0)
 
 
 def test_without_debug_nothing_is_built() -> None:

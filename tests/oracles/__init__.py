@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-ORACLES = ("triton", "torch")
+ORACLES = ("triton", "torch", "cuda")
 STRENGTH = ("gpu", "compiler", "frontend", "parser", "interpreter", "cpu", "records")  # strongest first
 
 _judged: dict[str, set[str]] = {oracle: set() for oracle in ORACLES}

@@ -173,14 +173,14 @@ def compile_many(texts: Sequence[str], target: str = "sm_90", **options: Any) ->
 def coalesced(texts: Sequence[str], target: str = "sm_80", warps: int = 4) -> list[str]:
     """Modules in TTGIR, with the layouts that real Triton chooses for loads and stores. Fails if it refuses one."""
     wanted = {"do": "frontend.coalesced", "capability": _capability(target), "warps": warps}
-    return [answer["text"] for answer in _insist_on("parser", [{**wanted, "text": text} for text in texts])]
+    return [answer["text"] for answer in insist_on("parser", [{**wanted, "text": text} for text in texts])]
 
 
 def assembled(texts: Sequence[str], target: str = "sm_80", **options: Any) -> list[str]:
     """Modules in PTX. Options are Triton's. Fails if it refuses one."""
     wanted = {"do": "frontend.assemble", "capability": _capability(target), "options": options}
     requests = [{**wanted, "text": text} for text in texts]
-    return [answer["ptx"] for answer in _insist_on("compiler", requests, COMPILE_SECONDS)]
+    return [answer["ptx"] for answer in insist_on("compiler", requests, COMPILE_SECONDS)]
 
 
 def disassembled(cubin: bytes) -> str:
@@ -215,11 +215,12 @@ def _ask(tier: str, requests: Sequence[dict[str, Any]], seconds: float) -> list[
 
 
 def _insist(tier: str, request: dict[str, Any], seconds: float = PARSE_SECONDS) -> dict[str, Any]:
-    (answer,) = _insist_on(tier, [request], seconds)
+    (answer,) = insist_on(tier, [request], seconds)
     return answer
 
 
-def _insist_on(tier: str, requests: Sequence[dict[str, Any]], seconds: float = PARSE_SECONDS) -> list[dict[str, Any]]:
+def insist_on(tier: str, requests: Sequence[dict[str, Any]], seconds: float = PARSE_SECONDS) -> list[dict[str, Any]]:
+    """The answers to requests for functions of `tests.oracles.server`. Fails the test if one is refused."""
     answers = _ask(tier, requests, seconds)
     for answer in answers:
         assert answer["ok"], f"real Triton {version()} refused: {answer['diagnostic']}"

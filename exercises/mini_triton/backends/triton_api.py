@@ -9,15 +9,18 @@ Source: `compile`, `IRSource` and `CompiledKernel` in Triton's `python/triton/co
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from mini_triton.errors import OutOfResources, PTXASError
 from mini_triton.formats import FLOATS
 
 WARP = 32
@@ -72,24 +75,42 @@ def compile(file: str, capability: int, options: Mapping[str, Any], types: Seque
     """
     import triton
 
-    kernel = triton.compile(file, target=target(capability), options=dict(options))
+    with own_errors():
+        kernel = triton.compile(file, target=target(capability), options=dict(options))
     kernel.src.signature = {i: PASSED_AS.get(type, type) for i, type in enumerate(types)}
     return Kernel(kernel)
 
 
+@contextmanager
+def own_errors() -> Iterator[None]:
+    """A context in which Triton's errors of a kernel that does not fit a GPU become ours of the same names."""
+    from triton.runtime import errors as theirs
+
+    try:
+        yield
+    except theirs.OutOfResources as error:
+        raise OutOfResources(error.required, error.limit, error.name) from None
+    except theirs.PTXASError as error:
+        raise PTXASError(str(error)) from None
+
+
 def disassemble(cubin: bytes) -> str:
     """The machine code in words, an instruction a line, by NVIDIA's disassembler; "" where Triton came without it."""
+    return "\n".join(re.findall(r"/\*[0-9a-f]{4,}\*/ +(.*?) *;", inspect(cubin, "-sass")))
+
+
+def inspect(cubin: bytes, question: str) -> str:
+    """What NVIDIA's cuobjdump says of machine code; "" where Triton came without it."""
     from triton import knobs
 
     with tempfile.TemporaryDirectory(prefix="mini-triton-") as folder:
         file = Path(folder, "kernel.cubin")
         file.write_bytes(cubin)
         try:
-            tool = knobs.nvidia.cuobjdump.path
-            done = subprocess.run([tool, "-sass", str(file)], capture_output=True, text=True, check=True)
+            command = [knobs.nvidia.cuobjdump.path, question, str(file)]
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
         except (OSError, RuntimeError, subprocess.CalledProcessError):
             return ""
-    return "\n".join(re.findall(r"/\*[0-9a-f]{4,}\*/ +(.*?) *;", done.stdout))
 
 
 class Kernel:
@@ -118,12 +139,29 @@ class Kernel:
         else:
             run(*grid, stream_of(device()), function, metadata, None, None, None, *arguments)
 
+    @functools.cached_property
+    def usage(self) -> dict[str, int]:
+        """What a thread needs, by NVIDIA's names: "REG" are registers, "STACK" and "LOCAL" bytes of its own memory."""
+        said = inspect(self.asm["cubin"], "-res-usage")
+        return {name: int(size) for name, size in re.findall(r"\b([A-Z]+):(\d+)", said)}
+
+    @property
+    def registers(self) -> int:
+        """How many registers each thread needs."""
+        return self.usage.get("REG", 0)
+
+    @property
+    def spills(self) -> int:
+        """How many values of 4 bytes did not fit the registers of a thread."""
+        return (self.usage.get("STACK", 0) + self.usage.get("LOCAL", 0)) // 4
+
     def loaded(self) -> tuple[Any, ...]:
         """What a launch needs; the machine code is on the current GPU then."""
         from triton import knobs
         from triton.runtime import driver
 
         active = driver.active
-        run = self.kernel.run  # loads
+        with own_errors():
+            run = self.kernel.run  # loads
         devices = (active.get_current_device, active.get_current_stream)
         return (run, self.kernel.function, self.kernel.packed_metadata, knobs.runtime, *devices)

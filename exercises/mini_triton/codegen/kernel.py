@@ -15,7 +15,7 @@ import numpy as np
 from mini_triton.codegen.emitter import Handler, Mode
 from mini_triton.codegen.library.programs import LazyPrograms, Programs
 from mini_triton.codegen.numpy_gen import HANDLERS, generate
-from mini_triton.codegen.pointers import Origins, origins, stored_to, waits
+from mini_triton.codegen.pointers import Origins, constants, origins, stored_to, waits
 from mini_triton.ir.core import Module, Operation
 from mini_triton.ir.given.device_assert import DeviceAssertionError
 from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
@@ -37,7 +37,7 @@ def compile_module(module: Module, mode: Mode = "fast", handlers: Mapping[str, H
     chunk = sys.maxsize if mode == "batched" else chunk_size(function, leads)
     lines = {number: line_of(operation) for number, operation in operations.items()}
     name = str(function.attributes["sym_name"])
-    return NumpyKernel(name, source, mode, types, chunk, lines, stored_to(function, leads))
+    return NumpyKernel(name, source, mode, types, chunk, lines, stored_to(function, leads), constants(function, leads))
 
 
 def line_of(operation: Operation) -> Line:
@@ -71,6 +71,7 @@ class NumpyKernel:
     chunk: int
     lines: dict[int, Line]
     stored: list[str]  # the pointer parameters that it may store to
+    constants: list[int]  # the places of those that it does not store to
 
     def __post_init__(self) -> None:
         self.dtypes = [numpy_dtype(type.pointee if isinstance(type, PointerType) else type) for type in self.types]
@@ -90,11 +91,14 @@ class NumpyKernel:
         with np.errstate(all="ignore"):  # integers wrap around, floats become infinite
             values = [argument(dtype, value) for dtype, value in zip(self.dtypes, arguments, strict=True)]
             buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
+            written = [value for place, value in enumerate(values) if place not in self.constants]
+            for place in self.constants:  # loads of what nobody writes to need not copy
+                values[place] = values[place].unless_among(written)
             for programs in self.chunks((x, y, z), buffers):
                 try:
                     self.function(programs, *values)
                 except (OutOfBounds, DeviceAssertionError) as error:
-                    self.locate(error, programs)
+                    self.locate(error)
                     raise
 
     def chunks(self, grid: tuple[int, int, int], buffers: Sequence[Buffer]) -> Iterator[Programs]:
@@ -104,15 +108,14 @@ class NumpyKernel:
         for first in range(0, count, self.chunk):
             yield kind(grid, first, min(first + self.chunk, count), buffers)
 
-    def locate(self, error: OutOfBounds | DeviceAssertionError, programs: Programs) -> None:
+    def locate(self, error: OutOfBounds | DeviceAssertionError) -> None:
         """Tell an error which program it was, and in which line of the kernel."""
         error.kernel = self.name
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_frame.f_code.co_filename != self.file:
             traceback = traceback.tb_next
-        line = self.lines.get(traceback.tb_lineno) if traceback else None
-        if line is None:
+        if traceback is None or traceback.tb_lineno not in self.lines:
             return
-        error.place, rank = line
+        error.place, rank = self.lines[traceback.tb_lineno]
         leading = error.lane[0] if len(error.lane) > rank else 0
-        error.program = programs.place(leading)
+        error.program = traceback.tb_frame.f_locals["programs"].place(leading)  # in a loop, not all

@@ -35,8 +35,21 @@ def origins(function: Operation) -> Origins:
 
 def stored_to(function: Operation, leads: Origins) -> list[str]:
     """The pointer parameters of a kernel that it may store to. (Given.)"""
-    arguments = {leads[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
-    return [argument.name for argument in function.regions[0].block.arguments if argument in arguments]
+    written = _written(function, leads)
+    return [argument.name for argument in function.regions[0].block.arguments if argument in written]
+
+
+def constants(function: Operation, leads: Origins) -> list[int]:
+    """The places of the pointer parameters that a kernel does not store to. (Given.)"""
+    written, arguments = _written(function, leads), function.regions[0].block.arguments
+    if None in written:
+        return []
+    return [place for place, value in enumerate(arguments) if _is_pointer(value) and value not in written]
+
+
+def _written(function: Operation, leads: Origins) -> set[Value | None]:
+    """The pointer parameters that are stored to; None among them if an address is."""
+    return {leads[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
 
 
 def _is_pointer(value: Value) -> bool:
@@ -65,7 +78,7 @@ def waits(function: Operation, leads: Origins) -> bool:
 
     Programs that run at once would wait for one another forever. A search in memory that nobody writes does not wait.
     """
-    written = {leads[operation.operands[0]] for operation in function.walk() if operation.name in WRITES}
+    written = _written(function, leads)
     return any(may_change(needed(loop), leads, written) for loop in function.walk() if loop.name == "scf.while")
 
 

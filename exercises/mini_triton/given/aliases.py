@@ -19,6 +19,7 @@ ALIASES = {
     "language.standard": "language.given.standard",
     "language.target_info": "language.given.target_info",
     "language.extra.cuda.libdevice": "language.extra.libdevice",
+    "runtime.autotuner": "tuning.autotuner",
     "runtime.driver": "given.driver",
     "runtime.errors": "errors",
 }

@@ -73,7 +73,7 @@ class Buffer:
     """The memory behind a pointer argument: `data`, of which element `origin` is the one pointed to.
 
     `gaps` is true for the elements that lie between those of the array but are not its own: those that a slice
-    `x[:, :3]` leaves out. It is None if there are none.
+    `x[:, :3]` leaves out. It is None if there are none. `constant` promises that nobody writes to it during a launch.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Buffer:
     origin: int = 0
     gaps: np.ndarray | None = None
     shape: tuple[int, ...] | None = None
+    constant: bool = False
 
     @staticmethod
     def of(name: str, array: Any) -> Buffer:
@@ -129,7 +130,15 @@ class Buffer:
             by_byte = np.repeat(self.gaps, self.data.itemsize)[skipped : skipped + count * dtype.itemsize]
             gaps = np.logical_or.reduce(by_byte.reshape(count, dtype.itemsize), axis=1)
         flat = self.data.view(np.uint8)[skipped : skipped + count * dtype.itemsize].view(dtype)
-        return Buffer(self.name, flat, first // dtype.itemsize, gaps, self.shape)
+        return Buffer(self.name, flat, first // dtype.itemsize, gaps, self.shape, self.constant)
+
+    def unless_among(self, written: Sequence[Any]) -> Buffer:
+        """The same memory, as a constant unless one of these arguments is a buffer with a part of it."""
+        if any(isinstance(other, Buffer) and np.may_share_memory(self.data, other.data) for other in written):
+            return self
+        data = self.data.view()
+        data.flags.writeable = False
+        return Buffer(self.name, data, self.origin, self.gaps, self.shape, True)
 
 
 def reach(

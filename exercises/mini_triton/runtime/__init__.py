@@ -25,7 +25,11 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-EXPORTS = {"JITFunction": "jit", "OutOfResources": "errors", "driver": "driver"}
+EXPORTS = {
+    **dict.fromkeys(("JITFunction", "KernelInterface", "TensorWrapper", "reinterpret"), "jit"),
+    **dict.fromkeys(("Autotuner", "Config", "Heuristics", "autotune", "heuristics"), "autotuner"),
+    **{"MockTensor": "arguments", "OutOfResources": "errors", "driver": "driver", "autotuner": "autotuner"},
+}
 """What programs take from here, and where it is."""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
-BACKENDS = ("numpy", "numba")
+BACKENDS = ("numpy", "numba", "numba_cuda")
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Options:
     launch_pdl: bool = False
     debug: bool = False  # device assertions are checked
     sanitize_overflow: bool = True  # so is overflow of integers, then
-    backend: str = "numpy"  # what runs a kernel on a CPU: "numpy" or "numba"
+    backend: str = "numpy"  # what runs a kernel: "numpy" or "numba" on a CPU, "numba_cuda" instead of Triton on a GPU
 
     def __post_init__(self) -> None:
         if not isinstance(self.num_warps, int) or self.num_warps < 1 or self.num_warps & (self.num_warps - 1):

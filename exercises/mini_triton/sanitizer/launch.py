@@ -78,7 +78,7 @@ def sanitize(
     """
     program = SanitizedKernel(plan_of(str(kernel.texts["ttir"])), kinds)
     watched = copy.copy(kernel)
-    watched.program = program  # type: ignore[assignment]
+    watched.program = watched.run = program  # type: ignore[assignment]
     try:
         watched.launch_on_cpu(grid, values, memory)
     except Exception as error:

@@ -250,12 +250,12 @@ class Watch:
 
     def owner(self, shape: tuple[int, ...]) -> Any:
         """The number of the program that owns each element of an access with this shape."""
-        first, count = self.programs.first, len(self.programs)
+        numbers = self.programs.numbers()
         if len(shape) > self.rank:
-            return Affine(first, (1, *[0] * self.rank), (count, *[1] * self.rank), np.int32)
-        active = range(count) if self.active is None else np.flatnonzero(self.active)
+            return numbers[:, *[None] * self.rank]
+        active = stored(numbers) if self.active is None else numbers[self.active]
         if len(active) == 1:
-            return first + int(active[0])
+            return int(active[0])
         self.expect(np.bool_(not self.depends))
         return MANY
 

@@ -79,6 +79,7 @@ class Ran:
     kernel: str
     seconds: float
     changed: bool
+    missing: str = ""  # why it did nothing, if the learner has not written it yet
 
 
 @dataclass
@@ -108,17 +109,17 @@ class Manager:
             return False
         before = self.text if is_watched() else ""
         Manager.total += 1
-        changed = is_written = True
+        changed, missing = True, ""
         start = time.perf_counter()
         try:
             changed = PASSES[name](self.module)
-        except NotImplementedError:
-            changed = is_written = False
+        except NotImplementedError as error:
+            changed, missing = False, str(error) or "not implemented"
         finally:
-            self.ran.append(Ran(name, self.kernel, time.perf_counter() - start, changed))
+            self.ran.append(Ran(name, self.kernel, time.perf_counter() - start, changed, missing))
             if is_watched():
                 show(self.ran[-1], before, self.text)
-        if changed or not is_written:  # half a pass may have broken the module
+        if changed or missing:  # half a pass may have broken the module
             verify_after(name, self.module)
         if changed:
             self.finished.clear()

@@ -1,13 +1,16 @@
 """Loops and branches.
 
-If all programs go the same way, Python's own `for`, `while` and `if` will do. If they diverge, the generated code goes
-every way, each for the programs that take it: the mask `emit.active` says which do, and only they touch memory and get
-new values; the others keep theirs.
+If all programs go the same way, Python's own `for`, `while` and `if` will do. If they diverge:
+
+- A branch is generated both ways, each for the programs that take it: the mask `emit.active` says which do, and only
+  they touch memory and get new values; the others keep theirs.
+- A loop goes on with the programs that are still in it. The others leave the arrays, which become shorter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from mini_triton.codegen.accesses import address
 from mini_triton.codegen.axes import ALL_PROGRAMS
@@ -94,18 +97,59 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
     emit.active = outer
 
 
+# --- loops that programs leave at different times (given)
+
+Leave = Callable[..., None]
+"""`leave("n < 3", "t")` writes: programs leave unless n < 3, and are no longer in t either; if none is left, break."""
+
+
+@contextmanager
+def leaving(emit: Emitter, loop: Operation, results: Sequence[Value]) -> Iterator[Leave]:
+    """In the `with`, arrays have the programs that are still in the loop; after it, all, with the results of each."""
+    users = [operation for operation in loop.walk() if operation is not loop or emit.active]
+    used = [*loop.operands[: 3 if loop.name == "scf.for" else 0 : 2], *(o for user in users for o in user.operands)]
+    read = {value: emit.text(value) for value in used if value in emit.names and emit.varies(value)}
+    outer, everyone, carried = emit.active, emit.fresh("loop"), [emit.name(value) for value in results]
+    for value, text in read.items():
+        emit.names[value] = emit.fresh(value.name or "t")
+        emit.write(f"{emit.names[value]} = {text}")
+    others = [emit.names[value] for value in read]
+    emit.write(f"{everyone} = programs.loop()")
+
+    def go_on(stays: str, carried: Sequence[str], others: Sequence[str]) -> None:
+        arguments = ", ".join([stays, f"({''.join(f'{name}, ' for name in carried)})", *others])
+        emit.write(f"{', '.join(['programs', 'P', *carried, *others])} = {everyone}.go_on({arguments})")
+
+    def leave(unless: str, *variables: str) -> None:
+        stays = emit.fresh("stays")
+        emit.write(f"{stays} = {unless}")
+        with emit.indented(f"if not {stays}.all():"):
+            go_on(stays, carried, [*others, *variables])
+            with emit.indented("if not P:"):
+                emit.write("break")
+
+    if outer:
+        go_on(outer, [], others)
+    emit.active = ""
+    yield leave
+    emit.active = outer
+    emit.names.update(read)
+    emit.write(f"{', '.join(['programs', 'P', *carried])} = {everyone}.end()")
+
+
 # --- for
 
 
 def for_(emit: Emitter, operation: Operation) -> None:
-    lower, upper, step, *inits = operation.operands
-    variable, *carried = operation.regions[0].block.arguments
-    pass_on(emit, carried, inits)
-    share(emit, operation.results, carried)
-    if any(emit.varies(bound) for bound in (lower, upper, step)):
-        divergent_for(emit, operation)
+    _, *carried = operation.regions[0].block.arguments
+    if any(emit.varies(bound) for bound in operation.operands[:3]):
+        with leaving(emit, operation, carried) as leave:
+            pass_on(emit, carried, operation.operands[3:])
+            divergent_for(emit, operation, leave)
     else:
+        pass_on(emit, carried, operation.operands[3:])
         uniform_for(emit, operation)
+    share(emit, operation.results, carried)
 
 
 def uniform_for(emit: Emitter, operation: Operation) -> None:
@@ -123,27 +167,22 @@ def uniform_for(emit: Emitter, operation: Operation) -> None:
     # [end]
 
 
-def divergent_for(emit: Emitter, operation: Operation) -> None:
+def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
     """A loop that programs leave at different times."""
     block = operation.regions[0].block
     variable, *carried = block.arguments
     lower, upper, step = (emit.text(bound) for bound in operation.operands[:3])
-    outer = emit.active
-    trips, rounds, emit.active = emit.fresh("trips"), emit.fresh("rounds"), emit.fresh("running")
+    trips, rounds = emit.fresh("trips"), emit.fresh("rounds")
     emit.write(f"{trips} = programs.trips({lower}, {upper}, {step})")
-    # [task 6.8] `trips` says how often each program goes round; count `rounds` in a loop without end. `emit.active`
-    # becomes the mask of the programs, out of `outer`, that have rounds left; leave when there are none. The induction
-    # variable is `lower + rounds * step`: it may wrap around in programs that have left, so do not compare it with
-    # `upper`. Only the running programs get new values.
+    # [task 6.8] `trips` says how often each program goes round; count `rounds` in a loop without end. Each round begins
+    # when programs without rounds left `leave`: what it carries and reads then belongs to those that stay, and `trips`
+    # must, too. The induction variable is `lower + rounds * step`.
     with emit.indented(f"for {rounds} in itertools.count():"):
-        emit.write(f"{emit.active} = {join_masks(outer, f'({rounds} < {trips})')}")
-        with emit.indented(f"if not {emit.active}.any():"):
-            emit.write("break")
+        leave(f"{rounds} < {trips}", trips)
         emit.write(f"{emit.name(variable)} = {lower} + {dtype_text(variable.type)}({rounds}) * {step}")
         emit.block(block)
-        pass_on(emit, carried, end_of(block), only=emit.active)
+        pass_on(emit, carried, end_of(block))
     # [end]
-    emit.active = outer
 
 
 # --- while
@@ -151,12 +190,14 @@ def divergent_for(emit: Emitter, operation: Operation) -> None:
 
 def while_(emit: Emitter, operation: Operation) -> None:
     before, after = (region.block for region in operation.regions)
-    pass_on(emit, before.arguments, operation.operands)
-    share(emit, operation.results, after.arguments)
     if emit.varies(end_of(before)[0]):
-        divergent_while(emit, before, after)
+        with leaving(emit, operation, after.arguments) as leave:
+            pass_on(emit, before.arguments, operation.operands)
+            divergent_while(emit, before, after, leave)
     else:
+        pass_on(emit, before.arguments, operation.operands)
         uniform_while(emit, before, after)
+    share(emit, operation.results, after.arguments)
 
 
 def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
@@ -171,21 +212,15 @@ def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
         pass_on(emit, before.arguments, end_of(after))
 
 
-def divergent_while(emit: Emitter, before: Block, after: Block) -> None:
+def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) -> None:
     """A loop that programs leave at different times."""
     condition, *forwarded = end_of(before)
-    outer, emit.active = emit.active, emit.fresh("running")
-    begin_with_zeros(emit, after.arguments)
-    emit.write(f"{emit.active} = {outer or 'np.ones(P, bool)'}")
-    # [task 6.8] As `uniform_while`, for the programs that are running: what `before` forwards is theirs, then those
-    # whose condition is false stop running, and the loop ends when none is left.
+    # [task 6.8] As `uniform_while`, but each program leaves when its condition is false. Its results are what `before`
+    # forwarded last.
     with emit.indented("while True:"):
         emit.block(before)
-        pass_on(emit, after.arguments, forwarded, only=emit.active)
-        emit.write(f"{emit.active} = {emit.active} & {emit.text(condition)}")
-        with emit.indented(f"if not {emit.active}.any():"):
-            emit.write("break")
+        pass_on(emit, after.arguments, forwarded)
+        leave(emit.text(condition))
         emit.block(after)
-        pass_on(emit, before.arguments, end_of(after), only=emit.active)
+        pass_on(emit, before.arguments, end_of(after))
     # [end]
-    emit.active = outer

@@ -2,18 +2,25 @@
 
 With a GPU it is what PyTorch says of it. Without one it is this machine's CPU, and its cores are the multiprocessors.
 
-Source: Triton's `python/triton/runtime/driver.py`; `CudaUtils.get_device_properties` in its NVIDIA back end.
+Source: Triton's `python/triton/runtime/driver.py`; `CudaUtils` and `CudaDriver` in its NVIDIA back end.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import platform
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 WARP = 32
+FLUSHED = 256 * 2**20
+"""Bytes that are written before each timed run on a GPU: more than its cache holds."""
+RATES = {"sm_clock_rate": "clock_rate", "mem_clock_rate": "memory_clock_rate", "mem_bus_width": "memory_bus_width"}
+"""What Triton and PyTorch call clock rates, in kHz, and the bits of the memory bus. Not every PyTorch tells them."""
 
 
 @dataclass(frozen=True)
@@ -26,59 +33,145 @@ class GPUTarget:
 
 
 class Driver:
-    """The device that is there."""
+    """A device."""
 
     @property
     def utils(self) -> Driver:
         """Where Triton keeps `get_device_properties`."""
         return self
 
+    def get_device_properties(self, device: int) -> dict[str, int]:
+        """Numbers of multiprocessors and registers, bytes of shared memory, lanes of a warp; of a GPU also kHz and bits
+        of its memory."""
+        raise NotImplementedError
+
+    def get_device_interface(self) -> Any:
+        """A namespace with `synchronize()` and `Event(enable_timing=True)`."""
+        raise NotImplementedError
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        """What `autotune` times with, unless it is told otherwise: `do_bench` on this device."""
+        from mini_triton.tuning.measuring import do_bench_on
+
+        return functools.partial(do_bench_on, self)
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        """Memory that `clear_cache` writes."""
+        return None
+
+    def clear_cache(self, cache: Any) -> None:
+        """Have the device's cache filled with other memory than a kernel's."""
+
+
+class CudaDriver(Driver):
+    """The current GPU."""
+
     def get_current_target(self) -> GPUTarget:
-        if not _has_gpu():
-            return GPUTarget("cpu", platform.machine(), 1)
         major, minor = _cuda().get_device_capability()
         return GPUTarget("cuda", 10 * major + minor, WARP)
 
     def get_current_device(self) -> int:
-        return _cuda().current_device() if _has_gpu() else 0
+        return _cuda().current_device()
 
     def get_current_stream(self, device: int | None = None) -> int:
-        return _cuda().current_stream(device).cuda_stream if _has_gpu() else 0
+        return _cuda().current_stream(device).cuda_stream
 
     def get_active_torch_device(self) -> Any:
         import torch
 
-        return torch.device("cuda", self.get_current_device()) if _has_gpu() else torch.device("cpu")
+        return torch.device("cuda", self.get_current_device())
 
     def get_device_interface(self) -> Any:
-        import torch
-
-        return torch.cuda if _has_gpu() else torch.cpu
+        return _cuda()
 
     def get_device_properties(self, device: int) -> dict[str, int]:
-        """Numbers of multiprocessors and registers, bytes of shared memory, lanes of a warp."""
-        if not _has_gpu():
-            return {
-                "multiprocessor_count": os.cpu_count() or 1,
-                "max_shared_mem": 2**20,  # as much as a core's second cache
-                "max_num_regs": 2**16,
-                "warpSize": 1,
-            }
         properties = _cuda().get_device_properties(device)
         return {
             "multiprocessor_count": properties.multi_processor_count,
             "max_shared_mem": properties.shared_memory_per_block_optin,
             "max_num_regs": properties.regs_per_multiprocessor,
             "warpSize": properties.warp_size,
+            **{name: getattr(properties, theirs) for name, theirs in RATES.items() if hasattr(properties, theirs)},
+        }
+
+    def get_empty_cache_for_benchmark(self) -> Any:
+        import torch
+
+        return torch.empty(FLUSHED, dtype=torch.int8, device="cuda")
+
+    def clear_cache(self, cache: Any) -> None:
+        cache.zero_()
+
+
+class CpuDriver(Driver):
+    """This machine's CPU. Its caches stay as they are: to flush them takes longer than most kernels."""
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cpu", platform.machine(), 1)
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def get_current_stream(self, device: int | None = None) -> int:
+        return 0
+
+    def get_active_torch_device(self) -> Any:
+        import torch
+
+        return torch.device("cpu")
+
+    def get_device_interface(self) -> Any:
+        return Clock
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        """`do_bench`, with the fastest run in place of the median: whatever else the machine does only adds time."""
+        from mini_triton.tuning.measuring import do_bench_on
+
+        return lambda call, quantiles: do_bench_on(self, call, quantiles=[0.0, *quantiles[1:]])
+
+    def get_device_properties(self, device: int) -> dict[str, int]:
+        return {
+            "multiprocessor_count": os.cpu_count() or 1,
+            "max_shared_mem": 2**20,  # as much as a core's second cache
+            "max_num_regs": 2**16,
+            "warpSize": 1,
         }
 
 
-active = Driver()
+class Clock:
+    """The interface of a CPU: a kernel has run when its launch returns."""
+
+    @staticmethod
+    def synchronize(device: Any = None) -> None:
+        """Nothing is left to wait for."""
+
+    @staticmethod
+    def current_device() -> int:
+        return 0
+
+    class Event:
+        """A moment."""
+
+        def __init__(self, enable_timing: bool = False) -> None:
+            self.moment = 0
+
+        def record(self) -> None:
+            self.moment = time.perf_counter_ns()
+
+        def elapsed_time(self, end: Clock.Event) -> float:
+            """Milliseconds from this moment to that of `end`."""
+            return (end.moment - self.moment) / 1e6
 
 
-def _has_gpu() -> bool:
-    """Whether there is a GPU. Without PyTorch a program has no memory on one."""
-    return importlib.util.find_spec("torch") is not None and _cuda().is_available()
+cpu, cuda = CpuDriver(), CudaDriver()
+
+
+def __getattr__(name: str) -> Any:
+    """`active`: the GPU if there is one. Without PyTorch a program has no memory there."""
+    if name != "active":
+        raise AttributeError(f"the driver has no {name}")
+    has_gpu = importlib.util.find_spec("torch") is not None and _cuda().is_available()
+    return cuda if has_gpu else cpu
 
 
 def _cuda() -> Any:

@@ -13,6 +13,7 @@ from mini_triton.frontend.compiler import DEBUGGING
 from mini_triton.runtime import cache as kernels
 from mini_triton.runtime import inspection
 from mini_triton.runtime.jit import DEBUG
+from mini_triton.tuning.given import results
 
 
 class Knob:
@@ -60,4 +61,12 @@ class RuntimeKnobs:
     debug = Knob(DEBUG)
 
 
+class AutotuningKnobs:
+    """What autotuned kernels keep and tell."""
+
+    cache = Knob(results.CACHE)
+    print = Knob(results.PRINT)
+
+
+autotuning = AutotuningKnobs()
 cache, compilation, runtime = CacheKnobs(), CompilationKnobs(), RuntimeKnobs()

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-TUNING = "tuning is milestone 11"
 INSIDE = "it belongs to the inside of Triton"
 NEWER = "it exists in Triton from 3.9 on"
 
 MISSING = {
     "triton": {
-        **dict.fromkeys(("autotune", "Config", "heuristics"), TUNING),
         **dict.fromkeys(("AsyncCompileMode", "FutureKernel"), "kernels are compiled one after the other"),
         **dict.fromkeys(("InterpreterError", "backends", "must_use_result"), INSIDE),
         **dict.fromkeys(("profiler", "instrumentation"), "it belongs to real Triton's back ends"),

@@ -5,12 +5,16 @@ Source: `compile` and `CompiledKernel` in Triton's `python/triton/compiler/compi
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mini_triton.codegen import NumpyKernel
+from mini_triton.given import driver
 from mini_triton.ir.storage import Buffer, OutOfBounds
 from mini_triton.ir.types import Type
 from mini_triton.language.constexpr import unwrap
@@ -20,16 +24,21 @@ from mini_triton.runtime.arguments import to_python, with_parts
 from mini_triton.runtime.checks import AccessError, check_devices, check_writable, explain_access, explain_address
 from mini_triton.runtime.given import bounds
 from mini_triton.runtime.given.reach import known
+from mini_triton.runtime.given.resources import CpuResources
 from mini_triton.runtime.keys import Reference, compute_key
 from mini_triton.runtime.options import Options
 from mini_triton.runtime.pipeline import Compilation, Text, run_stages, stages_for
 from mini_triton.runtime.specialization import Specialized
-from mini_triton.sanitizer.reports import wanted
+from mini_triton.sanitizer.reports import SANITIZE, wanted
 
 if TYPE_CHECKING:
     from mini_triton.backends.handoff import Lowered
-    from mini_triton.backends.launch import Launcher
+    from mini_triton.codegen.cuda_gen.kernel import CudaKernel
+    from mini_triton.codegen.numba_gen.kernel import NumbaKernel
     from mini_triton.frontend.function import KernelSource
+
+CPU = -1
+"""What PyTorch calls the device of a tensor that is on no GPU."""
 
 
 def compile_kernel(
@@ -63,15 +72,15 @@ def entry_of(kernel: CompiledKernel) -> cache.Entry:
     """What is kept of a kernel on disk. (Given.)"""
     program = kernel.program
     runs = {"mode": program.mode, "chunk": program.chunk, "lines": list(program.lines.items())}
-    return {"texts": kernel.texts, "stored": program.stored} | runs
+    return {"texts": kernel.texts, "stored": program.stored, "constants": program.constants} | runs
 
 
 def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKernel:
     """The kernel that an entry was made of. (Given.)"""
     types: list[Type] = [parse_type(type).ir_type for type in compilation.inputs.values()]
     lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
-    source = entry["texts"]["numpy"]
-    program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["chunk"], lines, entry["stored"])
+    source, memory = entry["texts"]["numpy"], (entry["stored"], entry["constants"])
+    program = NumpyKernel(compilation.name, source, entry["mode"], types, entry["chunk"], lines, *memory)
     return CompiledKernel(compilation, program, entry["texts"])
 
 
@@ -82,6 +91,12 @@ class Metadata(Options):
     name: str
     hash: str
     signature: Mapping[str, str]
+    kernel: CompiledKernel = field(repr=False, compare=False)
+
+    @property
+    def shared(self) -> int:
+        """How many bytes of shared memory a block needs."""
+        return self.kernel.resources().shared
 
 
 class CompiledKernel:
@@ -103,10 +118,12 @@ class CompiledKernel:
         self.parameters = list(compilation.inputs)
         self.pointers = [name for name, type in compilation.inputs.items() if type.startswith("*")]
         self.lowered: dict[int, tuple[Lowered, dict[str, Text]]] = {}  # by compute capabilities, with texts
-        self.launchers: dict[int, Launcher] = {}  # by the numbers of GPUs
+        self.launchers: dict[int, Callable[..., Any]] = {}  # those of fast code, by device: the number of a GPU, or CPU
         self.run: Callable[..., None] = program
         if compilation.options.backend == "numba":
             self.run = self.compile_loops()
+        elif compilation.options.backend == "numba_cuda":
+            self.run = self.compile_threads()
 
     def __repr__(self) -> str:
         return f"<compiled kernel {self.name}({', '.join(f'{name}: {type}' for name, type in self.signature.items())})>"
@@ -115,7 +132,31 @@ class CompiledKernel:
     def metadata(self) -> Metadata:
         """What it was compiled for and with."""
         options = vars(self.compilation.options)
-        return Metadata(name=self.name, hash=self.hash, signature=self.signature, **options)
+        return Metadata(name=self.name, hash=self.hash, signature=self.signature, kernel=self, **options)
+
+    @property
+    def n_regs(self) -> int:
+        """How many registers a thread needs."""
+        return self.resources().registers
+
+    @property
+    def n_spills(self) -> int:
+        """How many values of 4 bytes do not fit the registers of a thread."""
+        return self.resources().spills
+
+    def _init_handles(self) -> None:
+        """Make ready what the properties above tell; programs for real Triton call this."""
+        self.resources()
+
+    def resources(self) -> Any:
+        """What a program needs of the device: `registers`, `spills`, bytes of `shared` memory. (Given.)"""
+        if not self.lowered:
+            target = driver.active.get_current_target()
+            if target.backend != "cuda":
+                return CpuResources.of(str(self.texts[pipeline.last_module().name]))
+            self.lower(f"sm_{target.arch}")
+        lowered, _ = list(self.lowered.values())[-1]
+        return lowered.kernel
 
     def launch(self, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
         """Run it for every program of the grid, with the values of its parameters, where their memory is. (Given.)"""
@@ -157,6 +198,17 @@ class CompiledKernel:
             raise explain_address(self.name, error) from None
         # [end]
 
+    def compile_threads(self) -> CudaKernel:
+        """What runs the grid with Numba on a GPU, or in its simulator. (Given.)"""
+        if "numba_cuda" not in self.texts:
+            _, texts = run_stages(stages_for("numba_cuda"), self.compilation, self.texts[pipeline.last_module().name])
+            self.texts |= texts
+            self.asm.add(texts)
+        from mini_triton.codegen.cuda_gen.kernel import CudaKernel  # not earlier: kernels run without it
+
+        folder = cache.directory() / "numba_cuda" / self.hash
+        return CudaKernel(str(self.texts["numba_cuda"]), self.program.types, folder)
+
     def compile_loops(self) -> Callable[..., None]:
         """What runs the grid with Numba; it is NumPy where Numba cannot. (Given.)"""
         if "numba" not in self.texts:
@@ -164,19 +216,40 @@ class CompiledKernel:
             self.texts |= texts
             self.asm.add(texts)
         source = str(self.texts["numba"])
-        if source.startswith("#"):
+        tell = functools.partial(inspection.tell_back_end, self.name)
+        if source.startswith(pipeline.NUMPY_RUNS):
+            tell(source.removeprefix(pipeline.NUMPY_RUNS).strip())
             return self.program
         from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # not earlier: kernels run without it
 
-        return NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash)
+        loops = NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash, tell)
+        self.launchers[CPU] = functools.partial(self.repeat_loops, loops)
+        return loops
+
+    def repeat_loops(self, loops: NumbaKernel, grid: tuple[int, int, int], arguments: Sequence[Any]) -> bool:
+        """Launch loops with tensors like earlier ones; False if these need a closer look. (Given.)"""
+        if bounds.BOUNDS in os.environ or SANITIZE in os.environ:
+            return False
+        values = dict(zip(self.parameters, arguments, strict=True))
+        failed = loops.repeat(grid, values)
+        if failed:  # with all that is done otherwise to explain what is wrong
+            again = copy.copy(self)
+            again.run = functools.partial(loops.rerun, failed)
+            again.launch(grid, values)
+        return failed is not None
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
-        """Run the machine code that real Triton makes of the TTIR. (Given.)"""
+        """Run the machine code that real Triton makes of the TTIR, or Numba of its own source. (Given.)"""
         from mini_triton.backends.launch import Launcher, capability_here, gpu_of
 
         gpu = gpu_of(self.name, memory)
         if gpu not in self.launchers:
-            self.launchers[gpu] = Launcher(self.lower(f"sm_{capability_here(gpu)}"), gpu)
+            if self.compilation.options.backend == "numba_cuda":
+                from mini_triton.codegen.cuda_gen.kernel import CudaLauncher
+
+                self.launchers[gpu] = CudaLauncher(self.compile_threads(), gpu)
+            else:
+                self.launchers[gpu] = Launcher(self.lower(f"sm_{capability_here(gpu)}"), gpu)
         self.launchers[gpu](grid, [to_python(values[name]) for name in self.parameters])
 
     def lower(self, target: str = "sm_90") -> Lowered:

@@ -2,6 +2,7 @@
 
     MINI_TRITON_PRINT=stages        print what each stage makes, as soon as it has
     MINI_TRITON_PRINT=passes        print the module before and after each pass that changes it
+    MINI_TRITON_PRINT=backend       print which launches NumPy runs in Numba's place, and why
     MINI_TRITON_KERNEL_DUMP=1       write it to files
     MINI_TRITON_DUMP_DIR=folder     where to
 
@@ -38,6 +39,12 @@ def show(title: str, key: str, file: str, text: str | bytes) -> None:
         print(add_title(title, text))
     if is_set(DUMP):
         dump(key, file, text)
+
+
+def tell_back_end(kernel: str, reason: str) -> None:
+    """Print why NumPy runs a kernel in Numba's place, if that is wanted. (Given.)"""
+    if os.environ.get(PRINT) == "backend":
+        print(f"{kernel}: NumPy runs it, not Numba: {reason}")
 
 
 def add_title(title: str, text: str | bytes) -> str:

@@ -50,6 +50,14 @@ class KernelInterface:
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
         return functools.partial(self.run, grid=grid, warmup=False)
 
+    def warmup(self, *arguments: Any, grid: Any = None, **keywords: Any) -> Any:
+        """Compile for such arguments, and run nothing: `kernel.warmup(np.float32, 1024, BLOCK=64, grid=(16,))`.
+
+        A dtype stands for an aligned array of it. (Given.)
+        """
+        mocked = {name: mock(value) for name, value in keywords.items()}
+        return self.run(*map(mock, arguments), grid=grid, warmup=True, **mocked)
+
 
 class JITFunction(KernelSource, KernelInterface):
     """A function that kernels can call and Python can launch."""
@@ -67,7 +75,7 @@ class JITFunction(KernelSource, KernelInterface):
         self.parameters = parameters_of(self.signature, do_not_specialize, do_not_specialize_on_alignment)
         self.kernels: dict[Key, CompiledKernel] = {}  # those compiled in this process
         self.references: dict[tuple[Any, str], Reference] = {}  # what they were compiled with
-        self.warm: WarmLaunches | None = None  # launches on GPUs, if there were any
+        self.warm: WarmLaunches | None = None  # launches on GPUs or of loops, if there were any
         self.pre_run_hooks: list[Callable[..., None]] = []  # called with the arguments of each launch
         self.repr = repr
         self.flat: dict[Any, JITFunction] = {}  # for launches with tuples
@@ -135,14 +143,6 @@ class JITFunction(KernelSource, KernelInterface):
         """The same as a method; with `warmup`, only compile. (Given.)"""
         return self.launch(COMPILE_ONLY if warmup else grid, *arguments, **keywords)
 
-    def warmup(self, *arguments: Any, grid: Any = None, **keywords: Any) -> CompiledKernel:
-        """Compile for such arguments, and run nothing: `kernel.warmup(np.float32, 1024, BLOCK=64, grid=(16,))`.
-
-        A dtype stands for an aligned array of it. (Given.)
-        """
-        mocked = {name: mock(value) for name, value in keywords.items()}
-        return self.run(*map(mock, arguments), grid=grid, warmup=True, **mocked)
-
     def find(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
         """The kernel for arguments with these values: one that this process has, or a new one.
 
@@ -182,7 +182,7 @@ class JITFunction(KernelSource, KernelInterface):
         return compile_kernel(self, arguments, values, options, references)
 
     def remember(self, kernel: CompiledKernel, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """Take note of a launch on a GPU, so that one like it will be quick. (Given.)"""
+        """Take note of a launch of fast code, so that one like it will be quick. (Given.)"""
         from mini_triton.runtime.given.warm import WarmLaunches
 
         if self.warm is None:

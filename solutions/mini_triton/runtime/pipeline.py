@@ -2,6 +2,7 @@
 
     source ──► ttir ──► passes ──► numpy                                        a CPU runs this
                              ├───► numba                                        or this, compiled
+                             ├───► numba_cuda                                   a GPU runs this, compiled
                              └───► ttgir ──► llir ──► ptx ──► cubin ──► sass    a GPU runs the cubin
 
 The stages are listed here and nowhere else: in `STAGES`. Compilation, the hand-off to a GPU, printing, dumps,
@@ -135,6 +136,10 @@ def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
     return compile_module(module)
 
 
+NUMPY_RUNS = "# NumPy runs this kernel: "
+"""In place of loops: what follows is the reason."""
+
+
 def generate_numba(ttir: str, _: Compilation) -> str:
     """Run the back end for Numba on the module's text: milestone 10. A comment says why, if it cannot. (Given.)"""
     from mini_triton.codegen.numba_gen.plan import Unsupported
@@ -144,7 +149,21 @@ def generate_numba(ttir: str, _: Compilation) -> str:
     try:
         return generate(parse_module(ttir))
     except Unsupported as reason:
-        return f"# NumPy runs this kernel: {reason}\n"
+        return f"{NUMPY_RUNS}{reason}\n"
+
+
+def generate_numba_cuda(ttir: str, compilation: Compilation) -> str:
+    """Run the back end for Numba on GPUs on the module's text: milestone 10. (Given.)
+
+    Raises `RuntimeError` for a kernel that it cannot run.
+    """
+    from mini_triton.codegen.cuda_gen.program import generate, unsupported  # not earlier: kernels run without it
+    from mini_triton.ir.parser import parse_module
+
+    warps, fused = compilation.options.num_warps, compilation.options.enable_fp_fusion
+    if reasons := unsupported(parse_module(ttir), warps):
+        raise RuntimeError(f"the back end numba_cuda cannot run {compilation.name}: {'; '.join(reasons)}")
+    return generate(parse_module(ttir), warps, fused)
 
 
 def hand_off(ttir: str, compilation: Compilation) -> Lowered:
@@ -203,6 +222,7 @@ STAGES = [
     Stage("passes", change(optimize), TTIR, "each value is computed once, and only if it is needed"),
     Stage("numpy", generate_numpy, NUMPY, "Python: many programs at once", device="cpu"),
     Stage("numba", generate_numba, LOOPS, "loops: one program, element by element", device="numba"),
+    Stage("numba_cuda", generate_numba_cuda, LOOPS, "what one thread does: registers, shuffles", device="numba_cuda"),
     Stage("ttgir", hand_off, TTGIR, "which thread has which element; pipelines", device="gpu"),
     Stage("llir", keep, LLIR, "what one thread does with its elements, one by one", device="gpu"),
     Stage("ptx", keep, PTX, "NVIDIA's instructions, for registers without end", device="gpu"),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mini_triton.codegen.library.lazy import Affine, Array, stored
+from mini_triton.codegen.library.lazy import Affine, Array, rows, stored
 from mini_triton.errors import CompilationError, Loc
 from mini_triton.ir.given import device_assert
 from mini_triton.ir.given.device_print import show
@@ -42,6 +43,10 @@ class Programs:
         """Raise a `CompilationError` about a place in the kernel: its file, line and column, or ()."""
         raise CompilationError(message, Loc(*place) if place else None)
 
+    def numbers(self) -> Array:
+        """The number of every program."""
+        return Affine(self.first, (1,), (len(self),), np.int32)
+
     def memory(self, dtype: Any) -> list[Buffer]:
         """All memory, as elements of this dtype."""
         return [buffer.read_as(dtype) for buffer in self.buffers]
@@ -55,6 +60,10 @@ class Programs:
         unsigned = f"u{lower.itemsize}"
         distance = (upper - lower).view(unsigned)
         return np.where(lower < upper, (distance - 1) // step.view(unsigned) + 1, 0)
+
+    def loop(self) -> Loop:
+        """A loop that these programs enter. (Given.)"""
+        return Loop(self)
 
     def show(self, attributes: Mapping[str, Any], values: Sequence[Array], active: np.ndarray | None) -> None:
         """`tl.device_print` of the active programs, one by one; the values have an axis for programs. (Given.)"""
@@ -76,11 +85,58 @@ class Programs:
 
 
 class LazyPrograms(Programs):
-    """Programs that do not store their ids, if these are numbers one after the other, or all the same."""
+    """Programs whose ids are lazy: numbers one after the other, or all the same, or at least with known bounds."""
 
     def id(self, axis: int) -> Array:
-        before, size = int(np.prod(self.grid[:axis])), self.grid[axis]
+        before, size = math.prod(self.grid[:axis]), self.grid[axis]
         first, last = self.first // before, (self.last - 1) // before
         if first == last or before == 1 and first // size == last // size:
             return Affine(first % size, (int(first != last),), (len(self),), np.int32)
-        return super().id(axis)
+        return Affine(super().id(axis).astype(np.int64), (0,), (len(self),), np.int32)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Programs):
+    """Some of other programs: those at these places."""
+
+    everyone: Programs
+    places: np.ndarray
+
+    def id(self, axis: int) -> Array:
+        return rows(self.everyone.id(axis), self.places)
+
+    def numbers(self) -> Array:
+        return rows(self.everyone.numbers(), self.places)
+
+    def place(self, lane: int) -> Grid:
+        return self.everyone.place(int(self.places[lane]))
+
+
+class Loop:
+    """The programs that are still in a loop, and the results of those that have left."""
+
+    def __init__(self, everyone: Programs) -> None:
+        self.everyone = everyone
+        self.places = np.arange(len(everyone))  # of those that are still in it
+        self.results: list[Array] = []
+
+    def go_on(self, stays: np.ndarray, carried: Sequence[Array], *others: Array) -> tuple[Any, ...]:
+        """Let programs leave unless they stay. What they have carried is their result.
+
+        Returns the remaining programs, how many they are, and what is theirs of each array, carried or other.
+        """
+        if not self.results and len(self.places) == len(self.everyone) and not stays.any():
+            self.results = list(carried)
+            return self.everyone, 0, *carried, *others
+        self.results = self.results or [np.zeros((len(self.everyone), *x.shape[1:]), x.dtype) for x in carried]
+        for result, array in zip(self.results, carried, strict=bool(carried)):
+            result[self.places[~stays]] = stored(array)[~stays]
+        chosen = np.flatnonzero(stays)
+        self.places = self.places[chosen]
+        of, last = self.everyone, len(chosen)
+        programs = Chosen(of.grid, 0, last, of.buffers, everyone=of, places=self.places)
+        return programs, len(chosen), *(rows(array, chosen) for array in (*carried, *others))
+
+    def end(self) -> tuple[Any, ...]:
+        """All programs, how many they are, and the results."""
+        return self.everyone, len(self.everyone), *self.results

@@ -78,7 +78,7 @@ def in_any_order(operation: Operation) -> tuple[str, bool]:
 def reduce(emit: ProgramEmitter, operation: Operation) -> None:
     shape, axis = shape_of(operation.operands[0].type), int(operation.attributes["axis"])  # type: ignore[arg-type]
     size, rank = shape[axis], len(shape)
-    own = [emit.arrays.get(f"work:{id(operation)}:{n}") for n in range(len(operation.operands))]
+    own = [emit.work(operation, n) for n in range(len(operation.operands))]
     rows = [mine or emit.array(operand) for mine, operand in zip(own, operation.operands, strict=True)]
     name, free = in_any_order(operation)
     rest = tuple(f"i{i}" for i in range(rank) if i != axis)
@@ -95,17 +95,18 @@ def reduce(emit: ProgramEmitter, operation: Operation) -> None:
 
     last = axis == rank - 1
     if name in ("arith.addf", "arith.mulf") and not narrow(operation.operands[0].type) and not (last and size in SHORT):
-        if name == "arith.addf" and last:
+        if name == "arith.addf" and last and size > 1:
             row = f"{rows[0]}[{', '.join(rest)}]" if rest else rows[0]
             emit.emit(around(shape, axis, [f"{targets[0]} = pairwise_sum({row})"], []))
         else:
             k = emit.fresh("k")
             step = f"{targets[0]} = {targets[0]} {'+' if name == 'arith.addf' else '*'} {element(rows[0], k)}"
-            emit.emit(around(shape, axis, ["<inner>"], first_of(rows)))
+            neutral = f"{kind(operation.operands[0].type)}(0) + " if name == "arith.addf" else ""
+            emit.emit(around(shape, axis, ["<inner>"], [f"{targets[0]} = {neutral}{element(rows[0], '0')}"]))
             emit.emit(around(shape, axis, [f"for {k} in range(1, {size}):", "    <inner>"], [step]))
     elif size == 1:
         emit.emit(around(shape, axis, ["<inner>"], first_of(rows)))
-    elif free and last and name in EXACT_ANYHOW[2:]:
+    elif free and last and size >= 8 and name in EXACT_ANYHOW[2:]:
         row = f"{rows[0]}[{', '.join(rest)}]" if rest else rows[0]
         emit.emit(around(shape, axis, [f"{targets[0]} = row_{name.removeprefix('arith.')}({row})"], []))
     elif free:
@@ -150,6 +151,7 @@ def reduce(emit: ProgramEmitter, operation: Operation) -> None:
             ]
             emit.emit(around(shape, axis, outer, level(halves)))
         emit.emit(around(shape, axis, ["<inner>"], first_of(halves)))
+    emit.give_back(own)
     emit.ready.update(v for v in operation.results if is_tensor(v))
 
 
@@ -183,7 +185,8 @@ def scan(emit: ProgramEmitter, operation: Operation) -> None:
 
 
 def dot(emit: ProgramEmitter, operation: Operation) -> None:
-    a, b = (emit.arrays.get(f"work:{id(operation)}:{n}") or emit.array(operation.operands[n]) for n in range(2))
+    own = [emit.work(operation, n) for n in range(2)]
+    a, b = (mine or emit.array(operand) for mine, operand in zip(own, operation.operands[:2], strict=True))
     c, result = operation.operands[2], operation.result
     target, shape = emit.array(result), shape_of(result.type)
     zero = emit.plan.is_zero(c)
@@ -203,6 +206,7 @@ def dot(emit: ProgramEmitter, operation: Operation) -> None:
         emit.emit(over(shape, f"{target}[{index}] = int32({before}int32({product}[{index}]))"))
     elif narrow(result.type):
         emit.emit(over(shape, f"{target}[{index}] = {number(result.type, f'{target}[{index}]')}"))
+    emit.give_back(own)
     emit.ready.add(result)
 
 

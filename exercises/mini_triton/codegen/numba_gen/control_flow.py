@@ -26,7 +26,7 @@ def swap(emit: ProgramEmitter, targets: Sequence[Value]) -> None:
     for target in targets:
         name = emit.arrays.get(f"next:{id(target)}")
         if name and name != emit.array(target):
-            emit.line(f"{emit.array(target)}, {name} = {name}, {emit.array(target)}")
+            emit.swap(emit.array(target), name)
 
 
 def end_of(block: Block) -> Sequence[Value]:

@@ -9,7 +9,7 @@ import math
 import re
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +22,19 @@ from mini_triton.codegen.numba_gen.program import dtype_of
 from mini_triton.ir.given.device_assert import DeviceAssertionError
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
-TASKS = 8
-"""Parts of a grid for each thread: programs may take different times."""
-
 
 class NumbaKernel:
     """Runs programs of a kernel: those that the generated function gives up are run by NumPy, which knows why."""
 
-    def __init__(self, source: str, plain: NumpyKernel, folder: Path | None = None) -> None:
+    def __init__(
+        self, source: str, plain: NumpyKernel, folder: Path | None = None, tell: Callable[[str], object] = bool
+    ) -> None:
         self.source, self.plain = source, plain
+        self.tell = tell  # why NumPy runs a launch or a program
         self.folder = folder or Path(tempfile.gettempdir(), "mini_triton_numba")
         self.dtypes = [np.dtype(dtype_of(type).rstrip("_")) for type in plain.types]
+        self.in_turn = "prange(" not in source  # one program after the other
+        self.threads = blas.one_thread_each if "gemm(" in source else contextlib.nullcontext
         self.launch: Any = None
 
     def load(self) -> Any:
@@ -55,51 +57,82 @@ class NumbaKernel:
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
         """Run all programs of a grid. For each parameter there is a `Buffer` or a number."""
         x, y, z = (*grid, 1, 1)[:3]
-        count = math.prod((x, y, z))
         plain = [argument(dtype, value) for dtype, value in zip(self.plain.dtypes, arguments, strict=True)]
         buffers = [value for value in plain if isinstance(value, Buffer)]
-        if not count:
-            return
-        if any(b.origin or b.gaps is not None for b in buffers) or overlap(buffers, self.plain.stored):
+        spans = {buffer.name: (buffer.start, buffer.end) for buffer in buffers}
+        sliced = [buffer.name for buffer in buffers if buffer.origin or buffer.gaps is not None]
+        if sliced or overlap(spans, self.plain.stored):
+            self.tell(f"gaps in {', '.join(sliced)}" if sliced else "arguments overlap, and one is stored to")
             self.plain(grid, arguments, reachable)
             return
-        if self.launch is None:
-            self.launch = self.load()
         values = [
             value.data.view(dtype) if isinstance(value, Buffer) else dtype.type(value)
             for dtype, value in zip(self.dtypes, plain, strict=True)
         ]
+        for number in self.run((x, y, z), values):
+            self.run_plainly((x, y, z), number, plain, reachable)
+
+    def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> Iterator[int]:
+        """Run all programs. Those that are given up come out: with atomics at once, otherwise at the end."""
+        if self.launch is None:
+            self.launch = self.load()
+        count = math.prod(grid)
         failed = np.zeros(count, bool)
-        with blas.one_thread_each() if "gemm(" in self.source else contextlib.nullcontext():
-            first = 0
-            while first < count:
-                stopped = self.launch(first, x, y, z, failed, *values)
-                if stopped < 0:
-                    break
-                self.run_plainly((x, y, z), [stopped], plain, reachable)
+        with self.threads():
+            stopped = -1
+            while (stopped := self.launch(stopped + 1, *grid, failed, *values)) >= 0:
                 failed[stopped] = False
-                first = stopped + 1
-        if failed.any():
-            self.run_plainly((x, y, z), np.flatnonzero(failed), plain, reachable)
+                yield stopped
+        if np.count_nonzero(failed):
+            yield from map(int, np.flatnonzero(failed))
 
-    def run_plainly(self, grid: tuple[int, int, int], numbers: Any, values: list[Any], reachable: Any) -> None:
-        """Run a few programs by NumPy: it raises an error that says what is wrong, or gets by."""
+    def repeat(self, grid: tuple[int, int, int], named: Mapping[str, Any]) -> list[int] | None:
+        """Run all programs with PyTorch's tensors as they are; it takes little time. The numbers of those given up.
+
+        None, and nothing has run, if an argument needs a closer look.
+        """
+        if self.in_turn:
+            return None
+        values, spans = [], {}
+        for (name, value), dtype, exact in zip(named.items(), self.dtypes, self.plain.dtypes, strict=True):
+            try:
+                if not hasattr(value, "data_ptr"):
+                    values.append(dtype.type(exact.type(value)))
+                    continue
+                array = value.detach().numpy()
+            except (OverflowError, TypeError):  # NumPy does not have its dtype
+                return None
+            if not array.flags.c_contiguous:
+                return None
+            array = array if array.ndim == 1 else array.reshape(-1)
+            values.append(array if array.dtype == dtype else array.view(dtype))
+            start = value.data_ptr()
+            spans[name] = start, start + array.nbytes
+        return None if overlap(spans, self.plain.stored) else list(self.run(grid, values))
+
+    def rerun(self, numbers: Sequence[int], grid: Any, arguments: Sequence[Any], reachable: Sequence[Buffer]) -> None:
+        """Run some of the programs by NumPy."""
+        plain = [argument(dtype, value) for dtype, value in zip(self.plain.dtypes, arguments, strict=True)]
+        for number in numbers:
+            self.run_plainly(grid, number, plain, reachable)
+
+    def run_plainly(self, grid: tuple[int, int, int], number: int, values: list[Any], reachable: Any) -> None:
+        """Run one program by NumPy: it raises an error that says what is wrong, or gets by."""
+        self.tell(f"program {number} may leave an argument")
         buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
+        programs = LazyPrograms(grid, number, number + 1, buffers)
         with np.errstate(all="ignore"):
-            for number in map(int, numbers):
-                programs = LazyPrograms(grid, number, number + 1, buffers)
-                try:
-                    self.plain.function(programs, *values)
-                except (OutOfBounds, DeviceAssertionError) as error:
-                    self.plain.locate(error, programs)
-                    raise
+            try:
+                self.plain.function(programs, *values)
+            except (OutOfBounds, DeviceAssertionError) as error:
+                self.plain.locate(error)
+                raise
 
 
-def overlap(buffers: Sequence[Buffer], stored: Collection[str]) -> bool:
-    """Whether an argument that is stored to shares memory with another one."""
+def overlap(spans: Mapping[str, tuple[int, int]], stored: Collection[str]) -> bool:
+    """Whether an argument that is stored to shares memory with another one. Spans are addresses: the first, the end."""
     return any(
-        one is not other and one.start < other.end and other.start < one.end
-        for one in buffers
-        if one.name in stored
-        for other in buffers
+        one != other and spans[one][0] < end and start < spans[one][1]
+        for one in stored
+        for other, (start, end) in spans.items()
     )

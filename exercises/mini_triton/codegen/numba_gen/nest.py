@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from mini_triton.codegen.numba_gen.plan import Index, Nest, Store, Unsupported, Write, is_tensor, operands_at
-from mini_triton.codegen.numba_gen.scalars import add, elementwise, held, loaded, number, stored
+from mini_triton.codegen.numba_gen.scalars import add, held, kind, loaded, number, stored
 from mini_triton.ir.core import Operation, OpResult, Value
-from mini_triton.ir.types import element_type, shape_of
+from mini_triton.ir.types import IntegerType, element_type, shape_of
 
 if TYPE_CHECKING:
     from mini_triton.codegen.numba_gen.program import ProgramEmitter
@@ -72,6 +72,7 @@ class Point:
         self.guarded: set[tuple[int, int, Index]] = set()
         self.guards = True
         self.dependent: set[int] = set()  # values that depend on what is assumed
+        self.straight: Sequence[Value] = ()  # arrays whose numbers are known to go up by one
 
     # --- texts and levels
 
@@ -99,6 +100,9 @@ class Point:
         program, plan = self.program, self.program.plan
         if (done := self.written.get((value, index))) is not None:
             return done
+        if value in self.straight:
+            number_type, (i,) = kind(value.type), index
+            return self.assign(value, f"{number_type}({program.array(value)}[0] + {number_type}({i}))", self.level(i))
         if value in plan.arrays and program.is_ready(value):
             return self.variable(value, f"{program.array(value)}[{', '.join(index)}]", self.level(" ".join(index)))
         if value in plan.growing:
@@ -160,7 +164,7 @@ class Point:
             return ("False", 0) if "False" in texts else parts[texts.index("True") ^ 1]
         if name == "arith.ori" and {"True", "False"} & set(texts):
             return ("True", 0) if "True" in texts else parts[texts.index("False") ^ 1]
-        return self.assign(value, elementwise(operation, texts), level)
+        return self.assign(value, self.program.elementwise(operation, texts), level)
 
     def load(self, operation: Operation, index: Index) -> tuple[str, int]:
         """`x[offset] if mask else other`."""
@@ -193,6 +197,8 @@ class Point:
         if value in plan.growing:
             first = self.affine(plan.growing[value][0], index)
             return first and Affine(add(first.base, self.program.grown(value)), first.steps, first.sides)
+        if value in self.straight and (index[0] == "0" or index[0] in self.variables):
+            return Affine(f"int64({self.program.array(value)}[0])", {} if index[0] == "0" else {index[0]: "1"})
         if value in plan.arrays or not isinstance(value, OpResult):
             return None
         operation = value.owner
@@ -408,6 +414,11 @@ class Point:
         return self.shape[self.index.index(variable)]
 
 
+def is_row_of_integers(value: Value) -> bool:
+    shape, element = shape_of(value.type), element_type(value.type)
+    return len(shape) == 1 and shape[0] >= LEAST_SPLIT and isinstance(element, IntegerType) and element.width > 1
+
+
 class NestPoint(Point):
     """A nest with roots."""
 
@@ -416,6 +427,29 @@ class NestPoint(Point):
         self.nest = nest
 
     def emit(self) -> list[str]:
+        """The nest; or two, one of them for addresses that are all in line, as `at % n` mostly is."""
+        numbers = self.find_numbers()
+        if not numbers:
+            return self.emit_split()
+        test = " and ".join(f"is_straight({self.program.array(value)})" for value in numbers)
+        quick = NestPoint(self.program, self.nest)
+        quick.straight = numbers
+        parts = ([f"if {test}:", *quick.emit_split()], ["else:", *self.emit_split()])
+        return [line for header, *lines in parts for line in (header, *("    " + line for line in lines))]
+
+    def find_numbers(self) -> list[Value]:
+        """Arrays of integers, of one axis, that addresses of the nest are computed from."""
+        plan = self.program.plan
+        pointers = [root.operation.operands[0] for root in self.nest.roots if isinstance(root, Store)]
+        for root in self.nest.roots:
+            for value, _ in plan.pulled(root):
+                if isinstance(value, OpResult) and value.owner.name == "tt.load" and not self.program.is_ready(value):
+                    pointers.append(value.owner.operands[0])
+        behind = dict.fromkeys(value for value in plan.behind(pointers) if value in plan.arrays)
+        return [value for value in behind if self.program.is_ready(value) and is_row_of_integers(value)]
+
+    def emit_split(self) -> list[str]:
+        """The nest, with its innermost loop in two parts if a mask ends in it."""
         split = self.find_split()
         if split is None:
             self.roots()

@@ -27,6 +27,8 @@ DEAR |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordiv
 """Operations that should not be done twice; so are those of the dialect `math`."""
 DIRECT = ("tt.reduce", "tt.scan", "tt.dot", "tt.histogram", "tt.atomic_rmw", "tt.atomic_cas")
 """Operations that are loops of their own, with arrays for results."""
+IN_LINE = {"tt.make_range", "tt.splat", "tt.addptr", "arith.constant", "arith.addi", "arith.extsi", "arith.cmpi"}
+"""What the addresses and masks of a row are made of: elements that lie one after the other."""
 NOTHING = ("llvm.intr.assume", "gpu.barrier")
 LONG = 16
 """Operations that may be computed again rather than kept."""
@@ -128,11 +130,11 @@ def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index
 
 
 class Plan:
-    """The arrays and the nests of a kernel."""
+    """The arrays and the nests of a kernel. If `reloads`, rows may be loaded twice: the cache has them by then."""
 
-    def __init__(self, function: Operation, leads: Origins) -> None:
+    def __init__(self, function: Operation, leads: Origins, reloads: bool = True) -> None:
         self.function = function
-        self.leads = leads
+        self.leads, self.reloads = leads, reloads
         self.order = {operation: number for number, operation in enumerate(function.walk())}
         self.writes = [o for o in function.walk() if o.name in WRITES]
         self.arrays: set[Value] = set()  # values that are kept in arrays
@@ -269,6 +271,12 @@ class Plan:
             and sum(1 for _ in self.tree(value, self.index(shape_of(value.type)), set())) > LONG
         )
 
+    def is_row(self, value: OpResult) -> bool:
+        """Whether elements are loaded from memory where they lie one after the other: an array would be no better."""
+        if not self.reloads or value.owner.name != "tt.load" or len(shape_of(value.type)) != 1:
+            return False
+        return all(isinstance(v, OpResult) and v.owner.name in IN_LINE for v in self.behind(value.owner.operands))
+
     def too_dear(self) -> Value | None:
         """The last value that is computed in two nests, or again and again in a loop, but should not be."""
         found: dict[Value, set[Nest]] = {}
@@ -283,7 +291,7 @@ class Plan:
                             continue
                         nests = found.setdefault(value, set())
                         nests.add(nest)
-                        again = len(nests) > 1 or value.owner.parent is not block
+                        again = len(nests) > 1 and not self.is_row(value) or value.owner.parent is not block
                         if (again and self.is_dear(value)) or self.is_overwritten(value, root, nest):
                             if latest is None or self.order[value.owner] > self.order[latest.owner]:
                                 latest = value

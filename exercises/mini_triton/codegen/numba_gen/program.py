@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import ast
 import keyword
-from collections.abc import Callable, Sequence
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
 
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.nest import NestPoint
-from mini_triton.codegen.numba_gen.plan import Nest, Plan, Unsupported, Write, is_tensor
+from mini_triton.codegen.numba_gen.plan import Nest, Plan, Unsupported, Write, is_tensor, work
 from mini_triton.codegen.numba_gen.scalars import elementwise, kind, memory_dtype
 from mini_triton.codegen.pointers import Origins, origins, waits
 from mini_triton.codegen.writer import Writer
@@ -22,22 +26,25 @@ from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
 NUMBERS = "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
-FUNCTIONS = "bits_of exp float_of floordivsi from_bf16 from_f16 log log2 odd32 pairwise_sum round_bf16 round_f16"
-FUNCTIONS += " row_maximumf row_maxnumf row_minimumf row_minnumf to_bf16 to_f16"
+FUNCTIONS = "bits_of exp float_of floordivsi from_bf16 from_f16 log log2 odd32 round_bf16 round_f16 to_bf16 to_f16"
+ROWS = "is_straight on_stack pairwise_sum row_maximumf row_maxnumf row_minimumf row_minnumf"
 HEADER = f"""\
+# Numba runs this kernel: {{programs}}.
 import numpy as np
 from numba import njit, prange
 from numpy import {", ".join(NUMBERS)}
 
 from mini_triton import exact
 from mini_triton.codegen.numba_gen.blas import dgemm, sgemm
-from mini_triton.codegen.numba_gen.library import ({", ".join(FUNCTIONS.split())})
+from mini_triton.codegen.numba_gen.library import {", ".join(FUNCTIONS.split())}
+from mini_triton.codegen.numba_gen.rows import {", ".join(ROWS.split())}
 
 """
 IDS = [f"{name}_{axis}" for name in ("pid", "grid") for axis in "xyz"]
 RESERVED = {
     *NUMBERS,
     *FUNCTIONS.split(),
+    *ROWS.split(),
     *IDS,
     "np",
     "njit",
@@ -50,8 +57,12 @@ RESERVED = {
     "max",
 }
 RESERVED |= {"len", "launch", "failed", "first", "i0", "i1", "i2", "i3", "i4", "i5"}
+STACK = 2**18
+"""Bytes of arrays that a program may have on the stack, which is larger, but not by much on some systems."""
 Handler = Callable[["ProgramEmitter", Operation], None]
 """Writes the lines of one operation."""
+Form = tuple[tuple[int, ...], str]
+"""Shape and dtype of an array."""
 HANDLERS: dict[str, Handler] = {
     "arith.constant": straight_line.constant,
     "ub.poison": straight_line.constant,
@@ -75,12 +86,17 @@ HANDLERS: dict[str, Handler] = {
 class ProgramEmitter(Writer):
     """Writes the function."""
 
+    reloads = True
+
     def __init__(self, function: Operation, leads: Origins) -> None:
         super().__init__()
         self.taken = {*RESERVED, *keyword.kwlist}
         self.function, self.leads = function, leads
-        self.plan = Plan(function, leads)
+        self.plan = Plan(function, leads, self.reloads)
         self.allocated: list[str] = []
+        self.on_stack = 0  # bytes
+        self.forms: dict[str, Form] = {}  # of these arrays
+        self.spare: dict[Form, list[str]] = defaultdict(list)  # those given back
         self.arrays: dict[object, str] = {}
         self.same: dict[Value, Value] = {}  # values that live in the array of another one
         self.ready: set[Value] = set()
@@ -116,7 +132,12 @@ class ProgramEmitter(Writer):
             *(["            return number"] if loop == "range" else []),
             "    return -1",
         ]
-        return HEADER + "\n".join(
+        how = (
+            "the programs of a grid in parallel"
+            if parallel
+            else "one program after the other, because they share memory by atomics"
+        )
+        return HEADER.format(programs=how) + "\n".join(
             [
                 '\n@njit(cache=True, error_model="numpy", nogil=True, no_cpython_wrapper=True)',
                 f"def {name}({', '.join(IDS)}{given}):",
@@ -175,14 +196,33 @@ class ProgramEmitter(Writer):
         """The name of the array of a value."""
         home = self.home(value)
         if home not in self.arrays:
-            self.arrays[home] = self.allocate(home.name or value.name or "t", shape_of(home.type), kind(home.type))
+            make = self.allocate if self.depth else self.borrow  # in a loop it may last from round to round
+            self.arrays[home] = make(home.name or value.name or "t", shape_of(home.type), kind(home.type))
         return self.arrays[home]
 
     def allocate(self, wish: str, shape: Sequence[int], dtype: str) -> str:
+        """A new array."""
         name = self.fresh(wish)
+        self.forms[name] = tuple(shape), dtype
         size = str(shape[0]) if len(shape) == 1 else str(tuple(shape))
-        self.allocated.append(f"{name} = np.empty({size}, np.{dtype})")
+        self.on_stack += math.prod(shape) * np.dtype(dtype).itemsize
+        where = "on_stack" if self.on_stack <= STACK else "np.empty"
+        self.allocated.append(f"{name} = {where}({size}, np.{dtype})")
         return name
+
+    def borrow(self, wish: str, shape: Sequence[int], dtype: str) -> str:
+        """An array, maybe one that was given back."""
+        spare = self.spare[tuple(shape), dtype]
+        return spare.pop() if spare else self.allocate(wish, shape, dtype)
+
+    def work(self, operation: Operation, number: int) -> str | None:
+        """The operation's own array for an operand; None if that has one."""
+        return self.arrays.get(work(operation, number))
+
+    def give_back(self, names: Iterable[str | None]) -> None:
+        """Let others use arrays that an operation no longer needs."""
+        for name in filter(None, names):
+            self.spare[self.forms[name]].append(name)
 
     def is_ready(self, value: Value) -> bool:
         return value in self.ready
@@ -256,6 +296,10 @@ class ProgramEmitter(Writer):
             if isinstance(root, Write) and isinstance(root.target, Value):
                 self.ready.add(root.target)
 
+    def swap(self, one: str, other: str) -> None:
+        """Let two arrays change names."""
+        self.line(f"{one}, {other} = {other}, {one}")
+
     def is_in_place(self, root: Write) -> bool:
         """Whether a value is in its target already."""
         if root.value not in self.plan.arrays or root.value not in self.ready:
@@ -281,7 +325,7 @@ class ProgramEmitter(Writer):
         if operation.name == "tt.dot" and dtype == "int8":
             dtype = "float64"
         wish = root.value.name or {"tt.dot": "ab"[int(rest[1])] if int(rest[1]) < 2 else "c"}.get(operation.name, "row")
-        self.arrays[root.target] = self.allocate(wish, shape_of(root.value.type), dtype)
+        self.arrays[root.target] = self.borrow(wish, shape_of(root.value.type), dtype)
 
     def is_elementwise_update(self, root: Write, target: Value) -> bool:
         """Whether the next value of a carried one may overwrite it, element by element."""
@@ -303,7 +347,9 @@ class ProgramEmitter(Writer):
             return
         if operation.regions or len(operation.results) != 1 or is_tensor(operation.result):
             raise Unsupported(f"{operation.name} needs the NumPy back end")
-        self.assign(operation.result, elementwise(operation, [self.text(o) for o in operation.operands]))
+        self.assign(operation.result, self.elementwise(operation, [self.text(o) for o in operation.operands]))
+
+    elementwise = staticmethod(elementwise)
 
     def assign(self, value: Value, text: str) -> None:
         """Give a scalar its variable."""

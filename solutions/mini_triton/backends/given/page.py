@@ -56,11 +56,12 @@ def counted(number: int, what: str) -> str:
 
 def sizes(asm: Mapping[str, Any]) -> Iterator[str]:
     """A line for each stage that has a text."""
-    width = max(len(stage.name) for stage in pipeline.STAGES)
-    for stage in pipeline.STAGES:
-        if stage.form.unit and (stage.name in asm or stage.on_request) and asm[stage.name]:
-            size = len(re.findall(stage.form.line, asm[stage.name], re.MULTILINE))
-            yield f"{stage.name:{width}}{size:6} {stage.form.unit:13} {stage.adds}"
+    made = [stage for stage in pipeline.STAGES if stage.name in asm or stage.on_request]
+    shown = [stage for stage in made if stage.form.unit and asm[stage.name]]
+    width = max(len(stage.name) for stage in shown)
+    for stage in shown:
+        size = len(re.findall(stage.form.line, asm[stage.name], re.MULTILINE))
+        yield f"{stage.name:{width}}{size:6} {stage.form.unit:13} {stage.adds}"
 
 
 def shapes(ttgir: str, layout: str) -> list[tuple[int, ...]]:

@@ -13,6 +13,6 @@ combining.py       reductions, scans, dot products, histograms, atomics
 control_flow.py    loops and branches
 straight_line.py   scalars that are more than an expression
 
-What generated code calls, which needs Numba: library.py (single numbers, exp and its like, sums in NumPy's order),
-blas.py (matrix products). kernel.py runs it.
+What generated code calls, which needs Numba: library.py (single numbers, exp and its like), rows.py (arrays on the
+stack, sums in NumPy's order), blas.py (matrix products). kernel.py runs it.
 """

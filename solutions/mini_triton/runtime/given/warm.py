@@ -1,4 +1,4 @@
-"""A launch on a GPU that is like an earlier one must cost next to nothing.
+"""A launch of fast code that is like an earlier one must cost next to nothing.
 
 Binding and specializing argument by argument takes longer than a small kernel runs. So a function is generated for each
 kernel: it binds as any Python function does, and specializes without regard to annotations and decorators. If two
@@ -29,14 +29,14 @@ known_number = functools.lru_cache(2**14, typed=True)(specialize_number)
 
 
 class WarmLaunches:
-    """The launches of a kernel on GPUs so far."""
+    """The launches of a kernel so far: on GPUs, and of loops on the CPU."""
 
     def __init__(self, kernel: str, parameters: Sequence[Parameter], references: Mapping[Any, Reference]) -> None:
         self.kernel = kernel
         self.references = references  # what the kernel reads from outside
         self.names = [parameter.name for parameter in parameters]
         self.bind = generate_binder(parameters)
-        self.launches: dict[Values, tuple[CompiledKernel, Callable[..., None], Callable[[Values], Values]]] = {}
+        self.launches: dict[Values, tuple[CompiledKernel, Callable[..., Any], Callable[[Values], Values]]] = {}
 
     def repeat(self, grid: Any, arguments: Values, keywords: Mapping[str, Any]) -> CompiledKernel | None:
         """Launch as before, and return the kernel; None if there was no such launch, or something has changed since."""
@@ -49,8 +49,8 @@ class WarmLaunches:
         except (TypeError, KeyError, OverflowError):
             return None
         named = dict(zip(self.names, values, strict=True)) if callable(grid) else {}
-        launcher(grid_of(self.kernel, grid, named), passed(values))
-        return kernel
+        done = launcher(grid_of(self.kernel, grid, named), passed(values))
+        return None if done is False else kernel
 
     def remember(self, kernel: CompiledKernel, arguments: Values, keywords: Mapping[str, Any]) -> None:
         """Take note of a launch of this kernel that has succeeded, unless its arguments are unusual."""
@@ -58,12 +58,13 @@ class WarmLaunches:
             specialized, values = self.bind(*arguments, **keywords)
         except TypeError:
             return
-        (gpu,) = {value.get_device() for value in values if hasattr(value, "get_device")}
-        if gpu not in kernel.launchers:  # this time it ran on the CPU
+        devices = {value.get_device() for value in values if hasattr(value, "get_device")}
+        if len(devices) != 1 or not devices <= kernel.launchers.keys():
             return
+        (device,) = devices
         places = [self.names.index(name) for name in kernel.parameters]
         passed = operator.itemgetter(*places) if len(places) > 1 else lambda values: (values[places[0]],)
-        self.launches[specialized] = kernel, kernel.launchers[gpu], passed
+        self.launches[specialized] = kernel, kernel.launchers[device], passed
 
 
 def generate_binder(parameters: Sequence[Parameter]) -> Callable[..., tuple[Values, Values]]:
@@ -90,7 +91,7 @@ def quick_constant(value: Any) -> Hashable:
 
 
 def quick_argument(value: Any) -> Hashable:
-    """What a number is specialized to; of a tensor all that its specialization depends on, and its GPU."""
+    """What a number is specialized to; of a tensor all that its specialization depends on, and its device."""
     kind = value.__class__
     if kind is int or kind is float or kind is bool:
         return known_number(value)

@@ -47,7 +47,7 @@ class Box(Lazy):
 
     def is_full(self) -> bool:
         """Whether it is true everywhere."""
-        return self.rows is None and all(r == (0, size) for r, size in zip(self.ranges, self.shape, strict=True))
+        return self.rows is None and self.ranges == tuple([(0, size) for size in self.shape])
 
     def is_empty(self) -> bool:
         """Whether the box, in any row, holds nothing."""
@@ -77,10 +77,17 @@ class Box(Lazy):
         rows = None if lifted.rows is None else np.broadcast_to(lifted.rows, shape[:1])
         return Box(ranges, shape, rows)
 
+    def only(self, chosen: np.ndarray) -> Array:
+        if self.rows is not None or self.ranges[0] != (0, self.shape[0]):
+            return super().only(chosen)
+        return Box(((0, len(chosen)), *self.ranges[1:]), (len(chosen), *self.shape[1:]))
+
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
         """Boxes intersect in a box; one that is all true changes nothing."""
         if ufunc is not np.bitwise_and:
             return None
+        if isinstance(x, Box) and isinstance(y, Box) and x.is_full() and y.is_full():
+            return Box.full(common(x.shape, y.shape))
         for box, other in ((x, y), (y, x)):
             if isinstance(box, Box) and box.is_full() and common(box.shape, np.shape(other)) == np.shape(other):
                 return other

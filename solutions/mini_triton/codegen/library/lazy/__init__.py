@@ -13,7 +13,7 @@ Triton asks the same question of its IR at compile time: `lib/Analysis/AxisInfo.
 """
 
 from mini_triton.codegen.library.lazy.affine import Affine, arange
-from mini_triton.codegen.library.lazy.array import Array, Lazy, broadcast_to, stored, together
+from mini_triton.codegen.library.lazy.array import Array, Lazy, broadcast_to, rows, stored, together
 from mini_triton.codegen.library.lazy.box import Box, where
 
-__all__ = ["Affine", "Array", "Box", "Lazy", "arange", "broadcast_to", "stored", "together", "where"]
+__all__ = ["Affine", "Array", "Box", "Lazy", "arange", "broadcast_to", "rows", "stored", "together", "where"]

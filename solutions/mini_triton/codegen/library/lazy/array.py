@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,19 @@ Array = Any
 Shape = tuple[int, ...]
 
 
+def operator(ufunc: np.ufunc) -> Callable[[Any, Any], Array]:
+    """A method for an operator. It asks the lazy array at once, where NumPy would first look at both operands."""
+    return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
+
+
 class Lazy(NDArrayOperatorsMixin):
     """An array without its elements; `__array__` makes them."""
 
     shape: Shape
     dtype: np.dtype
+    __add__, __sub__, __mul__ = map(operator, (np.add, np.subtract, np.multiply))
+    __lt__, __le__, __gt__, __ge__ = map(operator, (np.less, np.less_equal, np.greater, np.greater_equal))
+    __and__ = operator(np.bitwise_and)
 
     def __repr__(self) -> str:
         fields = (f"{name}={value}" for name, value in vars(self).items() if name != "known_bounds")
@@ -63,6 +71,10 @@ class Lazy(NDArrayOperatorsMixin):
         """The same, repeated along new axes and along axes of size 1."""
         raise NotImplementedError
 
+    def only(self, chosen: np.ndarray) -> Array:
+        """What is at these places of the first axis, which ascend."""
+        return rows(stored(self), chosen)
+
     def __getattr__(self, name: str) -> Any:
         """All else that arrays have: `reshape`, `view`, `any`, ..."""
         if name.startswith("__"):
@@ -79,11 +91,21 @@ def stored(x: Any) -> Any:
     return np.asarray(x) if isinstance(x, Lazy) else x
 
 
+def rows(x: Array, chosen: np.ndarray) -> Array:
+    """What is at these places of the first axis, which ascend."""
+    if isinstance(x, Lazy):
+        return x.only(chosen)
+    if len(chosen) and chosen[-1] - chosen[0] == len(chosen) - 1:
+        return x[chosen[0] : chosen[-1] + 1]  # a view
+    return x[chosen]
+
+
 def broadcast_to(x: Array, shape: Shape) -> Array:
     """`np.broadcast_to` for lazy arrays, too."""
     return x.broadcast_to(shape) if isinstance(x, Lazy) else np.broadcast_to(x, shape)
 
 
+@functools.lru_cache(maxsize=4096)
 def common(x: Shape, y: Shape) -> Shape:
     """The shape in which two arrays meet, which fit each other. `np.broadcast_shapes` takes longer."""
     if x == y or not y:

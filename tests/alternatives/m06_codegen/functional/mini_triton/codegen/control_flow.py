@@ -1,22 +1,21 @@
 import collections
 
 
-def divergent_for(emit: Emitter, operation: Operation) -> None:
+def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
     block = operation.regions[0].block
     variable, *carried = block.arguments
     lower, upper, step = operation.operands[:3]
-    trips, rounds, running = map(emit.fresh, ("trips", "rounds", "running"))
-    outer, emit.active = emit.active, running
-    start, end, by, dtype = *map(emit.text, (lower, upper, step)), dtype_text(variable.type)
+    trips, left = map(emit.fresh, ("trips", "left"))
+    start, end, by = map(emit.text, (lower, upper, step))
     emit.write(f"{trips} = programs.trips({start}, {end}, {by})")
-    with emit.indented(f"for {rounds} in itertools.count():"):
-        emit.write(f"{emit.name(variable)} = {start} + {dtype}({rounds}) * {by}")
-        emit.write(f"{running} = {join_masks(f'({trips} > {rounds})', outer)}")
-        with emit.indented(f"if not np.any({running}):"):
-            emit.write("break")
+    emit.write(f"{left} = {trips}")
+    emit.write(f"{emit.name(variable)} = {start}")
+    with emit.indented("while True:"):
+        leave(f"{left} > 0", left, *([emit.name(variable)] if emit.varies(variable) else []))
         emit.block(block)
-        pass_on(emit, carried, end_of(block), only=running)
-    emit.active = outer
+        pass_on(emit, carried, end_of(block))
+        emit.write(f"{emit.name(variable)} = {emit.name(variable)} + {by}")
+        emit.write(f"{left} = {left} - 1")
 
 
 def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:

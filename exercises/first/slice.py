@@ -1,0 +1,218 @@
+"""A compiler in one file: from a Python function to text that real Triton compiles, and to NumPy.
+
+    read              a function       ->  its syntax tree
+    compile_kernel    the syntax tree  ->  operations
+    text              operations       ->  TTIR, the text that real Triton compiles for a GPU
+    launch            operations       ->  calls of NumPy, for all programs at once
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Type:
+    """A number or a pointer; with a size, a block of them."""
+
+    element: str  # "i1", "i32", "f32" or "!tt.ptr<f32>"
+    size: int | None = None
+
+    def __str__(self) -> str:
+        return self.element if self.size is None else f"tensor<{self.size}x{self.element}>"
+
+
+I32, F32, POINTER = Type("i32"), Type("f32"), Type("!tt.ptr<f32>")
+NOTHING = Type("()")  # the type of an operation without a result
+
+
+@dataclass(eq=False)
+class Op:
+    """An operation, and at the same time the value that it computes."""
+
+    name: str
+    operands: tuple[Op, ...] = ()
+    type: Type = NOTHING
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.type}>"
+
+
+class Pointer(NamedTuple):
+    """An address, as NumPy can have it: an array and a place in it. Or a block of them."""
+
+    array: np.ndarray
+    at: Any
+
+
+LANGUAGE = ("program_id", "arange", "load", "store")  # of `tl`: each is a method of `Kernel`
+OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # the operation, and what it computes
+    ("Add", "i32", "i32"): ("arith.addi", np.add),
+    ("Add", "f32", "f32"): ("arith.addf", np.add),
+    ("Add", "!tt.ptr<f32>", "i32"): ("tt.addptr", lambda x, offset: Pointer(x.array, x.at + offset)),
+    ("Sub", "i32", "i32"): ("arith.subi", np.subtract),
+    ("Sub", "f32", "f32"): ("arith.subf", np.subtract),
+    ("Mult", "i32", "i32"): ("arith.muli", np.multiply),
+    ("Mult", "f32", "f32"): ("arith.mulf", np.multiply),
+    ("Lt", "i32", "i32"): ("arith.cmpi", lambda left, right, predicate: np.less(left, right)),
+}
+
+
+def read(function: Callable[..., Any]) -> Any:
+    """The syntax tree of a function, which may stand inside another one. Each node has its line in the file."""
+    # Task 0.1: For `def f(x): return x` in line 8 of a file, the result is an `ast.FunctionDef` whose `name` is "f".
+    # Its `body` is a list of one `ast.Return`, and the `lineno` of both is 8.
+    raise NotImplementedError("Task 0.1: Read the kernel")
+
+
+def compile_kernel(function: Callable[..., Any], **arguments: Type | int) -> Kernel:
+    """Compile a function: `compile_kernel(add, x=POINTER, y=POINTER, out=POINTER, n=I32, BLOCK=1024)`."""
+    tree = read(function)
+    kernel = Kernel(tree.name, **arguments)
+    for statement in tree.body:
+        try:
+            kernel.statement(statement)
+        except SyntaxError as error:  # Python shows the file and the line with the message
+            error.filename, error.lineno = function.__code__.co_filename, statement.lineno
+            raise
+    return kernel
+
+
+class Kernel:
+    """A kernel as operations, in the order in which they run, and the walk over its syntax tree that emits them."""
+
+    def __init__(self, name: str, /, **arguments: Type | int) -> None:
+        self.name, self.ops = name, list[Op]()
+        self.parameters = {name: Op("parameter", type=t) for name, t in arguments.items() if isinstance(t, Type)}
+        self.names: dict[str, Any] = {**arguments, **self.parameters}  # each stands for an `Op`, or for a number
+
+    def emit(self, name: str, *operands: Op, type: Type, **attributes: Any) -> Op:
+        """Append an operation."""
+        self.ops.append(Op(name, operands, type, attributes))
+        return self.ops[-1]
+
+    def expression(self, node: ast.expr) -> Any:
+        """Emit the operations of an expression, operands first. Return its value: an `Op`, or a number known now."""
+        # Task 0.2: `a * 2 + b` emits a constant, a product and a sum, and returns the sum. An expression is a number,
+        # a name of `self.names`, one of the operators `+ - * <`, or a call such as `tl.load(a, mask=b)` of a function
+        # in `LANGUAGE`. Raise a `SyntaxError` for an unknown name, a chain such as `a < b < c`, a string, and anything
+        # else that you do not compile. A call with a missing argument, such as `tl.load(a)`, is not judged.
+        raise NotImplementedError("Task 0.2: Operands first")
+
+    def statement(self, node: ast.stmt) -> None:
+        """Compile a statement."""
+        # Task 0.4: A statement is `name = expression`, an expression that stands alone, such as `tl.store(…)`, or a
+        # docstring. After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not compile.
+        raise NotImplementedError("Task 0.4: Names emit nothing")
+
+    def operate(self, operator: str, left: Any, right: Any) -> Op:
+        """Emit an operation of `OPERATORS`, with Python's name for the operator, such as "Add"."""
+        left, right = self.operand(left), self.operand(right)
+        if left.type.size != right.type.size:
+            left, right = self.alike(left, right)
+        if (found := OPERATORS.get((operator, left.type.element, right.type.element))) is None:
+            raise SyntaxError(f"cannot compile {operator} of {left.type} and {right.type}")
+        if operator == "Lt":  # MLIR numbers the comparisons of `arith.cmpi`: 2 is `<` of signed integers
+            return self.emit(found[0], left, right, type=Type("i1", left.type.size), predicate=np.int64(2))
+        return self.emit(found[0], left, right, type=left.type)
+
+    def operand(self, value: Any) -> Op:
+        """The value as an `Op`. A number becomes a constant here, because an operation needs it."""
+        if isinstance(value, Op):
+            return value
+        type, number = (F32, np.float32(value)) if isinstance(value, float) else (I32, np.int32(value))
+        return self.emit("arith.constant", type=type, value=number)
+
+    def alike(self, left: Op, right: Op) -> tuple[Op, Op]:
+        """Make operands of different sizes fit one operation. Return them in the order in which they came."""
+        # Task 0.3: Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must take the place of the `i32`,
+        # and which operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of 8 and of 16 elements.
+        raise NotImplementedError("Task 0.3: A number meets a block")
+
+    def program_id(self, axis: int) -> Op:
+        return self.emit("tt.get_program_id", type=I32, axis=np.int32(axis))
+
+    def arange(self, start: int, end: int) -> Op:
+        return self.emit("tt.make_range", type=Type("i32", end - start), start=np.int32(start), end=np.int32(end))
+
+    def load(self, pointer: Op, mask: Op) -> Op:
+        segments = "array<i32: 1, 1, 0>"  # one pointer, one mask, no default value
+        return self.emit("tt.load", pointer, mask, type=Type("f32", pointer.type.size), operandSegmentSizes=segments)
+
+    def store(self, pointer: Op, value: Op, mask: Op) -> Op:
+        return self.emit("tt.store", pointer, value, mask, type=NOTHING)
+
+
+def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
+    """The kernel as TTIR. It promises that the parameters in `multiples` are multiples of 16."""
+    names = {op: f"%{name}" for name, op in kernel.parameters.items()}
+    names |= {op: f"%{number}" for number, op in enumerate(kernel.ops)}
+    promise = " {tt.divisibility = 16 : i32}"
+    parameters = [f"%{name}: {op.type}{promise * (name in multiples)}" for name, op in kernel.parameters.items()]
+    lines = [f"tt.func public @{kernel.name}({', '.join(parameters)}) {{"]
+    return "\n".join([*lines, *(f"  {line(op, names)}" for op in kernel.ops), "  tt.return", "}\n"])
+
+
+def line(op: Op, names: Mapping[Op, str]) -> str:
+    """One operation as text. If it has a result, `names[op]` is its name. `spell` gives the text of an attribute."""
+    # Task 0.5: All operations have one form; `<{…}>` holds the attributes. Three examples show what may be missing:
+    #   %4 = "arith.addi"(%2, %n) : (i32, i32) -> i32
+    #   %3 = "tt.make_range"() <{start = 0 : i32, end = 8 : i32}> : () -> tensor<8xi32>
+    #   "tt.store"(%9, %8, %5) : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>) -> ()
+    raise NotImplementedError("Task 0.5: Text that Triton accepts")
+
+
+def spell(value: Any) -> str:
+    """The value of an attribute as text: in MLIR, a number comes with its type."""
+    if isinstance(value, np.float32):
+        return f"{value:.8e} : f32"
+    return f"{value} : i{8 * value.itemsize}" if isinstance(value, np.integer) else value
+
+
+def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
+    """The names of the arguments that are multiples of 16, which a launch may promise to the compiler."""
+    # Task 0.6: An argument is an `int` or an array. A GPU receives an array as the address of its first element.
+    raise NotImplementedError("Task 0.6: A promise makes loads wide")
+
+
+def load(array: np.ndarray, at: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """`array[at]` where `mask` is true, and 0 elsewhere. All but `array` have one shape, of one or two dimensions."""
+    # Task 0.7: Where the mask is false, `at` may be any number: out of bounds, or negative.
+    raise NotImplementedError("Task 0.7: Masks protect memory")
+
+
+def store(array: np.ndarray, at: np.ndarray, value: np.ndarray, mask: np.ndarray) -> None:
+    """Write `value` to `array[at]` where `mask` is true. All but `array` have one shape, of one or two dimensions."""
+    # Task 0.7: The rest of the array does not change.
+    raise NotImplementedError("Task 0.7: Masks protect memory")
+
+
+MEANING = dict(OPERATORS.values()) | {
+    "arith.constant": lambda value: value,
+    "tt.splat": lambda scalar: scalar,  # NumPy repeats a scalar by itself
+    "tt.make_range": lambda start, end: np.arange(start, end, dtype=np.int32),
+    "tt.load": lambda pointer, mask, **_: load(pointer.array, *np.broadcast_arrays(pointer.at, mask)),
+    "tt.store": lambda pointer, value, mask: store(pointer.array, *np.broadcast_arrays(pointer.at, value, mask)),
+}
+
+
+def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
+    """Run the operations by NumPy. Arrays stand for pointers, and `tl.program_id(0)` gives `program`, of 32 bits."""
+    meaning = MEANING | {"tt.get_program_id": lambda axis: program}
+    taken: dict[Type, Any] = {I32: np.int32, F32: np.float32, POINTER: lambda array: Pointer(array, np.int32(0))}
+    values = {op: taken[op.type](arguments[name]) for name, op in kernel.parameters.items()}
+    for op in kernel.ops:
+        values[op] = meaning[op.name](*(values[operand] for operand in op.operands), **op.attributes)
+
+
+def launch(kernel: Kernel, grid: int, arguments: Mapping[str, Any]) -> None:
+    """Run a whole grid: the programs 0 to `grid - 1`."""
+    # Task 0.8: A loop that calls `execute` for each program leaves the right results in memory. Leave the same ones
+    # there in less than a quarter of the loop's time. In a kernel, integers have 32 bits.
+    raise NotImplementedError("Task 0.8: The whole grid at once")

@@ -1,0 +1,48 @@
+"""The command: `python -m mini_triton.tools.explore --help`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from mini_triton.errors import TritonError
+from mini_triton.tools.explore.lowering import Lowering
+from mini_triton.tools.explore.page import write_page
+from mini_triton.tools.explore.subject import find_launch, load_file, read_signature
+
+LAUNCH = 'what launches the kernel, with the names of the file, np and torch: "softmax(np.ones((4, 781), np.float32))"'
+SIGNATURE = 'instead, the type or the value of each parameter: "*fp32:16, *fp32:16, i32, 1024"'
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command."""
+    parser = argparse.ArgumentParser(prog="explore", description="Show a kernel at every stage, on one HTML page.")
+    parser.add_argument("file", help="a Python file with the kernel, which is executed")
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("--launch", metavar="EXPRESSION", help=LAUNCH)
+    how.add_argument("--signature", metavar="TYPES", help=SIGNATURE)
+    parser.add_argument("--kernel", metavar="NAME", help="its name; by default the only one, or the first launched")
+    parser.add_argument("--num-warps", type=int, default=4, metavar="N", help="of a program, with --signature")
+    parser.add_argument("--target", default="cuda:90", help="the GPU, which need not be here (default: %(default)s)")
+    parser.add_argument("-o", "--output", type=Path, help="the page (default: the kernel's name, .html)")
+    options = parser.parse_args(arguments)
+    with Lowering() as lowering:  # first of all: real Triton is loaded while our own stages run
+        try:
+            names = load_file(Path(options.file))
+            if options.launch:
+                subject = find_launch(names, options.launch, options.kernel)
+            else:
+                subject = read_signature(names, options.signature, options.kernel, options.num_warps)
+            page = write_page(subject, lowering, options.target)
+        except NotImplementedError as error:
+            parser.error(f"the compiler cannot read the arguments yet: {error}")
+        except (ImportError, OSError, ValueError, TypeError, TritonError) as error:
+            parser.error(str(error))
+    output = options.output or Path(f"{subject.compilation.name}.html")
+    output.write_text(page, encoding="utf-8")
+    print(f"{output}: {len(page.encode()) / 1e6:.2f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""The page: a template, a style and a script of ours, and the data about one kernel, all in one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from mini_triton.runtime.pipeline import STAGES
+from mini_triton.tools.compile import capability_of_target
+from mini_triton.tools.explore.highlight import highlight
+from mini_triton.tools.explore.lowering import Lowering, Texts
+from mini_triton.tools.explore.memory import describe_accesses
+from mini_triton.tools.explore.relations import Line, Place, numbers_of
+from mini_triton.tools.explore.stages import (
+    Column,
+    Ours,
+    Step,
+    differences,
+    our_columns,
+    run_ours,
+    source_of,
+    tritons_columns,
+)
+from mini_triton.tools.explore.subject import Subject
+
+
+def write_page(subject: Subject, lowering: Lowering, target: str = "cuda:90") -> str:
+    """The page about a kernel, as HTML."""
+    data = json.dumps(describe_kernel(subject, lowering, target), separators=(",", ":")).replace("<", "\\u003c")
+    parts = {name: (Path(__file__).with_name(f"page.{name}")).read_text(encoding="utf-8") for name in ("css", "js")}
+    page = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    for name, text in {"title": escape(subject.compilation.name), **parts, "data": data}.items():
+        page = page.replace(f"{{{{{name}}}}}", text)
+    return page
+
+
+def describe_kernel(subject: Subject, lowering: Lowering, target: str) -> dict[str, Any]:
+    """All that the page shows, as its script reads it."""
+    compilation, capability = subject.compilation, capability_of_target(target)
+    types, options = list(compilation.inputs.values()), vars(compilation.options)
+    ours = run_ours(compilation, lambda ttir: lowering.ask(compilation.name, ttir, types, capability, options))
+    places = {place for step in ours.steps[:1] for line in step.lines for place in line.places}
+    source = source_of(compilation.kernel, places)
+    numbers = {line.place: number for number, line in enumerate(source) if line.place}
+    quotable = {line.place: line.text.strip() for line in source if line.place}
+    columns = [describe_column(column, numbers) for column in our_columns(ours, quotable)]
+    passes = describe_passes(ours, numbers)
+    tritons = lowering.answer() if ours.module else {"": "Real Triton needs the result of the stage passes."}
+    return {
+        "kernel": compilation.name,
+        "signature": [
+            {"name": name, "type": type, "value": repr(compilation.constants[name]) if type == "constexpr" else ""}
+            for name, type in compilation.signature.items()
+        ],
+        "divisible": [name for name, argument in compilation.arguments.items() if argument.divisible],
+        "target": target,
+        "warps": compilation.options.num_warps,
+        "grid": subject.grid,
+        "source": {
+            "numbers": [line.number for line in source],
+            "html": highlight("py", [line.text if line.number else f"# {line.text}" for line in source]),
+        },
+        "columns": columns + [describe_column(column, numbers) for column in tritons_columns(tritons)],
+        "passes": passes,
+        "memory": describe_memory(subject, ours, tritons, numbers),
+    }
+
+
+def describe_column(column: Column, numbers: dict[Place, int]) -> dict[str, Any]:
+    """A column as the script reads it."""
+    texts = {"name": column.name, "title": column.title, "about": column.about, "reason": column.reason}
+    return texts | rendered(column.suffix, column.lines, numbers)
+
+
+def rendered(suffix: str, lines: Sequence[Line], numbers: dict[Place, int]) -> dict[str, Any]:
+    """Lines as HTML, and for each the numbers of its source lines."""
+    return {
+        "html": highlight(suffix, [line.text for line in lines]),
+        "from": [numbers_of(line, numbers) for line in lines],
+    }
+
+
+def describe_passes(ours: Ours, numbers: dict[Place, int]) -> dict[str, Any]:
+    """The steps of the passes. Lines that occur in several steps are sent once."""
+    table: dict[Line, int] = {}
+    steps = []
+    before: Step | None = None
+    for step in ours.steps:
+        rows = differences(before.lines if before else step.lines, step.lines)
+        steps.append({
+            "name": step.name,
+            "rows": [[mark, table.setdefault(line, len(table))] for mark, line in rows],
+            "idle": [{"name": ran.name, "missing": ran.missing} for ran in step.idle],
+        })  # fmt: skip
+        before = step
+    about = next(stage.adds for stage in STAGES if stage.name == "passes")
+    reason = ours.reasons.get("passes", "")
+    return {"steps": steps, "about": about, "reason": reason, **rendered("ttir", [*table], numbers)}
+
+
+def describe_memory(subject: Subject, ours: Ours, tritons: Texts, numbers: dict[Place, int]) -> dict[str, Any]:
+    """The accesses to memory, or the reason why there is nothing to show."""
+    if subject.grid is None:
+        return {"reason": "Which elements are touched depends on the arguments: use --launch instead of --signature."}
+    if ours.module is None or ours.program is None:
+        return {"reason": "This column needs the NumPy code, which it runs."}
+    try:
+        accesses = describe_accesses(subject, ours.module, ours.program, tritons.get("ttgir", ""))
+    except Exception as error:  # a half-written compiler may raise anything
+        return {"reason": f"{type(error).__name__}: {error}"}
+    for access in accesses:
+        place = access.pop("line")
+        access["from"] = [numbers[tuple(place)]] if place and tuple(place) in numbers else []
+    return {"accesses": accesses}

@@ -1,0 +1,196 @@
+"""The text of a kernel at every stage, or the reason why there is none.
+
+A half-written compiler is shown as far as it goes: whatever a stage raises is the reason why its column is empty.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from types import MappingProxyType
+from typing import Any
+
+from mini_triton.codegen import NumpyKernel
+from mini_triton.frontend.function import KernelSource
+from mini_triton.ir.core import Module
+from mini_triton.ir.printer import Printer
+from mini_triton.ir.verifier import verify_after
+from mini_triton.runtime.pipeline import STAGES, Compilation, Stage, last_module
+from mini_triton.tools.explore.lowering import Texts
+from mini_triton.tools.explore.relations import Line, Place, read_mlir, read_text
+from mini_triton.transforms.manager import Manager, Ran, chosen
+
+
+@dataclass(frozen=True)
+class Column:
+    """A stage, as the page shows it."""
+
+    name: str
+    title: str
+    about: str
+    suffix: str
+    lines: list[Line]
+    reason: str  # why there are no lines
+
+
+@dataclass(frozen=True)
+class Step:
+    """The module after a pass that changed it, or before all passes; and the passes since that changed nothing."""
+
+    name: str
+    lines: list[Line]
+    idle: list[Ran] = field(default_factory=list)
+
+
+@dataclass
+class Ours:
+    """What our own compiler makes of a kernel."""
+
+    texts: dict[str, str] = field(default_factory=dict)  # by stage
+    reasons: dict[str, str] = field(default_factory=dict)  # by stage: why it has no text
+    steps: list[Step] = field(default_factory=list)
+    module: Module | None = None  # after the passes
+    program: NumpyKernel | None = None
+
+
+def run_ours(compilation: Compilation, hand_off: Callable[[str], None]) -> Ours:
+    """Run our own stages. As soon as there is a module for real Triton, `hand_off` gets its text."""
+    ours = Ours()
+    product: Any = None
+    broken = ""
+    shared = [stage for stage in STAGES if not stage.device]
+    for stage in [*shared, *(stage for stage in STAGES if stage.device not in ("", "gpu"))]:
+        if broken:
+            ours.reasons[stage.name] = f"This stage needs the result of the stage {broken}."
+            continue
+        given: Any = product if stage.device in ("", "cpu") else ours.texts[last_module().name]
+        try:
+            result = run_passes(given, ours.steps) if stage.name == "passes" else stage.run(given, compilation)
+            if isinstance(result, Module):
+                verify_after(stage.name, result)
+            ours.texts[stage.name] = str(stage.text(result))
+        except Exception as error:  # a half-written compiler may raise anything
+            ours.reasons[stage.name] = f"{type(error).__name__}: {error}"
+            broken = "" if stage.device else stage.name
+            continue
+        if not stage.device:
+            product = result
+        if isinstance(result, NumpyKernel):
+            ours.program = result
+        if stage is shared[-1]:
+            ours.module = result
+            hand_off(ours.texts[stage.name])
+    return ours
+
+
+@dataclass
+class Recorder(Manager):
+    """Runs passes, and keeps the module after each that changes it. A value has the same name in all of them."""
+
+    steps: list[Step] = field(default_factory=list)
+    printer: Printer = field(default_factory=lambda: Printer(locations=True))
+
+    def keep(self, name: str) -> None:
+        """Keep the module as it is now."""
+        self.steps.append(Step(name, read_mlir(self.printer.operation(self.module, ""))))
+
+    def run_pass(self, name: str) -> bool:
+        before = len(self.ran)
+        changed = super().run_pass(name)
+        if changed:
+            self.keep(name)
+        else:
+            self.steps[-1].idle.extend(self.ran[before:])
+        return changed
+
+
+def run_passes(module: Module, steps: list[Step]) -> Module:
+    """Run the passes that are chosen, and add a step for each that changes the module."""
+    recorder = Recorder(module, steps=steps)
+    recorder.keep("the front end")
+    recorder.run(chosen())
+    return module
+
+
+def differences(before: list[Line], after: list[Line]) -> Iterator[tuple[str, Line]]:
+    """The lines of both, each once, with "-" for those that went, "+" for those that came, " " for the others."""
+    old, new = ([line.text for line in lines] for lines in (before, after))
+    for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag != "equal":
+            yield from (("-", line) for line in before[first:last])
+        yield from ((" " if tag == "equal" else "+", line) for line in after[start:end])
+
+
+def our_columns(ours: Ours, source: Mapping[Place, str]) -> Iterator[Column]:
+    """A column for each of our stages but the source and the passes."""
+    for stage in STAGES:
+        if stage.name not in ("source", "passes") and stage.device != "gpu":
+            yield column_of(stage, ours.texts.get(stage.name, ""), ours.reasons.get(stage.name, ""), source)
+
+
+def tritons_columns(tritons: Texts) -> Iterator[Column]:
+    """A column for each of real Triton's stages that is a text."""
+    reason = tritons.get("", "Triton came without NVIDIA's disassembler.")
+    ttir = next(stage for stage in STAGES if stage.name == "ttir")
+    column = column_of(ttir, tritons.get("ttir", ""), reason)
+    yield replace(column, name="triton", title="Triton's TTIR", about="our module, after real Triton's passes on TTIR")
+    for stage in STAGES:
+        if stage.device == "gpu" and stage.form.unit:
+            yield column_of(stage, tritons.get(stage.name, ""), reason)
+
+
+def column_of(stage: Stage, text: str, reason: str, source: Mapping[Place, str] = MappingProxyType({})) -> Column:
+    """The column of a stage, with its text, or else the reason why there is none."""
+    lines = read_text(stage.form.suffix, text, source)
+    return Column(stage.name, title_of(stage), stage.adds, stage.form.suffix, lines, "" if text else reason)
+
+
+def title_of(stage: Stage) -> str:
+    """What the page calls a stage."""
+    words = {"numpy": "NumPy", "numba": "Numba"}
+    return " ".join(words.get(word, word.upper()) for word in stage.name.split("_"))
+
+
+# --- the source
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of the source column: of a function; or above it, the name of its file."""
+
+    number: int  # 0 for a name
+    text: str
+    place: Place | None = None
+
+
+def source_of(kernel: KernelSource, places: set[Place]) -> list[SourceLine]:
+    """The kernel, then all other functions that lines come from."""
+    here = (kernel.file, kernel.loc(kernel.tree).line)
+    spans = {file: spans_of(file) for file in {here[0], *(file for file, _ in places)}}
+    wanted: dict[tuple[str, range], None] = {}
+    for file, line in [here, *sorted(places, key=lambda place: (place[0] != here[0], place))]:
+        around = [span for span in spans[file] if line in span]
+        if around:
+            wanted.setdefault((file, min(around, key=len)))
+    lines = []
+    for file, span in wanted:
+        texts = [linecache.getline(file, number).rstrip() for number in span]
+        indent = min((len(text) - len(text.lstrip()) for text in texts if text), default=0)
+        lines.append(SourceLine(0, file.replace("\\", "/").rpartition("/")[2]))
+        lines += [SourceLine(n, text[indent:], (file, n)) for n, text in zip(span, texts, strict=True)]
+    return lines
+
+
+def spans_of(file: str) -> list[range]:
+    """The lines of each function in a file, decorators included."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return []
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [
+        range(min([f.lineno, *(d.lineno for d in f.decorator_list)]), (f.end_lineno or f.lineno) + 1) for f in functions
+    ]

@@ -1,0 +1,112 @@
+"""What the page is about: a kernel, the types of its arguments, and, if it was launched, the arguments themselves."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mini_triton.frontend.function import KernelSource
+from mini_triton.frontend.given.adopted import adopt
+from mini_triton.language.constexpr import unwrap
+from mini_triton.runtime.arguments import to_python, with_parts
+from mini_triton.runtime.binding import bind
+from mini_triton.runtime.given.tuples import flatten_arguments
+from mini_triton.runtime.grids import grid_of
+from mini_triton.runtime.jit import COMPILE_ONLY, JITFunction
+from mini_triton.runtime.options import Options
+from mini_triton.runtime.pipeline import Compilation
+from mini_triton.runtime.specialization import Specialized, specialize
+from mini_triton.tools.coalescing import source_of
+
+LIBRARIES = {"np": "numpy", "torch": "torch"}
+"""What a launch may name although its file does not import it."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A kernel for arguments of certain types; with `grid` and `values`, a launch of it."""
+
+    compilation: Compilation
+    grid: tuple[int, int, int] | None = None
+    values: Mapping[str, Any] | None = None  # by parameter
+
+
+class Captured(BaseException):
+    """Ends the Python code that launches the kernel."""
+
+    def __init__(self, kernel: JITFunction, grid: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        super().__init__(kernel)
+        self.kernel, self.grid, self.arguments, self.keywords = kernel, grid, arguments, keywords
+
+
+def load_file(path: Path) -> dict[str, Any]:
+    """The names that a Python file defines. Raises `ValueError` if there is no such file."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise ValueError(f"{path} is not a Python file")
+    sys.path.insert(0, str(path.resolve().parent))  # it may import its neighbours
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return vars(module)
+
+
+def read_signature(names: Mapping[str, Any], signature: str, name: str | None, num_warps: int = 4) -> Subject:
+    """The kernel of this name, for arguments of these types. Raises `ValueError` if it does not fit the kernel."""
+    kernels = {known: adopt(value) for known, value in names.items()}
+    kernels = {known: kernel for known, kernel in kernels.items() if isinstance(kernel, KernelSource)}
+    if name is None and len(kernels) == 1:
+        (name,) = kernels
+    if name not in kernels:
+        asked = "say which kernel with --kernel" if name is None else f"there is no kernel {name}"
+        raise ValueError(f"{asked}; the file has {', '.join(kernels) or 'none'}")
+    source = source_of(kernels[name], signature)
+    arguments = {name: Specialized(type, bool(source.attrs.get(name))) for name, type in source.signature.items()}
+    return Subject(Compilation(source.fn, arguments, source.constants, Options(num_warps=num_warps), hash=""))
+
+
+def find_launch(names: Mapping[str, Any], expression: str, name: str | None = None) -> Subject:
+    """Evaluate an expression up to its first launch of the kernel; without a name, of any kernel.
+
+    That launch does not run. Earlier launches of other kernels do. Raises `ValueError` if there is none.
+    """
+    libraries = {known: importlib.import_module(module) for known, module in LIBRARIES.items() if known in expression}
+    original = JITFunction.launch
+
+    def launch(kernel: JITFunction, grid: Any, /, *arguments: Any, **keywords: Any) -> Any:
+        if grid is not COMPILE_ONLY and name in (None, kernel.fn.__name__):
+            raise Captured(kernel, grid, arguments, keywords)
+        return original(kernel, grid, *arguments, **keywords)
+
+    JITFunction.launch = launch  # type: ignore[method-assign]
+    try:
+        eval(expression, {**libraries, **names})
+    except Captured as captured:
+        return read_launch(captured)
+    finally:
+        JITFunction.launch = original  # type: ignore[method-assign]
+    raise ValueError(f"{expression} does not launch {name or 'a kernel'}")
+
+
+def read_launch(launch: Captured) -> Subject:
+    """A launch, with its arguments specialized as usual."""
+    kernel, arguments = launch.kernel, launch.arguments
+    keywords = kernel.with_debug(launch.keywords)
+    while flat := flatten_arguments(kernel, arguments, keywords):
+        kernel, arguments, keywords = flat[0], (), flat[1]
+    name = kernel.fn.__name__
+    values, options = bind(name, kernel.parameters, arguments, keywords)
+    specialized = {
+        parameter.name: specialize(name, parameter, values[parameter.name]) for parameter in kernel.parameters
+    }
+    constants = {
+        parameter: unwrap(to_python(values[parameter]))
+        for parameter, known in specialized.items()
+        if known.type == "constexpr"
+    }
+    compilation = Compilation(kernel, specialized, constants, Options(**options), hash="")
+    return Subject(compilation, grid_of(name, launch.grid, values), with_parts(values))

@@ -1,0 +1,89 @@
+"""Arrays and tensors as an autotuner needs them: set to zero, copied, put back. (Given.)"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mini_triton.errors import TritonError
+from mini_triton.given import driver
+from mini_triton.runtime.arguments import is_descriptor, is_memory
+from mini_triton.runtime.jit import BACKEND
+from mini_triton.runtime.options import DEFAULTS
+from mini_triton.tuning.given.results import jit_function
+
+if TYPE_CHECKING:
+    from mini_triton.tuning.autotuner import Autotuner, Config
+
+
+def zero(memory: Any) -> None:
+    """Set all elements of an array or a tensor to 0."""
+    if isinstance(memory, np.ndarray):
+        memory[...] = 0
+    else:
+        memory.detach().zero_()
+
+
+def copy_of(memory: Any) -> Any:
+    """Another array or tensor with the same elements."""
+    return memory.copy() if isinstance(memory, np.ndarray) else memory.detach().clone()
+
+
+def put_back(memory: Any, copy: Any) -> None:
+    """Give an array or a tensor the elements of a copy."""
+    if isinstance(memory, np.ndarray):
+        memory[...] = copy
+    else:
+        memory.detach().copy_(copy)
+
+
+def device_of(arguments: Mapping[str, Any]) -> str:
+    """Where a launch with these arguments runs: "cuda" if memory is on a GPU, otherwise "cpu".
+
+    With another back end than the device's usual one, "cpu, numba".
+    """
+    device = "cuda" if any(getattr(value, "is_cuda", False) for value in arguments.values()) else "cpu"
+    if "backend" not in arguments and BACKEND not in os.environ:  # as for most launches: this must be quick
+        return device
+    backend = arguments.get("backend") or os.environ.get(BACKEND) or DEFAULTS.backend
+    return device if backend == DEFAULTS.backend else f"{device}, {backend}"
+
+
+def benchmarker_for(arguments: Mapping[str, Any]) -> Any:
+    """`do_bench` on the device on which a launch with these arguments runs."""
+    return (driver.active if device_of(arguments).startswith("cuda") else driver.cpu).get_benchmarker()
+
+
+@contextmanager
+def spared(
+    tuner: Autotuner, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Iterator[None]:
+    """A context after which all memory that a tuner's kernel stores to is as it was before.
+
+    Real Triton leaves memory as the last trial left it, unless `restore_value` names the argument.
+    """
+    if jit_function(tuner.fn) is None:
+        yield
+        return
+    stored: set[str] = set()
+    for config in configs:
+        with suppress(TritonError):  # the trial will say it
+            kernel = tuner.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
+            stored.update(name.partition(".")[0] for name in kernel.program.stored)
+    arguments = {**tuner.nargs, **kwargs}
+    kept = [base_of(arguments[name]) for name in sorted(stored) if name in arguments]
+    copies = [(memory, copy_of(memory)) for memory in kept if is_memory(memory)]
+    try:
+        yield
+    finally:
+        for memory, copy in copies:
+            put_back(memory, copy)
+
+
+def base_of(argument: Any) -> Any:
+    """The memory behind an argument."""
+    return argument.base if is_descriptor(argument) else argument

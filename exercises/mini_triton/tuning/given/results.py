@@ -1,0 +1,80 @@
+"""Results of an autotuner: on disk for other processes, and printed for whoever wants to see them. (Given.)
+
+    MINI_TRITON_CACHE_AUTOTUNING=1    keep all results, as with `cache_results=True`
+    MINI_TRITON_PRINT_AUTOTUNING=1    print the time of each configuration, or why it cannot run
+
+Source: `Autotuner.check_disk_cache` in Triton's `python/triton/runtime/autotuner.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mini_triton.given import driver
+from mini_triton.runtime import cache
+from mini_triton.runtime.inspection import is_set
+from mini_triton.runtime.jit import JITFunction
+from mini_triton.runtime.keys import digest
+
+if TYPE_CHECKING:
+    from mini_triton.tuning.autotuner import Autotuner, Config
+
+CACHE = "MINI_TRITON_CACHE_AUTOTUNING"
+PRINT = "MINI_TRITON_PRINT_AUTOTUNING"
+
+
+def are_kept() -> bool:
+    """Whether the results of every tuner are kept on disk."""
+    return is_set(CACHE)
+
+
+def jit_function(kernel: Any) -> JITFunction | None:
+    """The kernel inside of decorators; None for what is none of ours."""
+    while not isinstance(kernel, JITFunction) and hasattr(kernel, "fn"):
+        kernel = kernel.fn
+    return kernel if isinstance(kernel, JITFunction) else None
+
+
+def entry_for(tuner: Autotuner, key: tuple[Any, ...], configs: Sequence[Config]) -> str:
+    """The name of the entry on disk for a choice; "" if it cannot be kept: nobody knows what a hook does."""
+    function = jit_function(tuner.fn)
+    if function is None or any(config.pre_hook for config in configs):
+        return ""
+    return digest(["autotune", function.cache_key, machine(key[-1]), str(key), *map(str, configs)])
+
+
+def machine(device: str) -> str:
+    """What the times of a kernel depend on beside the kernel: this GPU or this CPU. `device` is the key's."""
+    if not device.startswith("cuda"):
+        return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+    import torch
+
+    return f"{torch.cuda.get_device_name()}, {driver.active.get_current_target()}"
+
+
+def store(entry: str, timings: Mapping[Config, Any], failures: Mapping[Config, Exception]) -> None:
+    """Keep the times of all configurations; there is none for those that cannot run."""
+    cache.store(entry, {"timings": [None if config in failures else times for config, times in timings.items()]})
+
+
+def load(entry: str, configs: Sequence[Config]) -> dict[Config, Any]:
+    """The times of the configurations that can run; empty if they are not on disk."""
+    known = cache.load(entry)
+    timings = zip(configs, known["timings"], strict=True) if known else ()
+    return {config: times for config, times in timings if times is not None}
+
+
+def report(tuner: Autotuner, key: tuple[Any, ...], fastest: Config) -> None:
+    """Print what became of each configuration, if somebody wants to see it."""
+    if not is_set(PRINT):
+        return
+    print(f"autotuning {tuner.base_fn.__name__} for {key} took {tuner.bench_time:.2f} s")
+    for config, times in tuner.configs_timings.items():
+        time = times[0] if isinstance(times, Sequence) else times
+        error = tuner.failures.get(config)
+        result = f"{'cannot run':>11}" if error else f"{time:8.4f} ms"
+        remark = f": {str(error).splitlines()[0]}" if error else "  <- the fastest" if config is fastest else ""
+        print(f"{result}  {config}{remark}")

@@ -1,0 +1,175 @@
+"""What the slice makes of the kernel `add`, stage by stage, up to the first open task: `python -m first`."""
+
+from __future__ import annotations
+
+import ast
+import re
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from first import real_triton
+from first.kernels import add
+from first.slice import I32, NOTHING, POINTER, Kernel, Op, compile_kernel, execute, launch, multiples_of_16, read, text
+
+N = 100_000
+BLOCK = 128
+GRID = -(-N // BLOCK)
+PARAMETERS = {"x": POINTER, "y": POINTER, "out": POINTER, "n": I32}
+
+
+def show() -> None:
+    """Print each stage, and which task is next, or what is wrong."""
+    for stage in (tree, operands, splat, operations, ttir, ptx, one_program, grid):
+        print(f"\n{stage.__doc__}")
+        try:
+            for shown in stage():
+                print("    " + shown.replace("\n", "\n    "))
+        except NotImplementedError as error:
+            print(f"    {error} is next.")
+            return
+        except Exception as error:
+            print("    " + explained(error).replace("\n", "\n    "))
+            return
+
+
+def tree() -> Iterator[str]:
+    """0.1  The syntax tree of the kernel's second statement:"""
+    statement = read(add).body[1]
+    yield f"line {statement.lineno}: {ast.dump(statement, indent=2)}"
+
+
+def operands() -> Iterator[str]:
+    """0.2  The operations of `i * 1024 + j`:"""
+    yield from of_expression("i * 1024 + j")
+
+
+def splat() -> Iterator[str]:
+    """0.3  The operations of `i + tl.arange(0, 8)`:"""
+    yield from of_expression("i + tl.arange(0, 8)")
+
+
+def operations() -> Iterator[str]:
+    """0.4  The kernel, and the operations of each line:"""
+    kernel = Kernel("add", **PARAMETERS, BLOCK=1024)
+    for statement in read(add).body:
+        yield f"{statement.lineno:>2}  {ast.unparse(statement)}"
+        before = len(kernel.ops)
+        kernel.statement(statement)
+        yield from ("        " + shown for shown in listed(kernel)[before:])
+
+
+def ttir() -> Iterator[str]:
+    """0.5  The kernel as text:"""
+    shown = text(compiled(1024))
+    yield shown.rstrip()
+    if real_triton.is_installed("triton"):
+        real_triton.parse(shown)
+        yield "Real Triton accepts this text."
+
+
+def ptx() -> Iterator[str]:
+    """0.6  The loads and stores in PTX, for an H100 or for your GPU:"""
+    arrays = arguments()
+    yield "Each of 128 threads loads 8 elements of x and 8 of y. v4.b32 is 4 x 32 bits."
+    for n in (N, N + 1):
+        multiples = multiples_of_16({**arrays, "n": n})
+        yield f"n = {n}, multiples of 16: {', '.join(sorted(multiples)) or 'none'}"
+        if real_triton.is_installed("triton"):
+            machine_code = real_triton.compile(text(compiled(1024), multiples)).asm["ptx"]
+            accesses = Counter(re.findall(r"(?:ld|st)\.global\S*", machine_code))
+            yield "    " + ", ".join(f"{name} {count}x" for name, count in accesses.items())
+
+
+def one_program() -> Iterator[str]:
+    """0.7  The array `out` after program 2 has run, with blocks of 8 elements and n = 20:"""
+    few = {name: a[:24].copy() if isinstance(a, np.ndarray) else 20 for name, a in arguments().items()}
+    execute(compiled(8), few, np.int32(2))
+    yield str(few["out"])
+
+
+def grid() -> Iterator[str]:
+    """0.8  The whole grid:"""
+    kernel = compiled(BLOCK)
+    ours, got = best_of_three(lambda given: launch(kernel, GRID, given))
+    yield f"NumPy: {ours * 1000:.1f} ms for {GRID} programs"
+    if not real_triton.is_installed("triton", "torch"):
+        return
+    theirs, expected = best_of_three(lambda given: real_triton.interpret(read(add), GRID, {**given, "BLOCK": BLOCK}))
+    yield f"Triton's interpreter: {theirs * 1000:.1f} ms, {theirs / ours:.0f} times as long; {compared(got, expected)}"
+    if real_triton.has_gpu():
+        given = arguments()
+        real_triton.launch(text(kernel, multiples_of_16(given)), GRID, given)
+        yield f"Your GPU: {compared(given, expected)}"
+
+
+def compiled(block: int) -> Kernel:
+    """The kernel `add` with blocks of this size."""
+    return compile_kernel(add, **PARAMETERS, BLOCK=block)
+
+
+def of_expression(expression: str) -> list[str]:
+    """The operations of an expression of the integers i and j."""
+    kernel = Kernel("expression", i=I32, j=I32)
+    kernel.expression(ast.parse(expression, mode="eval").body)
+    return listed(kernel)
+
+
+def listed(kernel: Kernel) -> list[str]:
+    """The operations of a kernel: for readers, and not what a parser wants."""
+    names = {op: name for name, op in kernel.parameters.items()}
+    names |= {op: f"%{number}" for number, op in enumerate(kernel.ops)}
+    return [summary(op, names) for op in kernel.ops]
+
+
+def summary(op: Op, names: Mapping[Op, str]) -> str:
+    """An operation in a short form."""
+    inputs = [names.get(operand, "?") for operand in op.operands]
+    inputs += [f"{name}={value}" for name, value in op.attributes.items() if name != "operandSegmentSizes"]
+    call = f"{op.name}({', '.join(inputs)})"
+    return call if op.type == NOTHING else f"{names[op]} = {call}  {op.type}"
+
+
+def arguments() -> dict[str, Any]:
+    """What the kernel is launched with."""
+    x, y = np.random.default_rng(0).random((2, N), np.float32)
+    return {"x": x, "y": y, "out": np.zeros(N, np.float32), "n": N}
+
+
+def best_of_three(run: Callable[[dict[str, Any]], None]) -> tuple[float, dict[str, Any]]:
+    """The seconds that a call takes, and its arguments afterwards."""
+    seconds = []
+    for _ in range(3):
+        given = arguments()
+        start = time.perf_counter()
+        run(given)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds), given
+
+
+def compared(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
+    """Whether a launch left in memory what Triton's interpreter leaves, up to rounding."""
+    for name in ("x", "y", "out"):
+        different = ~np.isclose(got[name], expected[name], rtol=1e-5, equal_nan=True)
+        if different.any():
+            at = int(different.argmax())
+            return f"other results: {name}[{at}] is {got[name][at]}, the interpreter's is {expected[name][at]}"
+    return "the same results"
+
+
+def explained(error: Exception) -> str:
+    """An error in a few words, with the line of the slice that raised it."""
+    if isinstance(error, real_triton.Refused):
+        return f"Real Triton refuses this text: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if Path(frame.filename).name == "slice.py"]
+    return f"{type(error).__name__}: {error}" + (f"  (slice.py, line {lines[-1]})" if lines else "")
+
+
+if __name__ == "__main__":
+    show()

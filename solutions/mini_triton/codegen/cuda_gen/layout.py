@@ -1,0 +1,165 @@
+"""Which thread of a program holds which element of a tile, and in which of its registers.
+
+Number the elements of a tile along its order, the fastest axis first: that number is an element's *position*. Each
+thread takes `vector` positions that follow each other, so that one instruction can move them. All threads together take
+a *sweep* of `vector * threads` positions; the next sweep begins after it. With 8 threads and a vector of 2:
+
+    position   0  1  2  3  4  5 ... 14 15   16 17 18 ...
+    thread     0  0  1  1  2  2 ...  7  7    0  0  1 ...
+    register   0  1  0  1  0  1 ...  0  1    2  3  2 ...
+
+If the tile has fewer elements than a sweep, the threads that are left begin again at position 0: they hold copies.
+
+All sizes are powers of two. So each bit of an index is a bit of the thread's number, or of the register's.
+
+Source: `BlockedEncodingAttr` and `LinearLayout` in Triton (`include/triton/Tools/LinearLayout.h`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+WARP = 32
+"""Threads in a warp."""
+
+
+class Place(NamedTuple):
+    """Where an element is held."""
+
+    thread: int
+    register: int
+
+
+class Steps(NamedTuple):
+    """The distances, by a power of two each, from an element to others along an axis: of registers, and of threads."""
+
+    registers: list[int]
+    threads: list[int]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The elements of a tile, spread over the threads of a program."""
+
+    shape: tuple[int, ...]
+    order: tuple[int, ...]  # the axes, the fastest first
+    vector: int  # neighbouring elements of a thread
+    threads: int  # of a program
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def sweeps(self) -> int:
+        """How many vectors each thread holds."""
+        return max(1, self.size // (self.vector * self.threads))
+
+    @property
+    def registers(self) -> int:
+        """How many elements each thread holds."""
+        return self.sweeps * self.vector
+
+    @property
+    def owners(self) -> int:
+        """How many threads hold elements that no thread before them holds."""
+        return min(self.threads, self.size // self.vector)
+
+    @property
+    def fastest(self) -> int:
+        """The axis of the neighbours."""
+        return next((axis for axis in self.order if self.shape[axis] > 1), 0)
+
+    def index(self, place: Place) -> tuple[int, ...]:
+        """The index of the element that a thread holds in a register.
+
+        For a tile of 4 x 8 elements in the order (1, 0), with a vector of 2 and 8 threads, `Place(5, 2)` is position
+        26: the index (3, 2).
+        """
+        # [task 10.6] First the position, as in the table at the top of this file; a tile with fewer elements than a
+        # sweep begins again. Then the index: along the fastest axis a position counts single steps.
+        sweep, step = divmod(place.register, self.vector)
+        position = ((sweep * self.threads + place.thread) * self.vector + step) % self.size
+        index = [0] * len(self.shape)
+        for axis in self.order:
+            position, index[axis] = divmod(position, self.shape[axis])
+        return tuple(index)
+        # [end]
+
+    def place(self, index: Sequence[int]) -> Place:
+        """Where an element is held: the inverse of `index`. Of threads with copies, the first one."""
+        # [task 10.6] The position of the index, taken apart: step in the vector, thread, sweep.
+        position = 0
+        for axis in reversed(self.order):
+            position = position * self.shape[axis] + index[axis]
+        rest, step = divmod(position, self.vector)
+        sweep, thread = divmod(rest, self.threads)
+        return Place(thread, sweep * self.vector + step)
+        # [end]
+
+    def steps(self, axis: int) -> Steps:
+        """How far it is to the elements whose index along an axis differs in one bit, from the lowest bit on. (Given.)
+
+        A tile of 4 x 8 elements, a vector of 2, 8 threads: along axis 1 one step in registers (1), two in threads (1
+        and 2); along axis 0 one in threads (4), and one in registers (2).
+        """
+        found = Steps([], [])
+        for bit in range(self.shape[axis].bit_length() - 1):
+            place = self.place([1 << bit if other == axis else 0 for other in range(len(self.shape))])
+            if place.register:
+                found.registers.append(place.register)
+            else:
+                found.threads.append(place.thread)
+        return found
+
+    def texts(self, sweep: str = "sweep") -> tuple[str, ...]:
+        """For each axis the index of a vector's first element, in generated code: "sweep * 8 + thread // 16". (Given.)
+
+        Every bit of `sweep` and `thread` stands for a number along one axis: what `index` says of it.
+        """
+        found: list[list[str]] = [[] for _ in self.shape]
+        for name, count, place in (
+            (sweep, self.sweeps, lambda bit: Place(0, bit * self.vector)),
+            ("thread", self.owners, lambda bit: Place(bit, 0)),
+        ):
+            for axis, terms in enumerate(found):
+                values = [self.index(place(1 << bit))[axis] for bit in range(count.bit_length() - 1)]
+                for low, high, value in runs(values):
+                    terms.append(bits_text(name, low, high, count if name == sweep else self.threads, value))
+        return tuple(" + ".join(terms) or "0" for terms in found)
+
+
+def runs(values: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Runs of bits whose values double from one to the next: `(first bit, bit after the last, value of the first)`."""
+    low = 0
+    for bit in range(1, len(values) + 1):
+        if bit == len(values) or not values[low] or values[bit] != values[low] << bit - low:
+            if values[low]:
+                yield low, bit, values[low]
+            low = bit
+
+
+def bits_text(name: str, low: int, high: int, count: int, value: int) -> str:
+    """The number in some bits of another one, times a value."""
+    text = f"{name} // {1 << low}" if low else name
+    if 1 << high < count:
+        text = f"{text} % {1 << high - low}"
+    return f"{text} * {value}" if value > 1 else text
+
+
+def flat(shape: Sequence[int], index: Sequence[str]) -> str:
+    """The number of an element, row by row, in generated code."""
+    terms, stride = [], 1
+    for size, i in zip(reversed(shape), reversed(index), strict=True):
+        if i != "0":
+            terms.append(f"({i}) * {stride}" if stride > 1 else i)
+        stride *= size
+    return " + ".join(reversed(terms)) or "0"
+
+
+def indented(lines: Sequence[str]) -> list[str]:
+    return ["    " + line for line in lines]

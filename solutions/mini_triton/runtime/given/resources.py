@@ -1,0 +1,30 @@
+"""What a kernel needs of a CPU, in the terms of a GPU. (Given.)
+
+Programs for Triton divide a device's registers and its shared memory by these numbers, to find out how many programs to
+launch: so none of them is 0.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+REGISTERS = 32
+"""Vector registers of a core."""
+TILE = re.compile(r"tensor<((?:\d+x)+)(?:!tt\.ptr<[^>]*>|[a-z]+(\d+))")
+
+
+class CpuResources(NamedTuple):
+    """What a program needs."""
+
+    registers: int
+    spills: int
+    shared: int  # bytes of its largest tile, which should fit a core's cache
+
+    @staticmethod
+    def of(ttir: str) -> CpuResources:
+        """Those of a module in this text."""
+        tiles = TILE.findall(ttir)
+        sizes = [math.prod(map(int, shape[:-1].split("x"))) * max(1, int(bits or 64) // 8) for shape, bits in tiles]
+        return CpuResources(REGISTERS, 0, max(sizes, default=1))

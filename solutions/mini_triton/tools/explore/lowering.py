@@ -1,0 +1,99 @@
+"""Real Triton's stages, made in a process of their own: it loads while ours run, and if it aborts, the page is made.
+
+The process reads a request, a line of JSON, and answers with the texts of its stages, or the reason why there are none.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import mini_triton
+from mini_triton.backends import handoff
+
+Texts: TypeAlias = dict[str, str]
+"""By stage: its text. Instead of all, under "" the reason why there are none."""
+
+
+class Lowering:
+    """The process. Use it in a `with`."""
+
+    def __enter__(self) -> Lowering:
+        ours = str(Path(mini_triton.__file__).parents[1])
+        path = os.pathsep.join(filter(None, [ours, os.environ.get("PYTHONPATH")]))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", __name__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": path},
+            text=True,
+            encoding="utf-8",
+        )
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def ask(self, kernel: str, ttir: str, types: list[str], capability: int, options: dict[str, Any]) -> None:
+        """Have a module's text compiled; `answer` waits for the result."""
+        assert self.process.stdin
+        request = {"kernel": kernel, "ttir": ttir, "types": types, "capability": capability, "options": options}
+        try:
+            self.process.stdin.write(json.dumps(request) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # `answer` says why it has ended
+
+    def answer(self) -> Texts:
+        """What real Triton made of the last request."""
+        output, errors = self.process.communicate()
+        if self.process.returncode:
+            return {"": f"real Triton stopped: {(errors.strip().splitlines() or ['no message'])[-1]}"}
+        return json.loads(output.splitlines()[-1])
+
+
+# --- in the process
+
+
+def main() -> None:
+    """Load Triton, read a request, answer it."""
+    if importlib.util.find_spec("triton"):
+        importlib.import_module("triton")  # while the other process makes the request
+    print(json.dumps(lower(**json.loads(sys.stdin.readline()))))
+
+
+def lower(kernel: str, ttir: str, types: list[str], capability: int, options: dict[str, Any]) -> Texts:
+    """The texts of real Triton's stages, of its own TTIR, too, which is ours after its passes."""
+    try:
+        lowered = handoff.lower(kernel, ttir, types, capability, options)
+    except Exception as error:  # real Triton has many; and a half-written compiler may raise anything
+        return {"": f"{type(error).__name__}: {error}"}
+    texts = {stage: lowered.asm[stage] for stage in ("ttir", "ttgir", "llir", "ptx")}
+    return texts | {"sass": disassemble(lowered.asm["cubin"])}
+
+
+def disassemble(cubin: bytes) -> str:
+    """The machine code in words, with source lines, by NVIDIA's disassembler; "" where Triton came without it."""
+    from triton import knobs
+
+    with tempfile.TemporaryDirectory(prefix="mini-triton-") as folder:
+        file = Path(folder, "kernel.cubin")
+        file.write_bytes(cubin)
+        try:
+            command = [knobs.nvidia.nvdisasm.path, "--print-line-info", "--print-code", str(file)]
+            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        except (OSError, RuntimeError, subprocess.CalledProcessError):
+            return ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,410 @@
+"""Compile-time values that nobody has to choose: `@autotune` tries some, `@heuristics` computes them.
+
+Both wrap a kernel and are launched as it is. Decorators stack; the last line is the kernel itself:
+
+    @triton.autotune(configs=[triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 1024}, num_warps=8)], key=["n"])
+    @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+    @triton.jit
+    def kernel(x, n, BLOCK: tl.constexpr, EVEN: tl.constexpr): ...
+
+    kernel[lambda meta: (triton.cdiv(meta["n"], meta["BLOCK"]),)](x, n)
+
+Source: Triton's `python/triton/runtime/autotuner.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from mini_triton.errors import AutotunerError as AutotunerError
+from mini_triton.errors import CompilationError, PTXASError
+from mini_triton.errors import OutOfResources as OutOfResources  # users look for them here
+from mini_triton.runtime.jit import KernelInterface
+from mini_triton.tuning.given import results
+from mini_triton.tuning.given.memory import benchmarker_for, copy_of, device_of, put_back, spared, zero
+from mini_triton.tuning.measuring import do_bench as time_runs
+from mini_triton.tuning.measuring import do_bench_cudagraph
+
+QUANTILES = (0.5, 0.2, 0.8)
+"""What a configuration is judged by: the median of its times first."""
+UNFIT = (OutOfResources, CompilationError, PTXASError)
+"""Errors of a trial that only say that a configuration is none for this kernel and this device."""
+NEVER = [math.inf] * len(QUANTILES)
+"""The times of a configuration that cannot run."""
+
+
+class Config:
+    """Compile-time values and options of a launch that are tried together: `Config({"BLOCK": 128}, num_warps=8)`.
+
+    `pre_hook` is called with all arguments, a dictionary by name, before each launch with this configuration. (Given.)
+    """
+
+    def __init__(
+        self,
+        kwargs: dict[str, Any],
+        num_warps: int = 4,
+        num_stages: int = 3,
+        num_ctas: int = 1,
+        maxnreg: int | None = None,
+        pre_hook: Callable[..., Any] | None = None,
+        ir_override: str | None = None,
+    ) -> None:
+        self.kwargs = kwargs
+        self.num_warps = num_warps
+        self.num_ctas = num_ctas
+        self.num_stages = num_stages
+        self.maxnreg = maxnreg
+        self.pre_hook = pre_hook
+        self.ir_override = ir_override
+
+    def all_kwargs(self) -> dict[str, Any]:
+        """What a launch with this configuration gets beside its arguments: `{"BLOCK": 128, "num_warps": 8, …}`."""
+        options = {name: getattr(self, name) for name in ("num_warps", "num_ctas", "num_stages", "maxnreg")}
+        options["ir_override"] = self.ir_override
+        return {**self.kwargs, **{name: value for name, value in options.items() if value is not None}}
+
+    def __str__(self) -> str:
+        options = {name: getattr(self, name) for name in ("num_warps", "num_ctas", "num_stages", "maxnreg")}
+        return ", ".join(f"{name}: {value}" for name, value in {**self.kwargs, **options}.items())
+
+    def __hash__(self) -> int:
+        return hash((*self.all_kwargs().items(), self.pre_hook))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Config):
+            return NotImplemented
+        own = (*self.all_kwargs().items(), self.pre_hook)
+        return own == (*other.all_kwargs().items(), other.pre_hook)
+
+
+class Autotuner(KernelInterface):
+    """A kernel that finds out its fastest configuration at its first launch, and again whenever the `key` changes.
+
+    `fn` is what it launches: `fn.run(*args, **kwargs)`. See `autotune` for the other parameters.
+    """
+
+    def __init__(
+        self,
+        fn: Any,
+        arg_names: Sequence[str],
+        configs: Sequence[Config],
+        key: Sequence[str],
+        reset_to_zero: Sequence[str] | None,
+        restore_value: Sequence[str] | None,
+        pre_hook: Callable[..., Any] | None = None,
+        post_hook: Callable[..., Any] | None = None,
+        prune_configs_by: Mapping[str, Any] | None = None,
+        warmup: float | None = None,
+        rep: float | None = None,
+        use_cuda_graph: bool = False,
+        do_bench: Callable[..., Any] | None = None,
+        cache_results: bool = False,
+    ) -> None:
+        self.fn = fn
+        self.base_fn = innermost(fn)
+        self.arg_names = list(arg_names)
+        self.configs = list(configs or [Config({})])
+        self.keys = list(key or ())
+        self.reset_to_zero = list(reset_to_zero or ())
+        self.restore_value = list(restore_value or ())
+        self.restore_copies: dict[str, Any] = {}  # during a trial: what `restore_value` names, as it was before
+        self.pre_hook = pre_hook or self.prepare
+        self.post_hook = post_hook or self.restore
+        pruning = prune_configs_by or {}
+        self.early_config_prune = pruning.get("early_config_prune")
+        self.perf_model = pruning.get("perf_model")
+        self.configs_top_k = pruning.get("top_k", 1.0)
+        self.bench = do_bench
+        if warmup is not None or rep is not None or use_cuda_graph:
+            self.bench = deprecated_bench(warmup, rep, use_cuda_graph)
+        self.cache_results = cache_results or results.are_kept()
+        self.cache: dict[tuple[Any, ...], Config] = {}  # the fastest configuration by key
+        self.nargs: dict[str, Any] = {}  # the positional arguments of a launch by name
+        self.all_arguments: dict[str, Any] = {}  # and its keywords
+        self.best_config: Config | None = None  # of the last launch
+        self.configs_timings: dict[Config, Any] = {}  # of the last trials
+        self.failures: dict[Config, Exception] = {}  # why configurations could not run then
+        self.bench_time = 0.0  # seconds that they took
+
+    # --- a trial
+
+    def prepare(self, arguments: Mapping[str, Any], reset_only: bool = False) -> None:
+        """Make memory ready for a trial: zero `reset_to_zero`, and keep copies of `restore_value`.
+
+        With `reset_only`, only zero: no trial follows. An argument may be None.
+        """
+        # [task 11.2] `zero` and `copy_of` take arrays and tensors; copies are kept in `self.restore_copies`, by name.
+        for name in self.reset_to_zero:
+            if arguments[name] is not None:
+                zero(arguments[name])
+        if not reset_only:
+            self.restore_copies = {
+                name: copy_of(arguments[name]) for name in self.restore_value if arguments[name] is not None
+            }
+        # [end]
+
+    def restore(self, arguments: Mapping[str, Any], exception: Exception | None) -> None:
+        """Give memory that `prepare` has copied its elements back, and forget the copies."""
+        # [task 11.2] `put_back` does it for one argument.
+        for name, copy in self.restore_copies.items():
+            put_back(arguments[name], copy)
+        self.restore_copies = {}
+        # [end]
+
+    def trial(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Launch once with a configuration, between its hooks.
+
+        The order: `config.pre_hook` if there is one, `self.pre_hook`, the launch, `self.post_hook`. Hooks get all
+        arguments by name, those of the configuration as well. `self.post_hook` also gets `exception=`: None, or the
+        error of the launch, which is raised afterwards.
+        """
+        # [task 11.2] `self.nargs` has the positional arguments by name. `self.fn.run(*args, **keywords)` launches.
+        keywords = {**kwargs, **config.all_kwargs()}
+        arguments = {**self.nargs, **keywords}
+        if config.pre_hook:
+            config.pre_hook(arguments)
+        self.pre_hook(arguments)
+        try:
+            self.fn.run(*args, **keywords)
+        except Exception as error:
+            self.post_hook(arguments, exception=error)
+            raise
+        self.post_hook(arguments, exception=None)
+        # [end]
+
+    # --- fewer trials
+
+    def prune_configs(self, kwargs: Mapping[str, Any]) -> list[Config]:
+        """The configurations that are worth a trial for a launch with these keywords.
+
+        First `early_config_prune(configs, named_arguments, **kwargs)` picks some; `AutotunerError` if it leaves none.
+        Then, if there are more than `top_k`, `perf_model(**arguments)` estimates the time of each from all arguments,
+        its own among them, and those with the `top_k` lowest estimates remain, in this order. A float up to 1.0 is a
+        share of all configurations, at least one; what is neither an int nor such a float raises `TypeError`.
+        """
+        # [task 11.3] `self.configs_top_k` is `top_k`. Without a hook its step is left out.
+        configs = list(self.configs)
+        if self.early_config_prune:
+            configs = list(self.early_config_prune(configs, self.nargs, **kwargs))
+            if not configs:
+                raise AutotunerError(
+                    "No valid autotuner configs after pruning. `early_config_prune` should return at least one config."
+                )
+        if self.perf_model:
+            count = self.configs_top_k
+            if isinstance(count, float) and count <= 1.0:
+                count = max(1, int(len(self.configs) * count))
+            elif not isinstance(count, int):
+                raise TypeError("top_k must be an int, or a float that is at most 1.0")
+            if len(configs) > count:
+                estimates = {
+                    config: self.perf_model(**self.nargs, **kwargs, **config.all_kwargs()) for config in configs
+                }
+                configs = sorted(estimates, key=lambda config: estimates[config])[:count]
+        return configs
+        # [end]
+
+    # --- the choice
+
+    def key_of(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What a choice is made for: the values of the arguments in `self.keys`, the dtypes of all that have one, and
+        the device.
+
+        `arguments` are by name, and may have more than the kernel's own, which do not count. Names in `self.keys` that
+        are not among them are left out. For `key=["n"]`, a float32 tensor x and n = 100: `(100, "torch.float32",
+        "cpu")`.
+        """
+        # [task 11.4] `self.arg_names` are the kernel's own. `device_of` tells the device of all arguments. Dtypes are
+        # texts.
+        own = {name: value for name, value in arguments.items() if name in self.arg_names}
+        values = [own[name] for name in self.keys if name in own]
+        return *values, *[str(value.dtype) for value in own.values() if hasattr(value, "dtype")], device_of(arguments)
+        # [end]
+
+    def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What the benchmark says of a configuration, or `NEVER` if it is `UNFIT`; `self.failures` has the error then.
+
+        Raises `ValueError` with their names for compile-time values that the launch sets as well. Other errors of a
+        trial are the kernel's: they are raised.
+        """
+        # [task 11.4] `self.do_bench(function, quantiles=QUANTILES)` calls a function without parameters several times.
+        if conflicts := kwargs.keys() & config.kwargs.keys():
+            raise ValueError(
+                f"Conflicting meta-parameters: {', '.join(sorted(conflicts))}. "
+                "Make sure that you don't re-define auto-tuned symbols."
+            )
+        try:
+            return self.do_bench(lambda: self.trial(config, args, kwargs), quantiles=QUANTILES)
+        except UNFIT as error:
+            self.failures[config] = error
+            return NEVER
+        # [end]
+
+    def choose(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
+        """The fastest of these configurations; of equals the first.
+
+        `self.configs_timings` has the time of each afterwards, `self.failures` the error of each that cannot run. If
+        none can, raises `AutotunerError`.
+        """
+        # [task 11.4] `explain_failures` is the message.
+        self.failures = {}
+        self.configs_timings = {config: self.time(config, args, kwargs) for config in configs}
+        able = [config for config in self.configs_timings if config not in self.failures]
+        if not able:
+            raise AutotunerError(explain_failures(self.base_fn.__name__, self.failures))
+        return min(able, key=lambda config: self.configs_timings[config])
+        # [end]
+
+    def launch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Launch with the fastest configuration, and return what that returns.
+
+        A tuner with a single configuration tries nothing. Others `tune` once for each key, and `self.cache` remembers
+        the choice. `self.best_config` is the configuration that was taken.
+        """
+        # [task 11.4] `self.tune(key, args, kwargs)` is the choice for a key that is new. A `pre_hook` of the
+        # configuration is called, with all arguments, before the launch.
+        config, *others = self.configs
+        if others:
+            key = self.key_of({**self.nargs, **kwargs})
+            if key not in self.cache:
+                self.cache[key] = self.tune(key, args, kwargs)
+            config = self.cache[key]
+        self.best_config = config
+        chosen = config.all_kwargs()
+        if config.pre_hook:
+            config.pre_hook({**self.nargs, **kwargs, **chosen})
+        return self.fn.run(*args, **kwargs, **chosen)
+        # [end]
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """The same for arguments as a launch has them. (Given.)"""
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        self.all_arguments = {**self.nargs, **kwargs}
+        try:
+            return self.launch(args, kwargs)
+        finally:
+            self.nargs, self.all_arguments = {}, {}  # which would keep memory that nobody needs
+
+    def tune(self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
+        """The choice for a key: one that is on disk, or made by trials. (Given.)
+
+        Afterwards memory is as before, but for what `reset_to_zero` names, which is 0.
+        """
+        configs = self.prune_configs(kwargs)
+        entry = results.entry_for(self, key, configs) if self.cache_results else ""
+        if entry and (timings := results.load(entry, configs)):
+            self.configs_timings, self.failures = timings, {}
+            return min(timings, key=lambda config: timings[config])
+        start = time.perf_counter()
+        with spared(self, configs, args, kwargs):
+            config = self.choose(configs, args, kwargs)
+        self.bench_time = time.perf_counter() - start
+        self.pre_hook({**self.nargs, **kwargs, **config.all_kwargs()}, reset_only=True)
+        if entry:
+            results.store(entry, self.configs_timings, self.failures)
+        results.report(self, key, config)
+        return config
+
+    @property
+    def do_bench(self) -> Callable[..., Any]:
+        """What times configurations: the user's benchmark, or that of the device where the arguments are. (Given.)"""
+        return self.bench or benchmarker_for(self.all_arguments)
+
+    def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
+        """Compile for all configurations, and run nothing. (Given.)"""
+        self.nargs = dict(zip(self.arg_names, args, strict=False))
+        return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
+
+
+def autotune(
+    configs: Sequence[Config],
+    key: Sequence[str],
+    prune_configs_by: Mapping[str, Any] | None = None,
+    reset_to_zero: Sequence[str] | None = None,
+    restore_value: Sequence[str] | None = None,
+    pre_hook: Callable[..., Any] | None = None,
+    post_hook: Callable[..., Any] | None = None,
+    warmup: float | None = None,
+    rep: float | None = None,
+    use_cuda_graph: bool = False,
+    do_bench: Callable[..., Any] | None = None,
+    cache_results: bool = False,
+) -> Callable[[Any], Autotuner]:
+    """Have a kernel launched with the fastest of some configurations. (Given.)
+
+    key               arguments: when a value or a dtype is new, the configurations are tried
+    prune_configs_by  "early_config_prune", "perf_model" and "top_k": see `Autotuner.prune_configs`
+    reset_to_zero     arguments that are set to 0 before each trial, and before the launch after the last one
+    restore_value     arguments that each trial finds as the launch has them
+    pre_hook          called before each trial in place of that: `pre_hook(arguments, reset_only=False)`
+    post_hook         called after it: `post_hook(arguments, exception)`
+    do_bench          what times a trial: `do_bench(function, quantiles)`; three times, or one
+    cache_results     keep the times on disk, for other processes; so does `MINI_TRITON_CACHE_AUTOTUNING=1`
+
+    `warmup`, `rep` and `use_cuda_graph` are deprecated: use `do_bench`. `MINI_TRITON_PRINT_AUTOTUNING=1` prints what
+    becomes of each configuration.
+    """
+
+    def decorator(fn: Any) -> Autotuner:
+        return Autotuner(
+            *(fn, fn.arg_names, configs, key, reset_to_zero, restore_value, pre_hook, post_hook, prune_configs_by),
+            *(warmup, rep, use_cuda_graph, do_bench, cache_results),
+        )
+
+    return decorator
+
+
+class Heuristics(KernelInterface):
+    """A kernel some of whose compile-time values are computed from its other arguments."""
+
+    def __init__(
+        self, fn: Any, arg_names: Sequence[str], values: Mapping[str, Callable[[dict[str, Any]], Any]]
+    ) -> None:
+        self.fn = fn
+        self.arg_names = list(arg_names)
+        self.values = dict(values)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Launch with the values that `self.values` computes, and return what that returns.
+
+        Each function gets a dictionary of all arguments by name: positional ones, keywords, and the values computed
+        before. A computed value takes the place of a keyword.
+        """
+        # [task 11.3] `self.arg_names` are the names of positional arguments.
+        named = dict(zip(self.arg_names, args, strict=False))
+        for name, compute in self.values.items():
+            kwargs[name] = compute({**named, **kwargs})
+        return self.fn.run(*args, **kwargs)
+        # [end]
+
+
+def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:
+    """Have compile-time values of a kernel computed: `@heuristics({"EVEN": lambda args: args["n"] % 128 == 0})`.
+    (Given.)"""
+    return lambda fn: Heuristics(fn, fn.arg_names, values)
+
+
+def innermost(fn: Any) -> Any:
+    """The Python function that decorators of kernels wrap. (Given.)"""
+    while hasattr(fn, "fn"):
+        fn = fn.fn
+    return fn
+
+
+def explain_failures(kernel: str, failures: Mapping[Config, Exception]) -> str:
+    """The message for a kernel none of whose configurations can run. (Given.)"""
+    lines = [f"  {config}: {type(error).__name__}: {error}" for config, error in failures.items()]
+    return "\n".join([f"no configuration of {kernel} can run:", *lines])
+
+
+def deprecated_bench(warmup: float | None, rep: float | None, use_cuda_graph: bool) -> Callable[..., Any]:
+    """The benchmark that deprecated parameters of `autotune` ask for. (Given.)"""
+    warnings.warn("warmup, rep and use_cuda_graph of autotune are deprecated: use do_bench", DeprecationWarning, 3)
+    warmup, rep = 25 if warmup is None else warmup, 100 if rep is None else rep
+    if use_cuda_graph:
+        return lambda call, quantiles: do_bench_cudagraph(call, rep=rep, quantiles=quantiles)
+    return lambda call, quantiles: time_runs(call, warmup=warmup, rep=rep, quantiles=quantiles)

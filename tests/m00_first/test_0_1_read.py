@@ -1,0 +1,94 @@
+"""Task 0.1: the syntax tree of a function, from its source, with the lines of its file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from first.kernels import add
+from first.slice import read
+
+from tests.checks import described
+from tests.support.m00_first.kernels import KERNELS, function
+
+OUTER = """\
+# A comment in line 1.
+
+
+def outer():
+    def inner(x, n):
+        at = x + n
+
+        return at
+    return inner
+
+
+def other():
+    if True:
+        def inner(x):
+            return x * 2
+    return inner
+"""
+SEVERAL = """\
+def one(a):
+    return a
+
+
+def two(b):
+    return b * 2
+
+
+def three(c): return c
+"""
+
+
+def insist(name: str, read_function: Callable[..., Any], text: str) -> None:
+    """`read` gives the tree that Python makes of this function in this text."""
+    line, file = read_function.__code__.co_firstlineno, Path(read_function.__code__.co_filename).name
+    call = described(f"read({name}), where {name} begins in line {line} of {file}", read, read_function)
+    got = call.succeeds("its syntax tree")
+    if not isinstance(got, ast.FunctionDef):
+        call.fail("an ast.FunctionDef", got, because="a function's definition is one statement")
+    nodes = ast.walk(ast.parse(text))
+    (expected,) = (node for node in nodes if isinstance(node, ast.FunctionDef) and node.lineno == line)
+    if ast.dump(got) != ast.dump(expected):
+        call.fail(ast.dump(expected), ast.dump(got), because="that is Python's own tree of the function's source")
+    if (lines := numbered(got)) != numbered(expected):
+        call.fail(
+            f"lines {numbered(expected)} of the definition and its statements",
+            f"lines {lines}",
+            because=f"`lineno` counts from the first line of {file}",
+        )
+
+
+def numbered(function: ast.FunctionDef) -> list[int]:
+    """The line of the definition, and of each statement in it."""
+    return [node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt)]
+
+
+def test_kernels() -> None:
+    for name, text in KERNELS.items():
+        insist(name, function(text), text)
+
+
+def test_one_of_several() -> None:
+    for name in ("one", "two", "three"):
+        insist(name, function(SEVERAL, name), SEVERAL)
+
+
+def test_a_function_inside_another() -> None:
+    insist("inner", function(OUTER, "outer")(), OUTER)
+
+
+def test_another_of_the_same_name() -> None:
+    insist("inner", function(OUTER, "other")(), OUTER)
+
+
+def test_the_afternoons_kernel() -> None:
+    call = described("read(add)", read, add)
+    got = call.succeeds("its syntax tree")
+    if (got.name, got.lineno) != ("add", add.__code__.co_firstlineno):
+        line = add.__code__.co_firstlineno
+        call.fail(f"the function 'add' in line {line} of first/kernels.py", f"{got.name!r} in line {got.lineno}")

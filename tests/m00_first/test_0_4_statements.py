@@ -1,0 +1,107 @@
+"""Task 0.4: an assignment emits nothing; and with it, whole kernels compile."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+from first.slice import F32, I32, POINTER, Kernel, compile_kernel
+
+from tests.checks import NO_ANSWER, described
+from tests.support.m00_first.judging import insist_on_real_tritons, printed
+from tests.support.m00_first.kernels import BLOCK, KERNELS, function
+
+
+def statements(kernel: Kernel, text: str) -> described:
+    """The call of `statement` for every statement of a text."""
+    words = "Kernel.statement of " + ", ".join(f"`{line}`" for line in text.splitlines())
+
+    def compile_all() -> None:
+        for node in ast.parse(text).body:
+            kernel.statement(node)
+
+    return described(words, compile_all)
+
+
+def test_a_new_name_for_a_value() -> None:
+    kernel = Kernel("kernel", a=F32)
+    call = statements(kernel, "b = a")
+    call.succeeds()
+    if kernel.names.get("b") is not kernel.names["a"]:
+        call.fail("b stands for the same value as a", kernel.names)
+    if kernel.ops:
+        call.fail("no operation", kernel.ops, because="there is nothing for the running kernel to do")
+
+
+def test_a_name_for_a_number() -> None:
+    kernel = Kernel("kernel", SIZE=8)
+    call = statements(kernel, "half = 4\nwhole = SIZE")
+    call.succeeds()
+    if (got := (kernel.names.get("half"), kernel.names.get("whole"))) != (4, 8):
+        call.fail("half stands for 4, and whole for 8", got)
+
+
+def test_a_name_for_a_result() -> None:
+    kernel = Kernel("kernel", a=F32, b=F32)
+    call = statements(kernel, "total = a + b")
+    call.succeeds()
+    if len(kernel.ops) != 1 or kernel.names.get("total") is not kernel.ops[0]:
+        call.fail("one operation, which total stands for", kernel.names)
+
+
+def test_a_name_that_changes() -> None:
+    kernel = Kernel("kernel", a=F32, b=F32)
+    old = kernel.names["a"]
+    call = statements(kernel, "c = a\na = a + b\nd = a - c")
+    call.succeeds()
+    first, second = kernel.ops
+    if (kernel.names["a"], kernel.names["d"]) != (first, second) or second.operands != (first, old):
+        call.fail("d = (a + b) - a, where c is the old a and a the sum", printed(kernel))
+
+
+def test_an_expression_that_stands_alone() -> None:
+    kernel = Kernel("kernel", at=POINTER, value=F32, inside=I32)
+    names = dict(kernel.names)
+    call = statements(kernel, "tl.store(at, value, mask=inside)")
+    call.succeeds()
+    if [op.name for op in kernel.ops] != ["tt.store"] or kernel.names != names:
+        call.fail("a tt.store, and no new name", [op.name for op in kernel.ops])
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_whole_kernel_is_real_tritons(name: str) -> None:
+    kernel = compile_kernel(function(KERNELS[name]), x=POINTER, y=POINTER, out=POINTER, n=I32, BLOCK=BLOCK)
+    insist_on_real_tritons(name, printed(kernel))
+
+
+def test_a_docstring() -> None:
+    kernel = Kernel("kernel", a=F32)
+    names = dict(kernel.names)
+    call = statements(kernel, "'Adds two vectors.'")
+    call.succeeds(because="real Triton allows a docstring")
+    if kernel.ops or kernel.names != names:
+        call.fail("no operation, and no new name", [op.name for op in kernel.ops])
+
+
+def test_what_triton_does_not_compile() -> None:
+    for text in ("a = b = c", "a[0] = b", "a.b = c", "del a", "import os", "raise a", "with a: b = a", "a = zz"):
+        kernel = Kernel("kernel", a=F32, b=F32, c=F32)
+        statements(kernel, text).raises(SyntaxError, because="real Triton does not compile this")
+
+
+def test_what_you_may_teach_it() -> None:
+    """The slice refuses these. Whoever teaches it one of them must not drop it silently."""
+    for text in ("a += b", "a, b = b, a", "if a: b = a", "for i in range(8): a = i"):
+        kernel = Kernel("kernel", a=F32, b=F32)
+        names = dict(kernel.names)
+        call = statements(kernel, text)
+        try:
+            call()
+        except SyntaxError:
+            continue
+        except NO_ANSWER:
+            raise
+        except Exception as error:
+            call.fail("SyntaxError", error)
+        if kernel.names == names and not kernel.ops:
+            call.fail("SyntaxError, or operations for it", "neither an operation nor a new value for a name")

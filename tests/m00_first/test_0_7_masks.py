@@ -1,0 +1,84 @@
+"""Task 0.7: loads and stores touch memory only where the mask is true."""
+
+from __future__ import annotations
+
+import numpy as np
+from first.slice import load, store
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.checks import described
+
+ANYWHERE = st.integers(-(2**31), 2**31 - 1)
+SIZE = 10
+DTYPES = st.sampled_from(["float32", "int32"])
+# Whether a place is masked off, and then where it points.
+places = st.lists(st.none() | ANYWHERE, min_size=1, max_size=12)
+
+
+def drawn(masked: list[int | None], seed: int, shape: tuple[int, ...] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets, each once where the mask is true, and the mask."""
+    inside = iter(np.random.default_rng(seed).permutation(len(masked) + SIZE))
+    at = np.array([next(inside) if place is None else place for place in masked], np.int64)
+    mask = np.array([place is None for place in masked])
+    return at.reshape(shape or at.shape), mask.reshape(shape or mask.shape)
+
+
+@given(places, st.integers(0, 99), DTYPES)
+@example([None, None, 10**6], 0, "float32")
+@example([-1, None], 0, "int32")
+@example([5, 5], 0, "float32")
+def test_load(masked: list[int | None], seed: int, dtype: str) -> None:
+    at, mask = drawn(masked, seed)
+    array = np.arange(100, 100 + SIZE + len(masked)).astype(dtype)
+    before = array.copy()
+    call = described(f"load(arange(100, {100 + len(array)}), {at.tolist()}, {mask.tolist()})", load, array, at, mask)
+    expected = np.array([array[i] if m else 0 for i, m in zip(at, mask, strict=True)], dtype)
+    got = call.succeeds(str(expected))
+    if not isinstance(got, np.ndarray) or not np.array_equal(got, expected):
+        call.fail(str(expected), got)
+    if got.dtype != array.dtype:
+        call.fail(f"an array of {array.dtype}", got.dtype, because="memory has that type")
+    if not np.array_equal(array, before):
+        call.fail("memory as it was", array, because="a load changes nothing")
+
+
+@given(places, st.integers(0, 99), DTYPES)
+@example([None, None, 10**6], 0, "float32")
+@example([-1, None], 0, "int32")
+@example([5, 5], 0, "float32")
+@example([0, None, None], 1, "float32")
+def test_store(masked: list[int | None], seed: int, dtype: str) -> None:
+    at, mask = drawn(masked, seed)
+    array = np.arange(100, 100 + SIZE + len(masked)).astype(dtype)
+    value = np.arange(1, 1 + len(masked)).astype(dtype)
+    words = f"store(arange(100, {100 + len(array)}), {at.tolist()}, {value.tolist()}, {mask.tolist()})"
+    expected = array.copy()
+    for i, v, m in zip(at, value, mask, strict=True):
+        if m:
+            expected[i] = v
+    call = described(words, store, array, at, value, mask)
+    call.succeeds()
+    if not np.array_equal(array, expected):
+        call.fail(f"memory is then {expected}", array)
+
+
+def test_blocks_of_several_programs() -> None:
+    at, mask = np.arange(12).reshape(3, 4), (np.arange(12) % 5 > 0).reshape(3, 4)
+    array = np.arange(100, 112, dtype=np.float32)
+    because = "three programs with blocks of 4 access 3 by 4 places at once: `at` and `mask` may have two dimensions"
+    call = described("load, 3 by 4 places", load, array, at, mask)
+    expected = np.where(mask, array[at], 0)
+    got = call.succeeds(str(expected), because)
+    if got.shape != (3, 4) or not np.array_equal(got, expected):
+        call.fail(str(expected), got, because)
+    call = described("store, 3 by 4 places", store, array, at, -at.astype(np.float32), mask)
+    call.succeeds(because=because)
+    if not np.array_equal(array.reshape(3, 4), np.where(mask, -at, 100 + at)):
+        call.fail(f"{np.where(mask, -at, 100 + at)}", array.reshape(3, 4))
+
+
+def test_nothing_is_in_bounds() -> None:
+    array, at, mask = np.zeros(0, np.float32), np.arange(4), np.zeros(4, bool)
+    described("load from an empty array, masked everywhere", load, array, at, mask).succeeds("four zeros")
+    described("store to an empty array, masked everywhere", store, array, at, at * 1.0, mask).succeeds("no change")

@@ -1,0 +1,24 @@
+"""Kernels are cached for this run only; a missing PyTorch is reported once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.oracles import pytorch as torch
+from tests.support.m07_jit.kernel_cache import cache_folder
+
+__all__ = ["cache_folder"]
+
+SWITCHES = ("MINI_TRITON_CACHE_AUTOTUNING", "MINI_TRITON_PRINT_AUTOTUNING", "MINI_TRITON_BACKEND")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet() -> Iterator[None]:
+    """No environment variable of the user's changes what tuners keep and print. PyTorch is loaded now."""
+    torch.manual_seed(0)
+    with pytest.MonkeyPatch.context() as patch:
+        for switch in SWITCHES:
+            patch.delenv(switch, raising=False)
+        yield

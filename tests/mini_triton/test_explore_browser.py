@@ -1,0 +1,179 @@
+"""The explorer's pages in a real browser: clicks, keys, colours, a narrow window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.oracles import triton
+from tests.support.explorer import LAUNCHES, page_of
+from tests.support.explorer.browser import Browser, browser, why_not
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
+
+LIT = {
+    "softmax": ("values = tl.load", {"ttir": "tt.load", "numpy": "memory.load(x", "ptx": "ld.global", "sass": "LDG"}),
+    "matmul": ("total = tl.dot", {"passes": "tt.dot", "numba": "gemm", "ttgir": "warp_group_dot", "ptx": "wgmma"}),
+    "flash_attention": (
+        "weights = tl.exp2",
+        {"ttir": "math.exp2", "numpy": "exact.exp2", "ptx": "ex2", "sass": "MUFU.EX2"},
+    ),
+}
+"""By kernel: a source line, and what some line that it lights must have in each column."""
+
+FIRST_LIT = """
+    const lines = document.querySelectorAll(`[data-pane="${arguments[0]}"] [aria-selected="true"]`);
+    return [...lines].find((line) => line.textContent.includes(arguments[1]))?.id;
+"""
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Browser]:
+    if not triton.available():
+        triton.version()  # ends the test as unavailable
+    with browser() as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("kernel", LAUNCHES)
+def test_a_click_lights_the_relatives(kernel: str, window: Browser) -> None:
+    """In every column exactly those lines are lit that the data says; from each, a click leads back."""
+    page, (source, texts) = page_of(kernel), LIT[kernel]
+    window.open(page.path)
+    for column, text in texts.items():
+        window.show("source", column)
+        window.click_line("source", page.line(source))
+        lit = window.lit(column)
+        line = window.run(FIRST_LIT, column, text)
+        assert line, f"{column}: none of {lit} has {text}"
+        assert window.lit("source") == [page.source[page.line(source)].strip()]
+        if column != "passes":
+            assert lit == page.related(column, source)
+            assert window.find(f'[data-pane="{column}"] [aria-selected="true"]').is_displayed()
+            assert window.find(f'nav [data-pane="{column}"] .badge').text == str(len(lit))
+        window.press("ESCAPE")
+        assert not window.lit("source") and not window.lit(column)
+        window.find(f"#{line} .text").click()
+        assert page.source[page.line(source)].strip() in window.lit("source")
+    assert not window.complaints()
+
+
+def test_passes(window: Browser) -> None:
+    page = page_of("matmul")
+    steps = page.data["passes"]["steps"]
+    window.open(page.path)
+    window.show("source", "passes")
+
+    def shown() -> tuple[str, int, int]:
+        name = window.run("return document.querySelector('[data-pane=passes] select').selectedOptions[0].text")
+        count = "return document.querySelectorAll('[data-pane=passes] .line.{}').length"
+        return name, window.run(count.format("removed")), window.run(count.format("added"))
+
+    for number in reversed(range(len(steps))):
+        rows = [mark for mark, _ in steps[number]["rows"]]
+        name = f"{number}. {steps[number]['name']}" if number else "as the front end gives it"
+        assert shown() == (name, rows.count("-"), rows.count("+"))
+        window.press("p")
+    assert not window.find("[data-pane=passes] [title*='(p)']").is_enabled()
+    window.press("n", "n")
+    assert shown()[0] == f"2. {steps[2]['name']}"
+    removed = window.find(".line.removed")
+    assert removed.is_displayed()
+    window.press("d")
+    assert not removed.is_displayed()
+    assert not window.complaints()
+
+
+def test_keys(window: Browser) -> None:
+    page = page_of("softmax")
+    window.open(page.path)
+    window.show("source", "ttir", "ptx")
+    window.find("[data-pane=source] .lines").click()
+    window.press("HOME", *["ARROW_DOWN"] * page.line("values = tl.load"))
+    assert window.lit("ptx") == page.related("ptx", "values = tl.load")
+    window.press("ARROW_RIGHT")
+    focused = "return document.activeElement.closest('.pane').dataset.pane"
+    assert window.run(focused) == "ttir"
+    window.press("END", "ARROW_UP")
+    assert "def softmax_kernel" in window.lit("source")[0]
+    window.press("ARROW_RIGHT")
+    assert window.run(focused) == "ptx"
+    assert window.run("return getComputedStyle(document.activeElement).outlineStyle") != "none", "focus can be seen"
+    window.press("2")
+    assert not window.find("section[data-pane=ttir]").is_displayed()
+    window.press("?")
+    assert window.find("dialog").is_displayed()
+    window.press("ESCAPE")
+    assert not window.find("dialog").is_displayed()
+    assert not window.complaints()
+
+
+def test_memory(window: Browser) -> None:
+    page = page_of("flash_attention")
+    window.open(page.path)
+    window.show("source", "memory")
+    chosen = "return document.querySelector('.memory select').selectedOptions[0].text"
+    for source, argument in (("key = tl.load", "k"), ("tl.store(place", "out")):
+        window.click_line("source", page.line(source))
+        assert window.run(chosen).split(",")[0].split()[1] == argument
+    assert "coalesced" in window.find(".memory ul").text and "8 programs" not in window.find(".memory ul").text
+    painted = """
+        const canvas = document.querySelectorAll('.memory canvas')[arguments[0]];
+        const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        return new Set(Array.from({length: pixels.length / 4}, (_, i) => pixels.slice(4 * i, 4 * i + 3).join())).size;
+    """
+    assert window.run(painted, 0) >= 8, "a colour for each program"
+    assert window.run(painted, 1) >= 32, "a shade for each thread"
+    before = window.find(".memory h3:nth-of-type(2)").text
+    window.find(".memory input[aria-label=program]").send_keys("\ue014")
+    assert window.find(".memory h3:nth-of-type(2)").text != before
+    window.hover(".memory canvas:nth-of-type(2)")
+    assert "lane [" in window.find(".memory output").text and "warp" in window.find(".memory output").text
+    assert not window.complaints()
+
+
+def test_dark_and_light(window: Browser) -> None:
+    page = page_of("softmax")
+    bright = """
+        const rgb = (element, name) => getComputedStyle(element)[name].match(/[\\d.]+/g).slice(0, 3).map(Number);
+        const sum = (numbers) => numbers.reduce((a, b) => a + b) / 3;
+        const pane = document.querySelector('.pane');
+        return [sum(rgb(pane, 'backgroundColor')), sum(rgb(pane, 'color'))];
+    """
+    for scheme in ("light", "dark"):
+        window.open(page.path, scheme=scheme)
+        paper, ink = window.run(bright)
+        assert (paper > 200 and ink < 80) if scheme == "light" else (paper < 60 and ink > 180)
+        window.find("#theme").click()
+        assert window.run(bright) != [paper, ink]
+        window.press("t")
+        assert window.run(bright) == [paper, ink]
+    assert not window.complaints()
+
+
+@pytest.mark.parametrize("kernel", LAUNCHES)
+def test_a_narrow_window(kernel: str, window: Browser) -> None:
+    """One column at a time, and nothing beyond the right edge."""
+    page, (source, texts) = page_of(kernel), LIT[kernel]
+    window.open(page.path, width=390, height=844)
+    window.click_line("source", page.line(source))
+    for column in ("source", *texts, "memory"):
+        window.run(f"document.querySelector('nav [data-pane={column}]').click()")
+        visible = window.run(
+            "return [...document.querySelectorAll('.pane')].filter((p) => !p.hidden).map((p) => p.dataset.pane)"
+        )
+        assert visible == [column]
+        assert window.run("return document.documentElement.scrollWidth") <= 390
+        assert window.run("return document.querySelector('.pane:not([hidden])').getBoundingClientRect().right") <= 390
+    assert page.source[page.line(source)].strip()[:20] in window.find("footer").text
+    assert not window.complaints()
+
+
+def test_nothing_is_fetched(window: Browser) -> None:
+    window.requests()
+    page = page_of("matmul")
+    window.open(page.path)
+    window.show("source", "passes", "memory", "sass")
+    window.click_line("source", page.line("x = tl.load"))
+    assert {url for url in window.requests() if not url.startswith("data:")} == {page.path.as_uri()}

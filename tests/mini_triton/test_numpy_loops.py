@@ -1,0 +1,64 @@
+"""A loop that programs leave at different times: the arrays in it become shorter, and each program keeps its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from mini_triton.codegen.library.lazy import Affine, Box, stored
+from mini_triton.codegen.library.programs import LazyPrograms
+from mini_triton.ir.storage import OutOfBounds
+
+from tests.support.m06_codegen.kernels import counted
+from tests.support.m06_codegen.numpy_backend import WAYS, Way, run
+
+BATCHED = [way for way in WAYS if way != "interpreted"]
+COUNTS = [2, 0, 3, 1, 0, 3]
+
+
+def launch(lines: str, mode: Way, x: list[int] | None = None) -> Any:
+    arguments = [np.array(COUNTS, np.int32), np.array(x or range(8), np.int32), np.zeros(64, np.int32), 3]
+    return run(counted(lines), (len(COUNTS),), arguments, mode=mode)
+
+
+@pytest.mark.parametrize("mode", BATCHED)
+def test_prints_name_their_program(mode: Way, capsys: pytest.CaptureFixture[str]) -> None:
+    launch('for i in range(0, n):\n    for j in range(i, n):\n        tl.device_print("ij", i * 10 + j)', mode)
+    rounds = [(p, i, j) for i in range(3) for j in range(i, 3) for p, n in enumerate(COUNTS) if j < n]
+    said = [f"pid ({p}, 0, 0) idx () ij: {i * 10 + j}" for p, i, j in rounds]
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(said)
+
+
+@pytest.mark.parametrize("mode", BATCHED)
+@pytest.mark.parametrize("loop", ["for i in range(0, n):", "i = 0\nwhile i < n:\n    i += 1"])
+@pytest.mark.parametrize("wrong", ["tl.load(x + (i + pid * 2))", "tl.atomic_add(x + (i + pid * 2), 1)"])
+def test_errors_name_their_program(mode: Way, loop: str, wrong: str) -> None:
+    """Programs 0 to 2 stay inside of x, and program 5 goes outside at once."""
+    with pytest.raises(OutOfBounds) as caught:
+        launch(f"{loop}\n    {wrong}", mode)
+    assert (caught.value.program, caught.value.element >= 8) == ((5, 0, 0), True)
+
+
+def test_atomics_keep_the_order_of_programs() -> None:
+    lines = """
+        total = 0
+        if pid != 2:
+            while n > 0:
+                total = total * 10 + tl.atomic_add(out, 1)
+                n -= 1
+        tl.store(out + 8 + pid, total)
+    """
+    for mode in BATCHED:
+        out = launch(lines, mode)[2]
+        assert out[8:14].tolist() == [3, 0, 0, 1, 0, 245]  # programs 0, 3 and 5, then 0 and 5, then 5
+
+
+def test_what_is_chosen_stays_lazy() -> None:
+    programs, chosen = LazyPrograms((8, 2, 1), 4, 12), np.array([2, 3, 4])
+    ids = programs.id(0)
+    some, count, box = programs.loop().go_on(np.isin(np.arange(8), chosen), (), Box.full((8, 4)))
+    assert (count, len(some), some.place(0), stored(some.numbers()).tolist()) == (3, 3, (6, 0, 0), [6, 7, 8])
+    assert stored(some.id(0)).tolist() == stored(ids)[chosen].tolist()
+    assert isinstance(some.numbers(), Affine) and some.numbers().strides == (1,)
+    assert isinstance(box, Box) and box.is_full() and box.shape == (3, 4)

@@ -1,0 +1,51 @@
+"""Real Triton's recorded `perf_report`: what it calls a function with, and the file that it writes.
+
+    reports.load()[0]   # a seed of `benchmarks.draw`, the calls, the lines of the CSV file
+
+Asked again, where pandas and matplotlib are installed, by
+
+    python -m tests.oracles.reports [--check]
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from typing import Any, NamedTuple
+
+from tests import oracles
+from tests.oracles import records, triton
+
+FILE = records.FOLDER / "reports.json"
+CASES = 24
+
+
+class Answer(NamedTuple):
+    """What becomes of a case."""
+
+    seed: int
+    calls: list[dict[str, Any]]
+    lines: list[str]
+
+
+@functools.cache
+def load() -> list[Answer]:
+    """All answers."""
+    recorded = json.loads(FILE.read_text(encoding="utf-8"))
+    oracles.note("triton", f"records {recorded['version']}")
+    return [Answer(*row) for row in recorded["answers"]]
+
+
+def ask() -> list[Answer]:
+    """What the installed Triton does."""
+    requests = [{"do": "tuning.report", "seed": seed} for seed in range(CASES)]
+    answers = triton.insist_on("frontend", requests)
+    return [Answer(seed, answer["calls"], answer["lines"]) for seed, answer in enumerate(answers)]
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv:
+        sys.exit(0 if ask() == load() else "it answers otherwise than recorded")
+    rows = ",\n".join(f"  {json.dumps(answer)}" for answer in ask())
+    FILE.write_text(f'{{\n "version": "{triton.version()}",\n "answers": [\n{rows}\n ]\n}}\n', encoding="utf-8")

@@ -1,0 +1,129 @@
+"""Real Triton's recorded answers: how much shared memory the matrix product of milestone 8 needs, by its tiles.
+
+    tiles.load()[0]    # Product("sm_90", 2, 64, 128, 64, 3, 4, 73728)
+
+Nothing is asked about products whose result needs more of it than their operands, to change its layout. Asked again by
+
+    python -m tests.oracles.tiles [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import itertools
+import json
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tests import oracles
+from tests.oracles import records, triton
+
+FILE = records.FOLDER / "tiles.json"
+KERNEL = Path(__file__).parents[2] / "solutions" / "kernels" / "matmul.py"
+DTYPES = ("fp16", "bf16", "fp32")
+TARGETS = ("sm_80", "sm_90")
+MANY = 60  # products
+FIRST = (("fp16", 128, 256, 64, 3, 8),)
+
+
+class Product(NamedTuple):
+    """A product of tiles, and the bytes of shared memory that it needs."""
+
+    target: str
+    dtype: str
+    rows: int
+    columns: int
+    inner: int
+    stages: int
+    warps: int
+    shared: int
+
+    @property
+    def itemsize(self) -> int:
+        return 4 if self.dtype == "fp32" else 2
+
+    @property
+    def capability(self) -> int:
+        return int(self.target.removeprefix("sm_"))
+
+
+@functools.cache
+def load() -> list[Product]:
+    """All answers."""
+    recorded = json.loads(FILE.read_text(encoding="utf-8"))
+    oracles.note("triton", f"records {recorded['version']}")
+    return [Product(*row) for row in recorded["answers"]]
+
+
+def questions() -> Iterator[tuple[str, int, int, int, int, int]]:
+    """Dtype, tiles, stages and warps of products whose operands decide."""
+    sides = (32, 64, 128)
+    every = list(itertools.product(DTYPES, sides, sides, (32, 64, 128), (2, 3, 4, 5), (4, 8)))
+    random.Random(0).shuffle(every)
+    deciding = [q for q in every if decide(*q)]
+    yield from FIRST
+    yield from deciding[:MANY]
+
+
+def decide(dtype: str, rows: int, columns: int, inner: int, stages: int, warps: int) -> bool:
+    """Whether the operands need more memory than the result, and not more than any GPU has."""
+    itemsize = 4 if dtype == "fp32" else 2
+    pair = (rows + columns) * inner * itemsize
+    return pair * (stages - 1) >= rows * columns * 4 and pair * stages <= 232448 and rows * columns >= warps * 256
+
+
+def ask() -> list[Product]:
+    """What the installed Triton answers."""
+    asked = [(target, *question) for target in TARGETS for question in questions()]
+    made = triton.frontends([source(*question) for question in asked], lower=True)
+    for question, answer in zip(asked, made, strict=True):
+        assert answer.compiled, f"{question}: {answer.diagnostic or answer.compiled.diagnostic}"
+    return [Product(*question, answer.compiled.shared) for question, answer in zip(asked, made, strict=True)]
+
+
+def source(target: str, dtype: str, rows: int, columns: int, inner: int, stages: int, warps: int) -> triton.Source:
+    """The kernel for matrices of 4096 by 4096."""
+    text = KERNEL.read_text(encoding="utf-8")
+    kernels = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.decorator_list]
+    bodies = [
+        f"@triton.jit\n{ast.unparse(ast.FunctionDef(**{**vars(node), 'decorator_list': []}))}" for node in kernels
+    ]
+    numbers = ("M", "N", "K", "stride_am", "stride_bk", "stride_cm")
+    ones = ("stride_ak", "stride_bn", "stride_cn")
+    tiles = {"BLOCK_M": rows, "BLOCK_N": columns, "BLOCK_K": inner, "GROUP": 8}
+    constants = {**dict.fromkeys(ones, 1), **tiles, "ACTIVATION": "", "TOTAL": triton.Code("tl.float32")}
+    parameters = [argument.arg for argument in kernels[-1].args.args]
+    types = dict.fromkeys("abc", f"*{dtype}") | dict.fromkeys(numbers, "i32")
+    return triton.Source(
+        "\n\n\n".join(["import triton\nimport triton.language as tl", *bodies]) + "\n",
+        kernels[-1].name,
+        {name: types.get(name, "constexpr") for name in parameters},
+        constants,
+        tuple(types),
+        target,
+        {"num_stages": stages, "num_warps": warps},
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; 1 when a check finds a difference."""
+    parser = argparse.ArgumentParser(prog="python -m tests.oracles.tiles", description="Record shared memory.")
+    parser.add_argument("--check", action="store_true", help="change nothing, report what differs")
+    answers = ask()
+    if parser.parse_args(arguments).check:
+        differing = [answer for answer in answers if answer not in load()]
+        print("\n".join(map(str, differing)) or "the same")
+        return 1 if differing else 0
+    rows = ",\n".join(f"  {json.dumps(answer)}" for answer in answers)
+    FILE.write_text(f'{{\n "version": "{triton.version()}",\n "answers": [\n{rows}\n ]\n}}\n', encoding="utf-8")
+    print(f"{FILE.name}: {len(answers)} answers of Triton {triton.version()}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

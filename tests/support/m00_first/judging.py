@@ -1,0 +1,92 @@
+"""What the tests of the slice share: operations built, printed, computed and put to real Triton.
+
+Nothing here calls a function of the learner's that another task asks for.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from first.slice import MEANING, NOTHING, Kernel, Op, spell
+
+from tests import oracles
+from tests.oracles import triton
+from tests.oracles.records import LEADING
+from tests.support.m00_first import kernels
+from tests.support.m05_frontend.difference import difference
+
+PARAMETERS = ("x", "y", "out", "n")
+MODULES = Path(__file__).parent / "modules"  # what real Triton takes the kernels to be: a record, for want of Triton
+
+
+def node(text: str) -> ast.expr:
+    """The syntax tree of an expression."""
+    return ast.parse(text, mode="eval").body
+
+
+def printed(kernel: Kernel) -> str:
+    """A kernel as text. The tests' own: the learner's may not be written yet."""
+    names = {op: f"%{name}" for name, op in kernel.parameters.items()}
+    parameters = ", ".join(f"%{name}: {op.type}" for name, op in kernel.parameters.items())
+    lines = []
+    for number, op in enumerate(kernel.ops):
+        missing = [operand.name for operand in op.operands if operand not in names]
+        assert not missing, f"{op.name} comes before its operand {missing[0]}, or that was never emitted"
+        names[op] = f"%{number}"
+        result = f"%{number} = " * (op.type != NOTHING)
+        attributes = ", ".join(f"{name} = {spell(value)}" for name, value in op.attributes.items())
+        types = ", ".join(str(operand.type) for operand in op.operands)
+        values = ", ".join(names[operand] for operand in op.operands)
+        lines.append(f'  {result}"{op.name}"({values}) <{{{attributes}}}> : ({types}) -> {op.type}\n')
+    return f"tt.func public @{kernel.name}({parameters}) {{\n{''.join(lines)}  tt.return\n}}\n".replace(" <{}>", "")
+
+
+def computed(kernel: Kernel, inputs: Mapping[str, Any]) -> dict[Op, Any]:
+    """The value of every operation, for these values of the parameters."""
+    values: dict[Op, Any] = {op: inputs[name] for name, op in kernel.parameters.items()}
+    for op in kernel.ops:
+        missing = [operand.name for operand in op.operands if operand not in values]
+        assert not missing, f"{op.name} comes before its operand {missing[0]}, or that was never emitted"
+        values[op] = MEANING[op.name](*(values[operand] for operand in op.operands), **op.attributes)
+    return values
+
+
+def refusals(compiled: Sequence[Kernel]) -> list[str]:
+    """Why real Triton refuses each kernel; empty if it accepts it. Without Triton, its rule about sizes decides."""
+    if triton.available():
+        return [answer.diagnostic for answer in triton.accepts_many([printed(kernel) for kernel in compiled])]
+    oracles.note("triton", f"records {LEADING}")
+    return [next(filter(None, map(_refusal, kernel.ops)), "") for kernel in compiled]
+
+
+def _refusal(op: Op) -> str:
+    sizes = {operand.type.size for operand in op.operands} | ({op.type.size} if op.name != "tt.splat" else set())
+    return f"{op.name}: requires the same shape for all operands and results" if len(sizes) > 1 else ""
+
+
+def insist_on_real_tritons(name: str, text: str) -> None:
+    """The text of one of `KERNELS` is the kernel that real Triton's front end makes of the same source.
+
+    Where Triton is missing, the text must be the recorded one, which Triton has accepted.
+    """
+    if not triton.available():
+        oracles.note("triton", f"records {LEADING}")
+        expected = (MODULES / f"{name}.ttir").read_text(encoding="utf-8")
+        for ours, theirs in zip(tokens(text), tokens(expected), strict=False):
+            assert ours == theirs, f"{name}:\n  expected  {theirs}\n  got       {ours}\n{text}"
+        assert len(tokens(text)) == len(tokens(expected)), f"{name} should have these lines:\n{expected}\nnot\n{text}"
+        return
+    answer = triton.accepts(text)
+    assert answer, f"real Triton {triton.version()} refuses {name}: {answer.diagnostic}\n{text}"
+    (made,) = triton.frontends([kernels.source(name)])
+    found = difference(triton.canonical(text), made.canonical, PARAMETERS)
+    assert not found, f"{name} is not what real Triton makes of the same source. The first difference:\n{found}\n{text}"
+
+
+def tokens(text: str) -> list[str]:
+    """The lines of a text, without the spaces that mean nothing."""
+    return [re.sub(r"\s*([^\w\s%\"-])\s*", r"\1", line.strip()) for line in text.splitlines() if line.strip()]
