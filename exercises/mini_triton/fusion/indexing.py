@@ -144,6 +144,15 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
+def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
+    """The index of the element of a tensor of this shape that is broadcast to `index`.
+
+    Element (2, 3, 4) of the result comes from element (3, 0) of a tensor of shape (7, 1).
+    """
+    # Task 12.2: Shapes are aligned at their last dimensions. A dimension of size 1 is repeated.
+    raise NotImplementedError("Task 12.2: Pointwise graphs")
+
+
 def sympify(size: Any) -> sympy.Expr:
     """A size as an expression: an int, a symbolic one of PyTorch's, or an expression. (Given.)"""
     return size.node.expr if hasattr(size, "node") else sympy.sympify(size)

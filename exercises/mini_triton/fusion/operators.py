@@ -122,12 +122,13 @@ def computed_in(dtype: torch.dtype) -> torch.dtype:
 
 
 def promote(kind: Kind, operands: list[Any]) -> torch.dtype:
-    """The dtype that operands are cast to. An operand is a tensor with a dtype and a shape, or a Python number."""
+    """The dtype that operands are cast to: tensors with a dtype and a shape, or Python numbers. (Given.)"""
     if kind is Kind.BOOL:
         return torch.bool
-    # Task 12.2: The common dtype is what PyTorch's promotion says of dtypes, numbers and tensors without dimensions:
-    # `common_dtype`. Then `computed_in`, and for `Kind.FLOAT` an integer becomes the default float.
-    raise NotImplementedError("Task 12.2: Pointwise graphs")
+    common = common_dtype(operands)
+    if kind is Kind.FLOAT and not common.is_floating_point:
+        common = torch.get_default_dtype()
+    return computed_in(common)
 
 
 def common_dtype(operands: list[Any]) -> torch.dtype:

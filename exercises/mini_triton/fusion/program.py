@@ -61,13 +61,19 @@ class Program:
 
 
 def materialize(tensor: Tensor) -> Tensor:
-    """Have a tensor in memory. Returns the one that is stored: itself, or what it is a view of."""
-    # Task 12.5: Follow views to what they are views of, if memory is shared. What is stored is not free.
-    raise NotImplementedError("Task 12.5: Products and memory")
+    """Have a tensor in memory. Returns the one that is stored: itself, or what it is a view of. (Given.)"""
+    while isinstance(tensor, View) and tensor.is_free and tensor.shares_memory:
+        tensor = tensor.inputs[0]
+    if isinstance(tensor, Computed):
+        tensor.is_free = False
+    return tensor
 
 
-def compile_graph(graph: Graph) -> Program:
-    """Lower, group, write, and load what was written."""
+def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Program:
+    """Lower, group, write, and load what was written.
+
+    Without `fuse` each operator has a kernel of its own; without `reuse` each tensor has memory of its own.
+    """
     lowered = lower_graph(graph)
     (output,) = (node for node in graph.nodes if node.op == "output")
     results, structure = tree_flatten(torch.fx.map_arg(output.args[0], lambda node: lowered[node]))
@@ -75,10 +81,12 @@ def compile_graph(graph: Graph) -> Program:
     for tensor in (x for x in tree_leaves(list(lowered.values())) if isinstance(x, Called)):
         tensor.inputs = tuple(dict.fromkeys(map(materialize, tensor.inputs)))  # a call reads whole tensors
     roots = list(dict.fromkeys(materialize(x) for x in needed if isinstance(x, Tensor)))
-    recompute_cheap(find_uses(roots))
+    if fuse:
+        recompute_cheap(find_uses(roots))
     partition = Partition(find_uses(roots))
-    partition.fuse()
-    return ProgramWriter(graph, lowered, partition).write(results, structure)
+    if fuse:
+        partition.fuse()
+    return ProgramWriter(graph, lowered, partition).write(results, structure, reuse)
 
 
 def effects_in(lowered: dict[Node, Lowered]) -> Iterator[Tensor]:
@@ -108,9 +116,9 @@ class ProgramWriter:
         self.names: dict[Tensor, str] = {}
         self.free: dict[tuple[Any, ...], list[str]] = {}  # buffers that may be used again
 
-    def write(self, results: Sequence[Any], structure: Any) -> Program:
+    def write(self, results: Sequence[Any], structure: Any, reuse: bool) -> Program:
         self.bind_arguments()
-        last = self.last_uses(results)
+        last = self.last_uses(results) if reuse else {}
         for number, group in enumerate(self.groups):
             self.call(group) if group.is_call else self.launch(group)
             for tensor in last.get(number, ()):
@@ -156,16 +164,25 @@ class ProgramWriter:
                 self.steps.append(f"{size.name} = {text}")
 
     def last_uses(self, results: Sequence[Any]) -> dict[int, list[Tensor]]:
-        """The tensors that nobody needs after a step, by its number."""
-        # Task 12.5: Never those that are returned, nor arguments.
+        """The buffers that nobody needs after a step, by the number of the step: those of `groups[number].stored`.
+
+        A group reads what `self.partition.uses.sources` has for its members. Arguments are not this program's to use,
+        and what is returned is needed for ever: `materialize(x)` is the buffer of a result.
+        """
+        # Task 12.5: Find the last reader of each buffer.
         raise NotImplementedError("Task 12.5: Products and memory")
 
     # --- memory
 
-    def allocate(self, tensor: Tensor) -> str:
-        """Memory for a tensor: a buffer of the same size that is free, or a new one."""
-        # Task 12.5: `self.free` has buffers that nobody needs, by `kind_of` the tensors they were for.
-        raise NotImplementedError("Task 12.5: Products and memory")
+    def allocate(self, tensor: Tensor) -> None:
+        """Memory for a tensor: a buffer of the same size that is free, or a new one. (Given.)"""
+        name = self.names[tensor] = identifier(tensor.name)
+        layout = f"{shape_text(tensor.shape)}, {shape_text(tensor.strides)}"
+        if buffers := self.free.get(self.kind_of(tensor)):
+            self.steps.append(f"{name} = torch.as_strided({buffers.pop()}, {layout})")
+        else:
+            kind = f'dtype={tensor.dtype}, device="{tensor.device}"'
+            self.steps.append(f"{name} = torch.empty_strided({layout}, {kind})")
 
     def release(self, tensor: Tensor) -> None:
         name = self.names.get(tensor)

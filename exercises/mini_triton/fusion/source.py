@@ -7,6 +7,7 @@ that needs the result of another.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -75,10 +76,8 @@ class Writer:
         self.text: list[str] = []
         self.scopes: list[set[str]] = [set()]  # what has a name: outside of loops, inside of one
         self.axes: list[frozenset[str]] = []
-        self.levels: list[int] = []
         for line in self.body.lines:
             self.axes.append(self.axes_of(line))
-            self.levels.append(self.level_of(line))
 
     # --- what is known of a line
 
@@ -93,11 +92,6 @@ class Writer:
             return frozenset("x")
         symbols = line.place.free_symbols if line.place is not None else ()
         return frozenset(found | {"r" if s.reduced else "x" for s in symbols if isinstance(s, Coordinate)})
-
-    def level_of(self, line: Line) -> int:
-        """How many reductions, one after the other, a line depends on."""
-        # Task 12.4: A reduction is one more than what it reduces.
-        raise NotImplementedError("Task 12.4: Reductions")
 
     # --- names
 
@@ -213,10 +207,36 @@ class Writer:
         return name
 
     def line_text(self, line: Line) -> str:
-        """The text of one line."""
-        # Task 12.2: `operand` writes an operand, `index_text` an index, `mask` the condition of an access, `apply` an
-        # operator of the table. A value of a 16-bit float is widened after the load.
-        raise NotImplementedError("Task 12.2: Pointwise graphs")
+        """The text of one line. (Given.)"""
+        if line.op == "load":
+            tensor = line.detail
+            assert isinstance(tensor, Tensor)
+            for number in line.operands:
+                self.name(number)
+            axes = self.axes_of(line)
+            place, mask = self.index_text(line.place), self.mask(axes, line.condition)
+            for axis in sorted(axes - self.axes_of(line._replace(condition=None))):  # as many addresses as conditions
+                place += f" + 0 * {axis}"
+            text = f"tl.load({address(self.pointer(tensor), place)}{mask})"
+            if tensor.dtype == torch.bool:
+                return f"{text}.to(tl.int1)"
+            return text if tensor.dtype == line.dtype else f"{text}.to({spell(line.dtype)})"
+        if line.op == "constant":
+            return f"tl.full((), {constant_text(line)}, {spell(line.dtype)})"
+        if line.op == "index":
+            for number in line.operands:
+                self.name(number)
+            return f"tl.cast({self.index_text(line.place)}, {spell(line.dtype)})"
+        if line.op == "number":
+            return f"tl.cast({self.number(line.place)}, {spell(line.dtype)})"
+        if line.op == "cast":
+            (source,) = line.operands
+            if line.dtype == torch.bool:
+                return f"{self.name(source)} != 0"
+            return f"{self.name(source)}.to({spell(line.dtype)})"
+        values = line.operands[1:] if line.op == "where" else line.operands
+        texts = [self.operand(number, tuple(n for n in values if n != number)) for number in line.operands]
+        return apply(line.op, self.body.lines[values[0]].dtype, texts)
 
     def mask(self, axes: frozenset[str], condition: int | None = None) -> str:
         """The mask of an access, as an argument: where the loops are inside, and the condition is true."""
@@ -226,9 +246,13 @@ class Writer:
         return f", mask={' & '.join(parts)}" if parts else ""
 
     def store(self, tensor: Tensor) -> None:
-        """Store a member."""
-        # Task 12.2: The value is that of the tensor at `index_in`; `offset` says where it belongs.
-        raise NotImplementedError("Task 12.2: Pointwise graphs")
+        """Store a member. (Given.)"""
+        index = index_in(self.space, tensor)
+        name, place = self.name(self.body.value(tensor, index).number), tensor.offset(index)
+        axes = self.axes_of(Line("store", (), tensor.dtype, place=place))
+        text = self.index_text(place)
+        axes, text = self.spread(axes, text)
+        self.put(f"tl.store({address(self.pointer(tensor), text)}, {name}{self.mask(axes)})")
 
     def spread(self, axes: frozenset[str], place: str) -> tuple[frozenset[str], str]:
         """The axes and the place of a store: of one element as well, it is a block that is stored. (Given.)"""
@@ -257,6 +281,16 @@ def finish(writer: Writer, grid: str, constants: dict[str, str]) -> Kernel:
 
 class ReductionWriter(Writer):
     """Writes a kernel with reductions: a tile with a row for each result."""
+
+    @functools.cached_property
+    def levels(self) -> list[int]:
+        """For each line of the body, how many reductions it waits for, one after the other.
+
+        In a softmax that is 0 for the element, 1 for its distance from the maximum of the row, 2 for the result. A
+        reduction waits for itself as well. A line needs its operands, and its condition if it has one.
+        """
+        # Task 12.4: Lines come after those that they need.
+        raise NotImplementedError("Task 12.4: Reductions")
 
     def write(self) -> Kernel:
         rows, columns = self.space.extent(False), self.space.extent(True)

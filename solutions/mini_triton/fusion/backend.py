@@ -57,21 +57,24 @@ programs: list[Program] = []
 """The programs that were compiled in this process: of one model, first the forward pass, then the backward pass."""
 
 
-def compile_fx(graph: GraphModule, inputs: Any) -> Any:
-    """The function for a graph: what AOTAutograd asks a compiler for."""
-    program = compile_graph(graph.graph)
-    programs.append(program)
-    return program.run
+def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None = None) -> Any:
+    """The function for what Dynamo traced, with its backward pass. `torch.compile` calls this.
 
+    `options` are those of `compile_graph`: `torch.compile(f, backend="mini_triton", options={"fuse": False})`. Each
+    pass, forward or backward, is a graph of core operators; what `compile_graph` makes of it is added to `programs`.
+    """
 
-def mini_triton(graph: GraphModule, inputs: Any, **_: Any) -> Any:
-    """The function for what Dynamo traced, with its backward pass. `torch.compile` calls this."""
-    # [task 12.1] `aot_autograd` makes a compiler of graphs with a backward pass from `compile_fx`, which compiles one
-    # pass. It takes the `decompositions`. `min_cut_rematerialization_partition` decides what the backward pass computes
-    # again; arguments of a model that is not trained may be overwritten (`keep_inference_input_mutations`).
+    # [task 12.1] `aot_autograd` makes the compiler of `graph` from the compiler of one pass, with `decompositions()`.
+    # `min_cut_rematerialization_partition` decides what the backward pass computes again, and arguments of a model that
+    # is not trained may be overwritten (`keep_inference_input_mutations`).
+    def compile_pass(graph: GraphModule, inputs: Any) -> Any:
+        program = compile_graph(graph.graph, **(options or {}))
+        programs.append(program)
+        return program.run
+
     compiler = aot_autograd(
-        fw_compiler=compile_fx,
-        bw_compiler=compile_fx,
+        fw_compiler=compile_pass,
+        bw_compiler=compile_pass,
         decompositions=decompositions(),
         partition_fn=min_cut_rematerialization_partition,
         keep_inference_input_mutations=True,

@@ -16,9 +16,7 @@ import torch
 
 from mini_triton.fusion.indexing import Coordinate, Index, numel, ravel
 from mini_triton.fusion.operators import computed_in
-from mini_triton.fusion.tensors import Computed, Product, Reduction, Tensor
-
-Runs = tuple[tuple[sympy.Expr, bool], ...]
+from mini_triton.fusion.tensors import Computed, Reduction, Tensor
 
 
 class CannotFuse(Exception):
@@ -40,21 +38,6 @@ class Space:
             for number, (size, reduced) in enumerate(zip(self.sizes, self.reduced, strict=True))
         )
 
-    @property
-    def runs(self) -> Runs:
-        """The sizes of neighbouring loops of one kind, multiplied: spaces with equal runs are the same loops."""
-        # [task 12.3] Loops of size 1 do not count.
-        result: list[tuple[sympy.Expr, bool]] = []
-        for size, reduced in zip(self.sizes, self.reduced, strict=True):
-            if size == 1:
-                continue
-            if result and result[-1][1] == reduced:
-                result[-1] = sympy.expand(result[-1][0] * size), reduced
-            else:
-                result.append((size, reduced))
-        return tuple(result)
-        # [end]
-
     def extent(self, reduced: bool) -> sympy.Expr:
         """The number of steps of the loops of one kind."""
         return numel([size for size, is_reduced in zip(self.sizes, self.reduced, strict=True) if is_reduced == reduced])
@@ -66,13 +49,11 @@ class Space:
 
 
 def space_of(tensor: Tensor) -> Space:
-    """The loops that compute a tensor by itself, in the order of memory: a reduction's go over its source."""
-    # [task 12.3] A reduction's loops go over its source. `order` has a tensor's dimensions in the order of memory.
+    """The loops that compute a tensor by itself, in the order of memory: a reduction's go over its source. (Given.)"""
     source = tensor.source if isinstance(tensor, Reduction) else tensor
     reduced = tensor.axes if isinstance(tensor, Reduction) else ()
     order = source.order
     return Space(tuple(source.shape[axis] for axis in order), tuple(axis in reduced for axis in order))
-    # [end]
 
 
 @functools.cache
@@ -207,19 +188,28 @@ class Body:
         return self._known[key]
 
     def _value(self, tensor: Tensor, index: Index) -> Value:
-        # [task 12.3] Three kinds of tensors are computed: those that are free, the elementwise ones among `members`,
-        # and the reductions among them. A reduction is known only at `index_in(self.space, tensor)`.
         if isinstance(tensor, Computed) and (tensor.is_free or tensor in self.members):
             return tensor.at(self, index)
         if tensor not in self.members:
             return self.load(tensor, tensor.offset(index))
-        if isinstance(tensor, Reduction) and index == index_in(self.space, tensor):
-            condition, self.condition = self.condition, None  # a row is reduced whole
-            source = self.value(tensor.source, elements_in(self.space, tensor.source))
-            self.condition = condition
-            place = tensor.place_in_row(elements_in(self.space, tensor.source))
-            return self.add(Line("reduce", (source.number,), computed_in(tensor.dtype), tensor.kind, place))
-        if isinstance(tensor, Product) and index == index_in(self.space, tensor):
-            return self.add(Line("product", (), torch.float32, tensor))
-        raise CannotFuse(f"{tensor.name} is needed at {index}, where these loops do not compute it")
+        if index != index_in(self.space, tensor):
+            raise CannotFuse(f"{tensor.name} is needed at {index}, where these loops do not compute it")
+        if isinstance(tensor, Reduction):
+            return self.reduced(tensor)
+        return self.add(Line("product", (), torch.float32, tensor))
+
+    def reduced(self, tensor: Reduction) -> Value:
+        """What the loops reduce to an element of this tensor: a line `reduce`.
+
+        Its operand is the element of the source at each step, its `detail` is the kind, and its `place` says which
+        element of the row a step is. The whole row is reduced: `condition` is for the lines after it.
+        """
+        # [task 12.4] Add the line, with the row's elements as an operand. `elements_in(self.space, source)` is the
+        # index of the source at each step.
+        condition, self.condition = self.condition, None
+        index = elements_in(self.space, tensor.source)
+        source = self.value(tensor.source, index)
+        self.condition = condition
+        place = tensor.place_in_row(index)
+        return self.add(Line("reduce", (source.number,), computed_in(tensor.dtype), tensor.kind, place))
         # [end]

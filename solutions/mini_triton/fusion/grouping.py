@@ -9,6 +9,7 @@ Source: Kaufman et al. on XLA's fusion; `Scheduler.fuse_nodes` in PyTorch's `tor
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -29,11 +30,29 @@ class Group:
     space: Space
     body: Body
     stored: list[Tensor] = field(default_factory=list)  # the members that are needed elsewhere
-    bytes: int = 0
 
     @property
     def is_call(self) -> bool:
         return isinstance(self.members[0], Called)
+
+    @functools.cached_property
+    def bytes(self) -> int:
+        """How many bytes the kernel reads and writes; 0 for a call, which is never fused.
+
+        A `load` of `body` reads the elements of its tensor, or fewer if the loops have fewer steps; a product reads its
+        operands; what is `stored` is written.
+        """
+        if self.is_call:
+            return 0
+        # [task 12.3] Count the bytes. Symbolic sizes count as their `hint`.
+        steps = hint(numel(self.space.sizes))
+        loads = {(line.detail, line.place) for line in self.body.lines if line.op == "load"}
+        read = sum(min(hint(tensor.numel), steps) * tensor.dtype.itemsize for tensor, _ in loads)
+        for product in self.members:
+            if isinstance(product, Product):
+                read += sum(hint(operand.nbytes) for operand in product.inputs)
+        return read + sum(hint(tensor.nbytes) for tensor in self.stored)
+        # [end]
 
 
 @dataclass
@@ -117,7 +136,7 @@ def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
     reason = CannotFuse("no loops")
     for space in sorted(spaces, key=rank):
         try:
-            return measure(Group(chosen, space, Body(space, set(chosen))), uses)
+            return write_body(Group(chosen, space, Body(space, set(chosen))), uses)
         except CannotFuse as error:
             reason = error
     raise reason
@@ -134,25 +153,14 @@ def is_stored(tensor: Tensor, members: set[Tensor], uses: Uses) -> bool:
     return overwrites or tensor in uses.outputs or not uses.readers.get(tensor, set()) <= members
 
 
-def measure(group: Group, uses: Uses) -> Group:
-    """Write the body of a kernel, and count the bytes that it moves."""
-    # [task 12.3] Only what is stored has to be computed by a step of its own; all else is computed where that needs it.
-    # Each `load` of the body moves the elements of its tensor, or fewer if the loops have fewer steps. `hint` makes a
-    # number of a symbolic size.
-    body, members = group.body, set(group.members)
+def write_body(group: Group, uses: Uses) -> Group:
+    """Write the body: a step computes what is stored, and all that it needs. (Given.)"""
+    members = set(group.members)
     group.stored = [tensor for tensor in group.members if is_stored(tensor, members, uses)]
     for tensor in group.stored:
-        body.value(tensor, index_in(group.space, tensor))
+        group.body.value(tensor, index_in(group.space, tensor))
     check_overwriting(group)
-    steps = hint(numel(group.space.sizes))
-    loads = {(line.detail, line.place) for line in body.lines if line.op == "load"}
-    read = sum(min(hint(tensor.numel), steps) * tensor.dtype.itemsize for tensor, _ in loads)
-    for product in group.members:
-        if isinstance(product, Product):
-            read += sum(hint(operand.nbytes) for operand in product.inputs)
-    group.bytes = read + sum(hint(tensor.nbytes) for tensor in group.stored)
     return group
-    # [end]
 
 
 def check_overwriting(group: Group) -> None:

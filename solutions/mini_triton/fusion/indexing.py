@@ -166,6 +166,17 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
     # [end]
 
 
+def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
+    """The index of the element of a tensor of this shape that is broadcast to `index`.
+
+    Element (2, 3, 4) of the result comes from element (3, 0) of a tensor of shape (7, 1).
+    """
+    # [task 12.2] Shapes are aligned at their last dimensions. A dimension of size 1 is repeated.
+    aligned = index[len(index) - len(shape) :]
+    return tuple(sympy.Integer(0) if size == 1 else i for i, size in zip(aligned, shape, strict=True))
+    # [end]
+
+
 def sympify(size: Any) -> sympy.Expr:
     """A size as an expression: an int, a symbolic one of PyTorch's, or an expression. (Given.)"""
     return size.node.expr if hasattr(size, "node") else sympy.sympify(size)

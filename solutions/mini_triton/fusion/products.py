@@ -105,17 +105,16 @@ class ProductWriter(Writer):
     def operand_tile(self, tensor: Tensor, index: Index, inside: str, high: str, wide: str) -> str:
         """One tile of an operand, with 0 outside: its own body, in this kernel."""
         # [task 12.5] A body of its own, whose lines have names of their own (`prefix`).
-        body, axes, levels = self.body, self.axes, self.levels
+        body, axes = self.body, self.axes
         self.body = Body(Space((), ()), set())
         value = self.body.value(tensor, index)
-        self.axes, self.levels = [], []
+        self.axes = []
         for line in self.body.lines:
             self.axes.append(self.axes_of(line))
-            self.levels.append(0)
         self.prefix, before = f"{high[-1].lower()}{wide[-1].lower()}", self.prefix
         text = self.name(value.number)
         self.prefix = before
-        self.body, self.axes, self.levels = body, axes, levels
+        self.body, self.axes = body, axes
         return f"tl.where({inside}, {text}, 0.0).to({spell(tensor.dtype)}).broadcast_to({high}, {wide})"
         # [end]
 

@@ -7,6 +7,7 @@ that needs the result of another.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
@@ -75,10 +76,8 @@ class Writer:
         self.text: list[str] = []
         self.scopes: list[set[str]] = [set()]  # what has a name: outside of loops, inside of one
         self.axes: list[frozenset[str]] = []
-        self.levels: list[int] = []
         for line in self.body.lines:
             self.axes.append(self.axes_of(line))
-            self.levels.append(self.level_of(line))
 
     # --- what is known of a line
 
@@ -93,13 +92,6 @@ class Writer:
             return frozenset("x")
         symbols = line.place.free_symbols if line.place is not None else ()
         return frozenset(found | {"r" if s.reduced else "x" for s in symbols if isinstance(s, Coordinate)})
-
-    def level_of(self, line: Line) -> int:
-        """How many reductions, one after the other, a line depends on."""
-        # [task 12.4] A reduction is one more than what it reduces.
-        needed = [*line.operands, *([line.condition] if line.condition is not None else [])]
-        return max((self.levels[number] for number in needed), default=0) + (line.op == "reduce")
-        # [end]
 
     # --- names
 
@@ -215,9 +207,7 @@ class Writer:
         return name
 
     def line_text(self, line: Line) -> str:
-        """The text of one line."""
-        # [task 12.2] `operand` writes an operand, `index_text` an index, `mask` the condition of an access, `apply` an
-        # operator of the table. A value of a 16-bit float is widened after the load.
+        """The text of one line. (Given.)"""
         if line.op == "load":
             tensor = line.detail
             assert isinstance(tensor, Tensor)
@@ -247,7 +237,6 @@ class Writer:
         values = line.operands[1:] if line.op == "where" else line.operands
         texts = [self.operand(number, tuple(n for n in values if n != number)) for number in line.operands]
         return apply(line.op, self.body.lines[values[0]].dtype, texts)
-        # [end]
 
     def mask(self, axes: frozenset[str], condition: int | None = None) -> str:
         """The mask of an access, as an argument: where the loops are inside, and the condition is true."""
@@ -257,15 +246,13 @@ class Writer:
         return f", mask={' & '.join(parts)}" if parts else ""
 
     def store(self, tensor: Tensor) -> None:
-        """Store a member."""
-        # [task 12.2] The value is that of the tensor at `index_in`; `offset` says where it belongs.
+        """Store a member. (Given.)"""
         index = index_in(self.space, tensor)
         name, place = self.name(self.body.value(tensor, index).number), tensor.offset(index)
         axes = self.axes_of(Line("store", (), tensor.dtype, place=place))
         text = self.index_text(place)
         axes, text = self.spread(axes, text)
         self.put(f"tl.store({address(self.pointer(tensor), text)}, {name}{self.mask(axes)})")
-        # [end]
 
     def spread(self, axes: frozenset[str], place: str) -> tuple[frozenset[str], str]:
         """The axes and the place of a store: of one element as well, it is a block that is stored. (Given.)"""
@@ -294,6 +281,21 @@ def finish(writer: Writer, grid: str, constants: dict[str, str]) -> Kernel:
 
 class ReductionWriter(Writer):
     """Writes a kernel with reductions: a tile with a row for each result."""
+
+    @functools.cached_property
+    def levels(self) -> list[int]:
+        """For each line of the body, how many reductions it waits for, one after the other.
+
+        In a softmax that is 0 for the element, 1 for its distance from the maximum of the row, 2 for the result. A
+        reduction waits for itself as well. A line needs its operands, and its condition if it has one.
+        """
+        # [task 12.4] Lines come after those that they need.
+        levels: list[int] = []
+        for line in self.body.lines:
+            needed = [*line.operands, *([line.condition] if line.condition is not None else [])]
+            levels.append(max((levels[number] for number in needed), default=0) + (line.op == "reduce"))
+        return levels
+        # [end]
 
     def write(self) -> Kernel:
         rows, columns = self.space.extent(False), self.space.extent(True)

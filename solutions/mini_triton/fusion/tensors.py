@@ -8,14 +8,14 @@ whole row. Nothing says where a value is stored: that is decided by `grouping`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import sympy
 import torch
 
-from mini_triton.fusion.indexing import Index, Quotient, Remainder, Size, join, numel, ravel, sympify, unravel
+from mini_triton.fusion.indexing import Index, Quotient, Remainder, join, numel, ravel, sympify, unravel
 
 if TYPE_CHECKING:
     from mini_triton.fusion.body import Body, Value
@@ -144,14 +144,3 @@ def sizes_of(value: torch.Tensor) -> tuple[sympy.Expr, ...]:
 
 def strides_in(value: torch.Tensor) -> tuple[sympy.Expr, ...]:
     return tuple(map(sympify, value.stride()))
-
-
-def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
-    """The index of the element of a tensor of this shape that is broadcast to `index`.
-
-    Element (2, 3, 4) of the result comes from element (3, 0) of a tensor of shape (7, 1).
-    """
-    # [task 12.2] Shapes are aligned at their last dimensions. A dimension of size 1 is repeated.
-    aligned = index[len(index) - len(shape) :]
-    return tuple(sympy.Integer(0) if size == 1 else i for i, size in zip(aligned, shape, strict=True))
-    # [end]

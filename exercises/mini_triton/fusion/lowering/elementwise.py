@@ -14,10 +14,7 @@ import torch
 from torch.fx import Node
 
 from mini_triton.fusion.body import Body, Value
-from mini_triton.fusion.indexing import (
-    Index,
-    sympify,
-)
+from mini_triton.fusion.indexing import Index, broadcast_index, sympify
 from mini_triton.fusion.lowering.graph import (
     HANDLERS,
     Unsupported,
@@ -31,7 +28,6 @@ from mini_triton.fusion.tensors import (
     Stored,
     Tensor,
     View,
-    broadcast_index,
 )
 
 

@@ -11,13 +11,7 @@ from typing import Any
 import sympy
 from torch.fx import Node
 
-from mini_triton.fusion.indexing import (
-    Index,
-    ravel,
-    remainder,
-    sympify,
-    unravel,
-)
+from mini_triton.fusion.indexing import Index, broadcast_index, ravel, remainder, sympify, unravel
 from mini_triton.fusion.lowering.graph import (
     ZERO,
     Unsupported,
@@ -28,7 +22,6 @@ from mini_triton.fusion.tensors import (
     Stored,
     Tensor,
     View,
-    broadcast_index,
     sizes_of,
     strides_in,
 )

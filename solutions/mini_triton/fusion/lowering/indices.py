@@ -10,9 +10,7 @@ import torch
 from torch.fx import Node
 
 from mini_triton.fusion.body import Body, Value, chosen
-from mini_triton.fusion.indexing import (
-    Index,
-)
+from mini_triton.fusion.indexing import Index, broadcast_index
 from mini_triton.fusion.lowering.elementwise import operand
 from mini_triton.fusion.lowering.graph import (
     ZERO,
@@ -24,7 +22,6 @@ from mini_triton.fusion.operators import computed_in
 from mini_triton.fusion.tensors import (
     Computed,
     Tensor,
-    broadcast_index,
 )
 
 

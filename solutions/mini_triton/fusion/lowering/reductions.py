@@ -9,13 +9,7 @@ import torch
 from torch.fx import Node
 
 from mini_triton.fusion.body import Body, Value
-from mini_triton.fusion.indexing import (
-    Index,
-    numel,
-    ravel,
-    strides_of,
-    unravel,
-)
+from mini_triton.fusion.indexing import Index, broadcast_index, numel, ravel, strides_of, unravel
 from mini_triton.fusion.lowering.elementwise import lower_operator, operand
 from mini_triton.fusion.lowering.graph import (
     ZERO,
@@ -33,7 +27,6 @@ from mini_triton.fusion.tensors import (
     Reduction,
     Tensor,
     View,
-    broadcast_index,
     hint,
     sizes_of,
     strides_in,
