@@ -7,12 +7,14 @@ nothing is copied. What is computed of the product's elements is computed before
 from __future__ import annotations
 
 import sympy
+import torch
 
 from mini_triton.fusion.body import Body, Line, Space
 from mini_triton.fusion.grouping import Group
 from mini_triton.fusion.indexing import Coordinate, Index, write_for_host
-from mini_triton.fusion.source import Kernel, Writer, finish, next_power_of_2, spell
-from mini_triton.fusion.tensors import Product, Tensor, hint
+from mini_triton.fusion.source import Kernel, Writer, finish, spell
+from mini_triton.fusion.tensors import Product, Tensor
+from mini_triton.fusion.tiles import tile_product
 
 
 class ProductWriter(Writer):
@@ -23,6 +25,7 @@ class ProductWriter(Writer):
         (self.product,) = (tensor for tensor in group.members if isinstance(tensor, Product))
 
         self.tile_axes: set[str] = set()
+        self.full: set[str] = set()  # axes of which every tile is full: they need no mask
 
     def axes_of(self, line: Line) -> frozenset[str]:
         if line.op == "product":
@@ -49,7 +52,8 @@ class ProductWriter(Writer):
         *batch, m, k = a.shape
         n = b.shape[-1]
         rows, columns = self.space.coordinates[-2:]
-        tiles = tiles_for(self.product)
+        tiling = tile_product(self.product)
+        tiles = tiling.sizes
         self.put(f"M, N, K = {', '.join(self.size_text(size) for size in (m, n, k))}")
         self.put("tile_m, tile_n = helpers.tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)")
         if batch and isinstance(self.space.coordinates[0], Coordinate):
@@ -58,12 +62,10 @@ class ProductWriter(Writer):
             c.name if isinstance(c, Coordinate) else only for c, only in ((rows, "only_m"), (columns, "only_n"))
         )
         self.tile_axes |= {high, wide}
-        for name, tile, size, block, shape in (
-            (high, "tile_m", "M", "BLOCK_M", "[:, None]"),
-            (wide, "tile_n", "N", "BLOCK_N", "[None, :]"),
-        ):
-            self.put(f"{name} = ({tile} * {block} + tl.arange(0, {block})){shape}")
-            self.put(f"{name}_inside = {name} < {size}")
+        self.put(f"{high} = (tile_m * BLOCK_M + tl.arange(0, BLOCK_M))[:, None]")
+        self.put(f"{wide} = (tile_n * BLOCK_N + tl.arange(0, BLOCK_N))[None, :]")
+        self.check_inside(high, "M", m, tiles["BLOCK_M"])
+        self.check_inside(wide, "N", n, tiles["BLOCK_N"])
         self.put("total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)")
         self.put("for start in range(0, K, BLOCK_K):")
         self.indent += 1
@@ -72,13 +74,11 @@ class ProductWriter(Writer):
         outer = self.space.coordinates[: len(batch)]
         self.put("ka = start + tl.arange(0, BLOCK_K)[None, :]")
         self.put("kb = start + tl.arange(0, BLOCK_K)[:, None]")
-        self.put("ka_inside = ka < K")
-        self.put("kb_inside = kb < K")
-        self.put(f"a = {self.operand_tile(a, (*outer, rows, ka), f'{high}_inside & ka_inside', 'BLOCK_M', 'BLOCK_K')}")
-        self.put(
-            f"b = {self.operand_tile(b, (*outer, kb, columns), f'kb_inside & {wide}_inside', 'BLOCK_K', 'BLOCK_N')}"
-        )
-        self.put('total = tl.dot(a, b, total, input_precision="ieee")')
+        self.check_inside("ka", "K", k, tiles["BLOCK_K"])
+        self.check_inside("kb", "K", k, tiles["BLOCK_K"])
+        self.put(f"a = {self.operand_tile(a, (*outer, rows, ka), (high, 'ka'), ('BLOCK_M', 'BLOCK_K'))}")
+        self.put(f"b = {self.operand_tile(b, (*outer, kb, columns), ('kb', wide), ('BLOCK_K', 'BLOCK_N'))}")
+        self.put(f'total = tl.dot(a, b, total, input_precision="{precision_of(self.product)}")')
         self.scopes.pop()
         self.indent -= 1
         for tensor in self.group.stored:
@@ -88,13 +88,20 @@ class ProductWriter(Writer):
         )
         grid = f"({tall} * {broad},"
         grid += f" {write_for_host(batch[0])})" if batch else ")"
-        return finish(self, grid, {name: str(size) for name, size in tiles.items()})
+        return finish(self, grid, tiling)
+
+    def check_inside(self, axis: str, size_name: str, size: sympy.Expr, block: int) -> None:
+        """Define the mask of an axis, if its last tile is not full."""
+        if size.is_number and size % block == 0:
+            self.full.add(axis)
+        else:
+            self.put(f"{axis}_inside = {axis} < {size_name}")
 
     def line_text(self, line: Line) -> str:
         return "total" if line.op == "product" else super().line_text(line)
 
     def mask(self, axes: frozenset[str], condition: int | None = None) -> str:
-        parts = [f"{axis}_inside" for axis in sorted(axes)]
+        parts = [f"{axis}_inside" for axis in sorted(axes - self.full)]
         if condition is not None:
             parts.append(self.name(condition))
         return f", mask={' & '.join(parts)}" if parts else ""
@@ -102,16 +109,22 @@ class ProductWriter(Writer):
     def spread(self, axes: frozenset[str], place: str) -> tuple[frozenset[str], str]:
         return frozenset(self.tile_axes), " + ".join([place, *sorted(self.tile_axes - axes)])
 
-    def operand_tile(self, tensor: Tensor, index: Index, inside: str, high: str, wide: str) -> str:
+    def operand_tile(self, tensor: Tensor, index: Index, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
         """One tile of an operand, with 0 outside: its own body, in this kernel."""
-        # Task 12.5: A body of its own, whose lines have names of their own (`prefix`).
+        # Task 12.5: A body of its own, whose lines have names of their own (`prefix`): a tile that `tile_text` writes.
         raise NotImplementedError("Task 12.5: Products and memory")
 
+    def tile_text(self, number: int, tensor: Tensor, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
+        """A value of the body as a tile with 0 outside; elements that are only loaded go to the product as they are.
+        (Given.)"""
+        line, inside = self.body.lines[number], " & ".join(f"{axis}_inside" for axis in axes if axis not in self.full)
+        if line.op == "load" and line.detail.dtype == tensor.dtype and self.axes[number] == frozenset(axes):
+            return f"tl.load({self.access(line)}{', other=0.0' if inside else ''})"
+        text = f"tl.where({inside}, {self.name(number)}, 0.0)" if inside else self.name(number)
+        return f"{text}.to({spell(tensor.dtype)}).broadcast_to({', '.join(blocks)})"
 
-def tiles_for(product: Product) -> dict[str, int]:
-    """Tiles that suit the sizes; a dimension that is small gets a small one. (Given.)"""
-    a, b = product.inputs
-    m, k, n = hint(a.shape[-2]), hint(a.shape[-1]), hint(b.shape[-1])
-    most = (128, 128, 64) if product.dtype.itemsize == 2 else (64, 64, 32)
-    sizes = [min(max(next_power_of_2(size), 16), limit) for size, limit in zip((m, n, k), most, strict=True)]
-    return dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), sizes, strict=True)) | {"GROUP": 8}
+
+def precision_of(product: Product) -> str:
+    """How products of fp32 may be rounded: as `torch.set_float32_matmul_precision` says, on a GPU. (Given.)"""
+    is_exact = product.device.type == "cpu" or torch.get_float32_matmul_precision() == "highest"
+    return "ieee" if is_exact else "tf32"

@@ -20,9 +20,7 @@ from mini_triton.fusion.grouping import Group
 from mini_triton.fusion.indexing import Coordinate, Quotient, Remainder, bracket, numel, ravel, write, write_for_host
 from mini_triton.fusion.operators import apply, identity
 from mini_triton.fusion.tensors import Tensor
-
-LARGEST_ROW, LARGEST_COLUMN = 2048, 128
-"""What is longer is read in a loop. The elements of a column are not contiguous: a block has parts of many columns."""
+from mini_triton.fusion.tiles import Tiling, fits, tile_elements, tile_rows
 
 Loops = list[tuple[sympy.Expr, sympy.Expr]]
 """Coordinates with their sizes."""
@@ -60,7 +58,7 @@ class Kernel:
     tensors: list[Tensor]  # the arguments that are pointers
     numbers: list[str]  # the arguments that are numbers, as the program computes them
     grid: str
-    constants: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)  # compile-time sizes, and options of the launch
 
 
 class Writer:
@@ -209,18 +207,8 @@ class Writer:
     def line_text(self, line: Line) -> str:
         """The text of one line. (Given.)"""
         if line.op == "load":
-            tensor = line.detail
-            assert isinstance(tensor, Tensor)
-            for number in line.operands:
-                self.name(number)
-            axes = self.axes_of(line)
-            place, mask = self.index_text(line.place), self.mask(axes, line.condition)
-            for axis in sorted(axes - self.axes_of(line._replace(condition=None))):  # as many addresses as conditions
-                place += f" + 0 * {axis}"
-            text = f"tl.load({address(self.pointer(tensor), place)}{mask})"
-            if tensor.dtype == torch.bool:
-                return f"{text}.to(tl.int1)"
-            return text if tensor.dtype == line.dtype else f"{text}.to({spell(line.dtype)})"
+            text = f"tl.load({self.access(line)})"
+            return text if line.detail.dtype == line.dtype != torch.bool else f"{text}.to({spell(line.dtype)})"
         if line.op == "constant":
             return f"tl.full((), {constant_text(line)}, {spell(line.dtype)})"
         if line.op == "index":
@@ -237,6 +225,16 @@ class Writer:
         values = line.operands[1:] if line.op == "where" else line.operands
         texts = [self.operand(number, tuple(n for n in values if n != number)) for number in line.operands]
         return apply(line.op, self.body.lines[values[0]].dtype, texts)
+
+    def access(self, line: Line) -> str:
+        """The address and the mask of a load."""
+        for number in line.operands:
+            self.name(number)
+        axes = self.axes_of(line)
+        place, mask = self.index_text(line.place), self.mask(axes, line.condition)
+        for axis in sorted(axes - self.axes_of(line._replace(condition=None))):  # as many addresses as conditions
+            place += f" + 0 * {axis}"
+        return f"{address(self.pointer(line.detail), place)}{mask}"
 
     def mask(self, axes: frozenset[str], condition: int | None = None) -> str:
         """The mask of an access, as an argument: where the loops are inside, and the condition is true."""
@@ -268,15 +266,17 @@ def write_kernel(group: Group) -> Kernel:
     writer.put(f"x_inside = x < {writer.size_text(group.space.extent(False))}")
     for tensor in group.stored:
         writer.store(tensor)
+    tiling = tile_elements()
     extent = write_for_host(group.space.extent(False))
-    return finish(writer, f"(triton.cdiv({extent}, 1024),)", {"XBLOCK": "1024"})
+    return finish(writer, f"(triton.cdiv({extent}, {tiling.sizes['XBLOCK']}),)", tiling)
 
 
-def finish(writer: Writer, grid: str, constants: dict[str, str]) -> Kernel:
+def finish(writer: Writer, grid: str, tiling: Tiling) -> Kernel:
     """The function around the lines."""
-    names = [*writer.pointers.values(), *writer.numbers, *(f"{name}: tl.constexpr" for name in constants)]
+    names = [*writer.pointers.values(), *writer.numbers, *(f"{name}: tl.constexpr" for name in tiling.sizes)]
     text = "\n".join([f"def NAME({', '.join(names)}):", *writer.text])
-    return Kernel("", text, list(writer.pointers), list(writer.numbers.values()), grid, constants)
+    numbers = list(writer.numbers.values())
+    return Kernel("", text, list(writer.pointers), numbers, grid, {**tiling.sizes, **tiling.options})
 
 
 class ReductionWriter(Writer):
@@ -296,20 +296,17 @@ class ReductionWriter(Writer):
         rows, columns = self.space.extent(False), self.space.extent(True)
         sizes = zip(self.space.sizes, self.space.reduced, strict=True)
         is_inner = [reduced for size, reduced in sizes if size != 1][-1:] != [False]
-        whole = bool(columns.is_number and columns <= (LARGEST_ROW if is_inner else LARGEST_COLUMN))
-        block = next_power_of_2(int(columns)) if whole else 1024 if is_inner else 64
-        many = 1 if rows == 1 else max(1, min(2048 // block, 64))
+        tiling = tile_rows(rows, columns, is_inner)
         self.put("x = (tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK))[:, None]")
         self.put(f"x_inside = x < {self.size_text(rows)}")
-        if whole:
+        if fits(columns, is_inner):
             self.put("r = tl.arange(0, RBLOCK)[None, :]")
             self.put(f"r_inside = r < {self.size_text(columns)}")
             for tensor in self.group.stored:
                 self.store(tensor)
         else:
             self.write_loops()
-        extent = write_for_host(rows)
-        return finish(self, f"(triton.cdiv({extent}, {many}),)", {"XBLOCK": str(many), "RBLOCK": str(block)})
+        return finish(self, f"(triton.cdiv({write_for_host(rows)}, {tiling.sizes['XBLOCK']}),)", tiling)
 
     def line_text(self, line: Line) -> str:
         if line.op == "reduce":
@@ -409,7 +406,3 @@ def number_text(number: float | str) -> str:
 def address(pointer: str, place: str) -> str:
     """The address of an element."""
     return pointer if place == "0" else f"{pointer} + {place if place.isidentifier() else f'({place})'}"
-
-
-def next_power_of_2(number: int) -> int:
-    return 1 << max(number - 1, 0).bit_length()
