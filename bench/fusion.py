@@ -4,9 +4,9 @@
     python -m bench.fusion --only norm      only programs with this in their names
     python -m bench.fusion --json FILE      the numbers
 
-Both compilers get the same graph, forward and backward. Kernels and calls of PyTorch's operators are counted together;
-bytes are what each compiler believes that its kernels and calls move, once per tensor. Times are medians of CUDA events,
-of a forward pass and, where there is one, a backward pass; the three sides take turns.
+Both compilers get the same graph, forward and backward. Kernels and calls of PyTorch's operators are counted
+together; bytes are what each compiler believes that its kernels and calls move, once per tensor. Times are medians of
+CUDA events, of a forward pass and, where there is one, a backward pass; the three sides take turns.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def cases() -> Iterator[Case]:
     rows, columns, words = 8192 // SCALE, 4096, 50304 // SCALE
     dtype = torch.bfloat16 if GPU else torch.float32
     yield Case("gelu chain", lambda x, y: F.gelu(x) * y + x, (tensor(rows, columns), tensor(rows, columns)))
-    yield Case("swiglu", lambda x, y: F.silu(x) * y, (tensor(rows, columns, grad=True), tensor(rows, columns, grad=True)))
+    gate, up = (tensor(rows, columns, grad=True) for _ in range(2))
+    yield Case("swiglu", lambda x, y: F.silu(x) * y, (gate, up))
     yield Case("transpose", lambda x, y: x.t() + y, (tensor(columns, rows), tensor(rows, columns)))
     yield Case("sum of all", lambda x: x.exp().sum(), (tensor(rows, columns),))
     yield Case("sum of columns", lambda x: (x * 2).sum(0), (tensor(2 * rows, 1024),))

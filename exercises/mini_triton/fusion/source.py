@@ -15,12 +15,12 @@ import sympy
 import torch
 from sympy.core.function import Application
 
-from mini_triton.fusion.body import Chosen, Line, index_in
+from mini_triton.fusion.body import Body, Chosen, Line, Space, index_in
 from mini_triton.fusion.grouping import Group
 from mini_triton.fusion.indexing import Coordinate, Quotient, Remainder, bracket, numel, ravel, write, write_for_host
 from mini_triton.fusion.operators import apply, identity
-from mini_triton.fusion.tensors import Tensor
-from mini_triton.fusion.tiles import Tiling, fits, tile_elements, tile_rows
+from mini_triton.fusion.tensors import Tensor, hint
+from mini_triton.fusion.tiles import MOST_STRIDED, Tiling, fits, tile_crossed, tile_elements, tile_rows
 
 Loops = list[tuple[sympy.Expr, sympy.Expr]]
 """Coordinates with their sizes."""
@@ -261,6 +261,8 @@ def write_kernel(group: Group) -> Kernel:
     """The source of the kernel of a group."""
     if any(group.space.reduced):
         return ReductionWriter(group).write()
+    if crossing := find_crossing(group):
+        return write_crossed(group, crossing)
     writer = Writer(group)
     writer.put("x = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)")
     writer.put(f"x_inside = x < {writer.size_text(group.space.extent(False))}")
@@ -269,6 +271,45 @@ def write_kernel(group: Group) -> Kernel:
     tiling = tile_elements()
     extent = write_for_host(group.space.extent(False))
     return finish(writer, f"(triton.cdiv({extent}, {tiling.sizes['XBLOCK']}),)", tiling)
+
+
+def find_crossing(group: Group) -> int:
+    """The first loop, by number, that the columns of a tile should go along; 0 if one loop is enough. (Given.)
+
+    Neighbouring steps of the innermost loop store next to each other, but may load from far apart, as for `x.t() + y`.
+    If another loop's neighbours are contiguous there, a tile along both loops reads and writes whole lines of memory.
+    """
+    loops = [number for number, size in enumerate(group.space.sizes) if hint(size) >= MOST_STRIDED]
+    if not loops or loops[-1] != max(number for number, size in enumerate(group.space.sizes) if size != 1):
+        return 0
+    for line in group.body.lines:
+        if line.op == "load" and line.place.coeff(group.space.coordinates[loops[-1]]) != 1:
+            for number in loops[:-1]:
+                if line.place.coeff(group.space.coordinates[number]) == 1:
+                    return number + 1
+    return 0
+
+
+def write_crossed(group: Group, first: int) -> Kernel:
+    """An elementwise kernel with a tile: its rows go along the loops before `first`, its columns along the others."""
+    space = Space(group.space.sizes, tuple(number >= first for number in range(len(group.space.sizes))))
+    crossed = Group(group.members, space, Body(space, set(group.members)), group.stored)
+    for tensor in group.stored:
+        crossed.body.value(tensor, index_in(space, tensor))
+    writer, tiling = Writer(crossed), tile_crossed()
+    rows, columns = space.extent(False), space.extent(True)
+    writer.put(f"tiles = tl.cdiv({writer.size_text(columns)}, RBLOCK)")
+    writer.put("x = (tl.program_id(0) // tiles * XBLOCK + tl.arange(0, XBLOCK))[:, None]")
+    writer.put("r = (tl.program_id(0) % tiles * RBLOCK + tl.arange(0, RBLOCK))[None, :]")
+    writer.put(f"x_inside = x < {writer.size_text(rows)}")
+    writer.put(f"r_inside = r < {writer.size_text(columns)}")
+    for tensor in group.stored:
+        writer.store(tensor)
+    tall, wide = (
+        f"triton.cdiv({write_for_host(size)}, {tiling.sizes[name]})"
+        for size, name in ((rows, "XBLOCK"), (columns, "RBLOCK"))
+    )
+    return finish(writer, f"({tall} * {wide},)", tiling)
 
 
 def finish(writer: Writer, grid: str, tiling: Tiling) -> Kernel:

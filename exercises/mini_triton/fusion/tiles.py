@@ -6,6 +6,7 @@ division for one kernel on one machine.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import sympy
@@ -31,6 +32,15 @@ def tile_elements() -> Tiling:
     return Tiling({"XBLOCK": 1024})
 
 
+MOST_STRIDED = 16
+"""Loops of fewer steps are not worth a tile: the cache has their neighbours."""
+
+
+def tile_crossed() -> Tiling:
+    """For a kernel without reductions that reads along one loop and writes along another."""
+    return Tiling({"XBLOCK": 64, "RBLOCK": 64}, {"num_warps": 8})
+
+
 def fits(columns: sympy.Expr, is_inner: bool) -> bool:
     """Whether a program has whole rows in one tile. Their elements are contiguous if `is_inner`."""
     return bool(columns.is_number and columns <= (LARGEST_ROW if is_inner else LARGEST_COLUMN))
@@ -48,19 +58,21 @@ def tile_product(product: Product) -> Tiling:
     """For a matrix product. Small dimensions get small tiles, and large tiles become smaller for more programs."""
     *batch, m, k = map(hint, product.inputs[0].shape)
     n = hint(product.shape[-1])
-    sizes = LARGE if product.dtype.itemsize == 2 else SINGLE
-    count = batch[0] if batch else 1
-    for high, wide, deep, warps, stages in sizes:
-        programs = -(-m // high) * -(-n // wide) * count
-        if programs >= MULTIPROCESSORS and high < 2 * m and wide < 2 * n:
-            break
-    fitted = [min(max(next_power_of_2(size), 16), limit) for size, limit in ((m, high), (n, wide), (k, deep))]
-    warps = min(warps, max(1, fitted[0] * fitted[1] // 1024))
-    named = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), fitted, strict=True))
-    return Tiling(named | {"GROUP": 8}, {"num_warps": warps, "num_stages": stages})
+    choices = HALF if product.dtype.itemsize == 2 else SINGLE
+
+    def is_enough(high: int, wide: int, *_: int) -> bool:
+        programs = math.prod(batch) * -(-m // high) * -(-n // wide)
+        return programs >= MULTIPROCESSORS and high < 2 * m and wide < 2 * n
+
+    high, wide, deep, warps, stages = next((choice for choice in choices if is_enough(*choice)), choices[-1])
+    tile = [min(max(next_power_of_2(size), 16), limit) for size, limit in ((m, high), (n, wide), (k, deep))]
+    named = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), tile, strict=True))
+    return Tiling(
+        named | {"GROUP": 8}, {"num_warps": min(warps, max(1, tile[0] * tile[1] // 1024)), "num_stages": stages}
+    )
 
 
-LARGE = ((128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (64, 128, 64, 4, 4), (64, 64, 64, 4, 4))
+HALF = ((128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (64, 128, 64, 4, 4), (64, 64, 64, 4, 4))
 SINGLE = ((128, 128, 32, 8, 3), (64, 64, 32, 4, 3), (32, 32, 32, 4, 3))
 """Rows, columns, steps, warps and stages, from large to small tiles: of 16-bit floats, of others."""
 

@@ -113,7 +113,11 @@ class ProductWriter(Writer):
         """One tile of an operand, with 0 outside: its own body, in this kernel."""
         # [task 12.5] A body of its own, whose lines have names of their own (`prefix`): a tile that `tile_text` writes.
         before = self.body, self.axes, self.prefix
-        self.body, self.axes, self.prefix = Body(Space((), ()), set()), [], "".join(block[-1].lower() for block in blocks)
+        self.body, self.axes, self.prefix = (
+            Body(Space((), ()), set()),
+            [],
+            "".join(block[-1].lower() for block in blocks),
+        )
         value = self.body.value(tensor, index)
         for line in self.body.lines:
             self.axes.append(self.axes_of(line))
