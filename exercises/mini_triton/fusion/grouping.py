@@ -44,7 +44,8 @@ class Group:
         """
         if self.is_call:
             return 0
-        # Task 12.3: Count the bytes. Symbolic sizes count as their `hint`.
+        # Task 12.3: Each element that is read counts once, however often its value is used. Sizes count as their
+        # `hint`; a step of the loops is one place in `space.sizes`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
@@ -93,9 +94,10 @@ def find_uses(outputs: Iterable[Tensor]) -> Uses:
 def recompute_cheap(uses: Uses) -> None:
     """Make free what costs fewer bytes to compute again than to load: a mask made of indices, a widened copy.
 
-    Outputs are stored in any case, and so are operands of products and calls, which read them more than once or whole.
+    Outputs are stored in any case, and so are operands of products and calls, which read them more than once or whole,
+    and what overwrites an argument (`into`). Only tensors that are `Computed` can be free.
     """
-    # Task 12.3: `uses.sources` has what computing a tensor again loads; all of it counts.
+    # Task 12.3: Computing a tensor again loads all that `uses.sources` has for it. Sizes count as their `hint`.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
@@ -180,8 +182,11 @@ class Partition:
         return found - {group}
 
     def would_cycle(self, a: Group, b: Group) -> bool:
-        """Whether one of the two needs the other by way of a third: as one kernel they would wait for themselves."""
-        # Task 12.3: Walk from the sources of both towards theirs.
+        """Whether one of the two needs the other by way of a third: as one kernel they would wait for themselves.
+
+        It does not matter which of the two comes first, nor whether one reads the other directly.
+        """
+        # Task 12.3: `sources` are the groups that a group needs at once; they need others.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def merged(self, a: Group, b: Group) -> Group | None:
@@ -195,20 +200,17 @@ class Partition:
             self.savings[pair] = group if group and group.bytes < a.bytes + b.bytes else None
         return self.savings[pair]
 
-    def neighbours(self) -> set[frozenset[Group]]:
+    def neighbours(self) -> list[tuple[Group, Group]]:
         """Pairs that have something to share: one reads what the other computes, or both read the same."""
-        pairs = set()
+        pairs: dict[tuple[Group, Group], None] = {}
         for tensor, readers in self.uses.readers.items():
-            involved = {self.home[reader] for reader in readers} | (
-                {self.home[tensor]} if tensor in self.home else set()
-            )
-            pairs |= {frozenset(pair) for pair in itertools.combinations(involved, 2)}
-        return pairs
+            near = sorted({tensor, *readers} & self.home.keys(), key=self.uses.order.index)
+            pairs |= dict.fromkeys(itertools.combinations(dict.fromkeys(self.home[t] for t in near), 2))
+        return list(pairs)
 
     def fuse(self) -> None:
-        """Merge the pair that saves most, until no pair saves anything."""
-        # Task 12.3: `neighbours` has the pairs to look at, `merged` the result, if it pays. Its members get it as
-        # `home`.
+        """Merge the pair that saves most, until no pair saves anything. `home` says in the end which group is whose."""
+        # Task 12.3: `neighbours` has the pairs to look at, `merged` the result, if it pays.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def ordered(self) -> list[Group]:

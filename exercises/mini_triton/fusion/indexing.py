@@ -101,15 +101,32 @@ def is_whole(quotient: sympy.Expr) -> bool:
 
 @functools.cache
 def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`. Neither is negative."""
-    # Task 12.2: What is less than `by` adds nothing to the quotient.
+    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`. Neither is negative.
+
+    What cannot be simplified is a `quotient`. Terms of `expr` may be negative: then only all of them together are not.
+    """
+    # Task 12.2: Take out what is a multiple of `by`. `is_within(rest, by)` says what is known of the rest,
+    # `bounds(rest)[0].is_nonnegative` whether it is known not to be negative.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
+
+
+def quotient(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
+    """A `Quotient` of small numbers: `(9 * i0 + i1) // 45` is `i0 // 5` if `i1 < 9`. (Given.)"""
+    for term in sympy.Add.make_args(expr):
+        factor = sympy.gcd(term, by)
+        multiples, rest = multiples_and_rest(expr, factor)
+        if factor != 1 and multiples != 0 and is_within(rest, factor):
+            return quotient(multiples, by / factor)
+    return Quotient(expr, by)
 
 
 @functools.cache
 def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither is negative."""
-    # Task 12.2: Multiples leave no remainder.
+    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither is negative.
+
+    What cannot be simplified is a `Remainder`. Terms of `expr` may be negative: then only all of them together are not.
+    """
+    # Task 12.2: Leave out what is a multiple of `by`.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -139,7 +156,10 @@ def join(expr: sympy.Expr) -> sympy.Expr:
 
 
 def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
-    """A position in row-major order as an index: the inverse of `ravel`."""
+    """A position in row-major order as an index: the inverse of `ravel`.
+
+    Position 47 in a shape of (20, 30) is (1, 17). `flat` is less than the number of elements.
+    """
     # Task 12.2: Along the first dimension no remainder is needed, and along a dimension of size 1 the index is 0.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 

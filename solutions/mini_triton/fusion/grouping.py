@@ -44,7 +44,8 @@ class Group:
         """
         if self.is_call:
             return 0
-        # [task 12.3] Count the bytes. Symbolic sizes count as their `hint`.
+        # [task 12.3] Each element that is read counts once, however often its value is used. Sizes count as their
+        # `hint`; a step of the loops is one place in `space.sizes`.
         steps = hint(numel(self.space.sizes))
         loads = {(line.detail, line.place) for line in self.body.lines if line.op == "load"}
         read = sum(min(hint(tensor.numel), steps) * tensor.dtype.itemsize for tensor, _ in loads)
@@ -100,9 +101,10 @@ def find_uses(outputs: Iterable[Tensor]) -> Uses:
 def recompute_cheap(uses: Uses) -> None:
     """Make free what costs fewer bytes to compute again than to load: a mask made of indices, a widened copy.
 
-    Outputs are stored in any case, and so are operands of products and calls, which read them more than once or whole.
+    Outputs are stored in any case, and so are operands of products and calls, which read them more than once or whole,
+    and what overwrites an argument (`into`). Only tensors that are `Computed` can be free.
     """
-    # [task 12.3] `uses.sources` has what computing a tensor again loads; all of it counts.
+    # [task 12.3] Computing a tensor again loads all that `uses.sources` has for it. Sizes count as their `hint`.
     for tensor in uses.order:
         if not isinstance(tensor, Computed) or tensor in uses.outputs or tensor.into is not None:
             continue
@@ -194,8 +196,11 @@ class Partition:
         return found - {group}
 
     def would_cycle(self, a: Group, b: Group) -> bool:
-        """Whether one of the two needs the other by way of a third: as one kernel they would wait for themselves."""
-        # [task 12.3] Walk from the sources of both towards theirs.
+        """Whether one of the two needs the other by way of a third: as one kernel they would wait for themselves.
+
+        It does not matter which of the two comes first, nor whether one reads the other directly.
+        """
+        # [task 12.3] `sources` are the groups that a group needs at once; they need others.
         pending = [group for group in (self.sources(a) | self.sources(b)) if group not in (a, b)]
         seen = set(pending)
         while pending:
@@ -219,23 +224,20 @@ class Partition:
             self.savings[pair] = group if group and group.bytes < a.bytes + b.bytes else None
         return self.savings[pair]
 
-    def neighbours(self) -> set[frozenset[Group]]:
+    def neighbours(self) -> list[tuple[Group, Group]]:
         """Pairs that have something to share: one reads what the other computes, or both read the same."""
-        pairs = set()
+        pairs: dict[tuple[Group, Group], None] = {}
         for tensor, readers in self.uses.readers.items():
-            involved = {self.home[reader] for reader in readers} | (
-                {self.home[tensor]} if tensor in self.home else set()
-            )
-            pairs |= {frozenset(pair) for pair in itertools.combinations(involved, 2)}
-        return pairs
+            near = sorted({tensor, *readers} & self.home.keys(), key=self.uses.order.index)
+            pairs |= dict.fromkeys(itertools.combinations(dict.fromkeys(self.home[t] for t in near), 2))
+        return list(pairs)
 
     def fuse(self) -> None:
-        """Merge the pair that saves most, until no pair saves anything."""
-        # [task 12.3] `neighbours` has the pairs to look at, `merged` the result, if it pays. Its members get it as
-        # `home`.
+        """Merge the pair that saves most, until no pair saves anything. `home` says in the end which group is whose."""
+        # [task 12.3] `neighbours` has the pairs to look at, `merged` the result, if it pays.
         while True:
             best: tuple[int, Group] | None = None
-            for a, b in map(tuple, self.neighbours()):
+            for a, b in self.neighbours():
                 group = self.merged(a, b)
                 if group is None or (best and a.bytes + b.bytes - group.bytes <= best[0]) or self.would_cycle(a, b):
                     continue

@@ -109,19 +109,36 @@ def is_whole(quotient: sympy.Expr) -> bool:
 
 @functools.cache
 def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`. Neither is negative."""
-    # [task 12.2] What is less than `by` adds nothing to the quotient.
+    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`. Neither is negative.
+
+    What cannot be simplified is a `quotient`. Terms of `expr` may be negative: then only all of them together are not.
+    """
+    # [task 12.2] Take out what is a multiple of `by`. `is_within(rest, by)` says what is known of the rest,
+    # `bounds(rest)[0].is_nonnegative` whether it is known not to be negative.
     multiples, rest = multiples_and_rest(expr, by)
     if is_within(rest, by):
         return multiples
-    return multiples + Quotient(rest, by) if bounds(rest)[0].is_nonnegative else Quotient(expr, by)
+    return multiples + quotient(rest, by) if bounds(rest)[0].is_nonnegative else quotient(expr, by)
     # [end]
+
+
+def quotient(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
+    """A `Quotient` of small numbers: `(9 * i0 + i1) // 45` is `i0 // 5` if `i1 < 9`. (Given.)"""
+    for term in sympy.Add.make_args(expr):
+        factor = sympy.gcd(term, by)
+        multiples, rest = multiples_and_rest(expr, factor)
+        if factor != 1 and multiples != 0 and is_within(rest, factor):
+            return quotient(multiples, by / factor)
+    return Quotient(expr, by)
 
 
 @functools.cache
 def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither is negative."""
-    # [task 12.2] Multiples leave no remainder.
+    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither is negative.
+
+    What cannot be simplified is a `Remainder`. Terms of `expr` may be negative: then only all of them together are not.
+    """
+    # [task 12.2] Leave out what is a multiple of `by`.
     _, rest = multiples_and_rest(expr, by)
     if is_within(rest, by):
         return rest
@@ -155,13 +172,16 @@ def join(expr: sympy.Expr) -> sympy.Expr:
 
 
 def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
-    """A position in row-major order as an index: the inverse of `ravel`."""
+    """A position in row-major order as an index: the inverse of `ravel`.
+
+    Position 47 in a shape of (20, 30) is (1, 17). `flat` is less than the number of elements.
+    """
     # [task 12.2] Along the first dimension no remainder is needed, and along a dimension of size 1 the index is 0.
     result = []
     for axis, (size, stride) in enumerate(zip(shape, strides_of(shape), strict=True)):
-        quotient = divide(flat, stride)
+        place = divide(flat, stride)
         first = all(outer == 1 for outer in shape[:axis])
-        result.append(sympy.Integer(0) if size == 1 else quotient if first else remainder(quotient, sympify(size)))
+        result.append(sympy.Integer(0) if size == 1 else place if first else remainder(place, sympify(size)))
     return tuple(result)
     # [end]
 
