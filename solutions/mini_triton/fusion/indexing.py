@@ -89,8 +89,7 @@ def multiples_and_rest(expr: sympy.Expr, by: sympy.Expr) -> tuple[sympy.Expr, sy
     """
     if isinstance(by, sympy.Add):  # a size such as s0 + 3: division of polynomials (given)
         return sympy.div(sympy.expand(expr), by, *by.free_symbols)
-    # [task 12.2] `sympy.Add.make_args(sympy.expand(expr))` has the terms. `is_whole` tells of a term
-    # divided by `by` whether something whole comes out.
+    # [task 12.2] `sympy.Add.make_args(sympy.expand(expr))` has the terms; `is_whole` judges a quotient.
     multiples, rest = [], []
     for term in sympy.Add.make_args(sympy.expand(expr)):
         quotient = term / by
@@ -191,7 +190,7 @@ def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
 
     Element (2, 3, 4) of the result comes from element (3, 0) of a tensor of shape (7, 1).
     """
-    # [task 12.2] Shapes are aligned at their last dimensions. A dimension of size 1 is repeated.
+    # [task 12.2] Shapes are aligned at their last dimensions, and a dimension of size 1 is repeated.
     aligned = index[len(index) - len(shape) :]
     return tuple(sympy.Integer(0) if size == 1 else i for i, size in zip(aligned, shape, strict=True))
     # [end]

@@ -32,8 +32,12 @@ from mini_triton.fusion.tensors import (
 
 
 def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
-    """One operand of an elementwise operator at the index of its result, as a value of a dtype."""
-    # [task 12.2] A number is a constant, a symbolic size is an index, and a tensor is broadcast.
+    """One operand of an elementwise operator at the index of its result, as a value of `dtype`.
+
+    It is a tensor, which is broadcast, a symbolic size (an expression that is not a number), or a Python number.
+    """
+    # [task 12.2] `body.value`, `body.number` and `body.constant` make values, and `body.cast` changes their dtype. The
+    # constant of an integer dtype is an int, that of a floating-point dtype a float.
     if isinstance(x, Tensor):
         return body.cast(body.value(x, broadcast_index(index, x.shape)), dtype)
     if isinstance(x, sympy.Expr) and not x.is_number:
@@ -49,7 +53,7 @@ def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
     result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # [task 12.2] Operands have `dtype`, the result has `result`; a comparison gives bools.
+        # [task 12.2] An element of the result: PyTorch computes in `dtype` and gives `result`; `Kind.COMPARE` gives bools.
         values = [operand(body, x, index, dtype) for x in operands]
         value = body.apply(name, values, torch.bool if kind is Kind.COMPARE else dtype)
         return body.cast(value, result)

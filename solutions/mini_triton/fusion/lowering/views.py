@@ -38,7 +38,7 @@ def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memor
 
 @lowers("view", "_unsafe_view", "reshape", "squeeze", "unsqueeze", "view_of", "alias", "detach")
 def lower_view(node: Node, x: Tensor, *_: Any) -> View:
-    # [task 12.2] The elements of a reshaped tensor have the same row-major order.
+    # [task 12.2] Which element of `x` is the result's at an index? Both have the same row-major order.
     shape = sizes_of(node.meta["val"])
     if shape == x.shape:
         return view(node, x, lambda index: index)
@@ -48,7 +48,7 @@ def lower_view(node: Node, x: Tensor, *_: Any) -> View:
 
 @lowers("permute")
 def lower_permute(node: Node, x: Tensor, axes: Sequence[int]) -> View:
-    # [task 12.2] Dimension n of the result is dimension `axes[n]` of `x`; axes may be negative.
+    # [task 12.2] Dimension n of the result is dimension `axes[n]` of `x`, and -1 is the last one.
     places = [axis % len(x.shape) for axis in axes]
     return view(node, x, lambda index: tuple(index[places.index(axis)] for axis in range(len(places))))
     # [end]
@@ -92,7 +92,7 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # [task 12.2] `clamp_bound` makes a bound of `start`.
+    # [task 12.2] x[:, start:end:step] for axis 1. `clamp_bound` makes a place of `start`; the size is known already.
     axis %= len(x.shape)
     first = clamp_bound(start, x.shape[axis], 0)
     return view(node, x, lambda index: (*index[:axis], first + step * index[axis], *index[axis + 1 :]))
