@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from unittest import mock
+
 import pytest
 import torch
 from hypothesis import given
+from mini_triton.fusion import tiles
 from mini_triton.fusion.source import ReductionWriter
 
 from tests.checks import described, one_in
@@ -20,7 +24,14 @@ from tests.support.m12_fusion.compiling import (
 from tests.support.m12_fusion.drawn import programs_with_reductions
 
 LONG = 5000
-"""Longer than any block: such a row is read in a loop."""
+"""Longer than a block: such a row is read in a loop."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_blocks() -> Iterator[None]:
+    """Rows are read in loops before they are long."""
+    with mock.patch.object(tiles, "LARGEST_ROW", 2048):
+        yield
 
 
 def fused(text: str, **inputs: torch.Tensor) -> graph_program:
@@ -160,8 +171,8 @@ def test_levels() -> None:
     (group,) = call.programs[0].groups
     writer = ReductionWriter(group)
     names = ", ".join(line.op for line in group.body.lines)
-    call = described(f"levels of the lines {names} of softmax(x, 1)", getattr, writer, "levels")
-    call.returns([0, 1, 1, 1, 2, 2], "a reduction waits for itself, and the exponential of x - max for the maximum")
+    asked = described(f"levels of the lines {names} of softmax(x, 1)", getattr, writer, "levels")
+    asked.returns([0, 1, 1, 1, 2, 2], "a reduction waits for itself, and the exponential of x - max for the maximum")
 
 
 # --- together

@@ -204,8 +204,7 @@ class Body:
         Its operand is the element of the source at each step, its `detail` is the kind, and its `place` says which
         element of the row a step is. The whole row is reduced: `condition` is for the lines after it.
         """
-        # [task 12.4] Add the line, with the row's elements as an operand. `elements_in(self.space, source)` is the
-        # index of the source at each step.
+        # [task 12.4] `elements_in(self.space, source)` is the index of the source's element at each step.
         condition, self.condition = self.condition, None
         index = elements_in(self.space, tensor.source)
         source = self.value(tensor.source, index)

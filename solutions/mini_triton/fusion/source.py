@@ -330,7 +330,7 @@ class ReductionWriter(Writer):
         In a softmax that is 0 for the element, 1 for its distance from the maximum of the row, 2 for the result. A
         reduction waits for itself as well. A line needs its operands, and its condition if it has one.
         """
-        # [task 12.4] Lines come after those that they need.
+        # [task 12.4] A line comes after those that it needs.
         levels: list[int] = []
         for line in self.body.lines:
             needed = [*line.operands, *([line.condition] if line.condition is not None else [])]
@@ -360,8 +360,13 @@ class ReductionWriter(Writer):
         return super().line_text(line)
 
     def reduce_text(self, line: Line) -> str:
-        """A whole row, reduced at once."""
-        # [task 12.4] Beyond the end of the row stands what changes nothing: `identity`.
+        """A whole row, reduced at once: an expression for one number a row, of shape [XBLOCK, 1].
+
+        The operand is a tile of [XBLOCK, RBLOCK], or less if it does not change along one of them. Its elements are
+        inside of the row where `r_inside`. argmax and argmin return a place: `line.place` of the best element.
+        """
+        # [task 12.4] `REDUCED` has the texts, and `FIRST` the functions for argmax and argmin, which `tl.reduce` takes
+        # with a pair of tiles. `identity` changes no result; a place that never wins is 2147483647.
         kind, (operand,) = line.detail, line.operands
         dtype = self.body.lines[operand].dtype
         tile = f"tl.broadcast_to({self.name(operand)}, [XBLOCK, RBLOCK])"
@@ -373,8 +378,13 @@ class ReductionWriter(Writer):
         # [end]
 
     def write_loops(self) -> None:
-        """Rows that do not fit: a loop for each level of reductions, and for what is stored element by element."""
-        # [task 12.4] `levels` says which loop computes a value. What is stored once a row is stored after the loops.
+        """Rows that do not fit: a loop for each level of reductions, and for what is stored element by element.
+
+        Loop n computes the reductions of level n + 1 and stores the elements of level n: no other loop reads the row.
+        What has one element a row is stored after the last loop.
+        """
+        # [task 12.4] `write_loop` writes one. Only lines in `needed_numbers()` are worth a loop; the coordinates in
+        # `index_in` tell whether a tensor has an element for each step.
         results = {line_number for line_number, line in enumerate(self.body.lines) if line.op == "reduce"}
         stores: dict[int, list[Tensor]] = {}
         after: list[Tensor] = []

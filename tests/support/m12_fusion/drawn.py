@@ -13,13 +13,17 @@ from hypothesis import strategies as st
 
 from tests.support.m12_fusion.compiling import normal
 
-UNARY = ("torch.sin({0})", "torch.tanh({0})", "torch.relu({0})", "-{0}", "{0}.abs()", "torch.sigmoid({0})")
-UNARY += ("torch.sqrt({0}.abs() + 1)", "{0} * 2", "0.5 - {0}", "{0}.to(torch.float64)", "{0}.clamp(-1, 2)")
+UNARY = (
+    *("torch.sin({0})", "torch.tanh({0})", "torch.relu({0})", "-{0}", "{0}.abs()", "torch.sigmoid({0})", "{0} * 2"),
+    *("torch.sqrt({0}.abs() + 1)", "0.5 - {0}", "{0}.to(torch.float64)", "{0}.clamp(-1, 2)"),
+)
 BINARY = ("{0} + {1}", "{0} - {1}", "{0} * {1}", "torch.maximum({0}, {1})", "{0} / ({1}.abs() + 1)")
 DTYPES = (torch.float32, torch.float32, torch.float32, torch.float64, torch.float16, torch.bfloat16)
-REDUCED = ("{0}.sum({axis}{keep})", "{0}.mean({axis}{keep})", "{0}.amax({axis}{keep})", "{0}.amin({axis}{keep})")
-REDUCED += ("torch.softmax({0}, {axis})", "{0}.var({axis}, correction=0{keep})", "{0}.sum()")
-REDUCED += ("torch.nn.functional.layer_norm({0}, {0}.shape[-1:])",)
+REDUCED = (
+    *("{0}.sum({axis}{keep})", "{0}.mean({axis}{keep})", "{0}.amax({axis}{keep})", "{0}.amin({axis}{keep})"),
+    *("torch.softmax({0}, {axis})", "{0}.var({axis}, correction=0{keep})", "{0}.sum()"),
+    "torch.nn.functional.layer_norm({0}, {0}.shape[-1:])",
+)
 MOST = 3000
 """Elements of a tensor."""
 

@@ -53,7 +53,8 @@ def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
     result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # [task 12.2] An element of the result: PyTorch computes in `dtype` and gives `result`; `Kind.COMPARE` gives bools.
+        # [task 12.2] An element of the result: operands have `dtype`, the result has `result`. What `Kind.COMPARE`
+        # computes is a bool.
         values = [operand(body, x, index, dtype) for x in operands]
         value = body.apply(name, values, torch.bool if kind is Kind.COMPARE else dtype)
         return body.cast(value, result)
