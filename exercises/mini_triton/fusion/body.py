@@ -204,6 +204,5 @@ class Body:
         Its operand is the element of the source at each step, its `detail` is the kind, and its `place` says which
         element of the row a step is. The whole row is reduced: `condition` is for the lines after it.
         """
-        # Task 12.4: Add the line, with the row's elements as an operand. `elements_in(self.space, source)` is the
-        # index of the source at each step.
+        # Task 12.4: `elements_in(self.space, source)` is the index of the source's element at each step.
         raise NotImplementedError("Task 12.4: Reductions")

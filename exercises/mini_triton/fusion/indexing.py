@@ -89,8 +89,7 @@ def multiples_and_rest(expr: sympy.Expr, by: sympy.Expr) -> tuple[sympy.Expr, sy
     """
     if isinstance(by, sympy.Add):  # a size such as s0 + 3: division of polynomials (given)
         return sympy.div(sympy.expand(expr), by, *by.free_symbols)
-    # Task 12.2: `sympy.Add.make_args(sympy.expand(expr))` has the terms. `is_whole` tells of a term
-    # divided by `by` whether something whole comes out.
+    # Task 12.2: `sympy.Add.make_args(sympy.expand(expr))` has the terms; `is_whole` judges a quotient.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -169,7 +168,7 @@ def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
 
     Element (2, 3, 4) of the result comes from element (3, 0) of a tensor of shape (7, 1).
     """
-    # Task 12.2: Shapes are aligned at their last dimensions. A dimension of size 1 is repeated.
+    # Task 12.2: Shapes are aligned at their last dimensions, and a dimension of size 1 is repeated.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 

@@ -6,6 +6,9 @@ nothing is copied. What is computed of the product's elements is computed before
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import sympy
 import torch
 
@@ -76,9 +79,10 @@ class ProductWriter(Writer):
         self.put("kb = start + tl.arange(0, BLOCK_K)[:, None]")
         self.check_inside("ka", "K", k, tiles["BLOCK_K"])
         self.check_inside("kb", "K", k, tiles["BLOCK_K"])
-        self.put(f"a = {self.operand_tile(a, (*outer, rows, ka), (high, 'ka'), ('BLOCK_M', 'BLOCK_K'))}")
-        self.put(f"b = {self.operand_tile(b, (*outer, kb, columns), ('kb', wide), ('BLOCK_K', 'BLOCK_N'))}")
-        self.put(f'total = tl.dot(a, b, total, input_precision="{precision_of(self.product)}")')
+        # Task 12.5: A step adds the product of two tiles to `total`: elements `ka` of the rows of `a`, elements `kb` of
+        # the columns of `b`. `outer` is the index of the batch, `rows` and `columns` that of the result; `high` and
+        # `wide` are their names. `precision_of` is an option of `tl.dot`.
+        raise NotImplementedError("Task 12.5: Products and memory")
         self.scopes.pop()
         self.indent -= 1
         for tensor in self.group.stored:
@@ -110,13 +114,28 @@ class ProductWriter(Writer):
         return frozenset(self.tile_axes), " + ".join([place, *sorted(self.tile_axes - axes)])
 
     def operand_tile(self, tensor: Tensor, index: Index, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
-        """One tile of an operand, with 0 outside: its own body, in this kernel."""
-        # Task 12.5: A body of its own, whose lines have names of their own (`prefix`): a tile that `tile_text` writes.
-        raise NotImplementedError("Task 12.5: Products and memory")
+        """A tile of an operand as an expression: elements at `index`, which varies along two `axes`, in `blocks`.
+
+        An operand is whatever the graph has computed: loaded, a view, or a few operators on what is loaded.
+        """
+        with self.operand_body("".join(block[-1].lower() for block in blocks)) as body:
+            # Task 12.5: `body` is empty; `tile_text` writes one of its values.
+            raise NotImplementedError("Task 12.5: Products and memory")
+
+    @contextlib.contextmanager
+    def operand_body(self, prefix: str) -> Iterator[Body]:
+        """A body of its own for an operand: no member of the group is computed there. Its lines have names of their
+        own, which begin with `prefix`. (Given.)"""
+        before = self.body, self.axes, self.prefix
+        self.body, self.axes, self.prefix = Body(Space((), ()), set()), [], prefix
+        yield self.body
+        self.body, self.axes, self.prefix = before
 
     def tile_text(self, number: int, tensor: Tensor, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
         """A value of the body as a tile with 0 outside; elements that are only loaded go to the product as they are.
         (Given.)"""
+        for known in self.body.lines[len(self.axes) :]:
+            self.axes.append(self.axes_of(known))
         line, inside = self.body.lines[number], " & ".join(f"{axis}_inside" for axis in axes if axis not in self.full)
         if line.op == "load" and line.detail.dtype == tensor.dtype and self.axes[number] == frozenset(axes):
             return f"tl.load({self.access(line)}{', other=0.0' if inside else ''})"

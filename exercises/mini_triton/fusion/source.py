@@ -330,7 +330,7 @@ class ReductionWriter(Writer):
         In a softmax that is 0 for the element, 1 for its distance from the maximum of the row, 2 for the result. A
         reduction waits for itself as well. A line needs its operands, and its condition if it has one.
         """
-        # Task 12.4: Lines come after those that they need.
+        # Task 12.4: A line comes after those that it needs.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write(self) -> Kernel:
@@ -355,13 +355,23 @@ class ReductionWriter(Writer):
         return super().line_text(line)
 
     def reduce_text(self, line: Line) -> str:
-        """A whole row, reduced at once."""
-        # Task 12.4: Beyond the end of the row stands what changes nothing: `identity`.
+        """A whole row, reduced at once: an expression for one number a row, of shape [XBLOCK, 1].
+
+        The operand is a tile of [XBLOCK, RBLOCK], or less if it does not change along one of them. Its elements are
+        inside of the row where `r_inside`. argmax and argmin return a place: `line.place` of the best element.
+        """
+        # Task 12.4: `REDUCED` has the texts, and `FIRST` the functions for argmax and argmin, which `tl.reduce` takes
+        # with a pair of tiles. `identity` changes no result; a place that never wins is 2147483647.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def write_loops(self) -> None:
-        """Rows that do not fit: a loop for each level of reductions, and for what is stored element by element."""
-        # Task 12.4: `levels` says which loop computes a value. What is stored once a row is stored after the loops.
+        """Rows that do not fit: a loop for each level of reductions, and for what is stored element by element.
+
+        Loop n computes the reductions of level n + 1 and stores the elements of level n: no other loop reads the row.
+        What has one element a row is stored after the last loop.
+        """
+        # Task 12.4: `write_loop` writes one. Only lines in `needed_numbers()` are worth a loop; the coordinates in
+        # `index_in` tell whether a tensor has an element for each step.
         raise NotImplementedError("Task 12.4: Reductions")
 
     def needed_numbers(self) -> set[int]:

@@ -32,8 +32,12 @@ from mini_triton.fusion.tensors import (
 
 
 def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
-    """One operand of an elementwise operator at the index of its result, as a value of a dtype."""
-    # Task 12.2: A number is a constant, a symbolic size is an index, and a tensor is broadcast.
+    """One operand of an elementwise operator at the index of its result, as a value of `dtype`.
+
+    It is a tensor, which is broadcast, a symbolic size (an expression that is not a number), or a Python number.
+    """
+    # Task 12.2: `body.value`, `body.number` and `body.constant` make values, and `body.cast` changes their dtype. The
+    # constant of an integer dtype is an int, that of a floating-point dtype a float.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -44,7 +48,8 @@ def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
     result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # Task 12.2: Operands have `dtype`, the result has `result`; a comparison gives bools.
+        # Task 12.2: An element of the result: operands have `dtype`, the result has `result`. What `Kind.COMPARE`
+        # computes is a bool.
         raise NotImplementedError("Task 12.2: Pointwise graphs")
 
     return elementwise(node, operands, at)

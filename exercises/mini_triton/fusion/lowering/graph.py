@@ -81,8 +81,9 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
     keywords = torch.fx.map_arg(node.kwargs, lambda n: lowered[n])
     if node.target is operator.getitem:
         return arguments[0][arguments[1]]
-    # Task 12.1: `HANDLERS` has the function for an operator, by `name_of(node)`: it takes the node, arguments and
-    # keywords. What has none, or raises `Unsupported`, or is not `is_supported`, is `called`, with the reason.
+    # Task 12.1: `HANDLERS` has the function for an operator, by its name. It takes the node, then `arguments` and
+    # `keywords`, and returns what the node is; it may raise `Unsupported` with a reason. `why_not(node)` has a reason
+    # if no kernel can compute the node. What is not lowered is `called`, with the reason.
     raise NotImplementedError("Task 12.1: A back end")
 
 

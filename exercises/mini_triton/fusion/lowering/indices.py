@@ -26,8 +26,11 @@ from mini_triton.fusion.tensors import (
 
 
 def index_from(body: Body, indices: Tensor, index: Index, size: sympy.Expr) -> sympy.Expr:
-    """An element of a tensor of integers as part of an index; negative ones count from the end."""
-    # Task 12.6: `chosen` makes a part of an index of a value's number.
+    """The element of `indices` at `index`, as a coordinate of a tensor that is `size` long there.
+
+    It is an int64 that the kernel loads or computes, and -1 is the last place.
+    """
+    # Task 12.6: `chosen` makes a coordinate of a value's `number`.
     raise NotImplementedError("Task 12.6: Small models")
 
 
@@ -38,7 +41,7 @@ def lower_gather(node: Node, x: Tensor, axis: int, indices: Tensor, **_: Any) ->
     axis %= len(x.shape)
 
     def at(body: Body, index: Index) -> Value:
-        # Task 12.6: Along `axis` the index is an element of `indices`.
+        # Task 12.6: result[i, j] is x[indices[i, j], j] for axis 0. `x` may be longer than `indices` elsewhere.
         raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, [x, indices], at)
@@ -98,10 +101,9 @@ def lower_scatter(node: Node, x: Tensor, axis: int, indices: Tensor, source: Any
     dtype = computed_in(x.dtype)
 
     def at(body: Body, index: Index) -> Value:
-        single = (*index[:axis], ZERO, *index[axis + 1 :])
-        place = body.cast(body.value(indices, single), torch.int64)
-        hit = body.apply("eq", [body.index(index[axis]), place], torch.bool)
-        new = operand(body, source, single, dtype)
-        return body.apply("where", [hit, new, body.value(x, index)], dtype)
+        # Task 12.6: A copy of `x`, but result[indices[0, j], j] is source[0, j] for axis 0: `indices` has size 1 along
+        # `axis` and the size of `x` elsewhere. `source` is a tensor or a number. No element knows who will write to
+        # it, but each can ask whether it is hit.
+        raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, [x, indices, *([source] if isinstance(source, Tensor) else [])], at)

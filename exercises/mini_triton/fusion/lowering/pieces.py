@@ -38,8 +38,8 @@ def lower_cat(node: Node, tensors: Sequence[Tensor], axis: int = 0) -> Computed:
     dtype = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # Task 12.6: `from_piece` gives the element if it is in piece `number` or a later one; that piece's first
-        # element has index `first`. `body.where` takes functions, so that only one of the two is loaded.
+        # Task 12.6: The element is in one piece, and only there may it be loaded: what `body.where` is given are
+        # functions, of which each loads under its condition. `less` compares.
         raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, tensors, at)

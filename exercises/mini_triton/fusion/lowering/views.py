@@ -38,13 +38,13 @@ def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memor
 
 @lowers("view", "_unsafe_view", "reshape", "squeeze", "unsqueeze", "view_of", "alias", "detach")
 def lower_view(node: Node, x: Tensor, *_: Any) -> View:
-    # Task 12.2: The elements of a reshaped tensor have the same row-major order.
+    # Task 12.2: Which element of `x` is the result's at an index? Both have the same row-major order.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
 @lowers("permute")
 def lower_permute(node: Node, x: Tensor, axes: Sequence[int]) -> View:
-    # Task 12.2: Dimension n of the result is dimension `axes[n]` of `x`; axes may be negative.
+    # Task 12.2: Dimension n of the result is dimension `axes[n]` of `x`, and -1 is the last one.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -86,7 +86,7 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # Task 12.2: `clamp_bound` makes a bound of `start`.
+    # Task 12.2: x[:, start:end:step] for axis 1. `clamp_bound` makes a place of `start`; the size is known already.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
