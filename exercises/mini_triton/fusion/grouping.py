@@ -1,7 +1,7 @@
 """Which tensors are computed by one kernel: a partition of the graph, found by the bytes that it saves.
 
 At first every tensor has a kernel of its own. Two kernels become one if the same loops can compute both, if no path
-through a third kernel leads from one to the other, and if fewer bytes are moved than before. The pair that saves most
+through a third kernel leads from one to the other, and if fewer bytes are moved than before. The pair that gains most
 goes first.
 
 Source: Kaufman et al. on XLA's fusion; `Scheduler.fuse_nodes` in PyTorch's `torch/_inductor/scheduler.py`.
@@ -208,9 +208,17 @@ class Partition:
             pairs |= dict.fromkeys(itertools.combinations(dict.fromkeys(self.home[t] for t in near), 2))
         return list(pairs)
 
+    def gain(self, a: Group, b: Group, group: Group) -> tuple[bool, int]:
+        """What is gained by `group` in place of the two, to compare by. (Given.)
+
+        A group and one that reads it go before two that only read the same: what is written and read once may then need
+        no memory at all. After that the bytes count.
+        """
+        return a in self.sources(b) or b in self.sources(a), a.bytes + b.bytes - group.bytes
+
     def fuse(self) -> None:
-        """Merge the pair that saves most, until no pair saves anything. `home` says in the end which group is whose."""
-        # Task 12.3: `neighbours` has the pairs to look at, `merged` the result, if it pays.
+        """Merge the pair with the largest gain, until no pair gains. `home` says in the end which group is whose."""
+        # Task 12.3: `neighbours` has the pairs to look at, `merged` the result, if it pays, and `gain` how much.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def ordered(self) -> list[Group]:

@@ -13,7 +13,7 @@ import sympy
 
 from mini_triton.fusion.tensors import Product, hint
 
-LARGEST_ROW, LARGEST_COLUMN = 16384, 128
+LARGEST_ROW, LARGEST_COLUMN = 4096, 128
 """What is longer is read in a loop. The elements of a column are not contiguous: a block has parts of many columns."""
 MULTIPROCESSORS = 132
 """So many programs keep a GPU busy."""
