@@ -59,8 +59,8 @@ class InductorKernel:
         `arguments` are those of the parameters that the configuration does not set, in order. `config.kwargs` has the
         values of the others, `config.num_warps` and `config.num_stages` are options.
         """
-        # [task 12.7] `inductor_private.grid_for` says how many programs there are; it wants to know the values of
-        # parameters by name. A configuration may set what the kernel does not have.
+        # [task 12.7] `self.function.parameters` are in order, and all are passed by name. A configuration may also set
+        # what this kernel does not have. `inductor_private.grid_for` says how many programs there are.
         parameters = [parameter.name for parameter in self.function.parameters]
         names = [name for name in parameters if name not in config.kwargs]
         values = dict(zip(names, arguments, strict=False))
