@@ -74,15 +74,11 @@ class ProductWriter(Writer):
         self.indent += 1
         self.scopes.append(set())
         ka, kb = Coordinate("ka", k), Coordinate("kb", k)
-        outer = self.space.coordinates[: len(batch)]
         self.put("ka = start + tl.arange(0, BLOCK_K)[None, :]")
         self.put("kb = start + tl.arange(0, BLOCK_K)[:, None]")
         self.check_inside("ka", "K", k, tiles["BLOCK_K"])
         self.check_inside("kb", "K", k, tiles["BLOCK_K"])
-        # Task 12.5: A step adds the product of two tiles to `total`: elements `ka` of the rows of `a`, elements `kb` of
-        # the columns of `b`. `outer` is the index of the batch, `rows` and `columns` that of the result; `high` and
-        # `wide` are their names. `precision_of` is an option of `tl.dot`.
-        raise NotImplementedError("Task 12.5: Products and memory")
+        self.write_step(ka, kb, high, wide)
         self.scopes.pop()
         self.indent -= 1
         for tensor in self.group.stored:
@@ -93,6 +89,17 @@ class ProductWriter(Writer):
         grid = f"({tall} * {broad},"
         grid += f" {write_for_host(batch[0])})" if batch else ")"
         return finish(self, grid, tiling)
+
+    def write_step(self, ka: Coordinate, kb: Coordinate, high: str, wide: str) -> None:
+        """Write a step of the loop over K, which adds the product of a tile of each operand to `total`.
+
+        The last two coordinates of the space are a row and a column of the result, `high` and `wide` are their names;
+        before them comes the batch, if there is one. `ka` and `kb` are both the place along K: in the tile of the first
+        operand it varies along the columns, in that of the second along the rows.
+        """
+        # Task 12.5: `operand_tile` has the text of a tile, `precision_of` an option of `tl.dot`. Blocks are `BLOCK_M`,
+        # `BLOCK_N` and `BLOCK_K`.
+        raise NotImplementedError("Task 12.5: Products and memory")
 
     def check_inside(self, axis: str, size_name: str, size: sympy.Expr, block: int) -> None:
         """Define the mask of an axis, if its last tile is not full."""
