@@ -43,15 +43,16 @@ def install(session: nox.Session, *extras: str) -> None:
 
 @nox.session
 def grade(session: nox.Session) -> None:
-    """Grade the learner's code: nox -s grade -- milestone1."""
+    """Grade the learner's code: nox -s grade -- milestone1, or nox -s grade -- watch."""
     install(session, *judges(session.posargs))
-    if code := subprocess.call([PYTHON, "-m", "grader", "grade", *session.posargs]):
+    if code := subprocess.call([PYTHON, "-m", "grader", *session.posargs]):
         sys.exit(code)  # the grader's own exit code; nox would report lost points as a failed session
 
 
 def judges(targets: list[str]) -> list[str]:
     """The extras that judge these. The first verdicts must not wait for large downloads."""
-    numbers = [int(found[1]) for target in targets if (found := re.fullmatch(r"(?:milestone)?(\d+)(?:\.\d+)?", target))]
+    found = (re.fullmatch(r"(?:milestone|m)?(\d+)(?:\.\d+)?", target) for target in targets)
+    numbers = [int(match[1]) for match in found if match]
     last = max(JUDGES.values()) if "all" in targets else max(numbers, default=0)
     return [extra for extra, first in JUDGES.items() if first <= last]
 
@@ -59,10 +60,10 @@ def judges(targets: list[str]) -> list[str]:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
-    install(session, "triton", "torch", "numba", "parallel", "browser", "plots")
+    install(session, "triton", "torch", "numba", "parallel", "browser", "terminal", "plots")
     options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
-    session.run(PYTHON, "-m", "grader", "stubs", "--check")
+    session.run(PYTHON, "-m", "grader", "stubs", "--check", "--learner")
     session.run(PYTHON, "-m", "grader", "check")
     session.run(PYTHON, "-m", "grader", "alternatives", "--examples", "10")
     session.run(PYTHON, "-m", "grader", "mistakes", "--sample", "20", "--trust")
@@ -76,6 +77,7 @@ def mistakes(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "grader", "alternatives", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mistakes", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "600", "--trust", *session.posargs)
+    session.run(PYTHON, "-m", "grader", "cheats")
 
 
 @nox.session

@@ -1,13 +1,15 @@
-"""Times as dots on a logarithmic axis, in SVG: one row a workload, one colour a contestant. Needs no library."""
+"""Times as dots on a logarithmic axis, or ratios as bars, in SVG: one row a workload. Needs no library."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df")
 LEFT, WIDTH, ROW, TOP, RIGHT = 250, 620, 22, 44, 24
+LONGEST = 4.0
+"""Bars that are longer end there."""
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -34,12 +36,41 @@ def dots(rows: Mapping[str, Mapping[str, float]]) -> str:
         for who, seconds in times.items():
             title = f"<title>{escape(name)}, {escape(who)}: {seconds * 1e3:.3g} ms</title>"
             lines.append(f'<circle cx="{x(seconds)}" cy="{y}" r="5" fill="{colours[who]}">{title}</circle>')
+    return picture(lines, bottom, "#ffffff")
+
+
+def bars(ratios: Mapping[str, float], title: str, dark: bool = False) -> str:
+    """The picture of `{"softmax 128x1024": 1.3, ...}`: bars, and a line where both are equally fast."""
+    ink, pale, ground = ("#e6edf3", "#8b949e", "#0d1117") if dark else ("#1f2328", "#57606a", "#ffffff")
+    most = math.ceil(min(max(*ratios.values(), 2.0), LONGEST) * 2) / 2
+    bottom = TOP + ROW * len(ratios)
+    unit = WIDTH / most
+    lines = [text(LEFT, 20, title, fill=ink)]
+    for number in range(int(most * 2) + 1):
+        lines.append(
+            text(f"{LEFT + unit * number / 2:.1f}", bottom + 14, f"{number / 2:g}", anchor="middle", fill=pale)
+        )
+    for number, (name, ratio) in enumerate(ratios.items()):
+        y, length = TOP + ROW * number, unit * min(ratio, most)
+        colour = "#1a7f37" if ratio >= 1 else "#9a6700"
+        lines.append(text(LEFT - 12, y + 4, name, anchor="end", fill=ink))
+        lines.append(f'<rect x="{LEFT}" y="{y - 8}" width="{length:.1f}" height="16" rx="2" fill="{colour}"/>')
+        inside = length > 60
+        place = f"{LEFT + length + (-6 if inside else 6):.1f}"
+        anchor, fill = ("end", "#ffffff") if inside else ("start", ink)
+        lines.append(text(place, y + 4, f"{ratio:.2f}", anchor, fill))
+    lines.append(f'<path d="M{LEFT + unit:.1f} {TOP - 14}V{bottom - 4}" stroke="{ink}" stroke-dasharray="3 3"/>')
+    return picture(lines, bottom, ground)
+
+
+def picture(lines: Sequence[str], bottom: float, ground: str) -> str:
+    """A whole picture of these lines."""
     size = LEFT + WIDTH + RIGHT, bottom + 30
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" '
             'font-family="sans-serif" font-size="12">',
-            '<rect width="100%" height="100%" fill="#ffffff"/>',
+            f'<rect width="100%" height="100%" fill="{ground}"/>',
             *lines,
             "</svg>\n",
         ]

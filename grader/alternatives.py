@@ -127,10 +127,10 @@ def describe_failures(grading: Grading, root: Path) -> list[str]:
 def _place(result: TestResult, root: Path) -> str:
     """Where it failed, as a line's text: the tree does not stay, and an alternative's lines have other numbers."""
     path, _, line = result.location.rpartition(":")
-    if not Path(path).is_relative_to(root) or not line.isdigit():
+    if not (root / path).is_file() or not line.isdigit():
         return result.location
-    lines = stubs.read(Path(path)).splitlines()
-    return f"{Path(path).relative_to(root)}: {lines[int(line) - 1].strip()}"
+    lines = stubs.read(root / path).splitlines()
+    return f"{path}: {lines[int(line) - 1].strip()}"
 
 
 def _grading(alternative: Alternative, root: Path, curriculum: Curriculum, examples: int) -> Grading:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from grader import alternatives, expected, markers, mistakes, mutants, stubs
+from grader import alternatives, capstone, chapters, expected, markers, mistakes, mutants, stubs
 from grader.curriculum import Curriculum, Milestone, Task, task_id
 from grader.mistakes import Mistake
 from grader.problems import Problem
@@ -24,7 +24,7 @@ def check(curriculum: Curriculum) -> list[Problem]:
     """Every broken rule, with paths relative to the project."""
     rules = (
         *(_declarations, _modules, _markers, _stubs, _lengths, _chapters),
-        *(_tests, _mistakes, _equivalents, _alternatives),
+        *(_tests, _capstones, _mistakes, _equivalents, _alternatives),
     )
     root = curriculum.root
     return [
@@ -45,6 +45,8 @@ def _declarations(curriculum: Curriculum) -> Iterator[Problem]:
                 yield Problem(path, line, f"task {task.id} should be {milestone.number}.{number}")
             if len(task.hints) != HINTS or not all(hint.strip() for hint in task.hints):
                 yield Problem(path, line, f"task {task.id} has {len(task.hints)} hints instead of {HINTS}")
+            if not task.built.strip():
+                yield Problem(path, line, f"task {task.id} does not say what is `built` once it has passed")
             if task.points < 1 or task.minutes < 1 or task.timeout <= 0:
                 yield Problem(path, line, f"task {task.id}: points, minutes and timeout must be positive")
             for unknown in set(task.requires) - known:
@@ -101,6 +103,16 @@ def _tests(curriculum: Curriculum) -> Iterator[Problem]:
                 yield Problem(file, 0, f"belongs to no task of {milestone.id}")
             else:
                 yield from _test_file(file)
+
+
+def _capstones(curriculum: Curriculum) -> Iterator[Problem]:
+    """Every task has a question from outside; without one its points do not count in a submission."""
+    folder = curriculum.tests / "capstones"
+    for milestone in curriculum.milestones if folder.is_dir() else ():
+        asked = {id for question in capstone.questions(curriculum, milestone.number, 0) for id in question.tasks}
+        for task in milestone.tasks:
+            if task.id not in asked:
+                yield Problem(folder / f"{milestone.directory}.py", 0, f"has no question about task {task.id}")
 
 
 def _test_file(file: Path) -> Iterator[Problem]:
@@ -201,14 +213,14 @@ def _alternatives(curriculum: Curriculum) -> Iterator[Problem]:
 
 def _chapters(curriculum: Curriculum) -> Iterator[Problem]:
     for milestone in curriculum.milestones:
-        chapter = curriculum.root / "docs" / f"{milestone.directory}.md"
-        if not chapter.is_file():
+        if not chapters.parts(milestone.directory, curriculum.root):
+            chapter = curriculum.root / "docs" / f"{milestone.directory}.md"
             yield Problem(chapter, 0, f"is missing: the chapter of {milestone.id}")
 
 
 def _stubs(curriculum: Curriculum) -> Iterator[Problem]:
     try:
-        yield from stubs.check(curriculum)
+        yield from stubs.check(curriculum, is_learners=True)
     except stubs.BadMarkers:
         return  # told by other rules
 

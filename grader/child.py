@@ -16,7 +16,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import NoReturn
 
-from grader import outcome, own
+from grader import boundary, outcome, own
 from grader.curriculum import load
 from grader.guard import Guard
 from grader.job import Answers, Job
@@ -37,12 +37,17 @@ _PLUGINS = [
 
 def main(job: Job, answers: Answers) -> None:
     """Import the graded modules one by one, then run the tests."""
-    limit_memory(job.memory)
     limit = TimeLimit(open(job.trace, "w", encoding="utf-8"))
+    if job.bounds is not None:
+        answers.send("bound", protections=boundary.enter(boundary.Bounds(**job.bounds)))
+    limit_memory(job.memory)
     root = Path(job.root)
     sys.path.insert(0, str(root))
     curriculum = load(root)
-    overlay = install(plan(curriculum, {job.milestone}, job.impl, job.fill, Path(job.learner_root), job.from_reference))
+    learner_root = Path(job.learner_root)
+    overlay = install(
+        plan(curriculum, {job.milestone}, job.impl, job.fill, learner_root, job.from_reference, stubs_exist=True)
+    )
     for module, reason in job.broken.items():
         overlay.broken[module] = Unimportable(reason["message"], Verdict(reason["verdict"]), reason["location"])
 
@@ -52,7 +57,6 @@ def main(job: Job, answers: Answers) -> None:
 
     from grader.reporter import Reporter
 
-    own_code = own.of_tasks(curriculum, job.milestone, overlay.plan)  # before the reference is closed
     guard = Guard(overlay.plan)
     guard.install()
     guard.close_files(curriculum)
@@ -70,7 +74,7 @@ def main(job: Job, answers: Answers) -> None:
         f"--hypothesis-seed={job.seed}",
         *([] if job.shrink else ["--no-shrink"]),
     ]
-    reporter = Reporter(job, overlay.plan, answers, limit, own_code)
+    reporter = Reporter(job, overlay.plan, answers, limit, own.of_tasks(job.others))
     os.chdir(root)  # for relative paths: pytest would read more into a `[` or `::` in a folder's name
     status = pytest.main([*options, *files], plugins=[reporter])
     if status in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
@@ -131,6 +135,7 @@ def _discard(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
+    _load_libraries(sys.argv[1:])
     job = Job(**json.load(sys.stdin))
     answers = Answers(os.dup(_STDOUT), job.token)
     _discard(_STDIN)

@@ -1,21 +1,22 @@
-"""The command line: `python -m grader …`. Without a command it resumes at the first open task."""
+"""The command line: `python -m grader …`. Without a command it goes on where it was."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import secrets
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
+from grader.live import Live
 from grader.progress import Progress
-from grader.terminal import Status, show
-from grader.verdicts import Report
+from grader.terminal import show
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
@@ -28,6 +29,7 @@ for those who maintain the course:
   mistakes      do the tests catch what learners are known to believe?
   mutants       do the tests catch small changes of the reference?
   alternatives  do right solutions in other styles pass?
+  cheats        does anything earn points without solving a task?
 """
 
 
@@ -37,11 +39,16 @@ class UsageError(Exception):
 
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Run one command and return its exit code: 0 all points, 1 points lost, 2 usage, 3 the grader failed."""
-    options = _parser().parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    parser, commands = _parser()
+    named = bool(words) and words[0] in (*commands, "-h", "--help")
+    options = parser.parse_args(words if named else ["grade", *words])
     try:
         return options.run(load(root), options)
     except (UsageError, UnknownTarget) as error:
         print(error, file=sys.stderr)
+        if not named and isinstance(error, UnknownTarget):
+            print("`python -m grader --help` lists the commands.", file=sys.stderr)
         return USAGE
     except CurriculumError as error:
         print(f"The course is not declared rightly: {error}", file=sys.stderr)
@@ -60,7 +67,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
 
 
 def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import counterexamples, doctor, junit, runner, screen
+    from grader import counterexamples, doctor, junit, runner, screen, submissions
 
     if missing := doctor.missing_core():
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
@@ -68,31 +75,31 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     if options.json == options.junit == "-":
         raise UsageError("Only one report can go to the standard output: name a file for the other.")
     history = _progress(curriculum)
-    learner_root = _learner_root(options.submission) if options.submission else curriculum.exercises
+    if options.submission and not options.submission.exists():
+        raise UsageError(f"There is no submission {options.submission}.")
+    if options.submission and options.impl != "learner":
+        raise UsageError("A submission is a learner's: leave out --impl.")
     read_only = not curriculum.scratch.is_relative_to(curriculum.root)
     own = options.impl == "learner" and not options.submission and not read_only
-    targets = options.target or [_resume(curriculum, history)]
-    curriculum.resolve(targets)  # a wrong name is told before anything runs
-    with Status(sys.stderr) as status:
-        report = runner.grade(
-            targets,
-            impl=options.impl,
-            fill=options.fill,
-            device=options.device,
-            seed=options.seed,
-            examples=options.examples,
-            learner_root=learner_root,
-            on_event=status.note,
-            curriculum=curriculum,
-        )
+    targets = options.target or _resume(curriculum, history)
+    tasks = curriculum.resolve(targets)  # a wrong name is told before anything runs
+    how = {name: getattr(options, name) for name in ("fill", "device", "examples")}
+    with Live(sys.stderr, curriculum, tasks, history.seconds()) as live:
+        how |= {"on_event": live.note, "curriculum": curriculum}
+        if options.submission:
+            seed = secrets.randbelow(1 << 32) if options.seed is None else options.seed
+            report = submissions.grade(targets, options.submission, seed=seed, **how)
+        else:
+            first = history.failed() if own else ()
+            report = runner.grade(targets, impl=options.impl, seed=options.seed or 0, first=first, **how)
     course = report.score, report.max_score
     if own:
         counterexamples.write(report, curriculum.scratch / "counterexamples")
         history.record(report)
         course = _course(curriculum, history)
     stream = sys.stderr if options.json == "-" else sys.stdout
-    following = _following(curriculum, history, report) if own else None
-    show(screen.report_lines(report, course, options.verbose, following), stream)
+    following = _following(curriculum, history, tasks) if own else None
+    show(screen.report_lines(report, course, options.verbose, options.modules, following), stream)
     if options.json:
         _write(options.json, json.dumps(report.to_json(), indent=2, ensure_ascii=False) + "\n")
     if options.junit:
@@ -100,11 +107,29 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     return OK if report.score == report.max_score else LOST
 
 
+def _watch(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from importlib.util import find_spec
+
+    from grader import doctor, screen
+    from grader.watch import Watch
+
+    if missing := [*doctor.missing_core(), *(["watchfiles"] if not find_spec("watchfiles") else [])]:
+        install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
+        raise UsageError(f"This Python lacks {', '.join(missing)}. Either `nox -s grade -- watch`, or: {install}")
+    history = _progress(curriculum)
+    tasks = curriculum.resolve(options.target or _resume(curriculum, history))
+    if not options.target:
+        tasks = _from(tasks[0], curriculum)
+    how = {name: getattr(options, name) for name in ("fill", "device", "examples")}
+    return OK if Watch(curriculum, history, tasks, how).run() else LOST
+
+
 def _list(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import screen
 
     history = _progress(curriculum)
-    show(screen.course_lines(curriculum, history.tasks()), sys.stdout)
+    unfolded = {task.milestone for task in curriculum.resolve(options.target or _resume(curriculum, history)[:1])}
+    show(screen.course_lines(curriculum, history.tasks(), unfolded), sys.stdout)
     return OK
 
 
@@ -112,17 +137,17 @@ def _hint(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import screen
 
     history = _progress(curriculum)
-    task = _open_task(curriculum.resolve([options.target]), history)
+    task = _open_task(curriculum.resolve([options.target] if options.target else _resume(curriculum, history)), history)
     known = history.task(task.id).hints
     number = history.take_hint(task.id, len(task.hints))
-    show(screen.hint_lines(task, number, known), sys.stdout)
+    show(screen.hint_lines(task, number, known, passed=bool(history.task(task.id).first_pass)), sys.stdout)
     return OK
 
 
 def _solution(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import workspace
 
-    task = curriculum.task(options.task)
+    task = _asked(curriculum, options)
     _earned(task, curriculum, options)
     print(workspace.solution(curriculum, task), end="")
     return OK
@@ -131,7 +156,7 @@ def _solution(curriculum: Curriculum, options: argparse.Namespace) -> int:
 def _diff(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import workspace
 
-    task = curriculum.task(options.task)
+    task = _asked(curriculum, options)
     _earned(task, curriculum, options)
     try:
         print(workspace.diff(curriculum, task) or "Your code is the reference's.\n", end="")
@@ -166,7 +191,7 @@ def _python(curriculum: Curriculum, options: argparse.Namespace) -> int:
         raise UsageError("One milestone and one file at most.")
     if files and not Path(files[0]).is_file():
         raise UsageError(f"There is no file {files[0]}.")
-    tasks = curriculum.resolve(targets or [_resume(curriculum, _progress(curriculum))])
+    tasks = curriculum.resolve(targets or _resume(curriculum, _progress(curriculum)))
     done = python.run(curriculum, {task.milestone for task in tasks}, Path(files[0]) if files else None)
     return OK if done else LOST
 
@@ -183,7 +208,8 @@ def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     try:
         if options.check:
-            return _problems(stubs.check(curriculum), "exercises/ is what solutions/ generates.")
+            problems = stubs.check(curriculum, is_learners=options.learner)
+            return _problems(problems, "exercises/ is what solutions/ generates.")
         changed = stubs.write(curriculum, force=options.force)
     except stubs.BadMarkers as error:
         return _problems(error.problems, "")
@@ -224,6 +250,12 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
     return OK if alternatives.run(options.target or ["all"], options.examples) else LOST
 
 
+def _cheats(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import cheats
+
+    return OK if cheats.run(options.word, options.sample, options.seed) else LOST
+
+
 def _problems(problems: Sequence[object], none: str) -> int:
     print("\n".join(map(str, problems)) or none)
     return LOST if problems else OK
@@ -246,18 +278,46 @@ def _open_task(tasks: list[Task], history: Progress) -> Task:
     return next((task for task in tasks if task.id not in known or not known[task.id].passes), tasks[-1])
 
 
-def _following(curriculum: Curriculum, history: Progress, report: Report) -> Task | None:
-    """The open task after what was graded: of the same milestone, or of the next one, or of the first."""
+def _from(start: Task, curriculum: Curriculum) -> list[Task]:
+    """All tasks in the order in which a learner who is at `start` goes on: this milestone, later ones, earlier ones."""
+    order = {task.id: number for number, task in enumerate(curriculum.tasks)}
+
+    def turn(task: Task) -> tuple[bool, int, bool]:
+        return task.milestone < start.milestone, task.milestone, order[task.id] < order[start.id]
+
+    return sorted(curriculum.tasks, key=turn)
+
+
+def _following(curriculum: Curriculum, history: Progress, graded: Sequence[Task]) -> Task | None:
+    """The open task at which to go on after what was graded."""
     known = history.tasks()
-    graded = min(int(milestone.id.removeprefix("milestone")) for milestone in report.milestones)
-    open_tasks = [task for task in curriculum.tasks if task.id not in known or not known[task.id].passes]
-    return min(open_tasks, key=lambda task: (task.milestone < graded, task.milestone), default=None)
+    return next(
+        (task for task in _from(graded[-1], curriculum) if task.id not in known or not known[task.id].passes), None
+    )
 
 
-def _resume(curriculum: Curriculum, history: Progress) -> str:
-    """What to grade when nothing was named: the first milestone that is not complete, or else everything."""
-    reached, total = _course(curriculum, history)
-    return "all" if reached == total else f"milestone{_open_task(curriculum.tasks, history).milestone}"
+def _resume(curriculum: Curriculum, history: Progress) -> list[str]:
+    """What to grade when nothing was named: what was graded last, as long as some of it is open; then what follows."""
+    try:
+        last = curriculum.resolve(history.last())
+    except UnknownTarget:  # the course has changed since
+        last = []
+    following = _following(curriculum, history, last or curriculum.tasks[:1])
+    if following is None:
+        return ["all"]
+    if following in last and len({task.milestone for task in last}) == 1:
+        return history.last()
+    return [following.id if len(last) == 1 else f"milestone{following.milestone}"]
+
+
+def _asked(curriculum: Curriculum, options: argparse.Namespace) -> Task:
+    """The task that was named, or the one that passed last."""
+    if not options.task:
+        passed = {id: past.first_pass for id, past in _progress(curriculum).tasks().items() if past.first_pass}
+        if not passed:
+            raise UsageError(f"Name a task: `{options.command} 1.1`. None has passed yet.")
+        options.task = max(passed, key=lambda id: passed[id])
+    return curriculum.task(options.task)
 
 
 def _earned(task: Task, curriculum: Curriculum, options: argparse.Namespace) -> None:
@@ -266,14 +326,6 @@ def _earned(task: Task, curriculum: Curriculum, options: argparse.Namespace) -> 
             f"The solution of {task.id} is shown once you have passed it. "
             f"Until then: `hint {task.id}`, or `{options.command} {task.id} --anyway`."
         )
-
-
-def _learner_root(submission: Path) -> Path:
-    """The folder that holds the submitted `mini_triton`: the one given, or `exercises/` in it."""
-    for folder in (submission, submission / "exercises"):
-        if (folder / "mini_triton").is_dir():
-            return folder.resolve()
-    raise UsageError(f"{submission} has neither mini_triton/ nor exercises/mini_triton/ in it.")
 
 
 def _write(path: str, text: str) -> None:
@@ -293,10 +345,11 @@ def _save_traceback() -> Path:
     return path
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
+    """The parser, and the names of its commands."""
     parser = argparse.ArgumentParser(
         prog="python -m grader",
-        description="Grades the mini_triton kata. Bare: the first milestone that is not complete.",
+        description="Grades the mini_triton kata. `grader 1.3` is `grader grade 1.3`; bare, it goes on where you were.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -314,25 +367,36 @@ def _parser() -> argparse.ArgumentParser:
         help="whose code for earlier milestones (reference)",
     )
     grade.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)")
-    grade.add_argument("--seed", type=int, default=0, help="of the random cases (0)")
+    grade.add_argument("--seed", type=int, help="of the random cases (0; of a submission another each time)")
     grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
-    grade.add_argument("--submission", type=Path, metavar="DIR", help="judge the mini_triton in DIR, record nothing")
+    grade.add_argument(
+        "--submission", type=Path, metavar="PATH", help="judge a folder, fork, zip or tar of somebody's; record nothing"
+    )
     grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - is the standard output")
     grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
-    grade.add_argument("--verbose", action="store_true", help="open every task, list every module")
-    parser.set_defaults(**vars(grade.parse_args([])) | {"command": None})
+    grade.add_argument("--verbose", action="store_true", help="open every task")
+    grade.add_argument("--modules", action="store_true", help="list every module that ran, with its hash")
 
-    commands.add_parser("list", help="your progress").set_defaults(run=_list)
+    watch = commands.add_parser("watch", help="judge the current task at each save; go on when it passes")
+    watch.set_defaults(run=_watch)
+    watch.add_argument("target", nargs="*", metavar="TARGET", help="milestone, task or all (where you are)")
+    watch.add_argument("--fill", choices=implementations, default="reference", help="as for grade")
+    watch.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="as for grade")
+    watch.add_argument("--examples", type=_positive, default=100, metavar="N", help="as for grade")
+
+    progress = commands.add_parser("list", help="your progress")
+    progress.set_defaults(run=_list)
+    progress.add_argument("target", nargs="*", metavar="TARGET", help="milestones to unfold, or all")
     hint = commands.add_parser("hint", help="the next of a task's three hints")
     hint.set_defaults(run=_hint)
-    hint.add_argument("target", nargs="?", default="all", metavar="TARGET", help="task, or the first open one of these")
+    hint.add_argument("target", nargs="?", metavar="TARGET", help="task, or the first open one of these")
     for name, run, text in (
         ("solution", _solution, "the reference's code for a task you have passed"),
         ("diff", _diff, "from your code to the reference's, for a task you have passed"),
     ):
         command = commands.add_parser(name, help=text)
         command.set_defaults(run=run)
-        command.add_argument("task", metavar="TASK")
+        command.add_argument("task", nargs="?", metavar="TASK", help="the one that passed last, if left out")
         command.add_argument("--anyway", action="store_true", help="although the task has not passed yet")
     python = commands.add_parser("python", help="Python on your code, earlier milestones filled in: to try things")
     python.set_defaults(run=_python)
@@ -346,6 +410,7 @@ def _parser() -> argparse.ArgumentParser:
     stubs = commands.add_parser("stubs", description="Generate exercises/ from solutions/.")
     stubs.set_defaults(run=_stubs)
     stubs.add_argument("--check", action="store_true", help="only say what differs")
+    stubs.add_argument("--learner", action="store_true", help="files that a learner has edited are right")
     stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
     commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
     trials = argparse.ArgumentParser(add_help=False)
@@ -365,7 +430,12 @@ def _parser() -> argparse.ArgumentParser:
     alternatives.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
     alternatives.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
     alternatives.add_argument("--together", action="store_true", help="whole courses in one style instead")
-    return parser
+    cheats = commands.add_parser("cheats", description="Does anything earn points without solving a task?")
+    cheats.set_defaults(run=_cheats)
+    cheats.add_argument("word", nargs="*", metavar="WORD", help="only those with one of these in their names")
+    cheats.add_argument("--sample", type=_positive, metavar="N", help="only so many")
+    cheats.add_argument("--seed", type=int, default=0, help="of the sample (0)")
+    return parser, commands.choices
 
 
 def _positive(text: str) -> int:

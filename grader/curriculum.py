@@ -38,10 +38,12 @@ class Task:
     title: str
     points: int
     minutes: int
+    built: str = ""  # what the learner has, once it has passed: a sentence
     hints: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()  # other tasks whose code this task's tests run as well
     timeout: float = TIME_LIMIT
     libraries: tuple[str, ...] = ()  # slow to import: loaded before any time limit runs
+    processes: bool = False  # its tests start processes: a C compiler
 
     @property
     def milestone(self) -> int:
@@ -195,7 +197,7 @@ def load(root: Path = ROOT) -> Curriculum:
 def _read(path: Path, solutions: Path) -> Milestone:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        common = {name: table.pop(name) for name in ("timeout", "libraries") if name in table}
+        common = {name: table.pop(name) for name in ("timeout", "libraries", "processes") if name in table}
         tasks = [_task(common | entry) for entry in table.pop("task", [])]
         modules = tuple(module for name in table["modules"] for module in _modules(name, solutions))
         return Milestone(**table | {"modules": modules, "tasks": tuple(tasks)})

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from grader import boundary
 from grader.curriculum import Curriculum
 from grader.screen import command
 from grader.terminal import Line, Span, line
@@ -43,6 +44,13 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
     yield line("Judges", "bold")
     yield line(f"  {_tier(gpu)}")
     yield line()
+    yield line("Protections, where somebody else's work is graded", "bold")
+    held = boundary.probe() if sys.platform == "linux" else ()
+    for name, meaning in boundary.MEANING.items():
+        yield _fact(
+            name, meaning, name in held, "not here: grade in a container, see docs/instructors.md", optional=True
+        )
+    yield line()
     yield line("Your files", "bold")
     yield from _files(curriculum)
     if missing or not _version("triton") or not _version("torch"):
@@ -60,7 +68,7 @@ def _fact(name: str, value: str, good: bool, otherwise: str = "", optional: bool
     style = "green" if good else "yellow" if optional else "red"
     return [
         Span(f"  {'✓' if good else '–' if optional else '✗'} ", style),
-        Span(f"{name:<12}{value or 'not found'}"),
+        Span(f"{name:<14}{value or 'not found'}"),
         Span("" if good else f"  ({otherwise})", "dim"),
     ]
 

@@ -6,19 +6,25 @@ The children run tests. This side knows which tests there must be, and decides w
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from grader import markers, overlay, stubs
-from grader.curriculum import Curriculum, Task
+from grader import answers, boundary, capstone, judges, markers, overlay, own, stubs
+from grader.answers import Answer
+from grader.curriculum import ROOT, Curriculum, Task
 from grader.expected import tests_of
 from grader.job import EXAMPLES, IMPORT_LIMIT, MEMORY, Job
 from grader.overlay import Impl
-from grader.session import Answer, Session
+from grader.session import Session
 from grader.verdicts import MilestoneResult, TaskResult, TestResult, Verdict, worst
 
 OnEvent = Callable[[Answer], None]
+
+_CLOSED = ("alternatives", "mistakes", "mutants", "capstones", "cheats", "grader")  # of the tests: they tell solutions
 
 
 class GraderFailed(Exception):
@@ -39,6 +45,11 @@ class Settings:
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
     shrink: bool = True
+    bounded: bool = False  # nobody trusts this code: see `boundary`
+    first: frozenset[str] = frozenset()  # tests to run before the others of their task: they failed the last time
+
+
+RUN_LIMIT = 900.0  # seconds for a whole milestone of somebody's whom nobody trusts
 
 
 @dataclass
@@ -73,20 +84,40 @@ class Grading:
         )
         self.modules = self.plan.provenance()
         self.oracles: dict[str, str] = {}
+        self._doubts: dict[str, str] = {}  # why the capstone does not confirm a task that passes
+        self.protections: set[str] | None = None  # that held for all children, if they have bounds
         self.results: dict[str, TestResult] = {}
         self._broken: dict[str, Answer] = {}  # modules whose import ended a child
         self._unimportable: dict[str, Answer] = {}  # these and the others that cannot be imported
+        self._only: Collection[str] | None = None  # tests to which the run is limited
         self._session: Session | None = None
+        self._deadline: float | None = None
         self._cancelled = threading.Event()
 
     def run(self, only: Collection[str] | None = None) -> None:
         """Run tests until each has its result. Every child that ends early settles at least one step."""
+        self._deadline = time.monotonic() + RUN_LIMIT if self.settings.bounded else None
+        self._only = only
         wanted = [test for tests in self.expected.values() for test in tests if only is None or test in only]
         while left := [test for test in wanted if test not in self.results]:
             if self._cancelled.is_set():
                 raise KeyboardInterrupt
-            self._run_child(left)
+            if self._deadline and time.monotonic() > self._deadline:
+                self._settle_rest(left, Verdict.TIMEOUT, f"The milestone's tests took more than {RUN_LIMIT:.0f} s.")
+            else:
+                self._run_child(left)
         self._account_for_modules()
+        if self.settings.bounded and only is None:
+            passed = [task.id for task in self.milestone_result().tasks if task.verdict is Verdict.PASS]
+            number = self.tasks[0].milestone
+            self._doubts = capstone.doubts(self.plan, self.curriculum, number, passed, self.settings.seed)
+        if self.on_event:
+            self.on_event({"event": "graded", "milestone": self.milestone_result()})
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether a test that ran did not pass."""
+        return any(result.verdict is not Verdict.PASS for result in self.results.values())
 
     def cancel(self) -> None:
         """End the running child and start no other; for another thread to call."""
@@ -95,24 +126,30 @@ class Grading:
             self._session.kill()
 
     def milestone_result(self) -> MilestoneResult:
-        """All results, in the curriculum's order."""
+        """All results of the last run, in the curriculum's order."""
         milestone = self.curriculum.milestone(self.tasks[0].milestone)
+        wanted = {id: tests if self._only is None else self._ran(tests) for id, tests in self.expected.items()}
         tasks = [
-            TaskResult(task.id, task.title, task.points, [self.results[test] for test in tests], task.minutes)
-            for task, tests in ((task, self.expected[task.id]) for task in self.tasks)
+            TaskResult(task.id, task.title, task.points, [self.results[test] for test in tests], task.minutes, doubt)
+            for task, tests, doubt in ((task, wanted[task.id], self._doubts.get(task.id, "")) for task in self.tasks)
         ]
         return MilestoneResult(milestone.id, milestone.key, tasks, whole=len(tasks) == len(milestone.tasks))
 
+    def _ran(self, tests: list[str]) -> list[str]:
+        return [test for test in tests if test in self.results]
+
     def _run_child(self, tests: list[str]) -> None:
-        self._session = Session(self._job(tests))
+        self._session = self._start(self._job(tests))
         progress = _Progress(cases={test: [] for test in tests})
         for answer in self._session:
             self._note(answer, progress, tests)
             if self.on_event:
                 self.on_event(answer)
         for test, cases in progress.cases.items():
-            if cases and len(cases) == progress.counts.get(test):
+            out_of_time = any(case.verdict is Verdict.TIMEOUT for case in cases)  # then the other cases do not run
+            if cases and (len(cases) == progress.counts.get(test) or out_of_time):
                 self.results[test] = _merge(cases)
+        self._note_protections(self._session)
         if progress.step:
             self._settle(progress.step, tests, self._how_it_ended(progress))
         elif not progress.finished and not self._cancelled.is_set():
@@ -133,21 +170,34 @@ class Grading:
                 progress.step = None
             case "unimportable":
                 progress.step = None
-                self._unimportable[answer["module"]] = answer
+                self._unimportable[answer["module"]] = self._believed(answer)
             case "collected":
                 progress.step = None
                 progress.counts = answer["cases"]
             case "uncollectable":
-                self._settle_file(answer["file"], tests, answer)
+                self._settle_file(answer["file"], tests, self._believed(answer))
             case "ran":
                 progress.step = None
                 if answer["test"] in progress.cases:
-                    progress.cases[answer["test"]].append(_case(answer))
+                    progress.cases[answer["test"]].append(_case(self._believed(answer)))
             case "internal":
                 progress.internal_error = answer["text"]
             case "finished":
                 progress.finished = True
-                self.oracles |= answer["oracles"]
+                self.oracles |= {name: self._tiers(tiers) for name, tiers in answer["oracles"].items()}
+
+    def _tiers(self, tiers: str) -> str:
+        """Who judged, without a GPU that was not used."""
+        parts = tiers.split(" + ")
+        return " + ".join(part for part in parts if self.settings.device == "cuda" or not part.startswith("gpu"))
+
+    def _believed(self, answer: Answer) -> Answer:
+        """The answer; that a judge is missing counts only if it is."""
+        missing = answer["verdict"] == Verdict.UNAVAILABLE
+        if not missing or not self.settings.bounded or judges.is_missing(answer["message"]):
+            return answer
+        text = f"The judge is there, but was not asked: {answer['message']}"
+        return answer | {"verdict": Verdict.ERROR, "message": text}
 
     def _how_it_ended(self, progress: _Progress) -> Answer:
         """The verdict on the step in which a child ended, as an answer that the child could have given."""
@@ -180,14 +230,17 @@ class Grading:
 
     def _settle_all(self, tests: list[str], end: str, details: str) -> None:
         """Tests could not go on, and it was not in a step of theirs: is it the learner's doing, or the grader's?"""
-        job = replace(self._job(tests), impl="reference", fill="reference", broken={})
-        self._session = Session(job)
+        job = replace(self._job(tests), impl="reference", fill="reference", broken={}, bounds=None)
+        self._session = self._start(job)
         if not self.plan.has_learner or not any(answer["event"] == "finished" for answer in self._session):
             raise GraderFailed(f"{end}\n{details}".rstrip())
         text = f"With this code the tests cannot run, though they can with the reference's. {end}"
         text += f"\n{details.splitlines()[-1]}" if details else ""
+        self._settle_rest(tests, Verdict.ERROR, text)
+
+    def _settle_rest(self, tests: list[str], verdict: Verdict, text: str) -> None:
         for test in tests:
-            self.results.setdefault(test, TestResult(test, Verdict.ERROR, text, ran=False))
+            self.results.setdefault(test, TestResult(test, verdict, text, ran=False))
 
     def _settle_file(self, file: str, tests: list[str], outcome: Answer) -> None:
         for test in tests:
@@ -220,6 +273,14 @@ class Grading:
                     self.expected[id].append(name)
                     self.results[name] = _case({"test": name, "ran": False} | outcome)
 
+    def _start(self, job: Job) -> Session:
+        return Session(job, partial(answers.is_sound, tests=job.tests, modules=self.plan.sources), self._deadline)
+
+    def _note_protections(self, session: Session) -> None:
+        if self.settings.bounded:
+            held = set(session.protections)
+            self.protections = held if self.protections is None else self.protections & held
+
     def _job(self, tests: list[str]) -> Job:
         settings = self.settings
         patience = max(1.0, settings.examples / EXAMPLES)  # more examples than usual may take more time
@@ -234,12 +295,33 @@ class Grading:
             examples=settings.examples,
             tests=tests,
             limits={task.id: task.timeout * patience for task in self.tasks},
+            first=sorted(settings.first & set(tests)),
             from_reference=sorted(settings.from_reference),
             broken=self._broken,
             import_limit=settings.import_limit,
             shrink=settings.shrink,
+            others=own.others_of_tasks(self.curriculum, self.tasks[0].milestone, self.plan),
+            bounds=self._bounds() if settings.bounded else None,
             memory=settings.memory if settings.device == "cpu" else None,  # CUDA maps far more than it uses
         )
+
+    def _bounds(self) -> dict[str, Any]:
+        """The course without what tells solutions, the graded program, and Python."""
+        course = self.curriculum
+        tests = [str(path) for path in course.tests.iterdir() if path.name not in _CLOSED]
+        sources = [str(source.path) for source in self.plan.sources.values()]
+        libraries, listed = boundary.libraries()
+        read = [*libraries, *tests, *sources, str(course.root / "pyproject.toml")]
+        grader = [str(ROOT / "grader"), str(course.root / "grader")]
+        read += [
+            *grader,
+            str(self.plan.learner_root),
+            str(course.scratch / "stubs"),
+            str(course.scratch / "hypothesis"),
+        ]
+        processes = any(task.processes for task in self.tasks)
+        listed += [str(ROOT), str(course.root)]
+        return asdict(boundary.Bounds(read, listed, (), processes, self.settings.device == "cuda"))
 
 
 def _case(answer: Answer) -> TestResult:
@@ -249,6 +331,7 @@ def _case(answer: Answer) -> TestResult:
         answer["message"],
         answer.get("counterexample", ""),
         answer["location"],
+        answer.get("functions", ""),
         printed=answer.get("printed", ""),
         ran=answer.get("ran", True),
         seconds=answer.get("seconds", 0.0),

@@ -28,12 +28,15 @@ class Job:
     examples: int
     tests: list[str]  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
     limits: dict[str, float]  # seconds for each test, by task
+    first: list[str] = field(default_factory=list)  # tests to run before the others of their task
     from_reference: list[str] = field(default_factory=list)
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # modules that ended an earlier child
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
     shrink: bool = True  # look for the smallest failing case; without it the first one found will do
     trace: str = os.devnull  # where stacks are written when the process ends for a timeout or a crash
+    others: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # see `own`
+    bounds: dict[str, Any] | None = None  # what the process may reach, see `boundary`; None: whatever the user may
     token: str = ""  # marks the child's own answers, since learner code might write to the same pipe
 
     def to_json(self) -> str:

@@ -8,13 +8,11 @@ from xml.etree import ElementTree as ET
 from grader.verdicts import MilestoneResult, Report, TaskResult, TestResult, Verdict
 
 # JUnit knows three ways not to pass. `skipped` earns nothing here either: the judge was missing.
-_OUTCOME = {
+_OUTCOME = dict.fromkeys(Verdict, "error") | {
+    Verdict.PASS: "",
     Verdict.UNAVAILABLE: "skipped",
     Verdict.NOT_IMPLEMENTED: "failure",
     Verdict.FAIL: "failure",
-    Verdict.ERROR: "error",
-    Verdict.TIMEOUT: "error",
-    Verdict.MEMORY: "error",
 }
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -30,7 +28,7 @@ def to_junit(report: Report) -> str:
 
 def _suite(milestone: MilestoneResult) -> ET.Element:
     tests = [test for task in milestone.tasks for test in task.tests]
-    outcomes = [_OUTCOME.get(test.verdict) for test in tests]
+    outcomes = [_OUTCOME[test.verdict] for test in tests]
     suite = ET.Element(
         "testsuite",
         name=milestone.id,
@@ -57,7 +55,7 @@ def _case(milestone: MilestoneResult, task: TaskResult, test: TestResult) -> ET.
     facts = {"milestone": milestone.id, "task": task.id, "points": task.points, "max_points": task.max_points}
     for name, value in facts.items():
         ET.SubElement(properties, "property", name=name, value=str(value))
-    if test.verdict in _OUTCOME:
+    if _OUTCOME[test.verdict]:
         first_line = test.message.partition("\n")[0]
         message = _clean(f"{test.verdict}: {first_line}")
         outcome = ET.SubElement(case, _OUTCOME[test.verdict], message=message, type=test.verdict)

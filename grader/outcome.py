@@ -16,7 +16,7 @@ from grader.verdicts import Verdict
 UNAVAILABLE = "unavailable: "  # how `tests.oracles.unavailable` begins the reason of its skip
 
 _STUB = re.compile(r"Task \d+\.\d+")
-_MAX_LINES, _MAX_CHARACTERS = 30, 3000
+_MAX_LINES, _MAX_CHARACTERS = 120, 10_000
 
 
 class Stopped(BaseException):
@@ -30,6 +30,7 @@ class Outcome:
     verdict: Verdict
     message: str = ""
     location: str = ""
+    functions: str = ""  # what returned the wrong value at `location`, or several that may have
 
 
 def is_final(error: BaseException) -> bool:
@@ -59,7 +60,11 @@ def of_test(error: BaseException, plan: Plan, phase: str = "call", is_own: IsOwn
         return Outcome(Verdict.FAIL, "The same input does not always give the same result.", place)
     if isinstance(error, NotImplementedError) or is_hypothesis(error) or phase != "call":
         return Outcome(Verdict.ERROR, describe(error), place)
-    return Outcome(Verdict.FAIL, describe(error), place)
+    message = describe(error)
+    operation = _operation(error, plan)
+    if operation and operation not in message:
+        message += f"\n  where     at the operation {operation}"
+    return Outcome(Verdict.FAIL, message, place)
 
 
 def of_import(error: BaseException, what: str, plan: Plan) -> Outcome:
@@ -92,6 +97,17 @@ def _general(error: BaseException, plan: Plan) -> Outcome | None:
     return None
 
 
+def _operation(error: BaseException, plan: Plan) -> str:
+    """The IR's operation that graded code was at when it raised."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__) if plan.is_graded(frame.f_code.co_filename)]
+    for frame in reversed(frames):
+        for value in frame.f_locals.values():
+            name = getattr(value, "name", "") if type(value).__name__ == "Operation" else ""
+            if isinstance(name, str) and "." in name:
+                return name
+    return ""
+
+
 def describe(error: BaseException) -> str:
     """An exception in a few lines, without the tools' own words."""
     name = type(error).__name__
@@ -107,12 +123,14 @@ def describe(error: BaseException) -> str:
 
 
 def shorten(text: str) -> str:
-    """At most as much as a screen shows."""
+    """As much as a report holds: beginning and end, where reasons stand."""
     lines = text.splitlines()
-    text = "\n".join(lines[:_MAX_LINES])
-    if len(lines) > _MAX_LINES or len(text) > _MAX_CHARACTERS:
-        text = text[:_MAX_CHARACTERS] + " …"
-    return text
+    if len(lines) > _MAX_LINES:
+        half = _MAX_LINES // 2
+        lines = [*lines[:half], f"… {len(lines) - 2 * half} lines …", *lines[-half:]]
+    text = "\n".join(lines)
+    half = _MAX_CHARACTERS // 2
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:half]} … {text[-half:]}"
 
 
 def location(error: BaseException, plan: Plan, is_own: IsOwn | None = None) -> str:

@@ -59,9 +59,10 @@ class Plan:
         ]
 
     def display(self, path: str | Path) -> str:
-        """A path as the user knows it: relative to the project if it is inside."""
+        """A path as the user knows it: relative to the project or to the learner's tree if it is inside."""
         path = Path(path)
-        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+        above = next((folder for folder in (self.root, self.learner_root) if path.is_relative_to(folder)), None)
+        return path.relative_to(above).as_posix() if above else str(path)
 
     def is_learners(self, file: str) -> bool:
         """Whether a code object's file name is in the learner's tree."""
@@ -88,10 +89,12 @@ def plan(
     fill: Impl = "reference",
     learner_root: Path | None = None,
     from_reference: Collection[str] = (),
+    stubs_exist: bool = False,
 ) -> Plan:
     """Decide for every module: `milestones` are `impl`'s, earlier ones `fill`'s, and later ones stubs.
 
-    Modules named in `from_reference` are the reference's where they would have been the learner's.
+    Modules named in `from_reference` are the reference's where they would have been the learner's. Stubs are written
+    unless they exist: a process that may not read the reference cannot write them.
     """
     learner_root = (learner_root or curriculum.exercises).resolve()
     last = max(milestones)
@@ -103,7 +106,7 @@ def plan(
             file = curriculum.file_of(module)
             whose = "reference" if origin == "learner" and module in from_reference else origin
             sources[module] = Source(roots[whose] / file, whose, milestone.number)
-            if whose == "stub":
+            if whose == "stub" and not stubs_exist:
                 _write_stub(curriculum, file, sources[module].path)
     if any(source.origin == "learner" for source in sources.values()):
         for module, path in _python_files(learner_root, {module.partition(".")[0] for module in sources}):

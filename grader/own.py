@@ -13,22 +13,28 @@ from grader.overlay import Plan
 IsOwn = Callable[[CodeType], bool]
 
 
-def of_tasks(curriculum: Curriculum, milestone: int, plan: Plan) -> dict[str, IsOwn]:
-    """For each task of a milestone, whether code is in one of its files, and neither given there nor another task's.
+Others = dict[str, dict[str, list[str]]]
+"""By task and by file of its own: the functions in it that are given, or another task's."""
 
-    Reads the reference, so it must be asked before the reference is closed.
-    """
+
+def others_of_tasks(curriculum: Curriculum, milestone: int, plan: Plan) -> Others:
+    """Read off the reference what in a task's files is not its own, for each task of a milestone."""
     tasks = curriculum.milestone(milestone).tasks
-    others: dict[str, dict[str, set[str]]] = {task.id: {} for task in tasks}
+    others: Others = {task.id: {} for task in tasks}
     for module in curriculum.milestone(milestone).modules:
         source = stubs.read(curriculum.solutions / curriculum.file_of(module))
         everything = {function.name for function in workspace.functions(source)}
         for task in tasks:
             if mine := {function.name for function in workspace.task_functions(source, task.id)}:
-                others[task.id][str(plan.sources[module].path)] = everything - mine
+                others[task.id][str(plan.sources[module].path)] = sorted(everything - mine)
+    return others
+
+
+def of_tasks(others: Others) -> dict[str, IsOwn]:
+    """For each task, whether code is in one of its files, and neither given there nor another task's."""
     return {id: partial(_is_own, files) for id, files in others.items()}
 
 
-def _is_own(files: dict[str, set[str]], code: CodeType) -> bool:
+def _is_own(files: dict[str, list[str]], code: CodeType) -> bool:
     name = code.co_qualname.partition(".<locals>")[0]
     return code.co_filename in files and name not in files[code.co_filename]

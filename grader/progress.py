@@ -23,7 +23,10 @@ CREATE TABLE IF NOT EXISTS progress (
     state TEXT NOT NULL DEFAULT '',
     first_pass TEXT NOT NULL DEFAULT '',
     hints INTEGER NOT NULL DEFAULT 0
-)"""
+);
+CREATE TABLE IF NOT EXISTS tests (name TEXT PRIMARY KEY, failed INTEGER NOT NULL, seconds REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS last (id INTEGER PRIMARY KEY CHECK (id = 1), targets TEXT NOT NULL);
+"""
 
 _RECORD = """
 INSERT INTO progress (id, attempts, best, last, state, first_pass)
@@ -34,6 +37,8 @@ ON CONFLICT (id) DO UPDATE SET
     last = excluded.last,
     state = excluded.state,
     first_pass = CASE WHEN first_pass = '' THEN excluded.first_pass ELSE first_pass END"""
+
+_FAILED = (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY)
 
 T = TypeVar("T")
 
@@ -76,7 +81,35 @@ class Progress:
             for milestone in report.milestones
             for task in milestone.tasks
         ]
-        self._run(lambda db: db.executemany(_RECORD, rows).rowcount, 0)
+        tests = [
+            (test.name, test.verdict in _FAILED, test.seconds)
+            for milestone in report.milestones
+            for task in milestone.tasks
+            for test in task.tests
+            if test.ran
+        ]
+
+        def write(db: sqlite3.Connection) -> None:
+            db.executemany(_RECORD, rows)
+            db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
+            db.execute("INSERT OR REPLACE INTO last VALUES (1, ?)", (" ".join(report.target),))
+
+        self._run(write, None)
+
+    def last(self) -> list[str]:
+        """The targets graded last; [] before the first run."""
+        rows: list[tuple] = self._run(lambda db: db.execute("SELECT targets FROM last").fetchall(), [])
+        return rows[0][0].split() if rows else []
+
+    def failed(self) -> frozenset[str]:
+        """The tests that failed when they last ran."""
+        query = "SELECT name FROM tests WHERE failed"
+        rows: list[tuple] = self._run(lambda db: db.execute(query).fetchall(), [])
+        return frozenset(name for (name,) in rows)
+
+    def seconds(self) -> dict[str, float]:
+        """How long each test took when it last ran."""
+        return dict(self._run(lambda db: db.execute("SELECT name, seconds FROM tests").fetchall(), []))
 
     def tasks(self) -> dict[str, TaskProgress]:
         """Every task that was ever graded or hinted at, by its id."""
@@ -116,7 +149,7 @@ class Progress:
     def _transaction(self, action: Callable[[sqlite3.Connection], T]) -> T:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.path, timeout=5)) as db, db:
-            db.execute(_SCHEMA)
+            db.executescript(_SCHEMA)
             return action(db)
 
 

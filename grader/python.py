@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import code
 import contextlib
+import re
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from grader import overlay, tracebacks
@@ -22,7 +23,7 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
             import readline  # noqa: F401 (lets lines be edited)
         numbers = ", ".join(map(str, sorted(milestones)))
         banner = f"Python {sys.version.split()[0]}, milestone {numbers} yours, earlier ones the reference's."
-        code.interact(banner, local=names, exitmsg="")
+        code.interact(banner, Prompt(), names, exitmsg="")
         return True
     sys.argv = [str(file)]
     try:
@@ -32,3 +33,18 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
         sys.excepthook(type(error), error, error.__traceback__.tb_next)  # without the line above
         return False
     return True
+
+
+class Prompt:
+    """Reads lines as they are typed, or as they are pasted from a chapter, with `>>> ` and `... `."""
+
+    def __init__(self, read: Callable[[str], str] = input) -> None:
+        self.read = read
+        self.waiting: list[str] = []
+
+    def __call__(self, prompt: str = "") -> str:
+        line = self.waiting.pop() if self.waiting else self.read(prompt)
+        if line.startswith(">>>") and prompt.startswith("..."):
+            self.waiting.append(line)  # a new example ends the block before it
+            return ""
+        return re.sub(r"^(>>>|\.\.\.)( |$)", "", line)

@@ -73,7 +73,7 @@ class Reporter:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         wanted = set(self.job.tests)
-        items[:] = [item for item in items if self._name(item) in wanted]
+        items[:] = sorted((item for item in items if self._name(item) in wanted), key=self._turn)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.answers.send("collected", cases=Counter(map(self._name, session.items)))
@@ -145,12 +145,19 @@ class Reporter:
         decisive = next(part for part in self.outcomes if part.verdict is verdict)
         if verdict is Verdict.FAIL and not decisive.location and self.last_call:
             with self.limit(_LAST_CALL_LIMIT):
-                decisive = replace(decisive, location=last_call.find(*self.last_call, self.plan, self._own(item)))
+                place, functions = last_call.find(*self.last_call, self.plan, self._own(item))
+                decisive = replace(decisive, location=place, functions=functions)
         lost = verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)
         facts = {"counterexample": self.counterexample, "printed": self.output} if lost else {}
         self._send("ran", decisive, test=self._name(item), seconds=seconds, **facts)
         if verdict is Verdict.TIMEOUT:
             self.given_up.add(task_id(item.path))
+
+    def _turn(self, item: pytest.Item) -> tuple[int, bool, bool]:
+        """Orders tests: task by task, in each those that failed before, then single cases, then random ones."""
+        task = list(self.job.limits).index(task_id(item.path) or "")
+        is_random = hasattr(getattr(item, "obj", None), "hypothesis")
+        return task, self._name(item) not in self.job.first, is_random
 
     def _own(self, item: pytest.Item) -> IsOwn:
         return self.own[task_id(item.path) or ""]

@@ -5,20 +5,21 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import metadata
 from pathlib import Path
 
+from grader import boundary
 from grader import device as devices
+from grader.answers import Answer
 from grader.curriculum import Curriculum, load
 from grader.grading import Grading, OnEvent, Settings
 from grader.job import EXAMPLES
 from grader.overlay import Impl
 from grader.pace import Pace
-from grader.session import Answer
-from grader.verdicts import ModuleOrigin, Report
+from grader.verdicts import ModuleOrigin, Report, Submission
 
 _VERSIONS = ("pytest", "hypothesis", "numpy", "torch", "triton")
 
@@ -31,33 +32,44 @@ def grade(
     seed: int = 0,
     examples: int = EXAMPLES,
     learner_root: Path | None = None,
+    bounded: bool = False,
+    first: Collection[str] = (),
+    stop: bool = False,
     on_event: OnEvent | None = None,
     curriculum: Curriculum | None = None,
 ) -> Report:
     """Grade the milestones and tasks that `targets` names.
 
-    `on_event` is told what the child processes do meanwhile. Raises `UnknownTarget` and `GraderFailed`.
+    Code of people whom one need not trust is to be `bounded`. The tests in `first` run before the others of their task;
+    with `stop`, the others run only if all of `first` pass. `on_event` is told what the child processes do meanwhile.
+    Raises `UnknownTarget` and `GraderFailed`.
     """
     started = time.perf_counter()
     curriculum = curriculum or load()
-    settings = Settings(impl, fill, devices.resolve(device), seed, examples, learner_root)
+    settings = Settings(
+        impl, fill, devices.resolve(device), seed, examples, learner_root, first=frozenset(first), bounded=bounded
+    )
     tasks = curriculum.resolve(targets)
     gradings = [
         Grading(curriculum, [task for task in tasks if task.milestone == number], settings, on_event)
         for number in dict.fromkeys(task.milestone for task in tasks)
     ]
-    _run_all(gradings)
+    if stop and first:
+        _run_all(gradings, only=settings.first)
+    if not any(grading.has_lost for grading in gradings):
+        _run_all(gradings)
     if impl == fill == "learner":
         from grader import blame
 
         for grading in gradings:
             blame.assign(grading)
-    report = Report(list(targets), impl, fill, settings.device, seed, _versions())
+    report = Report(list(targets), impl, fill, settings.device, seed, versions())
     for grading in gradings:
         report.milestones.append(grading.milestone_result())
         for oracle, tier in grading.oracles.items():
             report.oracles[oracle] = _join(report.oracles.get(oracle, ""), tier)
     report.modules = _modules(gradings)
+    report.submission = _protections(gradings) if bounded else None
     report.seconds = time.perf_counter() - started
     return report
 
@@ -76,13 +88,13 @@ def _count(pace: Pace, number: int, answer: Answer) -> None:
         pace.finish((number, answer["test"]))
 
 
-def _run_all(gradings: Sequence[Grading]) -> None:
+def _run_all(gradings: Sequence[Grading], only: Collection[str] | None = None) -> None:
     """Run gradings beside each other, as many as the machine has processors for."""
     if len(gradings) == 1:
-        gradings[0].run()
+        gradings[0].run(only)
         return
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        running = [pool.submit(grading.run) for grading in gradings]
+        running = [pool.submit(grading.run, only) for grading in gradings]
         try:
             for future in running:
                 future.result()
@@ -105,11 +117,19 @@ def _join(tiers: str, more: str) -> str:
     return " + ".join(dict.fromkeys(part for part in f"{tiers} + {more}".split(" + ") if part))
 
 
-def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
+def versions() -> dict[str, str]:
+    """The versions of everything that may decide a verdict."""
+    found = {"python": platform.python_version()}
     for name in _VERSIONS:
         try:
-            versions[name] = metadata.version(name)
+            found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return versions
+    return found
+
+
+def _protections(gradings: Sequence[Grading]) -> Submission:
+    """What held in every process that ran a submission, and what did not."""
+    held = [grading.protections for grading in gradings if grading.protections is not None]
+    always = [name for name in boundary.PROTECTIONS if held and all(name in one for one in held)]
+    return Submission("", protections=always, missing_protections=[n for n in boundary.PROTECTIONS if n not in always])

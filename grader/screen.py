@@ -5,43 +5,55 @@ A report goes in, lines come out; nothing here runs or decides anything.
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
+from grader.chapters import part_of
 from grader.curriculum import ROOT, Curriculum, Task
+from grader.messages import message_lines
 from grader.progress import TaskProgress
-from grader.terminal import Line, Span, line, safe
-from grader.verdicts import MilestoneResult, Report, TaskResult, TestResult, Verdict
-from grader.wording import MARKS, counts, judges, minutes, state, waits_for
+from grader.terminal import Line, Span, line, safe, wrap
+from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, TestResult, Verdict
+from grader.wording import MARKS, counts, hours, judges, minutes, state, waits_for
 
-_MESSAGE_LINES = 14  # of the opened test, unless --verbose
+_NOTES = 6  # of a submission, unless --verbose
 _WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
 def report_lines(
-    report: Report, course: tuple[int, int], verbose: bool = False, following: Task | None = None
+    report: Report,
+    course: tuple[int, int],
+    verbose: bool = False,
+    modules: bool = False,
+    following: Task | None = None,
 ) -> Iterator[Line]:
     """The whole screen. `course` is the learner's points so far and the points of all tasks.
 
     `following` is where to go on once all that was graded has passed.
     """
     opened = first_failing(report)
-    if report.impl == "learner":
+    if report.submission:
+        yield line("Grading what was handed in", "bold")
+    elif report.impl == "learner":
         yield course_bar(*course)
     else:
         yield line(f"Grading the {report.impl}'s code, not yours", "bold")
+    if report.submission:
+        yield from _submission(report.submission, verbose)
     for milestone in report.milestones:
         yield from _milestone(milestone, folded=len(report.milestones) > 1 and not verbose, opened=opened)
-    if verbose:
+    if modules:
         yield from _modules(report)
+    if verbose:
         for task in _tasks(report):
             if task.verdict is not Verdict.PASS:
-                yield from _opened(task, verbose)
+                yield from opened_lines(task, verbose)
     elif opened:
-        yield from _opened(opened, verbose)
+        yield from opened_lines(opened)
     yield line()
     tests = [test for task in _tasks(report) for test in task.tests]
     yield line(f"Tests   {counts(tests)} in {report.seconds:.1f} s (seed {report.seed})", "dim")
@@ -49,38 +61,61 @@ def report_lines(
     yield from _next(report, opened, course, following)
 
 
-def course_lines(curriculum: Curriculum, history: Mapping[str, TaskProgress]) -> Iterator[Line]:
-    """Every task of the course as it was when last graded."""
+def course_lines(
+    curriculum: Curriculum, history: Mapping[str, TaskProgress], unfolded: Collection[int] = ()
+) -> Iterator[Line]:
+    """Every task of the course as it was when last graded. Milestones that are not begun, or done, are a line each,
+    unless they are `unfolded`."""
+
+    def is_done(task: Task) -> bool:
+        return task.id in history and history[task.id].passes
 
     def reached(tasks: Iterable[Task]) -> int:
-        return sum(task.points for task in tasks if task.id in history and history[task.id].passes)
+        return sum(task.points for task in tasks if is_done(task))
 
-    yield course_bar(reached(curriculum.tasks), sum(task.points for task in curriculum.tasks))
+    left = sum(task.minutes for task in curriculum.tasks if not is_done(task))
+    bar = course_bar(reached(curriculum.tasks), sum(task.points for task in curriculum.tasks))
+    yield [*bar, Span(f", {hours(left)} left" if left else "", "dim")]
+    begun = {int(id.partition(".")[0]) for id, past in history.items() if past.attempts or past.hints or past.passes}
     for milestone in curriculum.milestones:
-        total = sum(task.points for task in milestone.tasks)
-        yield line()
-        yield milestone_line(str(milestone.number), milestone.key, reached(milestone.tasks), total)
-        for task in milestone.tasks:
-            past = history.get(task.id, TaskProgress())
-            verdict = Verdict(past.last or Verdict.NOT_IMPLEMENTED)
-            words = (past.state or MARKS[verdict][1]) + ("" if past.passes else minutes(task.minutes))
-            if past.attempts:
-                words += f", {past.attempts} {'try' if past.attempts == 1 else 'tries'}"
-            if past.hints:
-                words += f", {past.hints} of {len(task.hints)} hints"
-            yield task_line(task.id, task.title, verdict, words)
+        tasks = milestone.tasks
+        open_tasks = [task for task in tasks if not is_done(task)]
+        total = sum(task.points for task in tasks)
+        if (open_tasks and milestone.number in begun) or milestone.number in unfolded:
+            yield line()
+            yield milestone_line(str(milestone.number), milestone.key, reached(tasks), total)
+            yield from (_past_line(task, history.get(task.id, TaskProgress())) for task in tasks)
+            yield line()
+        else:
+            heading = milestone_line(str(milestone.number), milestone.key, reached(tasks), total)
+            time = hours(sum(task.minutes for task in open_tasks))
+            ahead = Span(f"  {len(tasks)} task{'s' * (len(tasks) != 1)}, {time}", "dim")
+            yield [*heading, ahead if open_tasks else Span(f"  all {len(tasks)} passed", "green")]
 
 
-def hint_lines(task: Task, number: int, known: int) -> Iterator[Line]:
-    """A task's first `number` hints; `known` of them were seen before. Never wrapped, as there is code in them."""
+def _past_line(task: Task, past: TaskProgress) -> Line:
+    """A task as it was when last graded."""
+    verdict = Verdict(past.last or Verdict.NOT_IMPLEMENTED)
+    words = (past.state or MARKS[verdict][1]) + ("" if past.passes else minutes(task.minutes))
+    if past.attempts:
+        words += f", {past.attempts} {'try' if past.attempts == 1 else 'tries'}"
+    if past.hints:
+        words += f", {past.hints} of {len(task.hints)} hints"
+    return task_line(task.id, task.title, verdict, words)
+
+
+def hint_lines(task: Task, number: int, known: int, passed: bool = False) -> Iterator[Line]:
+    """A task's first `number` hints; `known` of them were seen before."""
     yield line(f"{task.id} {task.title}", "bold")
     for i, hint in enumerate(task.hints[:number], 1):
         yield line()
         yield line(f"Hint {i} of {len(task.hints)}{', new' if i > known else ''}", "yellow")
-        yield line(f"  {hint}")
+        yield from (line(text) for text in wrap(hint, "  "))
     yield line()
     if number < len(task.hints):
         yield [Span("More    ", "bold"), Span(command("-m grader", "hint", task.id), "cyan")]
+    elif passed:
+        yield [Span("Compare ", "bold"), Span(command("-m grader", "diff", task.id), "cyan")]
     else:
         yield [Span("Last    ", "bold"), Span(command("-m grader", "solution", task.id, "--anyway"), "cyan")]
 
@@ -99,6 +134,20 @@ def course_bar(points: int, total: int) -> Line:
 def milestone_line(number: str, name: str, points: int, total: int) -> Line:
     """A milestone's heading."""
     return [Span(f"{number:>2} {name:<{_WIDTH + 6}}", "bold"), Span(f"{points:>3} of {total}")]
+
+
+def milestone_summary(milestone: MilestoneResult) -> str:
+    """A graded milestone in one plain line, for a log."""
+    tests = [test for task in milestone.tasks for test in task.tests]
+    points = f"{milestone.score} of {milestone.max_score} points"
+    return f"{milestone.id} ({milestone.key}): {points}, {counts(tests)}"
+
+
+def passed_lines(task: Task) -> Iterator[Line]:
+    """A task that has just passed, and what it was about."""
+    points = f"{task.points} point{'s' * (task.points != 1)}"
+    yield [Span("✓ ", "green"), Span(f"{task.id} {task.title}", "bold"), Span(f"  passed, {points}", "green")]
+    yield from (line(text) for text in wrap(task.built, "  "))
 
 
 def task_line(id: str, title: str, verdict: Verdict, words: str) -> Line:
@@ -146,16 +195,37 @@ def _milestone(milestone: MilestoneResult, folded: bool, opened: TaskResult | No
         number = milestone.id.removeprefix("milestone")
         yield milestone_line(number, milestone.key, milestone.score, milestone.max_score)
     verdicts = {task.verdict for task in milestone.tasks}
-    if folded and len(verdicts) == 1 and opened not in milestone.tasks:
+    doubted = any(task.unconfirmed for task in milestone.tasks)
+    if folded and len(verdicts) == 1 and opened not in milestone.tasks and not doubted:
         (verdict,) = verdicts
         mark, word, style = MARKS[verdict]
         yield line(f"   {mark} all {len(milestone.tasks)} tasks: {word}", style)
         return
     for task in milestone.tasks:
         yield task_line(task.id, task.title, task.verdict, state(task))
+        if task.unconfirmed and task.verdict is Verdict.PASS:
+            yield line(f"        {safe(task.unconfirmed)}", "red")
 
 
-def _opened(task: TaskResult, verbose: bool) -> Iterator[Line]:
+def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
+    """What was handed in, what held while it ran, what to look at."""
+    yield [Span("Work    ", "bold"), Span(f"{safe(submission.name)}  "), Span(submission.sha256[:12], "dim")]
+    if submission.refused:
+        yield [Span("Refused ", "bold"), Span(safe(submission.refused), "red")]
+        return
+    yield [Span("Bounds  ", "bold"), Span(", ".join(submission.protections) or "none", "dim")]
+    if submission.missing_protections:
+        missing = ", ".join(submission.missing_protections)
+        advice = "Grade in a container: see docs/instructors.md"
+        yield line(f"        This machine does not enforce: {missing}. {advice}", "red")
+    notes = [f"left out: {text}" for text in submission.left_out] + submission.look_here
+    for number, text in enumerate(notes if verbose else notes[:_NOTES]):
+        yield [Span("        " if number else "Look    ", "bold"), Span(safe(text), "yellow")]
+    if len(notes) > _NOTES and not verbose:
+        yield line(f"        … and {len(notes) - _NOTES} more (--verbose shows them)", "dim")
+
+
+def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
     """A task that is not right, from its first test that shows what is wrong."""
     style = MARKS[task.verdict][2]
     yield line()
@@ -168,7 +238,7 @@ def _opened(task: TaskResult, verbose: bool) -> Iterator[Line]:
         yield from _not_started(lost)
         return
     for test in lost if verbose else lost[:1]:
-        yield from _test(test, None if verbose else _MESSAGE_LINES)
+        yield from _test(test, verbose)
     if len(lost) > 1 and not verbose:
         yield line(f"  … and {len(lost) - 1} more of this task's tests (--verbose shows them)", "dim")
 
@@ -192,27 +262,32 @@ def _place(test: TestResult) -> tuple[str, int]:
     return file, int(number) if number.isdigit() else 0
 
 
-def _test(test: TestResult, limit: int | None) -> Iterator[Line]:
+def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
     yield line(f"  {test.name}", "dim")
-    case = safe(test.counterexample)
-    yield from _labelled("case", case, "yellow")
-    message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n")).splitlines()
-    hidden = 0 if limit is None else max(0, len(message) - limit)
-    first = len(message) if not hidden or limit is None else limit // 2  # what is expected stands at the end
-    for text in message[:first]:
-        yield line(f"    {text}")
-    if hidden:
-        yield line(f"    … {hidden} of {len(message)} lines are not shown (--verbose shows all)", "dim")
-        for text in message[first + hidden :]:
-            yield line(f"    {text}")
+    case = "" if _is_retold(test) and not verbose else safe(test.counterexample)
+    yield from _labelled("case", "\n".join(message_lines(case, whole=verbose)), "yellow")
+    message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n"))
+    yield from (line(text) for text in message_lines(message, "    ", verbose))
     yield from _labelled("prints", safe(test.printed))
     if test.location:
-        yield [Span("  code   ", "bold"), location_span(test.location)]
+        yield [Span("  code   ", "bold"), location_span(test.location), Span(_returned(safe(test.functions)), "dim")]
     if test.blame:
         blame = f"{test.blame}: with the reference there instead, this test passes"
         yield [Span("  cause  ", "bold"), Span(blame, "yellow")]
     if test.reproduce:
         yield [Span("  debug  ", "bold"), Span(command(test.reproduce), "cyan")]
+
+
+def _is_retold(test: TestResult) -> bool:
+    """Whether the case is a recipe, such as `('add', 0, 1)`, and the message tells what it stands for."""
+    return bool(re.search(r"\(['\"][^'\"]*['\"], ", test.counterexample)) and len(test.message.splitlines()) > 1
+
+
+def _returned(functions: str) -> str:
+    """Why the location is shown, if no exception came from there."""
+    if "," in functions:
+        return f"  one of {functions}"
+    return f"  {functions} returned here" if functions else ""
 
 
 def _labelled(label: str, text: str, style: str = "") -> Iterator[Line]:
@@ -229,15 +304,22 @@ def _modules(report: Report) -> Iterator[Line]:
 
 
 def _next(report: Report, opened: TaskResult | None, course: tuple[int, int], following: Task | None) -> Iterator[Line]:
-    if report.impl != "learner":
+    if report.impl != "learner" or report.submission:
         return
     label = Span("Next    ", "bold")
     if opened is None:
-        there = ("grade", following.id) if following else ()
+        yield from _compare(_tasks(report))
+        there = (following.id,) if following else ()
         title = f"; next: {following.id}, *{following.title}*" if following else ""
         go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  all points here{title}")]
         yield [label, *go_on] if course[0] < course[1] else [label, Span("nothing: the course is complete", "green")]
         return
+    yield from next_lines(report, opened)
+
+
+def next_lines(report: Report, opened: TaskResult) -> Iterator[Line]:
+    """Where to go on with a task that is not right."""
+    label = Span("Next    ", "bold")
     cause = next(iter(_lost(opened)), None)
     if cause and not cause.ran and cause.location:
         yield [label, Span("mend "), location_span(cause.location), Span("; until then nothing that needs it can run")]
@@ -246,6 +328,14 @@ def _next(report: Report, opened: TaskResult | None, course: tuple[int, int], fo
         yield [label, Span(command("-m grader"), "cyan"), Span(f"  mend {cause.blame} first")]
         return
     milestone = next(milestone for milestone in report.milestones if opened in milestone.tasks)
-    chapter = f"docs/m{int(milestone.id.removeprefix('milestone')):02}_{milestone.key}.md"
-    hint = Span(command("-m grader", "hint", *(waits_for(opened) or [opened.id])[:1]), "cyan")
-    yield [label, hint, Span("  or read ", "dim"), location_span(chapter)]
+    number = int(milestone.id.removeprefix("milestone"))
+    id = (waits_for(opened) or [opened.id])[0]
+    hint = Span(command("-m grader", "hint", id), "cyan")
+    yield [label, hint, Span("  or read ", "dim"), location_span(part_of(f"m{number:02}_{milestone.key}", id))]
+
+
+def _compare(passed: list[TaskResult]) -> Iterator[Line]:
+    """What is open to those who passed a single task."""
+    if len(passed) == 1:
+        diff = command("-m grader", "diff", passed[0].id)
+        yield [Span("Compare ", "bold"), Span(diff, "cyan"), Span("  from your code to the reference's")]

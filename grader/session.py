@@ -2,62 +2,81 @@
 
 from __future__ import annotations
 
-import json
 import os
-import queue
 import re
 import secrets
 import signal
 import subprocess
 import sys
-import tempfile
-import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from grader import answers, boundary, spare
+from grader.answers import Answer
 from grader.curriculum import ROOT
 from grader.job import Job
+from grader.lines import Lines
+from grader.oracles import Oracles
 from grader.overlay import Plan
+from grader.workfolder import is_too_large, workfolder
 
 PATIENCE = 5.0  # seconds beyond a step's own limit, in which the child should have ended by itself
 STARTUP = 120.0  # it loads libraries meanwhile, perhaps on a busy machine
-
-Answer = dict[str, Any]
+_LOOK = 2.0  # seconds between looks at how much the process has written
 
 
 class Session:
     """Runs a job in a child process of its own group. Iterate over it for the answers; then see how it ended."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, is_sound: Callable[[Answer], bool], deadline: float | None = None) -> None:
         self.job = job
+        self.is_sound = is_sound  # whether an answer makes sense
+        self.deadline = deadline  # on the monotonic clock; by then it must have ended
         self.killed = False  # it had to be
+        self.breach = ""  # what it did against the rules of this conversation
+        self.protections: list[str] = []  # that hold for a process with bounds
         self.trace = ""  # the stacks it left behind
         self.errors = ""  # what it wrote before any graded code ran
         self._process: subprocess.Popen[bytes] | None = None
+        self._oracles: Oracles | None = None  # that a process with bounds may ask
 
     def __iter__(self) -> Iterator[Answer]:
-        with tempfile.TemporaryDirectory(prefix="kata-") as folder:
-            trace, errors = Path(folder, "trace"), Path(folder, "errors")
+        with workfolder() as folder:
+            trace, errors, work = folder / "trace", folder / "errors", folder / "work"
             trace.touch()
+            work.mkdir()
+            command = [sys.executable, "-m", "grader.child"]
+            environment = environment_of(self.job.seed)
             job = replace(self.job, trace=str(trace), token=secrets.token_hex(8))
+            if job.bounds is not None:
+                command = boundary.command(command)
+                environment = boundary.environment(work) | _only_ours(environment)
+                bounds = job.bounds | {"write": [str(work)]}
+                job = replace(job, bounds=bounds)
+                if sys.platform == "linux":
+                    self._oracles = Oracles(bounds, work)
+                    environment["KATA_ORACLES"] = str(self._oracles.theirs.fileno())
             with errors.open("wb") as stderr:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", "grader.child"],
+                self._process = (spare.take() if job.bounds is None else None) or subprocess.Popen(
+                    command,
                     cwd=ROOT,
-                    env=_environment(job.seed),
+                    env=environment,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=stderr,
                     start_new_session=True,
+                    pass_fds=[self._oracles.theirs.fileno()] if self._oracles else [],
                 )
             try:
-                yield from self._answers(self._process, job)
+                yield from self._answers(self._process, job, work)
             finally:
                 self.kill()
                 self._process.wait()
+                if self._oracles:
+                    self._oracles.close()
             self.trace = trace.read_text(encoding="utf-8", errors="replace")
             self.errors = errors.read_text(encoding="utf-8", errors="replace")
 
@@ -73,7 +92,9 @@ class Session:
 
     def describe_end(self) -> str:
         """How the process ended, for a sentence that begins with "The process"."""
-        code = self._process.returncode if self._process else 0
+        code = self._exit_status
+        if self.breach:
+            return self.breach
         if self.killed:
             return "did not answer and was ended"
         if code >= 0:
@@ -97,58 +118,68 @@ class Session:
     @property
     def out_of_memory(self) -> bool:
         """Whether the system ended it, which it does to a process that takes too much memory."""
-        return not self.killed and self._process is not None and self._process.returncode == -9
+        return not self.killed and not self.breach and self._exit_status == -9
 
-    def _answers(self, process: subprocess.Popen[bytes], job: Job) -> Iterator[Answer]:
+    @property
+    def _exit_status(self) -> int:
+        code = self._process.returncode if self._process else 0
+        return (boundary.exit_status(code) if self.job.bounds is not None else code) or 0
+
+    def _answers(self, process: subprocess.Popen[bytes], job: Job, work: Path) -> Iterator[Answer]:
         assert process.stdin and process.stdout
         with suppress(BrokenPipeError):
             process.stdin.write(job.to_json().encode())
             process.stdin.close()
-        lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        # A thread, since not every system can wait for a pipe with a time limit.
-        threading.Thread(target=_read, args=(process.stdout, lines), daemon=True).start()
-        patience = STARTUP
+        lines = Lines(process.stdout, answers.LINE, job.token.encode())
+        patience, heard = STARTUP, False
         while True:
-            try:
-                line = lines.get(timeout=patience)
-            except queue.Empty:
-                self.killed = True
+            line = self._next(lines, time.monotonic() + patience, work)
+            if line is None:
                 return
             if not line:
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=1)
                 self.killed = process.returncode is None
                 return
-            answer = _parse(line, job.token)
-            if answer:
-                yield answer
-                if answer["event"] == "finished":
-                    return
-                patience = self._patience(answer)
+            answer = answers.parse(line, job.token)
+            if answer is None or not self.is_sound(answer):
+                self.breach = "sent answers that the grader's own code does not send, and was ended"
+                return
+            if answer["event"] == "bound":  # only the first answer is certainly not the learner's
+                self.protections = self.protections if heard else [str(name) for name in answer["protections"]]
+            heard = True
+            yield answer
+            if answer["event"] == "finished":
+                return
+            patience = self._patience(answer)
+
+    def _next(self, lines: Lines, until: float, work: Path) -> bytes | None:
+        """The next line; None if it does not come in time, and when the process must be ended for something else."""
+        until = until if self.deadline is None else min(until, self.deadline)
+        while (left := until - time.monotonic()) > 0:
+            if (line := lines.next(min(left, _LOOK))) is not None:
+                return line
+            if self.job.bounds is not None and is_too_large(work):
+                self.breach = "wrote more files than any task needs, and was ended"
+                return None
+        self.killed = True
+        return None
 
     def _patience(self, answer: Answer) -> float:
         """How long the next answer may take."""
         if answer["event"] == "running":
             return 3 * max(self.job.limits.values()) + PATIENCE  # setup, call and teardown
-        return max(self.job.import_limit + PATIENCE, STARTUP if answer["event"] in ("imported", "unimportable") else 0)
+        starts = answer["event"] in ("bound", "imported", "unimportable")
+        return max(self.job.import_limit + PATIENCE, STARTUP if starts else 0)
 
 
-def _read(pipe: Any, lines: queue.SimpleQueue[bytes]) -> None:
-    for line in pipe:
-        lines.put(line)
-    lines.put(b"")
+def _only_ours(environment: dict[str, str]) -> dict[str, str]:
+    """The variables that steer Python and pytest, without the user's."""
+    names = ("PYTHONHASHSEED", "PYTEST_DISABLE_PLUGIN_AUTOLOAD")
+    return {name: environment[name] for name in names} | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1"}
 
 
-def _parse(line: bytes, token: str) -> Answer | None:
-    """An answer; None for anything that the child's own code did not write."""
-    with suppress(ValueError):
-        answer = json.loads(line)
-        if isinstance(answer, dict) and answer.pop("token", None) == token:
-            return answer
-    return None
-
-
-def _environment(seed: int) -> dict[str, str]:
+def environment_of(seed: int) -> dict[str, str]:
     """The user's environment without what would change how Python, pytest or hypothesis behave."""
     keep = {"PYTHONPATH", "PYTHONHOME", "PYTHONUTF8", "PYTHONPYCACHEPREFIX"}
     prefixes = ("PYTHON", "PYTEST", "HYPOTHESIS")

@@ -95,12 +95,19 @@ def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
     return changed
 
 
-def check(curriculum: Curriculum) -> list[Problem]:
-    """Every way in which `exercises/` is not what `solutions/` generates."""
+def check(curriculum: Curriculum, *, is_learners: bool = False) -> list[Problem]:
+    """Every way in which `exercises/` is not what `solutions/` generates.
+
+    If the files are a learner's, those that they edited are right, as long as the stubs that they were are recorded.
+    """
     root = curriculum.exercises
     wanted = generate(curriculum)
+    recorded = _read_manifest(root)
     problems = []
-    for name in _differences(root, wanted, _read_manifest(root)):
+    for name in _differences(root, wanted, recorded):
+        is_stub_known = name in wanted and recorded.get(name) == _digest(wanted[name])
+        if is_learners and is_stub_known and _is_edited(root / name, recorded[name]):
+            continue
         if name not in wanted:
             text = "is no longer generated"
         elif not (root / name).exists():

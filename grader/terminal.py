@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, Self, TextIO
+import textwrap
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TextIO
 
 
 class Span(NamedTuple):
@@ -18,6 +18,8 @@ class Span(NamedTuple):
 
 
 Line = list[Span]
+
+WIDTH = 80
 
 _ASCII = str.maketrans("█░✓✗○–…", "#.+xo-~")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -33,55 +35,56 @@ def safe(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.expandtabs(4))
 
 
+def wrap(text: str, indent: str = "", hanging: str = "") -> list[str]:
+    """The text's lines, indented, those that are too long broken at blanks; code that goes with them stays as it is."""
+    lines = []
+    for line in text.splitlines():
+        body = line.lstrip()
+        margin = indent + line[: len(line) - len(body)]
+        broken = textwrap.wrap(
+            body,
+            WIDTH,
+            initial_indent=margin,
+            subsequent_indent=margin + hanging,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        lines += broken if len(margin + body) > WIDTH else [margin + body]
+    return lines
+
+
 def show(lines: Iterable[Line], stream: TextIO) -> None:
     """Write the lines, with colours and clickable paths if `stream` is a terminal that has them."""
     if not stream.isatty() and not os.environ.get("FORCE_COLOR"):
         return _show_plain(lines, stream)
     try:
         from rich.console import Console
-        from rich.text import Text
     except ImportError:
         return _show_plain(lines, stream)
     console = Console(file=stream, highlight=False)
     for spans in lines:
-        text = Text()
-        for span in spans:
-            link = f" link {span.link}" if span.link else ""
-            text.append(_encodable(span.text, stream), style=(span.style + link).strip())
-        console.print(text, soft_wrap=True)
+        console.print(styled(spans, stream), soft_wrap=True)
 
 
-class Status:
-    """The one line that says what runs now, on a terminal only; gone when the work is done."""
+def styled(spans: Line, stream: TextIO) -> Any:
+    """A line as rich's `Text`."""
+    from rich.text import Text
 
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream if stream.isatty() else None
-
-    def note(self, event: Mapping[str, Any]) -> None:
-        """Follow what the grader's child processes tell."""
-        what = event.get("test") or event.get("module")
-        if self.stream and what:
-            width = shutil.get_terminal_size().columns - 1
-            self.stream.write(f"\r\x1b[2K{_encodable(str(what), self.stream)[:width]}")
-            self.stream.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.stream:
-            self.stream.write("\r\x1b[2K")
-            self.stream.flush()
+    text = Text()
+    for span in spans:
+        link = f" link {span.link}" if span.link else ""
+        text.append(encodable(span.text, stream), style=(span.style + link).strip())
+    return text
 
 
 def _show_plain(lines: Iterable[Line], stream: TextIO) -> None:
     for spans in lines:
         text = "".join(span.text for span in spans).rstrip()
-        stream.write(_encodable(text, stream) + "\n")
+        stream.write(encodable(text, stream) + "\n")
     stream.flush()
 
 
-def _encodable(text: str, stream: TextIO) -> str:
+def encodable(text: str, stream: TextIO) -> str:
     """The text, in ASCII where the stream's encoding lacks our marks."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:

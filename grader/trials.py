@@ -12,11 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from grader.answers import Answer
 from grader.curriculum import Curriculum
 from grader.grading import Grading, Settings
 from grader.pace import Pace
 from grader.runner import run_all
-from grader.session import Answer
 from grader.verdicts import Verdict
 
 _FAILED = (Verdict.FAIL, Verdict.ERROR, Verdict.TIMEOUT, Verdict.MEMORY)

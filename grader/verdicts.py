@@ -57,7 +57,8 @@ class TestResult:
     verdict: Verdict
     message: str = ""  # what went wrong, in the learner's terms
     counterexample: str = ""  # the smallest failing case, as Python arguments, or else the call that failed
-    location: str = ""  # "exercises/mini_triton/ir/types.py:42", innermost learner frame
+    location: str = ""  # "exercises/mini_triton/ir/types.py:42", innermost learner frame, or where it returned
+    functions: str = ""  # "broadcast_shapes", which returned the wrong value there; or several that may have
     reproduce: str = ""  # path of the runnable file that repeats the failure
     blame: str = ""  # earlier module whose replacement by the reference makes the test pass
     printed: str = ""  # the end of what the failing case printed
@@ -74,14 +75,21 @@ class TaskResult:
     max_points: int
     tests: list[TestResult] = field(default_factory=list)
     minutes: int = 0  # that it takes, about
+    unconfirmed: str = ""  # why the capstone, which judges a submission from outside, does not confirm its tests
 
     @property
     def verdict(self) -> Verdict:
         return worst([test.verdict for test in self.tests])
 
     @property
-    def points(self) -> int:
+    def earned(self) -> int:
+        """The points for its tests."""
         return self.max_points if self.verdict is Verdict.PASS else 0
+
+    @property
+    def points(self) -> int:
+        """The points that count."""
+        return 0 if self.unconfirmed else self.earned
 
 
 @dataclass
@@ -113,6 +121,20 @@ class ModuleOrigin:
 
 
 @dataclass
+class Submission:
+    """What a report says of work that somebody handed in."""
+
+    name: str
+    sha256: str = ""  # of all that was taken in
+    files: int = 0
+    left_out: list[str] = field(default_factory=list)  # what was not taken in, with the reason
+    refused: str = ""  # why nothing in it could be judged
+    protections: list[str] = field(default_factory=list)  # that held while its code ran, see `boundary`
+    missing_protections: list[str] = field(default_factory=list)
+    look_here: list[str] = field(default_factory=list)  # what a person should look at
+
+
+@dataclass
 class Report:
     """A whole grading run; `to_json` is the contract's schema."""
 
@@ -125,6 +147,7 @@ class Report:
     oracles: dict[str, str] = field(default_factory=dict)  # all that judged: "parser 3.7.1 + records 3.7.1"
     milestones: list[MilestoneResult] = field(default_factory=list)
     modules: list[ModuleOrigin] = field(default_factory=list)
+    submission: Submission | None = None
     seconds: float = 0.0
 
     @property
@@ -162,6 +185,7 @@ class Report:
                             "title": task.title,
                             "points": task.points,
                             "max_points": task.max_points,
+                            **({"unconfirmed": task.unconfirmed} if self.submission else {}),
                             "verdict": task.verdict,
                             "tests": [asdict(test) for test in task.tests],
                         }
@@ -171,4 +195,5 @@ class Report:
                 for milestone in self.milestones
             ],
             "modules": [asdict(module) for module in self.modules],
+            **({"submission": asdict(self.submission)} if self.submission else {}),
         }

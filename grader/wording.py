@@ -29,6 +29,8 @@ def state(task: TaskResult) -> str:
         if others := waits_for(task):
             return f"waits for {', '.join(others)}"
         word = "begun"
+    if task.unconfirmed and task.verdict is Verdict.PASS:
+        return f"passed, unconfirmed: {task.max_points} not counted"
     passed = sum(test.verdict is Verdict.PASS for test in task.tests)
     if passed and task.verdict is not Verdict.PASS:
         return f"{word}: {passed} of {len(task.tests)} tests pass"
@@ -45,6 +47,11 @@ def waits_for(task: TaskResult) -> list[str]:
 def minutes(number: int) -> str:
     """An estimate."""
     return f", about {number} minutes" if number else ""
+
+
+def hours(minutes: int) -> str:
+    """An estimate of more: `about 5 h`, `about 40 min`."""
+    return f"about {round(minutes / 60)} h" if minutes >= 90 else f"about {minutes} min"
 
 
 def counts(tests: Iterable[TestResult]) -> str:

@@ -7,6 +7,7 @@ calling(getattr, F32, "width").returns(32)
 
 from __future__ import annotations
 
+import re
 from bdb import BdbQuit
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -45,8 +46,10 @@ class calling:
         return f"{self.function.__qualname__}({', '.join([*map(self.shown, self.arguments), *options])})"
 
     def shown(self, value: Any) -> str:
-        """An argument or a result, as a failure shows it."""
-        return repr(value)
+        """An argument or a result, as a failure shows it: its `repr`, or its class where that is only an address."""
+        text = re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-f]+>", r"<\1>", repr(value))
+        type = getattr(value, "type", None)
+        return f"{text} of type {type}" if text == f"<{value.__class__.__name__}>" and type is not None else text
 
     def succeeds(self, expected: str = "no error", because: str = "") -> Any:
         """The call's result, whatever it is."""
@@ -63,7 +66,7 @@ class calling:
         __tracebackhide__ = True
         got = self.succeeds(self.shown(expected), because)
         if type(got) is not type(expected) or got != expected or repr(got) != repr(expected):
-            self.fail(self.shown(expected), got, because)
+            self._fail(self.shown(expected), got, self._told(got), because)
 
     def raises(self, error: type[Exception], *names: str, because: str = "") -> None:
         """The call is refused with this class of error, or one's own kind of it; the message names what is at fault."""
@@ -81,9 +84,16 @@ class calling:
             self.fail(expected, got, because)
 
     def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
-        """The call gives something else than it should."""
+        """The call gives something else than it should. A `str` tells in words what it gives, as `expected` does."""
         __tracebackhide__ = True
-        shown = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else self.shown(got)
+        in_words = isinstance(got, str) and not expected.startswith(("'", '"'))
+        self._fail(expected, got, got if in_words else self._told(got), because)
+
+    def _told(self, got: Any) -> str:
+        return f"{type(got).__name__}: {got}" if isinstance(got, Exception) else self.shown(got)
+
+    def _fail(self, expected: str, got: Any, shown: str, because: str) -> NoReturn:
+        __tracebackhide__ = True
         if shown == expected:
             shown += f", of type {type(got).__qualname__}"
         lines = [str(self), f"  expected  {expected}", f"  got       {shown}"]

@@ -23,8 +23,10 @@ def direct_kernel(
     R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Program (i, j): BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
-    # Task 8.14: Output pixel (p, q) needs the input pixels (p * stride - padding + r * dilation, the same of q and s).
-    # Those outside of the image count as 0. The filters of a group see the channels of that group only.
+    # Task 8.14: Without padding, a stride of 2 and no dilation (1), output pixel (3, 4) multiplies the input pixels
+    # (6 + r, 8 + s) by tap (r, s) of the filter, for all r < R and s < S. Pixels outside of the image count as 0. The
+    # filters of a group see the channels of that group only. All arrays are contiguous: x is (images, channels, height,
+    # width), w (filters, channels // groups, R, S), out (images, filters, p_size, q_size).
     raise NotImplementedError("Task 8.14: Convolution, direct")
 
 
@@ -34,8 +36,9 @@ def implicit_gemm_kernel(
     R: tl.constexpr, S: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
     """Program (i, j, g): BLOCK_M output pixels of all images, from i * BLOCK_M on, and BLOCK_N filters of group g."""
-    # Task 8.15: Take each pixel apart into image, p and q, and each k into channel, r and s. The rest is the matrix
-    # product of 8.5.
+    # Task 8.15: A matrix product: row `pixel` of the left matrix is an output pixel, which has an image, a p and a q;
+    # its column k is a channel of the group and a tap (r, s), in the order of w. The left matrix is never stored: load
+    # each tile of it from x. Arrays and masks are those of 8.14.
     raise NotImplementedError("Task 8.15: Convolution as a matrix product")
 
 

@@ -15,8 +15,8 @@ from kernels.host import check, check_whole, empty_like, flat, size_of, unless_t
 @triton.jit
 def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
     """out[i] is 0 with probability p, else x[i] / (1 - p)."""
-    # Task 8.6: Element i is kept if `tl.rand` gives at least p for i. What is kept is divided by the share that is
-    # kept, so that the sum stays the same on average. Compute in fp32.
+    # Task 8.6: Element i is dropped if `tl.rand` of the seed and i is below p: the same elements whatever BLOCK is.
+    # Compute in fp32.
     raise NotImplementedError("Task 8.6: Dropout")
 
 

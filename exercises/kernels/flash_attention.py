@@ -23,7 +23,8 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
     """How far this program's BLOCK_M queries see: up to the key before this one."""
     end = length
     if CAUSAL:
-        # Task 8.11: Its last query is number (program + 1) * BLOCK_M - 1, and may be beyond the end of the sequence.
+        # Task 8.11: With BLOCK_M = 64, program 0 sees up to key 64, program 1 up to key 128, or `length` if that is
+        # less.
         raise NotImplementedError("Task 8.11: Causal attention")
     return end
 
@@ -33,7 +34,7 @@ def is_seen(rows, at, length, CAUSAL: tl.constexpr):
     """Which of these queries (rows) sees which of these keys (at): booleans, a row of the block for each query."""
     seen = at[None, :] < length
     if CAUSAL:
-        # Task 8.11: No query sees a key that comes after it: query 5 sees the keys 0 to 5.
+        # Task 8.11: Query 5 sees the keys 0 to 5.
         raise NotImplementedError("Task 8.11: Causal attention")
     return seen
 
@@ -44,17 +45,17 @@ def forward_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid has the blocks, axis 1 the heads."""
-    # Task 8.10: Go through the keys, BLOCK_N at a time, as far as `end_of_keys`. Scale the scores, in fp32: a scaled q
-    # would be rounded once more. Scores of keys that a query does not see are -inf (`is_seen`); values that are masked
-    # off must be 0, because 0 * NaN is NaN. Every query sees a key of the first block, so the maximum is finite from
-    # then on. With `input_precision="ieee"` fp32 is not cut to TF32.
+    # Task 8.10: out = softmax(q @ k.T * scale) @ v, and logsumexp = log2 of the sum of exp2(scores * LOG2E), for each
+    # query. Keys come BLOCK_N at a time, up to `end_of_keys`. Scores are scaled in fp32. A key that a query does not
+    # see (`is_seen`) has the score -inf; 0 * NaN is NaN, so values beyond `length` must not be whatever is in memory.
+    # q, k, v and out are contiguous: (heads, length, D). Each `tl.dot` needs input_precision="ieee".
     raise NotImplementedError("Task 8.10: Flash attention, forward")
 
 
 @triton.jit
 def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexpr):
     """delta: for each row the sum of out * dout, which the gradient of the softmax subtracts."""
-    # Task 8.12: The grid is that of the forward pass.
+    # Task 8.12: Row [1, 2] of out and [3, 4] of dout give 11. The grid and the arrays are those of the forward pass.
     raise NotImplementedError("Task 8.12: Attention, backward: queries")
 
 
@@ -72,7 +73,8 @@ def dq_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """The gradient of q: one program for BLOCK_M queries of one head."""
-    # Task 8.12: Go through the keys, as in the forward pass: dq += ds @ k, times scale in the end.
+    # Task 8.12: With p the probabilities, dp = dout @ v.T and ds = p * (dp - delta): dq = scale * (ds @ k). Keys come
+    # BLOCK_N at a time, as in the forward pass. Given: `probabilities`.
     raise NotImplementedError("Task 8.12: Attention, backward: queries")
 
 
@@ -82,9 +84,8 @@ def dkdv_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """The gradients of k and v: one program for BLOCK_N keys of one head."""
-    # Task 8.13: Go through the queries; if CAUSAL, from the block of the first that sees one of these keys. With p the
-    # probabilities and dp = dout @ v.T:
-    # dv += p.T @ dout, ds = p * (dp - delta), dk += ds.T @ q, times scale in the end.
+    # Task 8.13: With p, dp and ds as in 8.12: dv = p.T @ dout, dk = scale * (ds.T @ q). Queries come BLOCK_M at a
+    # time; if CAUSAL, leave out the blocks of queries that see none of these keys. BLOCK_M and BLOCK_N may differ.
     raise NotImplementedError("Task 8.13: Attention, backward: keys")
 
 

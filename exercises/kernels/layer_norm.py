@@ -19,8 +19,9 @@ LONGEST = 65536  # elements of a row, which must fit one block
 
 @triton.jit
 def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK: tl.constexpr):
-    """One program a row, which fits one block; x and out are contiguous. mean_out and rstd_out are fp32."""
-    # Task 8.7: Compute in fp32. Masked-off elements are 0 for the mean; but for the variance, 0 - mean is not 0.
+    """One program a row of `columns` elements, at most BLOCK; x and out are contiguous, mean_out and rstd_out fp32."""
+    # Task 8.7: Row [1, 3] has mean 2, variance 1, rstd 1 / sqrt(1 + eps). Compute in fp32, in two sums: the variance
+    # is the mean of (x - mean) squared. Masked-off elements must count in neither.
     raise NotImplementedError("Task 8.7: Layer norm, forward")
 
 
@@ -28,8 +29,9 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
 def sum_parts_kernel(
     dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """dweight and dbias: the sums of columns of their parts, of `parts` lines each. A program has BLOCK columns."""
-    # Task 8.8: Take BLOCK_P lines at a time. Add tiles up first, and the lines of the last one at the end.
+    """dweight and dbias: sums of the columns of their parts, which have `parts` lines. A program has BLOCK columns."""
+    # Task 8.8: Lines [1, 2] and [3, 4] give [4, 6]. Take BLOCK_P lines at a time, and reduce once, not once for each
+    # BLOCK_P lines. The parts are contiguous matrices; add up in fp32.
     raise NotImplementedError("Task 8.8: Sums of columns")
 
 
@@ -37,9 +39,10 @@ def sum_parts_kernel(
 def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """dx of the rows i, i + programs, i + 2 * programs, ..., and line i of the parts: this program's sums over them."""
-    # Task 8.9: With xhat = (x - mean) * rstd and g = dy * weight, of which every row has an average:
-    # dx = (g - average(g) - xhat * average(g * xhat)) * rstd. The sums are of dy * xhat, and of dy.
+    """Program i: dx of rows i, i + programs, i + 2 * programs, ..., and line i of both parts: its sums over them."""
+    # Task 8.9: With xhat = (x - mean) * rstd, g = dy * weight and averages over a row: dx = (g - average(g) - xhat *
+    # average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over the program's rows, one of
+    # `dbias_parts` the sum of dy. Compute in fp32; x, dy, dx and the parts are contiguous.
     raise NotImplementedError("Task 8.9: Layer norm, backward")
 
 

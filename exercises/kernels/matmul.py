@@ -21,7 +21,7 @@ def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
     Programs go down the first column of a group of GROUP rows, then down the next column: with 3 by 2 tiles and
     GROUP = 2, programs 0 to 5 have (0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1).
     """
-    # Task 8.4: The last group may have fewer rows. Return both numbers.
+    # Task 8.4: There, program 4 is in a second group of one row: the last group may have fewer than GROUP.
     raise NotImplementedError("Task 8.4: Which program, which tile")
 
 
@@ -33,9 +33,9 @@ def matmul_kernel(
     ACTIVATION: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
     """c = ACTIVATION(a @ b), one tile of c a program. a is M by K, b K by N; sums are of the dtype TOTAL."""
-    # Task 8.5: `tile_of` says which tile. Walk along K, masked, since K may end within a tile. Products of fp32 need
-    # input_precision="ieee": the default, TF32, has 11 bits on a GPU. "leaky_relu" keeps a hundredth of what is
-    # negative; round to c's dtype after it.
+    # Task 8.5: M, N and K may end within a tile. Element (i, j) of a is `i * stride_am + j * stride_ak` elements from
+    # its beginning. "leaky_relu" multiplies negative elements by 0.01, before c's dtype rounds them. `tl.dot` needs
+    # input_precision="ieee", or a GPU would cut fp32 to TF32. Given: `tile_of` (8.4), whose program is that of axis 0.
     raise NotImplementedError("Task 8.5: Matrix product")
 
 

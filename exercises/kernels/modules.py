@@ -21,13 +21,15 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-        # Task 8.16: What is no tensor is kept as an attribute of `ctx`. No mask is kept: the seed is the mask.
+        # Task 8.16: Keep for `backward` what it needs, p and the seed, as attributes of `ctx`. Given:
+        # `dropout.dropout`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: One gradient for each argument of `forward`: None for what is no tensor. Dropout is linear in x.
+        # Task 8.16: One gradient for each argument of `forward`, None for those that are not tensors. Dropout is
+        # linear in x.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -36,14 +38,15 @@ class LayerNormFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
-        # Task 8.16: The kernel wants a contiguous matrix; x has any number of axes, and any strides. Tensors that the
-        # backward pass needs go to `ctx.save_for_backward`.
+        # Task 8.16: x has any number of axes, and any strides; `layer_norm.layer_norm` takes a contiguous matrix, and
+        # returns out, mean and rstd. Tensors for `backward` go to `ctx.save_for_backward`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: They are in `ctx.saved_tensors`. The gradient that comes in may have any strides.
+        # Task 8.16: The gradient that comes in may have any strides. Given: `ctx.saved_tensors`,
+        # `layer_norm.layer_norm_backward`, whose gradients are those of x, weight and bias.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -52,13 +55,14 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # Task 8.16: As in `LayerNormFunction`.
+        # Task 8.16: As in `LayerNormFunction`. `flash_attention.attention` takes contiguous tensors, and returns out
+        # and logsumexp.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: The kernels give all three gradients at once.
+        # Task 8.16: `flash_attention.attention_backward` returns the gradients of q, k and v.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -70,7 +74,8 @@ class Dropout(torch.nn.Module):
         self.p = p
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: `torch.randint` draws a seed, `.item()` makes it an int. A `Function` is called by its `apply`.
+        # Task 8.16: When not `self.training`, x is returned as it is. The seed, from 0 to 2**31 - 1, comes from
+        # PyTorch's generator, so that `torch.manual_seed` decides. A `Function` is called by its `apply`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -84,7 +89,7 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: As in `Dropout`.
+        # Task 8.16: `LayerNormFunction` of x and of this module's parameters.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -100,8 +105,9 @@ class SelfAttention(torch.nn.Module):
         self.out = torch.nn.Linear(size, size)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: `qkv` gives the queries of all heads, then all keys, then all values: make three tensors of shape
-        # (batch, heads, length, size / heads) of it. The results of the heads, one beside the other, go through `out`.
+        # Task 8.16: `self.qkv(x)` has, for each element of the sequence, the queries of all heads, then all keys, then
+        # all values. Attention takes three tensors of shape (batch, heads, length, size // heads). The results of the
+        # heads, one beside the other, go through `self.out`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 

@@ -44,7 +44,8 @@ def __getattr__(name: str) -> Any:
     if name in MODULES:
         return importlib.import_module(f"mini_triton.{name}")
     if name in EXPORTS:
-        return getattr(importlib.import_module(EXPORTS[name]), name)
+        value = globals()[name] = getattr(importlib.import_module(EXPORTS[name]), name)
+        return value
     raise AttributeError(explain_missing("triton", name))
 
 

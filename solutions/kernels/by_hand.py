@@ -27,9 +27,10 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
     """
     module, ir = Module(), Builder()
     pointer = PointerType(element)
-    # [task 3.7] Open the function with its four inputs, then translate line by line. The program id comes from
-    # `ir.create("tt.get_program_id", axis="x")`, the range from `tt.make_range`; `ir.add`, `ir.addptr`, ... broadcast.
-    # A kernel may end after any line: `python -m grader python milestone3`, and there print what you have built so far.
+    # [task 3.7] The operations of the source above, in a function of four inputs. `program_id(0)` is
+    # `ir.create("tt.get_program_id", axis="x")`, `arange` is `tt.make_range`; `ir.add`, `ir.addptr` and the like
+    # broadcast. A kernel may end after any line: start `python -m grader python milestone3` and print what you have
+    # built so far.
     inputs: dict[str, Type] = {"x": pointer, "y": pointer, "out": pointer, "n": I32}
     with function(ir, module, "vector_add", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
         x, y, out, n = kernel.arguments
@@ -68,9 +69,9 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
     module, ir = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))
     integers = dict.fromkeys(("M", "N", "K", "stride_a", "stride_b", "stride_c"), I32)
-    # [task 3.7] The loop carries the running total and both tiles of pointers. `cdiv(x, y)` is (x + y - 1) // y, by
-    # `arith.divsi`; `&` is `arith.andi`; the dot product takes `inputPrecision="tf32"`, as real Triton's does.
-    # A pointer moves in two steps, `(a + rows) + inner`: the sum of two i32 offsets alone might overflow.
+    # [task 3.7] The operations of the source above. `cdiv(x, y)` is (x + y - 1) // y, with `arith.divsi`; `&` is
+    # `arith.andi`; the dot product takes `inputPrecision="tf32"`, as in real Triton. A pointer moves in two steps,
+    # `(a + rows) + inner`, because the sum of the two i32 offsets might overflow.
     inputs: dict[str, Type] = {**pointers, **integers}
     with function(ir, module, "matmul", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
         a_ptr, b_ptr, c_ptr, M, N, K, stride_a, stride_b, stride_c = kernel.arguments

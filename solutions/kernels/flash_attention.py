@@ -23,7 +23,8 @@ def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
     """How far this program's BLOCK_M queries see: up to the key before this one."""
     end = length
     if CAUSAL:
-        # [task 8.11] Its last query is number (program + 1) * BLOCK_M - 1, and may be beyond the end of the sequence.
+        # [task 8.11] With BLOCK_M = 64, program 0 sees up to key 64, program 1 up to key 128, or `length` if that is
+        # less.
         end = min(length, (tl.program_id(0) + 1) * BLOCK_M)
         # [end]
     return end
@@ -34,7 +35,7 @@ def is_seen(rows, at, length, CAUSAL: tl.constexpr):
     """Which of these queries (rows) sees which of these keys (at): booleans, a row of the block for each query."""
     seen = at[None, :] < length
     if CAUSAL:
-        # [task 8.11] No query sees a key that comes after it: query 5 sees the keys 0 to 5.
+        # [task 8.11] Query 5 sees the keys 0 to 5.
         seen = seen & (rows[:, None] >= at[None, :])
         # [end]
     return seen
@@ -46,10 +47,10 @@ def forward_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid has the blocks, axis 1 the heads."""
-    # [task 8.10] Go through the keys, BLOCK_N at a time, as far as `end_of_keys`. Scale the scores, in fp32: a scaled q
-    # would be rounded once more. Scores of keys that a query does not see are -inf (`is_seen`); values that are masked
-    # off must be 0, because 0 * NaN is NaN. Every query sees a key of the first block, so the maximum is finite from
-    # then on. With `input_precision="ieee"` fp32 is not cut to TF32.
+    # [task 8.10] out = softmax(q @ k.T * scale) @ v, and logsumexp = log2 of the sum of exp2(scores * LOG2E), for each
+    # query. Keys come BLOCK_N at a time, up to `end_of_keys`. Scores are scaled in fp32. A key that a query does not
+    # see (`is_seen`) has the score -inf; 0 * NaN is NaN, so values beyond `length` must not be whatever is in memory.
+    # q, k, v and out are contiguous: (heads, length, D). Each `tl.dot` needs input_precision="ieee".
     head = tl.program_id(1).to(tl.int64) * length * D
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.arange(0, BLOCK_N)
@@ -80,7 +81,7 @@ def forward_kernel(
 @triton.jit
 def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexpr):
     """delta: for each row the sum of out * dout, which the gradient of the softmax subtracts."""
-    # [task 8.12] The grid is that of the forward pass.
+    # [task 8.12] Row [1, 2] of out and [3, 4] of dout give 11. The grid and the arrays are those of the forward pass.
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     head = tl.program_id(1).to(tl.int64) * length
     place = (head + rows[:, None]) * D + tl.arange(0, D)[None, :]
@@ -105,7 +106,8 @@ def dq_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """The gradient of q: one program for BLOCK_M queries of one head."""
-    # [task 8.12] Go through the keys, as in the forward pass: dq += ds @ k, times scale in the end.
+    # [task 8.12] With p the probabilities, dp = dout @ v.T and ds = p * (dp - delta): dq = scale * (ds @ k). Keys come
+    # BLOCK_N at a time, as in the forward pass. Given: `probabilities`.
     head = tl.program_id(1).to(tl.int64) * length
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     inside = rows < length
@@ -135,9 +137,8 @@ def dkdv_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """The gradients of k and v: one program for BLOCK_N keys of one head."""
-    # [task 8.13] Go through the queries; if CAUSAL, from the block of the first that sees one of these keys. With p the
-    # probabilities and dp = dout @ v.T:
-    # dv += p.T @ dout, ds = p * (dp - delta), dk += ds.T @ q, times scale in the end.
+    # [task 8.13] With p, dp and ds as in 8.12: dv = p.T @ dout, dk = scale * (ds.T @ q). Queries come BLOCK_M at a
+    # time; if CAUSAL, leave out the blocks of queries that see none of these keys. BLOCK_M and BLOCK_N may differ.
     head = tl.program_id(1).to(tl.int64) * length
     at = tl.program_id(0) * BLOCK_N + tl.arange(0, BLOCK_N)
     d = tl.arange(0, D)

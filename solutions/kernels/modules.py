@@ -21,7 +21,8 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-        # [task 8.16] What is no tensor is kept as an attribute of `ctx`. No mask is kept: the seed is the mask.
+        # [task 8.16] Keep for `backward` what it needs, p and the seed, as attributes of `ctx`. Given:
+        # `dropout.dropout`.
         ctx.p, ctx.seed = p, seed
         return dropout.dropout(x, p, seed)
         # [end]
@@ -29,7 +30,8 @@ class DropoutFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.16] One gradient for each argument of `forward`: None for what is no tensor. Dropout is linear in x.
+        # [task 8.16] One gradient for each argument of `forward`, None for those that are not tensors. Dropout is
+        # linear in x.
         (dout,) = gradients
         return dropout.dropout(dout, ctx.p, ctx.seed), None, None
         # [end]
@@ -40,8 +42,8 @@ class LayerNormFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
-        # [task 8.16] The kernel wants a contiguous matrix; x has any number of axes, and any strides. Tensors that the
-        # backward pass needs go to `ctx.save_for_backward`.
+        # [task 8.16] x has any number of axes, and any strides; `layer_norm.layer_norm` takes a contiguous matrix, and
+        # returns out, mean and rstd. Tensors for `backward` go to `ctx.save_for_backward`.
         rows = x.reshape(-1, x.shape[-1]).contiguous()
         out, mean, rstd = layer_norm.layer_norm(rows, weight, bias, eps)
         ctx.save_for_backward(rows, weight, mean, rstd)
@@ -51,7 +53,8 @@ class LayerNormFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.16] They are in `ctx.saved_tensors`. The gradient that comes in may have any strides.
+        # [task 8.16] The gradient that comes in may have any strides. Given: `ctx.saved_tensors`,
+        # `layer_norm.layer_norm_backward`, whose gradients are those of x, weight and bias.
         (dy,) = gradients
         rows, weight, mean, rstd = ctx.saved_tensors
         dy_rows = dy.reshape(rows.shape).contiguous()
@@ -65,7 +68,8 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # [task 8.16] As in `LayerNormFunction`.
+        # [task 8.16] As in `LayerNormFunction`. `flash_attention.attention` takes contiguous tensors, and returns out
+        # and logsumexp.
         q, k, v = (x.contiguous() for x in (q, k, v))
         out, logsumexp = flash_attention.attention(q, k, v, causal)
         ctx.save_for_backward(q, k, v, out, logsumexp)
@@ -76,7 +80,7 @@ class AttentionFunction(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # [task 8.16] The kernels give all three gradients at once.
+        # [task 8.16] `flash_attention.attention_backward` returns the gradients of q, k and v.
         (dout,) = gradients
         q, k, v, out, logsumexp = ctx.saved_tensors
         dq, dk, dv = flash_attention.attention_backward(dout.contiguous(), q, k, v, out, logsumexp, ctx.causal)
@@ -92,7 +96,8 @@ class Dropout(torch.nn.Module):
         self.p = p
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.16] `torch.randint` draws a seed, `.item()` makes it an int. A `Function` is called by its `apply`.
+        # [task 8.16] When not `self.training`, x is returned as it is. The seed, from 0 to 2**31 - 1, comes from
+        # PyTorch's generator, so that `torch.manual_seed` decides. A `Function` is called by its `apply`.
         if not self.training:
             return x
         return DropoutFunction.apply(x, self.p, torch.randint(2**31, ()).item())
@@ -109,7 +114,7 @@ class LayerNorm(torch.nn.Module):
         self.eps = eps
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.16] As in `Dropout`.
+        # [task 8.16] `LayerNormFunction` of x and of this module's parameters.
         return LayerNormFunction.apply(x, self.weight, self.bias, self.eps)
         # [end]
 
@@ -126,8 +131,9 @@ class SelfAttention(torch.nn.Module):
         self.out = torch.nn.Linear(size, size)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # [task 8.16] `qkv` gives the queries of all heads, then all keys, then all values: make three tensors of shape
-        # (batch, heads, length, size / heads) of it. The results of the heads, one beside the other, go through `out`.
+        # [task 8.16] `self.qkv(x)` has, for each element of the sequence, the queries of all heads, then all keys, then
+        # all values. Attention takes three tensors of shape (batch, heads, length, size // heads). The results of the
+        # heads, one beside the other, go through `self.out`.
         batch, length, size = x.shape
         q, k, v = self.qkv(x).view(batch, length, 3, self.heads, size // self.heads).permute(2, 0, 3, 1, 4)
         result = AttentionFunction.apply(q, k, v, self.causal)

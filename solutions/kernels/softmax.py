@@ -16,8 +16,8 @@ from kernels.host import check, check_whole, empty_like, on_gpu, size_of, stride
 
 @triton.jit
 def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
-    """One program a row, which fits one block; rows are so many elements apart."""
-    # [task 8.2] Compute in fp32. What is masked off must change neither the maximum nor the sum.
+    """One program a row of `columns` elements, at most BLOCK; a row of x begins `x_stride` elements after the last."""
+    # [task 8.2] Row [0, 0] gives [0.5, 0.5]. Compute in fp32, store in the dtype of `out` (`out.dtype.element_ty`).
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, BLOCK)
     inside = at < columns
@@ -31,9 +31,8 @@ def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
 @triton.jit
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
     """One program a row, of any length."""
-    # [task 8.3] Go through the row in blocks. Where a block has a higher maximum than all before, the sum so far is too
-    # large by a factor of `exp(higher - highest)`. A row may begin with blocks of nothing but -inf, and
-    # -inf - (-inf) is NaN: so long, subtract 0.
+    # [task 8.3] As `softmax_kernel`, but the row is read twice, a block at a time: once for its maximum and its sum of
+    # powers, once for the result. A row may begin with whole blocks of -inf; remember that -inf - (-inf) is NaN.
     row = tl.program_id(0).to(tl.int64)
     highest = -float("inf")
     total = 0.0

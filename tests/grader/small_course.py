@@ -18,7 +18,7 @@ MEMORY = 400 << 20
 def _declaration(milestone: str, *tasks: str) -> str:
     lines = [milestone, 'title = "Title"', 'summary = "A summary."', "timeout = 2"]
     for task in tasks:
-        lines += ["[[task]]", task, "minutes = 10", 'hints = ["Ask.", "Tell.", "Show."]']
+        lines += ["[[task]]", task, "minutes = 10", 'built = "It counts."', 'hints = ["Ask.", "Tell.", "Show."]']
     return "\n".join([*lines, ""])
 
 

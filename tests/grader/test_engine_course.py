@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from grader import alternatives, blame, check, mistakes, runner, stubs, together
-from grader.session import Answer
+from grader.answers import Answer
 from grader.verdicts import Verdict
 from tests.grader.small_course import Course
 
@@ -77,6 +77,7 @@ def test_a_sound_course_has_no_problems(sound: Course) -> None:
         (CHAINS, '"tiny.chain"', '"tiny.chain", "tiny.text"', "is listed 2 times"),
         (CHAINS, 'requires = ["1.1"]', 'requires = ["9.1"]', "requires 9.1"),
         (CHAINS, "points = 3", "points = 0", "must be positive"),
+        (CHAINS, 'built = "It counts."', "", "does not say what is `built`"),
         (CHAINS, 'key = "chains"', 'key = "numbers"', "2 milestones are called"),
         ("solutions/tiny/text.py", "# [task 1.3]", "# [task 1.2]", "task 1.3 has no marker"),
         ("solutions/tiny/text.py", '"""Text."""', '"""Text."""' + "\n" * 600, "more than 600"),

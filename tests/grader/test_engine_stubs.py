@@ -48,6 +48,15 @@ def test_stubs_follow_the_reference(tiny: Course) -> None:
     assert stubs.check(tiny.curriculum) == []
 
 
+def test_solved_tasks_are_no_fault_of_the_course(solved: Course) -> None:
+    assert stubs.check(solved.curriculum), "by default everything that differs counts"
+    assert stubs.check(solved.curriculum, is_learners=True) == []
+    solved.edit("tiny/text.py", "Capitals first", "Mark last", tree="solutions")
+    assert [problem.path.name for problem in stubs.check(solved.curriculum, is_learners=True)] == ["text.py"]
+    (solved.root / "exercises/tiny/number.py").unlink()
+    assert len(stubs.check(solved.curriculum, is_learners=True)) == 2, "a file that is missing is nobody's work"
+
+
 def test_what_a_package_reads_comes_along(tiny: Course) -> None:
     (tiny.root / "solutions/tiny/page.css").write_text("body {}\n")
     (tiny.root / "solutions/tiny/notes.txt").write_text("of maintainers\n")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,8 @@ def test_stubs_are_not_implemented(tiny: Course) -> None:
             {
                 "counterexample": "a=1000, b=1",
                 "message": "assert 1000 == (1000 + 1)",
-                "location": "exercises/tiny/number.py:4",  # the function that gave the wrong result
+                "location": "exercises/tiny/number.py:8",  # where the wrong result was returned
+                "functions": "add",
             },
         ),
         (
@@ -115,9 +117,9 @@ def test_one_task_does_harm(solved: Course, body: str, verdict: Verdict, message
 def test_a_loop_that_cannot_be_interrupted(solved: Course) -> None:
     replace_add(solved, "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass")
     results = solved.grade()
-    assert results["test_property"].verdict is Verdict.TIMEOUT
-    assert results["test_property"].location.startswith("exercises/tiny/number.py:")
-    assert "test_1_1_add.py::test_property" in results["test_property"].message
+    assert results["test_cases"].verdict is Verdict.TIMEOUT
+    assert results["test_cases"].location.startswith("exercises/tiny/number.py:")
+    assert "test_1_1_add.py::test_cases" in results["test_cases"].message
     assert results["test_double"].verdict is Verdict.PASS
 
 
@@ -208,7 +210,7 @@ class Anything:
         ((True,), (1,), "(True,)"),
         ([4], (4,), "[4]"),
         (Word("i1"), "i1", "'i1', of type Word"),
-        ([Anything()], [4], "Anything object"),
+        ([Anything()], [4], "[<Anything>]"),
     ],
 )
 def test_equal_is_not_enough(got: object, expected: object, shown: str) -> None:
@@ -238,16 +240,33 @@ def test_a_folder_with_an_odd_name(tmp_path: Path) -> None:
     assert set(verdicts(course.grade()).values()) == {Verdict.PASS}
 
 
-@POSIX
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_grader_that_is_ended_ends_its_children(tmp_path: Path) -> None:
     loop = tmp_path / "mini_triton" / "__init__.py"
     loop.parent.mkdir()
-    loop.write_text("import os\nopen(__file__[:-2] + 'pid', 'w').write(str(os.getpid()))\nwhile True: pass")
+    loop.write_text("while True: pass")
     grade = [sys.executable, "-m", "grader", "grade", "m1", "--submission", str(tmp_path)]
     with subprocess.Popen(grade, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
-        while not (pid := loop.with_suffix(".pid")).exists() or not pid.read_text():
+        while not (busy := [pid for pid in descendants(process.pid) if seconds_of(pid) > 1]):
             assert process.poll() is None
+            time.sleep(0.05)
         process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=5)[1] == "Stopped.\n"
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pid.read_text()), 0)
+    assert not [pid for pid in busy if Path(f"/proc/{pid}").exists()]
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process started, and those that they did."""
+    try:
+        children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+    return [one for child in children for one in (child, *descendants(child))]
+
+
+def seconds_of(pid: int) -> float:
+    """The time that a process has computed."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11]) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -69,15 +70,55 @@ def run(curriculum: Curriculum, *arguments: str) -> int:
     return cli.main(arguments, curriculum.root)
 
 
-def test_the_bare_command_resumes(curriculum: Curriculum, use: Use) -> None:
+def graded(*tasks: str, verdict: Verdict = Verdict.PASS, target: str = "") -> Report:
+    whole = report(*((task, [result(task, verdict)]) for task in tasks))
+    whole.target = [target] if target else list(tasks)
+    return whole
+
+
+@pytest.mark.parametrize(
+    "runs, target",
+    [
+        ([], "milestone1"),
+        ([half_passed()], "milestone1"),
+        ([graded("1.2", verdict=Verdict.FAIL)], "1.2"),
+        ([graded("1.2")], "1.3"),
+        ([graded("1.3")], "1.1"),
+        ([graded("2.1", verdict=Verdict.FAIL, target="chains")], "chains"),
+        ([graded("1.1", "1.2", "1.3", target="m1")], "milestone2"),
+        ([graded("2.1"), graded("1.1", "1.2", verdict=Verdict.FAIL)], "1.1 1.2"),
+        ([graded("1.1", "1.2", "1.3", "2.1", target="all")], "all"),
+        ([graded("1.1", target="milestone9")], "milestone1"),
+    ],
+)
+def test_the_bare_command_goes_on_where_the_learner_was(
+    runs: list[Report], target: str, curriculum: Curriculum, use: Use
+) -> None:
+    for one in runs:
+        Progress(curriculum.scratch / "progress.db").record(one)
     runner = use(half_passed())
-    assert run(curriculum) == cli.LOST
-    assert runner.targets == ["milestone1"]
-    use(passed())
-    assert run(curriculum) == cli.OK
-    runner = use(passed())
-    run(curriculum, "grade")
-    assert runner.targets == ["all"], "nothing is open any more"
+    run(curriculum)
+    assert runner.targets == target.split()
+
+
+def test_a_target_alone_is_graded(curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    for target in ("m1", "1.3", "numbers"):
+        runner = use(passed())
+        assert run(curriculum, target) == cli.OK
+        assert runner.targets == [target]
+    capsys.readouterr()
+    assert run(curriculum, "gradee") == cli.USAGE
+    assert "There is no milestone or task 'gradee'" in capsys.readouterr().err
+
+
+def test_usage_errors_do_not_show_the_maintainers_commands(
+    curriculum: Curriculum, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (("gradee",), ("grade", "--nonsense"), ("hint", "--nonsense"), ("--nonsense",)):
+        with contextlib.suppress(SystemExit):
+            run(curriculum, *words)
+        error = capsys.readouterr().err
+        assert error and not any(name in error for name in ("mutants", "mistakes", "alternatives", "stubs")), error
 
 
 def test_json_and_junit_go_where_they_should(
@@ -157,7 +198,7 @@ def test_a_reset_opens_the_task_again(curriculum: Curriculum, use: Use, capsys: 
         (("grade", "milestone9"), "milestone1 (numbers)"),
         (("hint", "7.7"), "There is no milestone or task '7.7'"),
         (("reset", "types.py"), "is no file of exercises/"),
-        (("grade", "--submission", "nowhere"), "nowhere has neither mini_triton/"),
+        (("grade", "--submission", "nowhere"), "There is no submission nowhere"),
     ],
 )
 def test_wrong_names_are_told_in_plain_words(
@@ -202,6 +243,26 @@ def test_stubs_never_overwrite_work(curriculum: Curriculum, capsys: pytest.Captu
     assert file.read_text() == "mine = True\n"
     assert run(curriculum, "stubs", "--force") == cli.OK
     assert run(curriculum, "stubs", "--check") == cli.OK
+
+
+def test_the_list_unfolds_what_is_begun(curriculum: Curriculum, use: Use, capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(*targets: str) -> str:
+        capsys.readouterr()
+        assert run(curriculum, "list", *targets) == cli.OK
+        return capsys.readouterr().out
+
+    fresh = shown()
+    assert "0 of 7 points, about 40 min left" in fresh
+    assert "1.1  Add" in fresh and "2.1  Sum" not in fresh and "1 task, about 10 min" in fresh
+    assert max(map(len, fresh.splitlines())) <= 80
+    assert "2.1  Sum" in shown("m2")
+    use(graded("1.1", "1.2", "1.3", target="m1"))
+    run(curriculum, "m1")
+    then = shown()
+    assert "all 3 passed" in then and "1.1  Add" not in then and "2.1  Sum" in then and "10 min left" in then
+    use(graded("1.1", verdict=Verdict.FAIL))
+    run(curriculum, "1.1")
+    assert "✗ 1.1" in shown() and "2.1  Sum" not in shown()
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ WRONG = result(
 )
 
 
-def shown(report: Report, verbose: bool = False) -> str:
+def shown(report: Report, verbose: bool = False, modules: bool = False) -> str:
     stream = io.StringIO()
-    terminal.show(screen.report_lines(report, (1, 3), verbose), stream)
+    terminal.show(screen.report_lines(report, (1, 3), verbose, modules), stream)
     return stream.getvalue()
 
 
@@ -74,7 +74,8 @@ def test_only_the_first_failing_task_is_opened() -> None:
     whole = report(("1.1", [first]), ("1.2", [second]))
     assert "the first message" in shown(whole) and "the second message" not in shown(whole)
     assert "the second message" in shown(whole, verbose=True)
-    assert "exercises/tiny/number.py" in shown(whole, verbose=True), "provenance"
+    assert "exercises/tiny/number.py" not in shown(whole, verbose=True)
+    assert "exercises/tiny/number.py" in shown(whole, modules=True), "provenance"
 
 
 def test_a_learners_text_cannot_steer_the_terminal() -> None:

@@ -205,4 +205,4 @@ def test_real_triton_accepts(shapes: list[Shape], axis: int) -> None:
     verify(module)
     text = print_module(module)
     answer = triton.accepts(text)
-    assert answer, f"real Triton refuses what the builder built: {answer.diagnostic}\n{text}"
+    assert answer, triton.refusal("what the builder built", text, answer.diagnostic)

@@ -34,7 +34,7 @@ def must_build(program: str) -> None:
     text = print_module(module, locations=True)
     meant, built = triton.accepts_many([program, text])
     assert meant, f"the test is wrong: {meant.diagnostic}"
-    assert built, f"real Triton refuses what was built: {built.diagnostic}\n{text}"
+    assert built, triton.refusal("what was built", text, built.diagnostic)
     if built.text != meant.text:
         raise AssertionError(f"what is built is not what was described; it differs {parting(meant.text, built.text)}")
     unmarked = [operation.name for operation in module.walk() if operation.loc is None]

@@ -164,8 +164,9 @@ def test_calls(inputs: list[str], returned: list[int], twice: bool) -> None:
         return_(builder, *results)
     verify(module)
     order = [returned[i] for i in returned] if again else returned
-    answer = triton.accepts(print_module(module))
-    assert answer, f"real Triton refuses the call: {answer.diagnostic}\n{print_module(module)}"
+    text = print_module(module)
+    answer = triton.accepts(text)
+    assert answer, triton.refusal("the call", text, answer.diagnostic)
     inlined = triton.canonical(print_module(module)).rpartition("tt.return")[2]
     got = [int(number) for number in re.findall(r"%arg(\d+)", inlined)]
     assert got == order, (

@@ -74,7 +74,12 @@ def test_conversions_come_first() -> None:
     (made,) = triton.frontends([scene.source(expressions)], steps=True)
     expected = sorted(CASTS.findall(made.raw))
     if got != expected:
-        scene.fail("; ".join(expressions), expected, got, "these are the conversions in real Triton, with their shapes")
+        because = "these are the conversions in real Triton, with their shapes"
+        scene.fail("; ".join(expressions), _in_words(expected), _in_words(got), because)
+
+
+def _in_words(casts: list[tuple[str, str, str]]) -> str:
+    return "; ".join(f"{name} from {source} to {target}" for name, source, target in casts)
 
 
 @pytest.mark.parametrize(("offset", "shape"), [("n", ()), ("x", (4,)), ("3", ())])

@@ -196,4 +196,4 @@ def test_kernels_of_the_corpus() -> None:
     """Real Triton accepts what is left, and a second run finds nothing to do."""
     left = {name: print_module(put(peepholes, text).left) for name, text in corpus(8).items()}
     for (name, text), answer in zip(left.items(), triton.accepts_many([*left.values()]), strict=True):
-        assert answer, f"of {name}, real Triton refuses\n{text}\n{answer.diagnostic}"
+        assert answer, triton.refusal(f"what is left of {name}", text, answer.diagnostic)

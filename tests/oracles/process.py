@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.oracles import brokered
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -31,9 +33,10 @@ class Server:
         import fcntl  # not on Windows, where there is no Triton either
 
         self.python, self.environment = python, environment
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: subprocess.Popen[bytes] | brokered.Process | None = None
         self.pending = b""
-        memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # a disk costs more than a parse
+        # A disk costs more than a parse.
+        memory = "/dev/shm" if os.path.isdir("/dev/shm") and not brokered.is_needed() else None
         self.stderr = tempfile.TemporaryFile("w+b", buffering=0, dir=memory)
         fcntl.fcntl(self.stderr, fcntl.F_SETFL, os.O_APPEND)  # the server empties it between questions
         self.cache = tempfile.mkdtemp(prefix="oracle-", dir=memory)
@@ -68,17 +71,19 @@ class Server:
             self.process.stdin.flush()
 
     def _start(self) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
-        environment |= {"TRITON_CACHE_DIR": self.cache, "TRITON_DEFAULT_FP_FUSION": "1"}
-        environment |= self.environment
+        ours = {"TRITON_CACHE_DIR": self.cache, "TRITON_DEFAULT_FP_FUSION": "1"} | self.environment
         self.pending = b""
+        if brokered.is_needed():
+            self.process = brokered.Process("tests.oracles.server", ours, self.stderr)
+            return
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TRITON_")}
         self.process = subprocess.Popen(
             [self.python, "-m", "tests.oracles.server"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.stderr,
             cwd=ROOT,
-            env=environment,
+            env=environment | ours,
             start_new_session=True,  # whoever kills our process group leaves it the time to clean up
         )
 

@@ -132,6 +132,19 @@ def version() -> str:
     return answer["version"]
 
 
+def refusal(what: str, text: str, diagnostic: str) -> str:
+    """What to tell of a module that real Triton refuses: the line at fault, the reason, and the module."""
+    place = re.match(r'loc\("[^"]*":(\d+):(\d+)\): (?:error: )?(.*)', diagnostic, re.DOTALL)
+    lines = text.splitlines()
+    if not place or not 0 < int(place[1]) <= len(lines):
+        return f"real Triton refuses {what}\n  because   {diagnostic}\nthe module is\n{text}"
+    line, column = lines[int(place[1]) - 1], int(place[2]) - 1
+    body = line.lstrip()
+    caret = " " * (column - len(line) + len(body)) + "^"
+    head = f"real Triton refuses {what}, in line {place[1]}\n      {body}\n      {caret}"
+    return f"{head}\n  because   {place[3].strip()}\nthe module is\n{text}"
+
+
 def accepts(text: str) -> Answer:
     """Does real Triton parse and verify this module?"""
     return accepts_many([text])[0]
@@ -222,8 +235,8 @@ def _insist(tier: str, request: dict[str, Any], seconds: float = PARSE_SECONDS) 
 def insist_on(tier: str, requests: Sequence[dict[str, Any]], seconds: float = PARSE_SECONDS) -> list[dict[str, Any]]:
     """The answers to requests for functions of `tests.oracles.server`. Fails the test if one is refused."""
     answers = _ask(tier, requests, seconds)
-    for answer in answers:
-        assert answer["ok"], f"real Triton {version()} refused: {answer['diagnostic']}"
+    for request, answer in zip(requests, answers, strict=True):
+        assert answer["ok"], refusal("this", request.get("text", ""), answer["diagnostic"])
     return answers
 
 

@@ -92,13 +92,13 @@ def select(emit: Emitter, operation: Operation) -> None:
 
 
 def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
-    """The mask of an access with these operands, without the programs that take no part; empty if it needs none."""
+    """The text of the mask of an access with these operands, joined to the mask of active programs; "" for no mask."""
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:
         return text
-    # Task 6.7: Join `text` and `emit.active` by `&`; `text` may be empty. Programs need no mask where all of them do
-    # the same: if none of the operands varies. `emit.active` has one element for each program: `emit.lift` lays it
-    # beside tensors.
+    # Task 6.7: With the mask `inside` in a branch whose mask of programs is `then`, an access of rank 1 has `inside &
+    # then[:, None]`; without a mask of its own, `then[:, None]`. An access whose operands are the same for all programs
+    # (`emit.varies`) does not need `then`. Given: `emit.lift`.
     raise NotImplementedError("Task 6.7: Branches that programs take differently")
 
 
@@ -110,15 +110,16 @@ def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:
 def load(emit: Emitter, operation: Operation) -> None:
     """`x = memory.load(buffer, offset, mask, other=other)`; arguments that are absent are left out."""
     pointer, *rest = operation.operands
-    # Task 6.5: The parts are `library_of`, `memory_of`, `emit.text`, and `mask_of` the operands without `other`: its
-    # text may be empty although the operation has a mask, and the other way round.
+    # Task 6.5: Given: `library_of` and `memory_of` a pointer, the texts `memory` and `buffer` above; `emit.text` of a
+    # value; `mask_of(emit, values, mask)`, whose values here are the pointer and the mask. Its text alone decides
+    # whether the line has a mask: a branch may add one. `emit.assign` writes the line.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 
 def store(emit: Emitter, operation: Operation) -> None:
-    """`memory.store(buffer, offset, value, mask)`."""
+    """`memory.store(buffer, offset, value, mask)`; the mask is left out if it is absent."""
     pointer, value, *rest = operation.operands
-    # Task 6.5: As `load`, but it has no result: `emit.write` writes the line.
+    # Task 6.5: As for `load`, but without a result: `emit.write`.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 

@@ -25,8 +25,9 @@ NONE: Axes = frozenset()
 ALL_PROGRAMS: Axes = frozenset({PROGRAM})
 
 CONSTANT_STAYS = ("tt.reshape", "tt.split")
+"""Operations that only move elements: a value that varies along no axis still varies along none."""
 MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt.dot", "tt.dot_scaled")
-"""Operations whose elements move: the result varies along all of its dimensions, but a constant stays one in some."""
+"""Operations whose elements move: their results vary along all dimensions; but see `CONSTANT_STAYS`."""
 
 
 def axis_of(operation: Operation) -> int:
@@ -101,11 +102,14 @@ class Varying:
     def result_axes(self, operation: Operation) -> Axes:
         """The axes of the results of an operation without control flow."""
         axes = self.of(*operation.operands)
-        # Task 6.4: Elementwise operations vary along all axes that an operand varies along. Not so: the ids and
-        # ranges, where it begins; expand_dims and trans (see `axis_of`, `order_of`), which move axes; reduce, which
-        # takes its axis away from those after it, and scan, which varies along it; atomics, which give every program
-        # and every element something else; unsplat, which leaves a scalar; and those in MIXING. `axes & ALL_PROGRAMS`
-        # is what is left without the dimensions.
+        # Task 6.4: The result of an operation on elements varies along all axes along which an operand varies: `axes`.
+        # Operations that are not elementwise: `tt.get_program_id` and `tt.make_range`, where it begins;
+        # `tt.expand_dims`, `tt.trans` and `tt.reduce`, after which dimensions have other numbers (`axis_of`,
+        # `order_of`); `tt.scan`; `tt.atomic_rmw` and `tt.atomic_cas`, which read something else in every program and
+        # for every element; `tt.unsplat`, whose result is a scalar; and those in MIXING, whose results vary along all
+        # dimensions, except that an operation in CONSTANT_STAYS keeps a value that varies along none. An operation may
+        # have no results, or two that vary alike. Example: [4, 8] that varies along 1, transposed by (1, 0), varies
+        # along 0.
         raise NotImplementedError("Task 6.4: What varies")
 
     def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
@@ -113,9 +117,10 @@ class Varying:
         block = operation.regions[0].block
         variable, *carried = block.arguments
         assert block.terminator is not None
-        # Task 6.8: Yield pairs of a value and axes. The variable varies as its first value and its step do. Programs
-        # that differ in any bound or in the step leave the loop at different times, and so differ in what it carries.
-        # An argument that is carried is its init in the first round, and what the body yields later. So is the result.
+        # Task 6.8: Yield pairs: a value (the induction variable, each carried block argument, each result of the loop)
+        # and the axes that it varies along at least. Example: `for i in range(0, n)` with an `n` that varies between
+        # programs carries values that do, too: programs leave at different times. Yet its `i` is the same in all that
+        # are left.
         raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
 
     def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:

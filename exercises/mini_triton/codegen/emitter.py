@@ -54,20 +54,20 @@ class Emitter(Writer):
         self.operation_now = before
 
     def operation(self, operation: Operation) -> None:
-        """Write one operation: its handler does, or else it becomes an expression.
+        """Write one operation: by its handler if it has one, else as an assignment of an expression.
 
         Raises `NotImplementedError`, which names the operation, if it has neither a handler nor a meaning.
         """
-        # Task 6.5: `meaning(operation)` is the text of the expression, or None: `self.expression` fills in the
-        # operands, and `self.assign` gives the result its variable.
+        # Task 6.5: `%z = arith.addf %x, %y` becomes `z = x + y`. Given: `self.handlers` (name to handler),
+        # `meaning(operation)` (the template `{0} + {1}`, or None), `self.expression`, `self.assign`.
         raise NotImplementedError("Task 6.5: Straight-line code")
 
     def expression(self, operation: Operation, template: str) -> str:
         """The text of an elementwise operation: `x + y` for the template `{0} + {1}`."""
         texts = [self.text(operand) for operand in operation.operands]
-        # Task 6.5: In a template `{0}`, `{1}`, … are the operands, `{operands}` is all of them with commas between,
-        # `{dtype}` the NumPy dtype of the result, as text. All other names are attributes; `tt.fp_to_fp` may lack its
-        # `rounding`, which is "" then.
+        # Task 6.5: A template may have `{0}`, `{1}`, ... for an operand, `{operands}` for all with commas between
+        # them, `{dtype}` for the result's `dtype_text`, and names of attributes, of which `rounding` may be absent:
+        # then it is "". It is a format string of Python's `str.format`.
         raise NotImplementedError("Task 6.5: Straight-line code")
 
     def assign(self, value: Value, text: str) -> None:
@@ -121,9 +121,9 @@ class Emitter(Writer):
         return self.spread(value, dimensions | (ALL_PROGRAMS if program else NONE))
 
     def lift(self, text: str, axes: Axes, rank: int) -> str:
-        """A scalar, for use beside tensors of this rank."""
-        # Task 6.5: A scalar that differs between programs has one number for each. These must lie along the first of
-        # `rank + 1` axes: `pid[:, None]` for rank 1.
+        """The text of a scalar for use beside tensors of this rank."""
+        # Task 6.5: Beside a tensor of rank 1, `pid`, which holds one number for each program, is `pid[:, None]`; `n`,
+        # which does not vary, is `n`.
         raise NotImplementedError("Task 6.5: Straight-line code")
 
 

@@ -28,30 +28,31 @@ EXACT = 2**53  # integers beyond it may not fit in a float64
 
 
 def toward_zero(x: Array, dtype: Any) -> Array:
-    """`x` in a narrower float type, rounded toward zero: cut off.
+    """`x` in a narrower float type, rounded toward zero.
 
-    Infinities stay. Numbers that are too large become the largest float.
+    Infinities stay infinite. Numbers that are too large become the largest float.
     """
-    # Task 6.12: `astype` gives one of two neighbours. Where it is the one away from zero, take the other: positive
-    # floats are ordered as their bits are (`unsigned`), and infinity comes after the largest. Compare with the size of
-    # `x` in the dtype of `x`, and give it the sign of `x` there: not every format has a negative zero.
+    # Task 6.12: 1.9999 in bf16 is 1.9921875, though `astype` gives 2.0; 70000.0 in fp16 is 65504.0, -70000.0 is
+    # -65504.0. `astype` gives one of the two neighbours of `x`. Not every format has a negative zero: give the sign in
+    # the dtype of `x`. Given: `unsigned`, the bits of a float as an integer.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def to_odd(x: Array) -> Array:
-    """A `float64` as a `float32` that is equal, or else is the neighbour whose last bit is 1.
+    """A `float64` as a `float32`: equal to `x` if possible, or else the neighbour of `x` whose last bit is 1.
 
-    Such a number lies on the same side of everything shorter as `x` does, and on nothing shorter. So it can be rounded
-    again: the result is what `x` would be rounded to.
+    That neighbour lies on the same side of every narrower float, and of every point halfway between two, as `x` does.
+    So rounding it again gives what rounding `x` would give.
     """
-    # Task 6.12: Cut off, then set the last bit where something was lost.
+    # Task 6.12: 1 + 2**-30 lies between 1.0 (last bit 0) and 1 + 2**-23 (last bit 1): the latter. Given:
+    # `toward_zero`.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def rounded(x: Array, dtype: Any) -> Array:
-    """A number, float or integer, in a float type: the nearest; of two the one whose last bit is 0."""
-    # Task 6.12: `NUMPY_FLOATS` are NumPy's work. On their way to others, numbers that may be no `float32` go through
-    # `widened`, which makes floats of integers, and `to_odd`.
+    """A number, float or integer, rounded once to the nearest float; halfway, to the one with last bit 0."""
+    # Task 6.12: `astype` rounds once to the types in `NUMPY_FLOATS`. To others it goes through `float32`, which rounds
+    # a `float64` or an `int32` before its time. Given: `to_odd`; `widened` makes a `float64` of a number for it.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -69,12 +70,13 @@ def truncf(x: Array, dtype: Any) -> Array:
 
 
 def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
-    """A float in another float type; where it is rounded, "rtz" is toward zero, all else to nearest.
+    """A float in another float type, rounded toward zero for "rtz" (if the type is narrower), else to nearest.
 
-    What is too large for an fp8 becomes the largest fp8, an infinity as well. NaN stays NaN.
+    What is too large for an fp8 becomes the largest fp8, an infinity as well; but "rtz" keeps an infinity if the format
+    has one. NaN stays NaN.
     """
-    # Task 6.12: To fp8, which has one byte: clip to the largest, `ml_dtypes.finfo(dtype).max`. But "rtz" leaves
-    # infinities where the format has one: `BY_ARRAY[dtype.name].infinity`. To a wider type there is nothing to round.
+    # Task 6.12: Only fp8 has one byte. Given: `ml_dtypes.finfo(dtype).max`; `BY_ARRAY[dtype.name].infinity`, None for
+    # a format without one; `toward_zero`, `rounded`. `np.clip` works in fp32 and fp64.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -95,13 +97,12 @@ def uitofp(x: Array, dtype: Any) -> Array:
 
 
 def saturated(x: Array, dtype: Any) -> Array:
-    """A float cut to an integer of NumPy's type `dtype`; out of its range the last that is in it.
+    """A float truncated to an integer of NumPy's type `dtype`; out of range, the nearest limit.
 
-    NaN is 0. But if the integer has 64 bits, or `x` is a `float64`, NaN is the integer whose top bit alone is set.
+    NaN is 0; but if the integer has 64 bits, or `x` is a `float64`, NaN is the integer with only its top bit set.
     """
-    # Task 6.12: `astype` cuts, but only what is in range: give it 0 for all else. Compare with limits that every float
-    # type has, such as `2.0**31`, not `2**31 - 1`; -0.5 is in the range of `uint32`. `np.where` makes floats of large
-    # Python integers, so give it NumPy's. Floats of `ml_dtypes` are better made `float32` first.
+    # Task 6.12: To int8: 3.9 is 3, 300.0 is 127, -inf is -128. -0.5 to uint32 is 0. `astype` is defined for numbers in
+    # range only. 2**31 - 1 is not a `float32`, 2.0**31 is. `np.where` turns large Python integers into floats.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 

@@ -22,33 +22,33 @@ Array = Any
 
 def maximumf(x: Array, y: Array) -> Array:
     """The larger of two; NaN if one of them is NaN. 0.0 is larger than -0.0."""
-    # Task 6.12: NumPy has a function that prefers NaN and one that prefers numbers. Both take the two zeros for equal,
-    # and give either: `with_zero` sets that right.
+    # Task 6.12: Of NaN and 1.0 it is NaN. NumPy has a function that prefers NaN and one that prefers numbers; for both
+    # the two zeros are equal. Given: `with_zero`, below.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def maxnumf(x: Array, y: Array) -> Array:
     """The larger of two; the other one if one of them is NaN. 0.0 is larger than -0.0."""
-    # Task 6.12: As `maximumf`.
+    # Task 6.12: Of NaN and 1.0 it is 1.0.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def minimumf(x: Array, y: Array) -> Array:
     """The smaller of two; NaN if one of them is NaN. -0.0 is smaller than 0.0."""
-    # Task 6.12: As `maximumf`.
+    # Task 6.12: Of NaN and 1.0 it is NaN.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def minnumf(x: Array, y: Array) -> Array:
     """The smaller of two; the other one if one of them is NaN. -0.0 is smaller than 0.0."""
-    # Task 6.12: As `maximumf`.
+    # Task 6.12: Of NaN and 1.0 it is 1.0.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def with_zero(result: Array, x: Array, y: Array, zero: float) -> Array:
     """`result`, but `zero` where `x` and `y` are zeros, one of each sign."""
-    # Task 6.12: `np.signbit` tells the zeros apart. In most arrays there are no such two: then `result` is the answer,
-    # and not a copy of it. The dtype must not change.
+    # Task 6.12: Result [0.0, 1.0], x [0.0, 1.0], y [-0.0, 0.5] and zero -0.0 give [-0.0, 1.0]. The dtype stays. Where
+    # nothing changes, which is nearly always, return `result` itself: a copy costs time. Given: `np.signbit`.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 

@@ -88,15 +88,16 @@ class Visitor:
             return method(node)
 
     def run(self, statements: Sequence[ast.stmt]) -> Any:
-        """Visit statements one by one. The value that they return: None as a `constexpr`, if there is no `return`.
+        """Visit statements in order and return what they return: None as a `constexpr` if there is no `return`.
 
-        What comes after an `if` depends on it. So `control_flow.visit_If` gets the rest, and returns what that returns.
+        Statements after an `if` depend on it. So `control_flow.visit_If` gets them, and returns what they return.
         """
         for i, statement in enumerate(statements):
             if isinstance(statement, ast.If):
                 with self.builder.location(self.loc(statement)):
                     return control_flow.visit_If(self, statement, statements[i + 1 :])
-            # Task 5.2: Visit all others. After a `Return` comes nothing.
+            # Task 5.2: For `return x` followed by `y = z` the result is the value of `x`, and `z` is not even looked
+            # up.
             raise NotImplementedError("Task 5.2: From source to module")
         return constexpr(None)
 
@@ -134,41 +135,43 @@ class Visitor:
             raise self.locate(error, node) from error
 
     def locate(self, error: Exception, node: ast.expr | ast.stmt) -> CompilationError:
-        """What to raise for an error that came up at `node`.
+        """The error to raise for an `error` that came up at `node`.
 
-        A `CompilationError` that has a place of its own is returned as it is; one without is made again with this
-        place, of the same class. Of all others the message is kept, in a `CompilationError`.
+        A `CompilationError` with a location is returned as it is; one without a location becomes an error of the same
+        class and message, at `node`. Any other error becomes a `CompilationError` with its message, at `node`.
         """
-        # Task 5.3: `loc`, `message` and `self.error` are all it takes.
+        # Task 5.3: `TypeError("no")` becomes what `self.error(node, "no")` makes. Given: `loc` and `message` of the
+        # error.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     # --- names
 
     def visit_Name(self, node: ast.Name) -> Any:
-        # Task 5.2: A local name has a value in `self.scope.values`. Others are looked up by `global_value`.
+        # Task 5.2: The value of `x` in `self.scope.values`, or else its `global_value`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def global_value(self, node: ast.Name) -> Any:
         """The value of a name that the function does not bind itself.
 
-        Kernels see modules, functions, classes and dtypes of the language, other kernels, and `constexpr` values. All
-        else might change after the kernel is compiled. Raises `CompilationError` at `node`, naming the name.
+        Kernels see modules, functions, classes and dtypes of the language, other kernels, and `constexpr` values.
+        Anything else might change after the kernel is compiled. Raises `CompilationError` at `node`, naming the name.
         """
         name = node.id
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
-        # Task 5.2: Globals first, then the `PYTHON` functions. The messages: "Cannot access global variable foo" for
-        # what is not `is_visible`, and "foo is not defined".
+        # Task 5.2: `tl` is in `self.function.globals`, `min` only among Python's `builtins`, of which kernels see
+        # those in `PYTHON`; a global hides a builtin. The messages: "Cannot access global variable foo" for a global
+        # that is not `is_visible`, and "foo is not defined".
         raise NotImplementedError("Task 5.2: From source to module")
 
     # --- values
 
     def visit_Constant(self, node: ast.Constant) -> Any:
-        # Task 5.2: The compiler knows it: a `constexpr`.
+        # Task 5.2: `1.0` is `constexpr(1.0)`: the compiler knows it.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Tuple(self, node: ast.Tuple) -> Any:
-        # Task 5.3: A tuple of the elements' values.
+        # Task 5.3: `(x, 1)` is a Python tuple of two values.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_List(self, node: ast.List) -> Any:
@@ -227,11 +230,13 @@ class Visitor:
         return constexpr("".join(words))
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        # Task 5.2: The attributes of a `constexpr` are those of the value inside, but `.value` is that value.
+        # Task 5.2: `tl.store`; `x.dtype`. Of a `constexpr`, `.value` is the value inside, and any other attribute is
+        # one of that value. Given: `evaluate(node, function, ...)` calls a function; its errors point at `node`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        # Task 5.3: Python's `x[i]`, of the value inside if it is a `constexpr`, with an unwrapped index.
+        # Task 5.3: `x[:, None]`; `shape[0]`, also where `shape` is a `constexpr`. The index is plain Python, without a
+        # `constexpr` in it. Given: `evaluate`, `unwrap_once`, `unwrap`.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Slice(self, node: ast.Slice) -> Any:
@@ -242,32 +247,35 @@ class Visitor:
     # --- operators
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        # Task 5.3: One of `OPERATORS`, or unsupported. Operands are visited from left to right.
+        # Task 5.3: `x + 1` is what Python's `+` makes of both values, the left one visited first. Given: `OPERATORS`;
+        # `self.unsupported(node, node.op)` is the error for an operator that is not there.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
             return self.visit_not(node)
-        # Task 5.3: As above with one operand.
+        # Task 5.3: `-x`.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        # Task 5.3: For `a < b < c` the message is "simultaneous multiple comparison is not supported". `is` and
-        # `is not` compare unwrapped values, at compile time. The rest is as above.
+        # Task 5.3: `x < 1` as for a `BinOp`. `x is None` is a `constexpr` bool: `is` and `is not` compare values
+        # without their `constexpr`. `a < b < c`: "simultaneous multiple comparison is not supported".
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
-        """`not x`: Python's of what the compiler knows. A tensor must be int1, and is inverted."""
-        # Task 5.8: `self.boolean` sees to the int1, `invert` builds it.
+        """`not x`: computed by Python if the compiler knows `x`; a tensor must be int1, and is inverted."""
+        # Task 5.8: `not constexpr(0)` is `constexpr(True)`. Given: `self.boolean(node, value)` refuses tensors of
+        # another dtype, `invert`.
         raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        """`a and b`, `a or b`: of tensors both sides are computed, and combined bit by bit.
+        """`a and b`, `a or b`: tensors are all computed, and combined bit by bit.
 
-        Values that the compiler knows either decide (False for `and`, True for `or`), and what follows is not visited;
-        or they change nothing and are left out.
+        A value that the compiler knows either decides (a false one for `and`, a true one for `or`), and is the result:
+        the operands after it are not visited. Or it changes nothing and is left out.
         """
-        # Task 5.8: From left to right. A single tensor is the result as it is; several must be int1 (`self.boolean`).
+        # Task 5.8: `x and 1 and y` is `arith.andi` of `x` and `y`; `x and 0 and y` is 0; `1 and x` is `x`, whatever
+        # its dtype; two tensors must be int1. Given: `self.boolean`, `bitwise`.
         raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
     def boolean(self, node: ast.expr, value: tensor) -> tensor:
@@ -286,7 +294,7 @@ class Visitor:
         arguments, keywords = self.visit_arguments(node)
         if isinstance(function, KernelSource):
             return self.inline(node, function, arguments, keywords)
-        # Task 5.2: `evaluate` what `find_callee` gives, with the arguments.
+        # Task 5.2: `tl.store(x, 1.0)` calls `tl.store` with a tensor and a `constexpr`. Given: `find_callee`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
@@ -338,54 +346,55 @@ class Visitor:
         return function(*map(make_callable, arguments), **{name: make_callable(v) for name, v in keywords.items()})
 
     def inline(self, node: ast.Call, function: KernelSource, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-        """Compile the body of another kernel here, its parameters bound to these arguments; the result is what it
-        returns.
+        """Compile the body of another kernel here, its parameters bound to these arguments; return what it returns.
 
-        Raises `CompilationError` at `node` for arguments that do not fit and for recursion: a call with the same
-        arguments inside of itself would never end. An error inside the body gets a note that says from where it was
-        called.
+        Raises `CompilationError` at `node` for arguments that do not fit and for recursion: a call inside a call of the
+        same function with the same arguments would never end. An error inside the body gets a note about this call.
         """
-        # Task 5.4: Parameters are bound at the place of the `def`. `callers` has the calls that are open, as texts;
-        # the message for one of them again has "recursion" in it.
+        # Task 5.4: `double(x)` binds `x` in the scope of a new `Visitor` of the same builder, at the location of the
+        # `def`, and visits the body. `self.callers` are texts of the calls around this one, such as "double(fp32[])";
+        # the message for a repeated one has "recursion" in it. Given: `bind_arguments`, `add_call`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:
-        """The error with a note (`add_note`) that says that its place was reached by the call at `node`:
-        "called from file:line:column", then the excerpt on a line of its own."""
-        # Task 5.4: Both are in the `Loc` of the node.
+        """The error with a note (`add_note`) about the call at `node` that led to it: "called from file:line:column",
+        then the excerpt on a line of its own."""
+        # Task 5.4: Given: `self.loc(node)` is a `Loc`, which prints as file:line:column and has an `excerpt`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     # --- statements
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        # Task 5.4: One target only: "simultaneous multiple assignment is not supported". Then `assign`.
+        # Task 5.4: `x = y` and `a, b = c` have one target; `x = y = z` has two: "simultaneous multiple assignment is
+        # not supported".
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def assign(self, target: ast.expr, value: Any) -> None:
         """Bind a name, or several to the elements of a tuple, however nested.
 
-        A number that is given a name is no literal any more but a tensor, also in a tuple. Texts and functions get no
-        names.
+        A number that gets a name becomes a tensor, also in a tuple. Strings and functions cannot get names.
         """
-        # Task 5.4: Errors are at the target. `self.unpack` checks how many elements there are. A `Subscript`:
-        # "__setitem__ is not supported". An `Attribute`: "Attribute assignment is not supported". Others: unsupported.
+        # Task 5.4: After `x = 1`, `x` is an int32 scalar. Errors are at the target: "__setitem__ is not supported" for
+        # `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, `self.unsupported` for other targets.
+        # Given: `to_run_time`, `can_be_named`, `self.unpack` (checks the number of elements), `self.scope.bind`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
-        # Task 5.4: The same as `x = x + y`, at the place of `x += y`. Only a name can be updated.
+        # Task 5.4: It means `x = x + y`, and its errors point at `x += y`. Only a name can be updated. New nodes have
+        # no location: `ast.copy_location`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
-        # Task 5.5: A constexpr is a name that is new ("... is already defined. constexpr cannot be reassigned."). A
-        # tensor stays one. Without a value there is nothing to do.
+        # Task 5.5: Here `X` is `constexpr(4)`; a tensor or a tuple stays what it is. `X: tl.constexpr` alone does
+        # nothing. Only a new name can be constexpr: "X is already defined. constexpr cannot be reassigned."
         raise NotImplementedError("Task 5.5: What the compiler decides")
 
     def visit_Return(self, node: ast.Return) -> Any:
         if self.in_loop:
             control_flow.refuse_return(self, node)
-        # Task 5.2: The value, or None as a `constexpr`.
+        # Task 5.2: `return x` is the value of `x`, a plain `return` is `constexpr(None)`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Expr(self, node: ast.Expr) -> None:

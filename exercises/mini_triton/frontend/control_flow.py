@@ -56,7 +56,7 @@ def visit_If(visitor: Visitor, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
     test = visitor.visit(node.test)
     if isinstance(test, tensor):
         return runtime_if(visitor, node, to_condition(visitor, node.test, test), rest)
-    # Task 5.5: The compiler knows the test: `holds`.
+    # Task 5.5: Only the side that holds is visited, and the scope is the one that `rest` sees. Given: `holds`.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
@@ -74,25 +74,27 @@ def holds(visitor: Visitor, node: ast.expr, test: Any) -> bool:
 
 def to_condition(visitor: Visitor, node: ast.expr, test: tensor) -> tensor:
     """A test as a scalar `int1`. Raises `UnsupportedLanguageConstruct` at `node` for more than one element."""
-    # Task 5.8: The message is "Boolean value of Tensor with more than one value is ambiguous". A number or a pointer
-    # is true if it is not zero: `convert` to int1. One element in a tensor: `tt.unsplat`.
+    # Task 5.8: An int32 scalar is true if it is not zero, and so is a pointer; an int1[1] becomes a scalar, by
+    # `tt.unsplat`; for an int1[8]: "Boolean value of Tensor with more than one value is ambiguous". Given: `convert`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.stmt]) -> Any:
-    """An `if` that is decided when the kernel runs, and the rest. The result is what they return."""
+    """Compile an `if` that is decided when the kernel runs, and `rest`; return what they return."""
     found = find_return(node)
     if found and visitor.in_loop:  # even if it is never reached
         refuse_return(visitor, found)
-    # Task 5.8: With a `return` in a branch, the rest belongs to both branches, and `choose` has what they return; the
-    # message for two types is "Return type mismatch: int32[] and fp32[]". Otherwise `merge`, then the rest.
+    # Task 5.8: `if c: return x` and a `rest` is `if c: return x else: rest`: the result is one of two values, and for
+    # two types the error is "Return type mismatch: int32[] and fp32[]". Without a `return` (`found`), `rest` follows
+    # once. Given: `compile_branches`, which takes two functions without parameters.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def visit_IfExp(visitor: Visitor, node: ast.IfExp) -> Any:
     """`x if condition else y`"""
-    # Task 5.8: As an `if`. The message: "Ternary expression with dynamic condition has inconsistent types int32[] and
-    # fp32[]".
+    # Task 5.8: If the compiler knows the condition, one side is visited, and any value may be the result. Otherwise
+    # both are compiled; the message for two types: "Ternary expression with dynamic condition has inconsistent types
+    # int32[] and fp32[]".
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -109,11 +111,12 @@ def compile_branches(visitor: Visitor, visits: Sequence[Callable[[], Any]]) -> l
 
 
 def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Sequence[Any]) -> Any:
-    """Build the `scf.if` from two compiled branches, where branch i results in `values[i]`; the joined value.
+    """Build the `scf.if` from two compiled branches, where branch i results in `values[i]`; return the joined value.
 
-    The values are described alike.
+    The descriptions of the two values are equal.
     """
-    # Task 5.8: Each block yields the handles in its value. The joined value is the first, rebuilt from the results.
+    # Task 5.8: From `(x, y)` and `(z, y)` come two `scf.yield`s of two handles each, an `scf.if` with two results, and
+    # a tuple of tensors of these results. Given: `handles_in`, `yield_`, `rebuild` of 5.6.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -122,15 +125,21 @@ def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: 
 
     Raises `CompilationError` if the types differ: `mismatch` has a `{}` for each of them.
     """
-    # Task 5.8: Numbers become tensors (`to_run_time`) at the end of their blocks first.
+    # Task 5.8: `1 if c else x`, with an int32 scalar `x`, is an int32 scalar: the 1 becomes a constant inside its own
+    # branch. Given: `to_run_time`, `describe`, `join`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branch]) -> None:
-    """Build the `scf.if`, and give the names the values that they have after it."""
-    # Task 5.8: A name that has no value after one of the branches is lost; `scope.lose` is told the line of the `if`.
-    # So is one with two values without tensors, and one that was None (not `has_type`), which one branch leaves alone.
-    # The very same object stays. All others cross, if they `agree`; `disagreement` is the error.
+    """Build the `scf.if`, and bind the names that its branches write to their values after it.
+
+    A name whose value is the same object after both branches keeps it. A name is lost (`scope.lose`, which takes a
+    message with the line of the `if`) if it has no value after one branch, if neither value has a tensor in it, or if
+    it was None before (not `has_type`) and one branch leaves it so. All others are results of the `scf.if`, and must
+    `agree`: `disagreement` is the error.
+    """
+    # Task 5.8: After `if c: x = 1.0; y = 2.0` and `else: x = 3.0`, with no `y` before, `x` is a result and `y` is
+    # lost. Given: `written` (5.1); `scope` and `places` of a branch.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
@@ -150,8 +159,8 @@ def has_type(value: Any) -> bool:
 def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> CompilationError:
     """The error for a name that the branches leave with different types.
 
-    "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)", at that of the two
-    places that is further down. For a branch that leaves the name alone, its place is the one before the `if`.
+    "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)", at the later of the
+    two assignments. For a branch that does not assign the name, that is the assignment before the `if`.
     """
     first, second = then.places[name], otherwise.places[name]
     value, other = describe(then.values[name]), describe(otherwise.values[name])
@@ -159,7 +168,7 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
         initial = f"{describe(before.values[name])} (line {before.places[name].line})"
         message = f"initial value for {name} is of type {initial}, but the branches redefine it as {value}"
         return CompilationError(message, first)
-    # Task 5.9: The places are `Loc`s, which have a `line`.
+    # Task 5.9: Here the later one is on line 7, whichever branch it is in. `first` and `second` are `Loc`s.
     raise NotImplementedError("Task 5.9: Errors that point at the line")
 
 
@@ -169,46 +178,51 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
 def visit_For(visitor: Visitor, node: ast.For) -> None:
     """A loop over a `static_range`, which the compiler runs, or over a `tl_range`, which Python's `range` becomes, too.
 
-    For others raise an `UnsupportedLanguageConstruct` at `node.iter` that names both.
+    Raises `UnsupportedLanguageConstruct` at `node.iter`, naming both, for other iterators.
     """
     iterator = visitor.visit(node.iter)
     if not isinstance(node.target, ast.Name) or node.orelse:
         raise visitor.error(node, "a `for` in a kernel has one name as its target, and no `else`")
     if isinstance(iterator, tl_range):
         return runtime_for(visitor, node, node.target, iterator)
-    # Task 5.5: `unroll` a `static_range`, refuse what is left.
+    # Task 5.5: "Only `range` and `static_range` iterators are currently supported". Given: `unroll`, below.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
 def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
     """A loop that the compiler runs: its body once for each value of the target, which is a `constexpr`."""
-    # Task 5.5: A `return` in the body is refused (`visitor.loop`).
+    # Task 5.5: `static_range(3)` visits the body three times, in the scope around the loop; `tuple` gives its values.
+    # Inside `with visitor.loop():` a `return` is refused.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
 def runtime_for(visitor: Visitor, node: ast.For, target: ast.Name, iterator: tl_range) -> None:
     """A loop that the kernel runs: `scf.for`.
 
-    The target is the induction variable, of the bounds' dtype. If the step is known to be negative, the loop counts
-    upward all the same, from end to start, and the target is upper - variable + lower.
+    The target is the induction variable, of the bounds' dtype. If the compiler knows that the step is negative, the
+    loop counts upward all the same, from the end to the start, and the target is (upper - variable) + lower.
     """
-    # Task 5.7: The body has a copy of the scope, and yields what `visit_body` gives. Last, `annotate` and `leave`.
+    # Task 5.7: `for i in range(n): total += i` is an `scf.for` that carries `total`. Names that the body binds must
+    # not show in the scope around the loop. Given: `find_bounds`, `find_carried`, `for_` (3.5), `enter`, `visit_body`,
+    # `annotate`, `leave`; `copy` of a scope.
     raise NotImplementedError("Task 5.7: for")
 
 
 def visit_While(visitor: Visitor, node: ast.While) -> None:
-    """A loop with a test before each round: `scf.while`. The test is an int1, and there is no `else`.
+    """A loop with a test before each iteration: `scf.while`. The test is an int1, and there is no `else`.
 
     A test that the compiler knows would never change, so it is refused.
     """
-    # Task 5.8: Two regions, each with a copy of the scope. The test ends `before` as its `condition`, with the
-    # arguments. Last, `leave`.
+    # Task 5.8: `while x < n: x += 1` carries `x`. The test is visited in the region `before`, which hands on all that
+    # it takes, the statements in the region `after`. Errors about the test point at `node.test`. Given: as for
+    # `runtime_for`; `while_`, `condition`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def find_carried(visitor: Visitor, node: ast.For | ast.While) -> Carried:
     """The names that this loop carries, with their values before it."""
-    # Task 5.7: Names that its body writes, if there are tensors in them; not the loop's own targets.
+    # Task 5.7: For `for i in range(n): x += i; t = x`, with an `x` before it and no `t`: `x` alone. A carried value
+    # has a tensor in it, and the loop's own targets are not carried. Given: `written`, `find_targets`, `flatten`.
     raise NotImplementedError("Task 5.7: for")
 
 
@@ -219,13 +233,13 @@ def enter(visitor: Visitor, carried: Carried, handles: Iterable[Value]) -> None:
 
 
 def visit_body(visitor: Visitor, node: ast.For | ast.While, carried: Carried) -> list[Value]:
-    """Visit the body; the IR values with which the carried names end it.
+    """Visit the body and return the IR values of the carried names at its end.
 
-    Raises `CompilationError` for a name whose type has changed or that is lost, and for a new value where the compiler
-    knew one.
+    Raises `CompilationError` for a carried name whose type has changed or that is lost, and for a new value of a name
+    whose value the compiler knew.
     """
-    # Task 5.7: A `return` in the body is refused. `check_known` and `changed` (the error) take the scope as it was
-    # before the body.
+    # Task 5.7: A `return` in the body is refused (`visitor.loop`). Given: `check_known`; `changed` makes the error;
+    # both take the scope as it was before the body.
     raise NotImplementedError("Task 5.7: for")
 
 
@@ -241,14 +255,15 @@ def leave(
 
 
 def changed(scope: Scope, name: str, initial: Any, before: Scope) -> CompilationError:
-    """The error for a carried name whose type changes from that of `initial`, at the place where it does in `scope`.
+    """The error for a carried name whose type is no longer that of `initial`, at its last assignment in the loop.
 
     "Loop-carried variable acc has initial type int32[] (line 3) but is re-assigned to fp32[] in loop! Please make sure
     that the type stays consistent."
     """
     if name in scope.lost:  # the target of a loop inside
         return CompilationError(f"{name} is lost in the loop: {scope.lost[name]}", scope.places[name])
-    # Task 5.7: Where a name got its value is in `places`, of `scope` and of `before`.
+    # Task 5.7: Line 3 is that of the assignment before the loop. `places` of a scope says where each name got its
+    # value.
     raise NotImplementedError("Task 5.7: for")
 
 

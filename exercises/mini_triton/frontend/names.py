@@ -18,13 +18,14 @@ from mini_triton.language.tensor import tensor
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that get a value anywhere inside these nodes, each once, in the order of the text."""
-    # Task 5.1: Targets of `=`, `+=`, `:=` and `for`: `x += 1` writes `x`. `_names` and `_in_order` are given.
+    # Task 5.1: For `for i in range(n): x += i` they are `i` and `x`: the targets of `=`, `+=`, `:=` and `for`.
+    # Given: `_names`, `_in_order`.
     raise NotImplementedError("Task 5.1: Names that are read and written")
 
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names whose value is used anywhere inside these nodes, each once, in the order of the text."""
-    # Task 5.1: `x += 1` reads `x`, too.
+    # Task 5.1: For `x += y` they are `y` and `x`. `nodes` may be an iterator.
     raise NotImplementedError("Task 5.1: Names that are read and written")
 
 

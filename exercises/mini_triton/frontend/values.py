@@ -38,8 +38,8 @@ def to_compile_time(value: Any) -> Any:
 
 def to_run_time(value: Any) -> Any:
     """The same value with its numbers as tensors, also those in tuples: as after an assignment."""
-    # Task 5.4: A number is a `constexpr` whose value `is_number`; `to_tensor` takes it. Everything else stays. `like`
-    # makes a tuple of the same kind.
+    # Task 5.4: `(constexpr(1), "a")` becomes a tuple of an int32 scalar and "a". Given: `is_number`, `to_tensor`, and
+    # `like`, which makes a tuple of the same kind.
     raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
 
@@ -52,26 +52,28 @@ def can_be_named(value: Any) -> bool:
 
 def flatten(value: Any) -> list[tensor]:
     """The tensors in a value, from left to right; none in what the compiler knows."""
-    # Task 5.6: Of tensors, tuples, and other `RunTimeValue`s, which are dataclasses (`_fields`).
+    # Task 5.6: Of `(x, constexpr(1), (y, z))` they are `[x, y, z]`. A `RunTimeValue` that is not a tensor, such as a
+    # block pointer, has `_fields`.
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 
 
 def rebuild(value: Any, handles: Iterable[Value]) -> Any:
     """A value like `value`, its tensors with other IR values: the next of `handles` for each, in `flatten`'s order.
 
-    Tensors keep their dtype. `value` itself does not change, and what the compiler knows is the very same object.
+    Tensors keep their dtype. `value` itself does not change; what the compiler knows is not copied.
     """
-    # Task 5.6: The opposite of `flatten`. `like` makes a tuple of the same kind.
+    # Task 5.6: `(x, constexpr(1), y)` with two handles is `(tensor of the first, constexpr(1), tensor of the second)`.
+    # Given: `like`, `_fields`, `dataclasses.replace`.
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 
 
 def describe(value: Any) -> str:
-    """The type of a value, as messages have it: `fp32[64]`; of what the compiler knows, the value.
+    """The type of a value for messages, `fp32[64]`; if the compiler knows the value, its `repr`.
 
-    Two values of one name can cross control flow together if they are described alike.
+    Two values of one name can cross control flow together if their descriptions are equal.
     """
-    # Task 5.6: A tuple: `(fp32[], int32[])`. Another `RunTimeValue`: `block_pointer(pointer<fp16>[], ...)`. Everything
-    # else: its `repr`.
+    # Task 5.6: A tensor's `repr` is `fp32[64]`. A tuple: `(fp32[], int32[])`. Any other `RunTimeValue`: its class and
+    # its fields, `block_pointer(pointer<fp16>[], ...)`.
     raise NotImplementedError("Task 5.6: Values that cross control flow")
 
 

@@ -50,24 +50,26 @@ class Builder:
     @contextmanager
     def at_end(self, block: Block) -> Iterator[None]:
         """Inside the `with`, operations go to the end of `block`; afterwards to where they went before."""
-        # Task 3.1: Restore the old insertion point also when an exception passes through.
+        # Task 3.1: The insertion point is `self.block` and `self.anchor`. It comes back on every way out of the
+        # `with`.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     @contextmanager
     def before(self, operation: Operation) -> Iterator[None]:
         """Inside the `with`, operations go right before `operation`, in the order in which they are made."""
-        # Task 3.1: As `at_end`, with an anchor. An operation in no block is a ValueError.
+        # Task 3.1: `self.anchor` is the operation that others go before. An operation in no block is a ValueError.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     @contextmanager
     def location(self, loc: Loc | None) -> Iterator[None]:
         """Inside the `with`, operations come from `loc`. This is the only place where locations are set."""
-        # Task 3.1: Set `self.loc`, and put the old one back in any case.
+        # Task 3.1: `self.loc` is the current location. It, too, comes back on every way out.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` if there is none."""
-        # Task 3.1: At the end of the block, or at the anchor's index: looked up anew each time, as inserting moves it.
+        # Task 3.1: At the end of `self.block`, or right before `self.anchor` if there is one. Given: `append` and
+        # `insert` of a block.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def operation(
@@ -79,7 +81,7 @@ class Builder:
         **attributes: Any,
     ) -> Operation:
         """Create operation `name`, mark it with the current location and insert it."""
-        # Task 3.1: `create` from `ops/definition.py` makes and types it; it takes the location as `loc`.
+        # Task 3.1: Given: `create` of `ops/definition.py` (task 2.7), which makes and types it.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def create(self, name: str, *operands: Value, result: Type | tuple[Type, ...] = (), **attributes: Any) -> OpResult:
@@ -95,7 +97,8 @@ class Builder:
         `i1` takes booleans and 0 and 1; float types take integers as well. Raises `ValueError` for a value
         out of range, `TypeError` for a float in an integer type and for a pointer type; then nothing is inserted.
         """
-        # Task 3.2: The IR stores booleans for `i1`, signed integers (255 in an `i8` is -1) and Python floats.
+        # Task 3.2: The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for other integer
+        # types (255 as `i8` is -1), a float for float types (1 as `f32` is 1.0).
         raise NotImplementedError("Task 3.2: Constants")
 
     # --- broadcasting
@@ -109,7 +112,7 @@ class Builder:
 
         An axis out of range is left to the operation's type rule, which refuses it with `VerificationError`.
         """
-        # Task 3.3: The operation knows no negative axis. The result has one dimension more than the operand.
+        # Task 3.3: Axis -1 of `tensor<8xf32>` gives `tensor<8x1xf32>`. `tt.expand_dims` itself takes no negative axis.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
@@ -117,19 +120,20 @@ class Builder:
 
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
-        # Task 3.3: Use `splat` for a scalar, else `expand_dims` for missing dimensions, then `tt.broadcast`.
+        # Task 3.3: `tensor<8xf32>` to (4, 8) takes two operations, `f32` to (4, 8) one, `tensor<8xf32>` to (1, 8) one.
+        # Given: `splat`, and `broadcast_shapes` of task 1.3.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast(self, *values: Value) -> list[Value]:
         """All values in the one shape that their shapes broadcast to."""
-        # Task 3.3: Combine the shapes two at a time, then use `broadcast_to`.
+        # Task 3.3: Shapes (4, 1), () and (8,) all become (4, 8).
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     # --- operations that broadcast
 
     def elementwise(self, name: str, *operands: Value, **attributes: Any) -> OpResult:
         """An elementwise operation, its operands broadcast to one shape: `elementwise("arith.addi", x, y)`."""
-        # Task 3.3: Broadcast, then create.
+        # Task 3.3: Of `tensor<8xi32>` and `i32`, `arith.addi` is a `tensor<8xi32>`.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def add(self, lhs: Value, rhs: Value) -> OpResult:
@@ -143,17 +147,17 @@ class Builder:
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
         """Integer or float arithmetic, by what the left operand is."""
-        # Task 3.3: `arith.addi` and `arith.addf`, and so on.
+        # Task 3.3: "add" of integers is `arith.addi`, of floats `arith.addf`. Operands are broadcast.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
         """`slt`, `ult`, `oeq`, ...: the predicate of `arith.cmpi` or `arith.cmpf`, by what the left operand is."""
-        # Task 3.3: Broadcasts as well.
+        # Task 3.3: Operands are broadcast.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def addptr(self, ptr: Value, offset: Value) -> OpResult:
         """Pointers moved by `offset` elements; both are broadcast to one shape."""
-        # Task 3.3: One of the two may be a scalar, or both.
+        # Task 3.3: `!tt.ptr<f32>` moved by `tensor<8xi32>` is `tensor<8x!tt.ptr<f32>>`.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def load(self, ptr: Value, mask: Value | None = None, other: Value | None = None) -> OpResult:
@@ -161,12 +165,13 @@ class Builder:
 
         Raises `ValueError` for `other` without a mask: nothing would ever be read from it.
         """
-        # Task 3.3: A larger mask makes the pointers repeat; `other` cannot.
+        # Task 3.3: A scalar pointer with a mask of eight reads `tensor<8xf32>`, eight times the same place.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
         """Write through `ptr` where `mask` holds. Value and mask are broadcast to its shape, never the reverse."""
-        # Task 3.3: If the pointers repeated, the same place would be written twice.
+        # Task 3.3: A scalar value is written through every pointer. A mask of eight beside a scalar pointer is a
+        # ValueError: the same place would be written eight times.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def reduce(self, source: Value, axis: int, combine: Callable[[Value, Value], Value]) -> OpResult:
@@ -183,6 +188,7 @@ class Builder:
 
         Each step is the name of an operation and the dtype after it. A step to `int1` compares with zero.
         """
-        # Task 3.4: The predicates are "ne" (`arith.cmpi`) and "une" (`arith.cmpf`: NaN is true). A `tt.fp_to_fp` to a
-        # narrower float has `rounding="rtne"`.
+        # Task 3.4: A `tensor<8xf16>` by `cast_steps(float16, int32)` is `tensor<8xi32>`, after two operations.
+        # `arith.cmpi` has the predicate "ne", `arith.cmpf` "une" (so that NaN is true). A `tt.fp_to_fp` to a narrower
+        # float has the attribute `rounding="rtne"`; all others have none.
         raise NotImplementedError("Task 3.4: Casts")

@@ -45,7 +45,7 @@ class Value:
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Make every user of this value use `other` instead."""
-        # Task 2.1: A value may also replace itself.
+        # Task 2.1: After it this value has no uses, unless `other` is this value itself.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
 
@@ -103,7 +103,7 @@ class Operation:
         self._operands = list(operands)
         for region in self.regions:
             region.parent = self
-        # Task 2.1: Tell every operand of its use. `operands` may be used up by now.
+        # Task 2.1: Record the uses of the operands: `addf %x, %x` is two uses of `%x`. `operands` may be an iterator.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     @property
@@ -130,7 +130,8 @@ class Operation:
 
     def set_operand(self, index: int, value: Value) -> None:
         """Use `value` as operand `index`, and no longer what was there."""
-        # Task 2.1: The old value loses this use, the new one gains it.
+        # Task 2.1: Afterwards operand `index` is among the uses of `value`, and no longer among those of the old
+        # value.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def walk(self) -> Iterator[Operation]:
@@ -138,7 +139,8 @@ class Operation:
 
         Operations may be erased while walking: a block's list is copied before it is visited.
         """
-        # Task 2.1: A generator.
+        # Task 2.1: A module with one function of two operations yields the module, the function and the two, in this
+        # order.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def erase(self) -> None:
@@ -146,7 +148,8 @@ class Operation:
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
-        # Task 2.1: ValueError "cannot erase arith.addi: its result 0 still has 2 uses". All operands become ().
+        # Task 2.1: ValueError "cannot erase arith.addi: its result 0 still has 2 uses". Afterwards the `operands` of
+        # this operation, and of all inside, are ().
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
 

@@ -44,7 +44,8 @@ def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array]
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
-    # Task 6.1: From `meaning(operation)`, the text of an expression or None, or else from `PURE`.
+    # Task 6.1: Given: `meaning(operation)` is the text of an expression, or None; `compile_expression` makes a
+    # function of it; `PURE` has functions of the operation and its operands.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
@@ -123,11 +124,13 @@ class Program:
     values: dict[Value, Array] = field(default_factory=dict)
 
     def run(self, block: Block, *arguments: Array) -> Sequence[Array]:
-        """Run a block with these arguments; give the operands of its terminator, () if it has none.
+        """Run a block with these arguments; return the operands of its terminator, () if it has none.
 
         All values are kept in `self.values`. Raises `NotImplementedError` for an operation without a meaning.
+        Arithmetic wraps around and overflows without a warning (`np.errstate`).
         """
-        # Task 6.1: Results come from `evaluate` or `EFFECTS`. Arithmetic wraps around and overflows without a warning.
+        # Task 6.1: The block `^bb0(%x): %y = addi %x, %x; scf.yield %y` of 3 returns [6]. Given: `evaluate`; `EFFECTS`
+        # has functions of the program, the operation and its operands; `TERMINATORS` are names.
         raise NotImplementedError("Task 6.1: An interpreter")
 
     def reach(self, dtype: Any, address: Array, mask: Array) -> list[Any]:
@@ -136,9 +139,10 @@ class Program:
 
 
 def run_for(program: Program, operation: Operation, lower: Array, upper: Array, step: Array, *inits: Array) -> Any:
-    """The carried values after the last round of an `scf.for`."""
+    """The carried values after the last iteration of an `scf.for`."""
     carried: Sequence[Array] = inits
-    # Task 6.1: The induction variable has the dtype of the bounds.
+    # Task 6.1: From 0 to 3 by 1: three runs of the block, of the induction variable and the carried values. The former
+    # is a NumPy number of the dtype of the bounds. Given: `program.run`.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
@@ -146,22 +150,24 @@ def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
     """What the first block of an `scf.while` forwards when its condition is false."""
     carried: Sequence[Array] = inits
     before, after = (region.block for region in operation.regions)
-    # Task 6.1: The second block takes what is forwarded, and yields what the first one gets next.
+    # Task 6.1: `scf.condition(%go) %a, %b` forwards `%a` and `%b` to `after`, which yields the next arguments of
+    # `before`.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
 def run_if(program: Program, operation: Operation, condition: Array) -> Any:
-    """What the branch taken of an `scf.if` yields. The second region may have no block."""
-    # Task 6.1: Run one of the two regions, or nothing.
+    """What the branch of an `scf.if` that is taken yields; () if that is a region without a block."""
+    # Task 6.1: The first region is for a true condition, the second for a false one.
     raise NotImplementedError("Task 6.1: An interpreter")
 
 
 def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
-    """A list of steps: the first element of each source along the axis, that combined with the second one, and so on.
+    """A list of steps: the first element of each source along the axis, then that combined with the second, and so on.
 
-    Sums of the source `[1, 2, 3]`, for example, are `[[1], [3], [6]]`: a value for each source in a step.
+    Sums of the source `[1, 2, 3]`, for example, are `[[1], [3], [6]]`: in each step a value for each source.
     """
-    # Task 6.2: The block takes the left elements of all sources, then the right ones: scalars, or whole slices.
+    # Task 6.2: The operation's block takes the left elements of all sources, then the right ones. It takes whole
+    # slices as well as scalars: for sources of shape (2, 3) and axis 1 there are three steps with values of shape (2,).
     raise NotImplementedError("Task 6.2: Memory, and what regions combine")
 
 
@@ -177,8 +183,9 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """What is in memory at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # Task 6.2: `program.reach` has each buffer that is reached, an index into `buffer.data` for every lane, and a mask
-    # of the lanes that reach this buffer. The other lanes may not look at it.
+    # Task 6.2: Given: `program.reach(dtype, address, mask)` yields each buffer that is reached, an index into
+    # `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The index of another lane may be out
+    # of bounds.
     raise NotImplementedError("Task 6.2: Memory, and what regions combine")
     return [result[()]]
 
@@ -191,9 +198,10 @@ def store(program: Program, operation: Operation, address: Array, value: Array, 
 
 
 def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
-    """Lane after lane, write `step(element, *operands of the lane)`; give what was there before, 0 if masked."""
+    """Lane after lane, write `step(element, *operands of the lane)`; return the old elements, 0 where masked."""
     result, arrays = fill(operation, 0), list(map(np.asarray, operands))
-    # Task 6.2: `np.argwhere(lanes)` has the indices in order; as a tuple an index selects an element.
+    # Task 6.2: Four lanes that each add 1 to the same element, which holds 0, return [0, 1, 2, 3]: change `result` and
+    # `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)` has the indices of the true lanes, in order.
     raise NotImplementedError("Task 6.2: Memory, and what regions combine")
     return [result[()]]
 

@@ -45,12 +45,12 @@ def quoted(text: str) -> str:
 def format_number(value: bool | int | float, type: Type) -> str:
     """One number as MLIR writes it for an element of `type`, without the type.
 
-    Integers and booleans (`true`, `false`) are words of Python's, in lower case. Floats always have a decimal
-    point, also before an exponent. MLIR has no words for infinity and NaN: they are written as bits, `0x` and all hex
-    digits of the type's width, in either case. Raises `ValueError` where there is none: `f8E4M3FN` has no infinity.
+    Booleans are `true` and `false`. Floats always have a decimal point, also before an exponent. MLIR has no words for
+    infinity and NaN: they are written as their bits, `0x` and as many hex digits as the type has, in upper or lower
+    case. Raises `ValueError` for an infinity in a type without one, such as `f8E4M3FN`.
     """
-    # Task 2.9: Start from `repr`, and look at what it does with 1e-05. The type's `format` has the bits of
-    # `infinity` and `nan`; the sign is the topmost bit.
+    # Task 2.9: 1e-05 is `1.0e-05`, 2.0 is `2.0`, -7 is `-7`; as `f32`, infinity is `0x7F800000` and -infinity
+    # `0xFF800000`. Given: the type's `format` has the bits of `infinity` and `nan`; the sign is the topmost bit.
     raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
 
@@ -76,17 +76,17 @@ class Printer:
         return self._name(value)
 
     def _name(self, value: Value) -> str:
-        """A name that no other value has: the value's wish if it is legal, with a suffix if need be, or else a number.
+        """A name that no other value has: `value.name` if it is legal, with a suffix if it is taken, else a number.
 
-        The same value always gets the same name. A legal wish is an ASCII letter or `_`, then such letters,
+        The same value always gets the same name. A legal name is an ASCII letter or `_`, then such letters,
         digits or `_`.
         """
-        # Task 2.9: A wish `x` that is taken becomes `%x_0`, `%x_1`, ...; one that is not legal `%0`, `%1`, ...
+        # Task 2.9: Three values named `x` become `%x`, `%x_0`, `%x_1`. Values without a legal name are `%0`, `%1`, ...
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def results(self, operation: Operation) -> str:
         """The left-hand side: nothing, `%x = ` or `%x:2 = `."""
-        # Task 2.10: All results share the name of the first.
+        # Task 2.10: All results share the name of the first, which `_name` gives.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     # --- attributes
@@ -101,15 +101,16 @@ class Printer:
             return f"@{value}" if plain else f"@{quoted(str(value))}"
         if value == ():
             return "array<i32>"
-        # Task 2.9: Booleans are `true` and `false`, integers `16 : i32`, strings `quoted`, function types as they are.
-        # A tuple of integers is `array<i32: 1, 0>`, or without a hint a tensor: `dense<[16, 1]> : tensor<2xi32>`.
+        # Task 2.9: True is `true`, 16 is `16 : i32`, a string is `quoted`, a function type prints itself. The tuple
+        # (1, 0) is `array<i32: 1, 0>`; without a hint it is a tensor, `dense<[1, 0]> : tensor<2xi32>`.
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def constant(self, operation: Operation) -> str:
         """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but just `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
-        # Task 2.9: Only a scalar `i1` goes without its type.
+        # Task 2.9: `true` is a scalar `i1`, the only one without its type; for a tensor of `i1` it is `dense<true> :
+        # ...`.
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def attributes(self, operation: Operation, leave_out: tuple[str, ...] = ()) -> dict[str, str]:
@@ -140,12 +141,14 @@ class Printer:
     def generic_form(self, operation: Operation, indent: str) -> str:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
-        # Task 2.10: Leave out what is empty: results, regions `({...}, {...})`, attributes; but keep `()`.
+        # Task 2.10: Example: `"tt.return"() : () -> ()`. Results, regions and attributes are left out if there are
+        # none; the operands' `()` is not. Given: `name`, `attribute_dict`, `operation.signature`.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def region(self, region: Region, indent: str) -> str:
         """`{`, the blocks, each operation on a line of its own, one level further in, `}`."""
-        # Task 2.10: Every line but the first starts with `indent`. A first block without arguments has no `label`.
+        # Task 2.10: Every line but the first starts with `indent`; `INDENT` is one level. The first block has a
+        # `label` only if it has arguments. Given: `operation` prints an operation in the form that it has.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def label(self, block: Block, index: int) -> str:

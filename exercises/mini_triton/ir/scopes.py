@@ -74,7 +74,7 @@ class While:
     @contextmanager
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
         """The body: gives the values that `condition` forwarded; end it with `yield_`."""
-        # Task 3.5: The first operand of the `condition` that ends `before` is not forwarded.
+        # Task 3.5: After `condition(builder, go, a, b)` it gives two block arguments, of the types of `a` and `b`.
         raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -105,14 +105,15 @@ def region(builder: Builder, region: Region, block: Block, terminator: str = "sc
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
     """An `scf.for`: end its body with `yield_` of as many values as there are `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
-    # Task 3.5: Yield the `For` while its `region` is open. The operation is made afterwards, outside of it.
+    # Task 3.5: `with for_(builder, lower, upper, step, [x]) as loop:` gives a `For`; its operation, and
+    # `loop.results`, exist when the `with` ends, but not if its body raised. Given: `region`.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
 @contextmanager
 def if_(builder: Builder, condition: Value) -> Iterator[If]:
     """An `scf.if`: its branches are built inside, with `then` and `otherwise`."""
-    # Task 3.5: The `If` opens its regions itself.
+    # Task 3.5: As for `for_`. The `If` opens its regions itself.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -120,7 +121,7 @@ def if_(builder: Builder, condition: Value) -> Iterator[If]:
 def while_(builder: Builder, inits: Sequence[Value] = ()) -> Iterator[While]:
     """An `scf.while`: its regions are built inside, with `before` and `after`."""
     inits = tuple(inits)
-    # Task 3.5: As for `if_`.
+    # Task 3.5: As for `if_`. Given: `While`.
     raise NotImplementedError("Task 3.5: Loops and branches")
 
 
@@ -155,8 +156,9 @@ def function(
     The module has it when its `with` ends, not before. `Function.arguments` are in the order of `inputs`.
     `divisibility` says which arguments are known to be multiples of what (pointers: their address in bytes).
     """
-    # Task 3.6: `tt.func` has the attributes `sym_name`, `function_type` and `sym_visibility`, "public" or "private".
-    # `tt.divisibility` is an attribute of the argument.
+    # Task 3.6: `inputs` of `{"x": I32}` is one block argument, named `x`. `tt.func` has the attributes `sym_name`,
+    # `function_type` and `sym_visibility`, "public" or "private"; `tt.divisibility` is an attribute of the argument.
+    # Given: `region`, which takes the name of a terminator that it adds if there is none.
     raise NotImplementedError("Task 3.6: Functions, modules and calls")
 
 
@@ -165,5 +167,6 @@ def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResul
 
     Raises `TypeError`, naming the function, if the arguments are not of its inputs' types.
     """
-    # Task 3.6: The symbol is the attribute `callee` of `tt.call`; the result types are in the function's type.
+    # Task 3.6: `tt.call` has the attribute `callee`, a function's name. Of a function of type `(f32) -> (i32)` the
+    # result is one `i32`.
     raise NotImplementedError("Task 3.6: Functions, modules and calls")

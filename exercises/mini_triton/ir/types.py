@@ -29,7 +29,7 @@ class IntegerType:
             raise ValueError(f"there is no integer type of {self.width} bits, only {INTEGER_WIDTHS}")
 
     def __str__(self) -> str:
-        # Task 1.1: Spell the type as MLIR does: an `i`, then the width in bits.
+        # Task 1.1: MLIR's spelling: 32 bits are `i32`, a boolean is `i1`.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
 
@@ -51,11 +51,11 @@ class FloatType:
     @property
     def width(self) -> int:
         """Size in bits."""
-        # Task 1.1: Its format knows.
+        # Task 1.1: 16 for `bf16`, 8 for `f8E5M2`. A `Format` describes the bits of a type; see `formats.py`.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
     def __str__(self) -> str:
-        # Task 1.1: A float type is spelled by its name.
+        # Task 1.1: MLIR's spelling, such as `bf16`.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
 
@@ -68,11 +68,11 @@ class PointerType:
     @property
     def width(self) -> int:
         """Size in bits of the address, not of what it points to."""
-        # Task 1.1: Addresses have the same size whatever they point to.
+        # Task 1.1: The same for every pointee.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
     def __str__(self) -> str:
-        # Task 1.1: Spell `!tt.ptr<...>` around the pointee, which may itself be a pointer.
+        # Task 1.1: `!tt.ptr<f32>`; a pointer to a pointer to `i8` is `!tt.ptr<!tt.ptr<i8>>`.
         raise NotImplementedError("Task 1.1: Scalar and pointer types")
 
 
@@ -83,8 +83,8 @@ class TensorType:
     Every dimension is a power of two, and there are at most `MAX_NUMEL` elements: Triton distributes
     a tensor over the threads of a program by splitting the bits of its indices.
 
-    Raises `TypeError` for a shape without dimensions, a dimension that is no `int` or an element that is no scalar;
-    `ValueError` for a dimension that is no power of two and for too many elements.
+    Raises `TypeError` for a shape without dimensions, an element that is not a scalar, or a dimension that is not an
+    `int`; `ValueError` for a dimension that is not a power of two, and for too many elements.
     """
 
     shape: tuple[int, ...]
@@ -92,9 +92,10 @@ class TensorType:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))  # as real Triton
-        # Task 1.2: Check the dimensions from the left, and last their product. Each message says what is at fault:
-        # "dimension" (there is none), "Shape element 1" (the second one), "numel (2097152)". The element must be a
-        # `Scalar`, which is defined below and can be asked for with isinstance.
+        # Task 1.2: Refuse what the docstring above refuses. A message has "dimension" if there is none, "Shape element
+        # 1" if the second one is at fault, "numel (2097152)" if there are too many elements. Of several faults in the
+        # dimensions, report the leftmost; report the number of elements only if every dimension is right. Given:
+        # `Scalar`, below.
         raise NotImplementedError("Task 1.2: Tensor types")
 
     @property
@@ -105,11 +106,11 @@ class TensorType:
     @property
     def numel(self) -> int:
         """Number of elements."""
-        # Task 1.2: Multiply the dimensions.
+        # Task 1.2: `tensor<128x64xf32>` has 8192.
         raise NotImplementedError("Task 1.2: Tensor types")
 
     def __str__(self) -> str:
-        # Task 1.2: The dimensions and the element, joined by `x`, inside `tensor<...>`.
+        # Task 1.2: MLIR's spelling: `tensor<128x64xf32>`, `tensor<4x!tt.ptr<f16>>`.
         raise NotImplementedError("Task 1.2: Tensor types")
 
 
@@ -135,7 +136,7 @@ Type = Scalar | TensorType
 
 def element_type(type: Type) -> Scalar:
     """The type of one element: a tensor's element, or a scalar itself (MLIR's `getElementTypeOrSelf`)."""
-    # Task 1.2: Only a tensor has something to unwrap.
+    # Task 1.2: `f32` for `tensor<4xf32>` and for `f32`. A pointer is a scalar.
     raise NotImplementedError("Task 1.2: Tensor types")
 
 
@@ -147,18 +148,18 @@ def shape_of(type: Type) -> tuple[int, ...]:
 
 def with_element(type: Type, element: Scalar) -> Type:
     """The same shape with another element: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, `f32` with `i1` is `i1`."""
-    # Task 1.2: A tensor stays a tensor of the same shape; a scalar becomes the element.
+    # Task 1.2: The docstring has an example of each case.
     raise NotImplementedError("Task 1.2: Tensor types")
 
 
 def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of `lhs op rhs`, by NumPy's rule: align at the right, then a dimension of 1 grows to the other's.
 
-    A scalar's shape is `()`, which fits everything. Raises `ValueError` when two dimensions differ and neither is 1;
-    the index in its message counts in the result's dimensions, from the left.
+    A scalar's shape is `()`, which fits every shape. Raises `ValueError` if two dimensions differ and neither is 1.
+    Its message names the leftmost such pair, and its index among the dimensions of the result.
     """
-    # Task 1.3: Pad the shorter shape with leading ones, then settle one dimension at a time.
-    # ValueError "Cannot make_shape_compatible: incompatible dimensions at index 0: 64 and 32" (left one first).
+    # Task 1.3: `(8, 1, 64)` and `(4, 64)` give `(8, 4, 64)`. `(64,)` and `(8, 32)` raise ValueError
+    # "Cannot make_shape_compatible: incompatible dimensions at index 1: 64 and 32": the dimension of `lhs` first.
     raise NotImplementedError("Task 1.3: Shape broadcasting")
 
 

@@ -29,9 +29,10 @@ def cast(
     Raises `ValueError` for a rounding where nothing is rounded, and what `reinterpret` and `convert` raise.
     """
     dtype = dtype.scalar  # of the type of a block, as a block pointer has it
-    # Task 4.5: An equal dtype changes nothing, whatever the rounding. "rtne" is how `convert` rounds anyway; "rtz" is
-    # one `tt.fp_to_fp`, whatever the two floats. ValueError "Invalid rounding mode: up" for others, and
-    # "fp_downcast_rounding should be set only for truncating fp conversions" with both dtypes where it does not narrow.
+    # Task 4.5: fp32 to fp16 with "rtz" is one `tt.fp_to_fp` of that `rounding`, whatever the floats; "rtne" is how
+    # `convert` rounds. An equal dtype changes nothing, whatever the rounding. ValueError "Invalid rounding mode: up"
+    # for others, and "fp_downcast_rounding should be set only for truncating fp conversions" with both dtypes where the
+    # float does not become narrower. Given: `reinterpret`, `_is_float`, `with_element` for the result's IR type.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
@@ -45,8 +46,8 @@ def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
 
     Raises `ValueError` for another size, naming both.
     """
-    # Task 4.5: `tt.bitcast`, but nothing for an equal dtype. "Cannot bitcast data-type of size 32 to data-type of size
-    # 16": sizes are in bits.
+    # Task 4.5: fp32[8] to uint32 is one `tt.bitcast`; int32 to int32 nothing. Sizes are in bits: "Cannot bitcast
+    # data-type of size 32 to data-type of size 16".
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 

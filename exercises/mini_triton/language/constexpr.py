@@ -35,7 +35,8 @@ def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
     With a `RunTimeValue` among the operands there is nothing to compute. Then the result is `NotImplemented`, by which
     Python knows that it has to ask the other operand's class.
     """
-    # Task 4.4: What `function` raises is passed on.
+    # Task 4.4: `evaluate(operator.add, constexpr(2), 3)` is `constexpr(5)`. What `function` raises is passed on.
+    # Given: `unwrap`.
     raise NotImplementedError("Task 4.4: Compile-time values")
 
 
@@ -98,13 +99,14 @@ class constexpr:
         return evaluate(operator.invert, self)
 
     def __bool__(self) -> bool:
-        """So that `if constexpr:` can choose a branch at compile time."""
-        # Task 4.4: The truth of the value.
+        """The truth of the value, so that `if constexpr:` chooses a branch at compile time."""
+        # Task 4.4: False for `constexpr(0)`, True for `constexpr(8)`.
         raise NotImplementedError("Task 4.4: Compile-time values")
 
     def __index__(self) -> int:
-        """So that Python takes it for an int: in `range(n)`, in `shape[n]`."""
-        # Task 4.4: Python calls this only where it needs an int. Of what is none, `operator.index` says so.
+        """The value as an int, so that Python accepts the box in `range(n)` and `shape[n]`."""
+        # Task 4.4: 8 for `constexpr(8)`, 1 for `constexpr(True)`; TypeError for `constexpr(1.5)`. Given:
+        # `operator.index`.
         raise NotImplementedError("Task 4.4: Compile-time values")
 
     def __hash__(self) -> int:

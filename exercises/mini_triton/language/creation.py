@@ -18,7 +18,7 @@ __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like"
 @builtin
 def program_id(axis: int) -> tensor:
     """Which program this is, along axis 0, 1 or 2 of the launch grid. An int32 scalar."""
-    # Task 4.6: `tt.get_program_id`; it takes the axis as "x", "y" or "z". ValueError for any other axis, naming it.
+    # Task 4.6: `tt.get_program_id` of axis "x", "y" or "z". ValueError for any other axis, naming it. Given: `_axis`.
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
@@ -41,9 +41,10 @@ def arange(start: int, end: int) -> tensor:
 
     Raises `ValueError` for bounds that are not known to the compiler, not in order, or too far apart.
     """
-    # Task 4.6: In this order, each a ValueError: "arange's arguments must be of type tl.constexpr" unless both are
-    # ints; "arange must fit in int32" for bounds below 0 or from 2**31 on; "arange's end argument must be greater than
-    # the start argument"; "arange's range must be a power of 2". Then `tt.make_range`.
+    # Task 4.6: `arange(8, 16)` is an int32[8], by `tt.make_range`. The messages, of which the first that applies
+    # counts: "arange's arguments must be of type tl.constexpr" unless both are ints; "arange must fit in int32" for
+    # bounds below 0 or from 2**31 on; "arange's end argument must be greater than the start argument"; "arange's range
+    # must be a power of 2".
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
@@ -53,7 +54,8 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
 
     Integer dtypes wrap a number around, and raise `TypeError` for one that they do not take.
     """
-    # Task 4.6: A scalar of the kernel by `convert`; a number by `make_scalar`, through `wrap` first. Then `splat`.
+    # Task 4.6: `full((8,), 255, int8)` is an int8[8] of -1; `full((), n, fp32)` is the scalar `n` as fp32.
+    # Given: `is_number`, `wrap`, `make_scalar`, `convert`, `splat`.
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
@@ -102,5 +104,6 @@ def zeros_like(x: tensor) -> tensor:
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
     """`x / div` rounded up, for integers that are not negative: how many blocks of `div` cover `x`."""
-    # Task 4.6: (x + (div - 1)) // div. Python computes it where both are numbers, and the result is a number again.
+    # Task 4.6: `cdiv(10, 4)` is the Python int 3; of a scalar `n` of the kernel it is an int32 scalar. As in real
+    # Triton `div - 1` is computed first: if `div` is a number, the kernel need not subtract.
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")

@@ -217,15 +217,18 @@ LARGEST_FP32 = (2 - 2.0**-23) * 2.0**127
 def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
     """The dtype in which `lhs op rhs` is computed, for two tensors.
 
-    `div_or_mod` is true for `/`, `//` and `%`. They have no 16-bit float instructions, so fp16 and bf16 become
-    fp32, and for integers they refuse to mix signedness, because the answer would depend on it.
+    The first of these dtypes among the two operands decides:
 
-    Raises `TypeError`, naming both, for fp8 with an integer and, if `div_or_mod`, for integers of different signedness.
+        fp64, fp32, fp16  is the result, whatever the other operand is
+        bf16              with bf16 is bf16; with any other dtype, fp32
+        fp8               with the same fp8 is that fp8; with another fp8, fp16; with an integer, a `TypeError`
+        integers          the wider one; if equally wide, the unsigned one
+
+    `div_or_mod` is true for `/`, `//` and `%`. GPUs have no 16-bit float instructions for them, so a result of fp16 or
+    bf16 becomes fp32; and integers of different signedness are a `TypeError`. Each `TypeError` names both dtypes.
     """
-    # Task 1.4: Try the rules in this order; the first that fits decides:
-    # either is fp64; either is fp32; either is fp16; both are bf16; either is bf16 (then fp32, wide enough for the
-    # other); both are fp8 (the same one stays, different ones meet in fp16); both are integers.
-    # Integers: of equal signedness the wider; otherwise the unsigned one if it is at least as wide as the signed one.
+    # Task 1.4: fp16 and bf16 give fp16; bf16 and int8 fp32; int8 and uint8 uint8; int16 and uint8 int16. `int1` counts
+    # as an unsigned integer. fp16 and int32 give fp16, but with `div_or_mod` fp32.
     raise NotImplementedError("Task 1.4: Promotion of two tensors")
 
 
@@ -235,20 +238,21 @@ def literal_dtype(value: bool | int | float) -> dtype:
     An int takes the first of int32, uint32, int64, uint64 that holds it. A float is fp32 if it is zero, infinite,
     NaN or within fp32's normal range, else fp64. Raises `ValueError`, naming the value, for an int that no dtype holds.
     """
-    # Task 1.5: Mind that Python's `True` is an int as well.
+    # Task 1.5: 7 is int32, 2**31 uint32, 1e300 fp64, True int1.
     raise NotImplementedError("Task 1.5: Promotion with Python literals")
 
 
 def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool = False) -> dtype:
     """The dtype in which a tensor and a Python number are computed, in either order.
 
-    The number is *weak*: if its kind (bool < int < float) is not above the tensor's, it takes the tensor's dtype.
-    Otherwise it has its own. Then `promote` decides, as for two tensors. Raises `ValueError` if the result is an
-    integer dtype that does not hold `value`, and what `literal_dtype` and `promote` raise.
+    The number is *weak*: unless its kind (bool < int < float) is above the tensor's, it takes the tensor's dtype.
+    A number of a higher kind has its `literal_dtype`. Then `promote` decides, as for two tensors. Raises `ValueError`
+    if the result is an integer dtype that cannot hold `value`, and what `literal_dtype` and `promote` raise.
     """
-    # Task 1.5: Compare kinds to find the number's dtype, promote, then check that an integer result holds the value.
-    # ValueError "Scalar 300 is out of range for type int8"; for an unsigned result and a negative value:
-    # ValueError "Cannot perform a binary operation between an unsigned tensor and a negative scalar".
+    # Task 1.5: int8 with 100 is int8, with 1.5 fp32; int1 with 1 is int32; fp16 with 2 is fp16, with `div_or_mod`
+    # fp32. int8 with 300: ValueError "Scalar 300 is out of range for type int8". An unsigned result and a negative
+    # number: ValueError "Cannot perform a binary operation between an unsigned tensor and a negative scalar". Given:
+    # `kind` and `int_range` of a dtype.
     raise NotImplementedError("Task 1.5: Promotion with Python literals")
 
 
@@ -256,22 +260,25 @@ CastStep = tuple[str, dtype | pointer_type]
 
 
 def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[CastStep]:
-    """The operations that take a value from `src` to `dst`, each with the dtype it results in.
+    """The operations that take a value from `src` to `dst`, each with the dtype of its result.
 
-    Nothing needs doing when only the signedness differs: the bits stay. A cast to `int1` compares with zero
-    (`arith.cmpi` or `arith.cmpf`, "not equal"). Raises `TypeError`, naming both, when there is no such cast.
+        fp8 and any float     `tt.fp_to_fp`, one step in either direction
+        fp8 and an integer    no cast, `int1` included: `TypeError`, which names both
+        float to float        `arith.extf`, `arith.truncf`
+        float to integer      `arith.fptosi`, `arith.fptoui`
+        integer to float      `arith.sitofp`, `arith.uitofp`
+        integer to integer    `arith.extsi`, `arith.extui`, `arith.trunci`; no step between equal widths
+        anything to `int1`    `arith.cmpf` or `arith.cmpi`: is it different from zero?
+
+    fp16 and bf16 are cast to fp32 first, unless fp8 or fp32 is the target.
     """
     if src == dst:
         return []
     if src.is_ptr() or dst.is_ptr():
         return _pointer_cast_steps(src, dst)
     assert isinstance(src, dtype) and isinstance(dst, dtype)
-    # Task 1.6: Sort the pairs into families:
-    # a float to or from fp8 is one `tt.fp_to_fp` (fp8 and integers, int1 too, have no direct cast: TypeError);
-    # fp16 and bf16 reach everything but fp32 by way of fp32; otherwise one step of float to float (`arith.extf`,
-    # `arith.truncf`), float to int (`arith.fptosi`, `arith.fptoui`), int to float (`arith.sitofp`, `arith.uitofp`) or
-    # int to int (`arith.extsi`, `arith.extui`, `arith.trunci`). What decides signed or unsigned: the integer side,
-    # and for a wider integer the source.
+    # Task 1.6: fp16 to int32 is [("arith.extf", float32), ("arith.fptosi", int32)]; uint8 to int32 is
+    # [("arith.extui", int32)]; int8 to uint32 is [("arith.extsi", uint32)]; int32 to uint32 is [].
     raise NotImplementedError("Task 1.6: Which cast takes A to B")
 
 

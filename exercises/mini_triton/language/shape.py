@@ -46,10 +46,11 @@ def reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tens
 def index(x: tensor, slices: Any) -> tensor:
     """`x[:, None]`: a `None` is a new dimension of size 1, a `:` a dimension as it is.
 
-    There is nothing else: a program has no access to a single element. Raises `ValueError` for it, naming it.
+    A program has no access to a single element. So any other index, also a slice with a start, a stop or a step, raises
+    `ValueError`, naming it.
     """
-    # Task 4.3: `slices` is one index or a tuple of them. Dimensions without an index stay. The message: "unsupported
-    # tensor index: 0". A slice with a start, a stop or a step is refused as well. Too many `:` are not asked for.
+    # Task 4.3: `slices` is one index or a tuple of them: of x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
+    # [8, 1, 4]. The message: "unsupported tensor index: 0".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -58,9 +59,10 @@ def index(x: tensor, slices: Any) -> tensor:
 def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
     """`x` with new dimensions of size 1, at `axis` of the result or at several of them. They may be negative.
 
-    Raises `ValueError` for an axis that the result has not, and for one given twice.
+    Raises `ValueError` for an axis that the result does not have, and for one given twice.
     """
-    # Task 4.3: Axes count in the rank that the *result* will have. A scalar is splat. Given: `_listed`, `wrap_axis`.
+    # Task 4.3: [8, 4] with axis (0, -1) is [1, 8, 4, 1]; a scalar with axis 0 is [1]. Given: `_listed`, `wrap_axis`,
+    # and of the current builder `expand_dims`, which takes tensors, and `splat`, which takes scalars.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -82,7 +84,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
     Raises `ValueError` for another rank, and for a dimension that does not fit.
     """
-    # Task 4.3: ValueError "rank mismatch" for another rank. Given: `_listed`.
+    # Task 4.3: [8, 1] to (8, 4) is accepted, [4] to (8, 4) is not: ValueError "rank mismatch". Given: `_listed`, and
+    # `broadcast_to` of the current builder, which does add dimensions.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -96,9 +99,9 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # Task 4.3: The shape `()` is `item`, for a scalar, too. A shape that no tensor may have is refused first, by
-    # `TensorType`; then ValueError "reshape() cannot change total number of elements in tensor". A scalar has no
-    # elements to arrange: this ValueError, even for the shape (1,). Given: `_listed`, `reshaped`.
+    # Task 4.3: [8, 4] to (32,) or to (2, 16). ValueError "reshape() cannot change total number of elements in tensor",
+    # also for a scalar to the shape (1,); but a shape that no tensor may have is for `TensorType` to refuse, first.
+    # Given: `_listed`, `reshaped`, and `item`, which takes a scalar, too.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -153,9 +156,9 @@ def permute(x: tensor, *dims: Any) -> tensor:
 
     Raises `ValueError` unless `dims` names every dimension once.
     """
-    # Task 4.3: `tt.trans` with the tuple `order`. For too few or too many: ValueError "permute dims must have the same
-    # length as input shape"; else "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)". Negative
-    # ones are refused like that, too.
+    # Task 4.3: [8, 4, 2] by (2, 0, 1) is [2, 8, 4], by `tt.trans` with the tuple `order`. Too few or too many:
+    # ValueError "permute dims must have the same length as input shape"; otherwise, and for negative ones: ValueError
+    # "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -163,7 +166,8 @@ def permute(x: tensor, *dims: Any) -> tensor:
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
     """As `permute`. Without `dims` the last two dimensions change places."""
-    # Task 4.3: Fewer than two dimensions: ValueError "tl.trans invoked with a 0- or 1-dimensional tensor".
+    # Task 4.3: [8, 4, 2] is [8, 2, 4]. No `dims` and fewer than two dimensions: ValueError "tl.trans invoked with a 0-
+    # or 1-dimensional tensor".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -176,8 +180,8 @@ def join(x: tensor, y: tensor) -> tensor:
 
     Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # Task 4.3: `tt.join`; the result has the dtype of `x`. It takes no scalars: two of them become a tensor of shape
-    # (2,). Given: `reshaped`.
+    # Task 4.3: Two [8] give [8, 2], [8] and [4, 1] give [4, 8, 2], two scalars [2]; the dtype is that of `x`. The
+    # operation `tt.join` takes no scalars. Given: `broadcast_together`, `reshaped`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -188,14 +192,15 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # Task 4.3: `tt.split` has two results, both tensors: it cannot make scalars. Given: `item`.
+    # Task 4.3: [8, 2] gives two [8]. `tt.split` has two results, both with a shape: it refuses [2]. Given: `item`
+    # makes a scalar of a tensor of one element; `current().operation`, because `build` has one result.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @builtin
 def interleave(x: tensor, y: tensor) -> tensor:
     """Elements of `x` and `y` in turn, along the last dimension: of (0, 1) and (5, 6) it makes (0, 5, 1, 6)."""
-    # Task 4.3: Two scalars give a tensor of two.
+    # Task 4.3: Two [4, 8] give [4, 16], two scalars [2].
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 

@@ -113,7 +113,8 @@ def to_tensor(value: Any) -> tensor:
 
 def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
     """`x` with its values converted to another dtype; `x` itself if it has that one. Raises as `cast_steps` does."""
-    # Task 4.1: The steps are those of `cast_steps`; there may be none, and the dtype is another one all the same.
+    # Task 4.1: An fp16[8] to int32 is an int32[8], by two operations of the current builder; an int32 to uint32 is a
+    # uint32, by none. Given: `cast_steps` (1.6), and the builder's `cast` (3.4).
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
@@ -126,16 +127,16 @@ def broadcast_together(*xs: tensor) -> list[tensor]:
 def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
     """Both operands of an operator in the dtype and in the shape in which it is computed.
 
-    Numbers are weak, tensors are not, not even those without a shape. Two numbers are not a case of their own: they
-    become tensors first. With `pointers` an operand may be a pointer; then nothing is promoted, and a number has its
-    own dtype.
+    Numbers are weak; tensors are not, not even those without a shape. Two numbers become tensors first. With `pointers`
+    an operand may be a pointer; beside a pointer nothing is promoted, and a number has its own dtype.
 
     Raises `TypeError`, naming both dtypes, for a pointer where none may be, for a pointer and a float, and for pointers
     to different elements; and what `promote`, `promote_literal` and `broadcast_shapes` raise.
     """
     x, y = unwrap(x), unwrap(y)
-    # Task 4.1: One dtype first (milestone 1 knows which), then one shape: a conversion costs less before an operand is
-    # repeated. Given: `_check_pointers` takes both dtypes, and says whether there is a pointer.
+    # Task 4.1: fp16[4, 1] and int8[8] become two fp16[4, 8]; fp16[8] and 1.5 two fp16[8]; an operand is converted
+    # before it is repeated. Given: `_check_pointers` takes both dtypes and says whether there is a pointer; `dtype_of`,
+    # `is_number`, `make_scalar`, `to_tensor`, `broadcast_together`; `promote` and `promote_literal` of milestone 1.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
@@ -204,25 +205,26 @@ def assert_fits(operator: Callable[[Any, Any], tensor], x: Any, y: Any) -> None:
 @checks_overflow
 def mul(x: Any, y: Any) -> tensor:
     """`x * y`"""
-    # Task 4.1: `arith.mulf` or `arith.muli`. Pointers are refused.
+    # Task 4.1: fp16[8] times 2 is `arith.mulf` of two fp16[8], integers are `arith.muli`. Pointers are refused.
+    # Given: `choose` picks by dtype, `build` makes the operation.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def truediv(x: Any, y: Any) -> tensor:
     """`x / y`, always a float. Two integers are divided as fp32, whatever their width."""
-    # Task 4.1: `arith.divf`. `/`, `//` and `%` are promoted with `div_or_mod`.
+    # Task 4.1: `arith.divf`: fp16 / fp16 is fp32, int64 / int64 is fp32, fp64 / int8 is fp64.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def floordiv(x: Any, y: Any) -> tensor:
     """`x // y` of integers. It truncates toward zero, as C does and Python does not: -7 // 2 is -3."""
-    # Task 4.1: `arith.divsi` or `arith.divui`. Floats: TypeError, "unexpected type fp32".
+    # Task 4.1: `arith.divsi`, or `arith.divui` of unsigned integers. Floats: TypeError "unexpected type fp32".
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def mod(x: Any, y: Any) -> tensor:
     """`x % y`, with the sign of `x`, as in C: -7 % 3 is -1. Floats as well."""
-    # Task 4.1: `arith.remf`, `arith.remsi` or `arith.remui`.
+    # Task 4.1: `arith.remf`; of integers `arith.remsi` or `arith.remui`. It is promoted as `/` is.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
@@ -233,8 +235,9 @@ def mod(x: Any, y: Any) -> tensor:
 @checks_overflow
 def add(x: Any, y: Any) -> tensor:
     """`x + y`; a pointer and integers give a pointer that many elements further on."""
-    # Task 4.2: The pointer may be on either side, but not on both: TypeError "cannot add pointers together".
-    # `tt.addptr` reads its offset as signed, so unsigned integers of less than 64 bits (int1 is one) are made int64.
+    # Task 4.2: `p + n` and `n + p` are the same `tt.addptr`; of two pointers: TypeError "cannot add pointers
+    # together". `tt.addptr` reads its offset as signed: an unsigned integer of less than 64 bits (int1 is one) goes in
+    # as int64. Without a pointer: `arith.addf`, `arith.addi`.
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
@@ -242,7 +245,8 @@ def add(x: Any, y: Any) -> tensor:
 @checks_overflow
 def sub(x: Any, y: Any) -> tensor:
     """`x - y`; integers are taken from a pointer by adding their negative."""
-    # Task 4.2: Only the left operand may be a pointer. A pointer less a pointer: TypeError, as for `*`.
+    # Task 4.2: `p - n` is `p + (-n)`. `n - p` and `p - q` are a TypeError, as for `*`. Without a pointer:
+    # `arith.subf`, `arith.subi`.
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
@@ -251,27 +255,28 @@ def sub(x: Any, y: Any) -> tensor:
 
 def bitwise(name: str, x: Any, y: Any) -> tensor:
     """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
-    # Task 4.2: For floats raise the TypeError that `_check_pointers` raises, with the dtype after promotion: "fp32"
-    # is at fault in `n & 1.5` as well as in `x & n`.
+    # Task 4.2: Of int8 and int32, `arith.andi` is an int32. Floats: TypeError "invalid operands of type fp32 and
+    # fp32", with the dtype after promotion, for `x & n` as well as for `n & 1.5`.
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
     """`x >> y`. Whether the sign is shifted in depends on the operand that is a tensor, before promotion: `shifted`."""
-    # Task 4.2: `arith.shrsi` for a signed dtype, `arith.shrui` for an unsigned one.
+    # Task 4.2: Of an int8 `shifted` it is `arith.shrsi`, of a uint8 `arith.shrui`.
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def neg(x: tensor) -> tensor:
     """`-x`"""
-    # Task 4.2: Zero minus `x`. The zero of floats is -0.0: only so is -x exact for zeros as well.
+    # Task 4.2: Triton subtracts `x` from a zero. Which float zero makes -x exact for x = 0.0, too?
     # Pointers: TypeError "wrong type argument to unary minus".
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def invert(x: tensor) -> tensor:
     """`~x` of integers: every bit turned over. For booleans that is "not"."""
-    # Task 4.2: Exclusive or with all ones: -1, for int1 True. Others: TypeError "wrong type argument to unary invert".
+    # Task 4.2: `arith.xori`: ~0 is -1, ~True is False. Pointers, floats: TypeError "wrong type argument to unary
+    # invert".
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
@@ -280,8 +285,8 @@ def compare(name: str, x: Any, y: Any) -> tensor:
 
     Unlike in arithmetic, a number is not weak here: it becomes a tensor of its own dtype first.
     """
-    # Task 4.2: The predicate is the name, with a letter in front that says how to compare: `s`igned or `u`nsigned
-    # integers (eq and ne have none), `o`rdered floats; only a float's ne is `u`nordered: NaN differs from everything.
+    # Task 4.2: `x < y` has the predicate "slt" for int32, "ult" for uint32, "olt" for fp32; `x == y` has "eq" and
+    # "oeq". Every comparison with NaN is false, but `!=`, which is true: "une".
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 

@@ -82,10 +82,9 @@ def bind(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The value of every parameter, by name and in the parameters' order, and the launch options among the keywords.
 
-    Raises `TypeError`, with the kernel's name and the name at fault, for an argument too many, one that is missing, one
-    that is given twice, and a keyword that is neither a parameter nor one of `OPTIONS`.
+    Raises `TypeError`, with the kernel's name and the name at fault, for too many arguments, for one that is missing or
+    given twice, and for a keyword that is neither a parameter nor one of `OPTIONS`.
     """
-    # Task 7.1: As Python binds arguments: by position, then by keyword, then by default, which is `REQUIRED` if there
-    # is none. A keyword that names no parameter is an option. If a parameter is named like an option, the keyword is
-    # the parameter's.
+    # Task 7.1: Of parameters `x, n, BLOCK=64`, the call `(a, n=5, num_warps=8)` is ({"x": a, "n": 5, "BLOCK": 64},
+    # {"num_warps": 8}). If a parameter is named like an option, a keyword of this name is the parameter's.
     raise NotImplementedError("Task 7.1: Arguments and parameters")

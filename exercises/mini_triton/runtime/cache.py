@@ -36,16 +36,16 @@ def directory() -> Path:
 
 def store(key: str, entry: Entry) -> None:
     """Keep an entry under a key, in place of what may be there. Warns if that is not possible."""
-    # Task 7.4: `pack` makes bytes of the entry. Readers see the old file or the whole new one, even if this
-    # process is killed. The folder may be missing. An `OSError` becomes a `warnings.warn` with its message; no
-    # temporary file stays.
+    # Task 7.4: Whenever another process reads, and wherever this one is killed, there is the old file or the whole new
+    # one. The folder may be missing. An `OSError` becomes a `warnings.warn` with its message, and no other file stays.
+    # Given: `path_of`, `pack` (bytes of an entry), Python's `tempfile` and `os.replace`.
     raise NotImplementedError("Task 7.4: Kernels on disk")
 
 
 def load(key: str) -> Entry | None:
     """The entry with this key, or None if there is none. Warns of a damaged file, and returns None."""
-    # Task 7.4: `unpack` raises `ValueError` for a damaged file. Warn, with the path, also of a file that cannot
-    # be read (`OSError`), but not of one that does not exist.
+    # Task 7.4: A file that cannot be read counts as damaged, one that does not exist does not. The warning has the
+    # path. Given: `unpack`, which raises `ValueError` for damaged bytes.
     raise NotImplementedError("Task 7.4: Kernels on disk")
 
 

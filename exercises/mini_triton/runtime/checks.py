@@ -28,15 +28,16 @@ class AccessError(IndexError):
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
-    # Task 7.8: Of two devices name one argument each; of one that is not "cpu" an argument, and the reason if
-    # `BACK_ENDS` has one. `device_of` tells where memory is.
+    # Task 7.8: For memory on two devices the message names both, and an argument on each; for memory on one device
+    # that is not "cpu", an argument and the reason that `BACK_ENDS` may have for that kind of device ("cuda" of
+    # "cuda:0"). Given: `device_of`.
     raise NotImplementedError("Task 7.8: Checks")
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
-    """Raise `ValueError`, with its name and the kernel's, for a read-only array among those that are stored to."""
-    # Task 7.8: `flags.writeable` of an array tells. Tensors can always be written to; what is only read may be
-    # read-only.
+    """Raise `ValueError`, with the names of kernel and argument, for a read-only array that the kernel stores to."""
+    # Task 7.8: `stored` are the names of arguments that the kernel stores to. PyTorch's tensors can always be written
+    # to; a NumPy array has `flags.writeable`.
     raise NotImplementedError("Task 7.8: Checks")
 
 
@@ -49,7 +50,7 @@ def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> A
 
     `shape` is that of the argument.
     """
-    # Task 7.8: `source_line(place)` has the source line.
+    # Task 7.8: `error` has `buffer.name`, `element`, `program` and `place`, a `Loc`. Given: `source_line(place)`.
     raise NotImplementedError("Task 7.8: Checks")
 
 

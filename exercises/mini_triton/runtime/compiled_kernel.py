@@ -48,16 +48,16 @@ def compile_kernel(
     options: Options,
     references: Sequence[Reference],
 ) -> CompiledKernel:
-    """The kernel for such arguments: from the disk, or through all stages.
+    """The kernel compiled for these arguments: from the disk, or through all stages.
 
-    `values` has those of the compile-time arguments. Raises `CompilationError` for a kernel that is wrong.
+    `values` has the values of the compile-time arguments. Raises `CompilationError` for an error in the kernel.
     """
     constants = {name: unwrap(to_python(values[name])) for name in arguments if arguments[name].type == "constexpr"}
     hash = compute_key(function, references, arguments, options)
     compilation = Compilation(function, arguments, constants, options, hash)
-    # Task 7.6: The `cache` is asked, by `hash`, unless somebody wants to look at the stages or
-    # `cache.ALWAYS_COMPILE` is set; `restore_kernel` makes a kernel of an entry, `entry_of` an entry of a kernel.
-    # `run_stages` takes those for the "cpu".
+    # Task 7.6: A kernel in the `cache` is compiled again if `inspection.is_wanted()` or `inspection.is_set(
+    # cache.ALWAYS_COMPILE)`. A new kernel is kept there. Given: `restore_kernel` makes a kernel of an entry, `entry_of`
+    # an entry of a kernel; `stages_for("cpu")`, `run_stages` (7.5), `CompiledKernel(compilation, program, texts)`.
     raise NotImplementedError("Task 7.6: Find or compile")
 
 
@@ -171,13 +171,15 @@ class CompiledKernel:
                 raise bounds.complete(error, memory) from None
 
     def launch_on_cpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
-        """Run the generated NumPy code. What cannot work, or goes wrong, is said in the user's words.
+        """Run the generated NumPy code. Errors are worded for whoever launched the kernel.
 
-        `memory` has the arguments that are arrays or tensors, `values` has all. Of these, `self.parameters` go to the
-        program, in this order: a `Buffer.of(name, array)` for memory, a Python number for the others.
+        `memory` has the arguments that are arrays or tensors, `values` all arguments. The program takes those named by
+        `self.parameters`, in this order: a `Buffer.of(name, array)` for memory, a Python number for the others.
         """
-        # Task 7.9: First check devices and writability. `self.run(grid, arguments, known())` runs the grid. An
-        # `OutOfBounds` is explained by `explain_access` if its buffer is an argument, otherwise by `explain_address`.
+        # Task 7.9: Wrong devices, and read-only arrays among those that are stored to (`self.program.stored`), are
+        # found before anything runs. An `OutOfBounds` becomes an `explain_access`, or an `explain_address` if
+        # `error.buffer` is not an argument; the user does not see the `OutOfBounds`. Given: `self.run(grid, arguments,
+        # known())`, the checks of 7.8, `to_python`.
         raise NotImplementedError("Task 7.9: The launch")
 
     def compile_threads(self) -> CudaKernel:
@@ -212,12 +214,11 @@ class CompiledKernel:
         """Launch loops with tensors like earlier ones; False if these need a closer look. (Given.)"""
         if bounds.BOUNDS in os.environ or SANITIZE in os.environ:
             return False
-        values = dict(zip(self.parameters, arguments, strict=True))
-        failed = loops.repeat(grid, values)
+        failed = loops.repeat(grid, self.parameters, arguments)
         if failed:  # with all that is done otherwise to explain what is wrong
             again = copy.copy(self)
             again.run = functools.partial(loops.rerun, failed)
-            again.launch(grid, values)
+            again.launch(grid, dict(zip(self.parameters, arguments, strict=True)))
         return failed is not None
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:

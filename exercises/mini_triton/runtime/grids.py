@@ -14,12 +14,13 @@ LIMITS = (2**31 - 1, 2**16 - 1, 2**16 - 1)
 
 
 def grid_of(kernel: str, grid: Any, values: Mapping[str, Any]) -> tuple[int, int, int]:
-    """The number of programs along each of the three axes; those that `grid` does not mention have 1.
+    """The number of programs along each of the three axes; an axis that `grid` does not mention has 1.
 
-    `grid` is a tuple or a list of one to three integers, or a function that makes such of the launch's arguments, a
-    dictionary by parameter name. 0 is allowed: then nothing runs. Raises, with the kernel's name and the size that is
-    wrong, `TypeError` for what is no tuple of integers, and `ValueError` for integers that do not do.
+    `grid` is a tuple or a list of one to three integers, or a function from the launch's arguments, a dictionary by
+    parameter name, to one. 0 is allowed: then nothing runs. Raises, with the kernel's name and the size at fault,
+    `TypeError` for anything but a tuple or list of integers, and `ValueError` for sizes out of range.
     """
-    # Task 7.7: Sizes are what `operator.index` accepts: NumPy's integers, not 4.0. A bare int is not a grid, in
-    # real Triton neither: the message says what to write, `(5,)`. `LIMITS` has the most programs of each axis.
+    # Task 7.7: (4, np.int64(2)) is (4, 2, 1); `lambda values: (values["n"] // 64,)` with n = 640 is (10, 1, 1). 4.0 is
+    # not an integer. As in real Triton, 5 alone is not a grid: the message says what to write, `(5,)`. Given: `LIMITS`,
+    # `operator.index`.
     raise NotImplementedError("Task 7.7: Grids")

@@ -56,8 +56,9 @@ def add_title(title: str, text: str | bytes) -> str:
 
 
 def dump(key: str, file: str, text: str | bytes) -> None:
-    """Write the text to a file: a folder for each key, in it `add.source.py`, `add.ttir` and `add.numpy.py`."""
-    # Task 7.5: Folders below `dump_directory()` may be missing. Texts are UTF-8.
+    """Write the text to a file, `add.ttir` for example, in a folder named by the key."""
+    # Task 7.5: `dump("abc", "add.ttir", text)` writes `abc/add.ttir` below `dump_directory()`. Folders may be missing;
+    # bytes are written as they are, strings as UTF-8.
     raise NotImplementedError("Task 7.5: The stages")
 
 

@@ -102,23 +102,22 @@ class JITFunction(KernelSource, KernelInterface):
     def launch(self, grid: Any, /, *arguments: Any, **keywords: Any) -> CompiledKernel:
         """Bind the arguments, compile if nothing is compiled for them yet, run, and return the compiled kernel.
 
-        If `grid` is `COMPILE_ONLY`, nothing runs. Errors of the kernel say where it is wrong, and nothing of their way
-        through compiler and runtime.
+        If `grid` is `COMPILE_ONLY`, nothing runs. The traceback of an error in the kernel has no lines of the compiler.
         """
         for hook in self.pre_run_hooks:
             hook(*arguments, **keywords)
         if DEBUG in os.environ or self.debug:
             keywords = self.with_debug(keywords)
-        if BACKEND in os.environ and "backend" not in self.signature.parameters:
-            keywords = {"backend": os.environ[BACKEND] or DEFAULTS.backend, **keywords}
+        if (backend := os.environ.get(BACKEND)) and "backend" not in self.signature.parameters:
+            keywords = {"backend": backend, **keywords}
         try:
             if self.warm is not None and grid is not COMPILE_ONLY:
                 if kernel := self.warm.repeat(grid, arguments, keywords):
                     return kernel
             if flat := flatten_arguments(self, arguments, keywords):
                 return flat[0].launch(grid, **flat[1])
-            # Task 7.9: `bind` the arguments, `find` the kernel for their values and `Options`, and have
-            # it `launch` the grid that `grid_of` makes.
+            # Task 7.9: Set `kernel`, and run it. Given: `bind` (7.1), `Options(**options)`, or `DEFAULTS` if there are
+            # none; `find` (7.6), `grid_of` (7.7); `kernel.launch(grid, values)`.
             raise NotImplementedError("Task 7.9: The launch")
             if kernel.launchers and grid is not COMPILE_ONLY:
                 self.remember(kernel, arguments, keywords)
@@ -143,12 +142,13 @@ class JITFunction(KernelSource, KernelInterface):
         """The kernel for arguments with these values: one that this process has, or a new one.
 
         Raises `RuntimeError`, with its name, if something that the kernel reads from outside has changed since it was
-        first compiled. In real Triton this is an error as well: nobody could say which value a kernel has.
+        first compiled. Real Triton does so, too: otherwise nobody could say which value a kernel has.
         """
-        # Task 7.6: `has_changed` asks a reference, `explain_change` is the message. The key in
-        # `self.kernels`: what `specialize` gives of each argument, in order, and the options.
-        # `self.references` keeps, by function (`fn`) and path, the `references` of this function and of
-        # `functions_in` the arguments; `self.compile` makes a kernel.
+        # Task 7.6: Two launches with the same options share a kernel if `specialize` says the same of each argument;
+        # new ones go into `self.kernels`. `self.references` maps (`fn`, path) to each reference seen so far: those of
+        # this function and of `functions_in` the values of the specialized arguments; the first one seen stays. Given:
+        # `references` (7.3), `has_changed` of a reference, `explain_change`, `self.compile(arguments, values, options,
+        # references)`.
         raise NotImplementedError("Task 7.6: Find or compile")
 
     def compile(

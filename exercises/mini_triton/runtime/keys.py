@@ -57,12 +57,12 @@ class Reference:
 def paths(tree: ast.FunctionDef) -> list[str]:
     """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside.
 
-    Each is there once, and they are sorted: the same in every process. Of `settings.sizes.BLOCK` also the beginnings,
-    `settings` and `settings.sizes`, are there. Parameters of all kinds are the function's own, and so are names from
-    where the body gives them a value: after `y = N`, `N = 3` and `z = N` the first `N` comes from outside.
+    Each occurs once, in alphabetical order, the same in every process. `settings.sizes.BLOCK` also reads `settings` and
+    `settings.sizes`. Parameters of all kinds are not from outside, and neither is a name once the body has given it a
+    value: in `y = N`, `N = 3`, `z = N` the first `N` is from outside.
     """
-    # Task 7.3: Given: `evaluated`, the nodes in the order in which Python evaluates them, a name that gets a value
-    # with `Store` as its `ctx`; `dotted_name`, the text of one node.
+    # Task 7.3: Of `def f(x, n=8): y = x * N; tl.store(y, n)` they are ["N", "tl", "tl.store"]. Given: `evaluated`, the
+    # nodes of the body in Python's order of evaluation; `dotted_name`, the text of a node, "" for other nodes.
     raise NotImplementedError("Task 7.3: Keys")
 
 
@@ -119,12 +119,13 @@ def matters(value: Any) -> bool:
 
 
 def references(*functions: KernelSource) -> list[Reference]:
-    """What functions read from outside and what `matters`: their own references, then those of the functions they call.
+    """What functions read from outside, if it `matters`: their own references, then those of the functions they call.
 
-    Each function is visited once, in the order in which they are found.
+    Each function is visited once, in the order in which they are found. They may call one another in circles.
     """
-    # Task 7.3: Functions may call one another in circles. Two of them are the same if their `fn` is.
-    # `as_function` is the function that a value stands for.
+    # Task 7.3: For `f`, which reads `N` and calls `g`, which reads `M`: the references to `N` and `g`, then the one to
+    # `M`. Given: `paths`, `resolve(globals, path)`, `matters`; `as_function`, the kernel that a value stands for, or
+    # None. Two of them are the same if their `fn` is.
     raise NotImplementedError("Task 7.3: Keys")
 
 
@@ -146,13 +147,14 @@ def describe(value: Any) -> str:
 def compute_key(
     function: KernelSource, references: Sequence[Reference], arguments: Mapping[str, Specialized], options: Options
 ) -> str:
-    """A text, the same in every process, that two compiled kernels have in common only if they are the same.
+    """A text, the same in every process, that two compilations share only if they make the same kernel.
 
     It is made of the function's source, all `references` of a compilation, the arguments, the options, and the
     `versions` of everything that a kernel goes through.
     """
-    # Task 7.3: `describe` makes a text of a function or a value, `digest` one short text of many. A reference is
-    # told from others by its path and its function, `fn.__module__` and `fn.__qualname__`.
+    # Task 7.3: Two functions may read globals of one name, with different values: the key says whose each value is, by
+    # the `__module__` and `__qualname__` of a function's `fn`. Of an argument all that it is specialized for counts.
+    # Given: `describe` makes a text of a function or a value, `digest` one short text of many; `versions`.
     raise NotImplementedError("Task 7.3: Keys")
 
 

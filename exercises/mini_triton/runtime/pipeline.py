@@ -125,7 +125,8 @@ def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Co
 @with_options
 def build_module(_: str, compilation: Compilation) -> Module:
     """Run the front end on the kernel: milestones 1 to 5."""
-    # Task 7.5: `ast_to_ttir` also wants the names of the arguments that are multiples of 16.
+    # Task 7.5: `compilation` has all that `ast_to_ttir(kernel, signature, constants, divisible)` takes; `divisible`
+    # are the names of the `arguments` that are so.
     raise NotImplementedError("Task 7.5: The stages")
 
 
@@ -244,13 +245,14 @@ def last_module() -> Stage:
 
 
 def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any = None) -> tuple[Any, dict[str, Text]]:
-    """Run stages one after the other. Returns the last one's product, and the text of each by name.
+    """Run stages one after the other. Returns the product of the last stage, and the text of each by its name.
 
-    `product` is what the first stage begins with. Whenever a stage's product is a module, it must be well formed:
-    otherwise a `VerificationError` names the stage. The text of a stage is reported before the next stage runs.
+    The first stage takes `product`. Whenever a stage's product is a module, it must be well formed: otherwise a
+    `VerificationError` names the stage. The text of a stage is reported before the next stage runs; a stage with
+    `on_request` has a text only if `inspection.is_wanted()`.
     """
-    # Task 7.5: `verify_after` checks a module. A text is reported by `report`. A stage that makes its text only
-    # `on_request` makes it if `inspection.is_wanted()`.
+    # Task 7.5: Stages that add 1 and double, begun with 3, have the product 8, and texts of 4 and of 8. Given:
+    # `verify_after(name, module)`; `report(compilation, stage, text)`; `run` and `text` of a stage.
     raise NotImplementedError("Task 7.5: The stages")
 
 

@@ -54,24 +54,25 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
 
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
-    """The same without regard to annotations. Raises `TypeError` that says what kernels take."""
-    # Task 7.2: Without `parameter.specialize` a 1 is not a constant and multiples of 16 are not noted; without
-    # `parameter.specialize_alignment` only the latter. `refuse(value)` is the message.
+    """The same without regard to annotations. Raises `TypeError`, with the text `refuse(value)`, for other values."""
+    # Task 7.2: 32 is ("i32", divisible), 1 a constant, None and a `constexpr` constants, an array a pointer. If
+    # `parameter.specialize` is false, 32 and 1 are plain "i32"; if `parameter.specialize_alignment` is false, 32 is.
+    # Given: `is_memory`, `address`, `specialize_constant`.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
 def specialize_number(value: int | float, ones: bool = True, multiples: bool = True) -> Specialized:
-    """What the compiler is told of a number: a bool is "u1", a float "fp32", an int the `integer_type` it fits into.
+    """What the compiler is told of a number: a bool is "u1", a float "fp32", an int the `integer_type` that holds it.
 
     If `ones`, the integer 1 is a compile-time value. If `multiples`, integers that are multiples of 16 are `divisible`.
     """
-    # Task 7.2: For Python a bool is an int, too, and True == 1.
+    # Task 7.2: `Specialized("i32", True)` for 32, `Specialized("i32", False)` for 33, `Specialized("u1")` for True.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
 def integer_type(value: int) -> str:
     """The first of i32, i64 and u64 that can hold the integer; `OverflowError`, with the integer, if none can."""
-    # Task 7.2: There is no u32 in this list, as in real Triton.
+    # Task 7.2: 2**31 is i64, 2**63 u64: there is no u32, as in real Triton.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
@@ -79,9 +80,10 @@ def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Speci
     """What the compiler is told of an array or a tensor: a pointer to elements of this dtype, such as "*fp32".
 
     If `multiples`, an address that is a multiple of 16 is `divisible`. Raises `TypeError`, with the dtype, for elements
-    that kernels do not have.
+    that kernels do not know.
     """
-    # Task 7.2: `element_type` spells a dtype, or gives None.
+    # Task 7.2: float32 at address 1600 is `Specialized("*fp32", True)`. Given: `element_type` spells a dtype, or is
+    # None.
     raise NotImplementedError("Task 7.2: Specialization")
 
 
@@ -107,8 +109,8 @@ def specialize_constant(value: Any) -> Specialized:
 
 def freeze(value: Any) -> Hashable:
     """Something that is equal for two values only if kernels compiled with them are the same."""
-    # Task 7.2: For Python, 1 == True == 1.0 and 0.0 == -0.0; for a kernel they have other types, other signs.
-    # And nan != nan: each would be compiled again. The same holds inside tuples and lists.
+    # Task 7.2: For Python, 1 == True == 1.0, 0.0 == -0.0 and nan != nan. For a kernel the first five are five
+    # different constants, and all nans are one. Tuples and lists are as different as what is in them.
     raise NotImplementedError("Task 7.2: Specialization")
 
 

@@ -68,7 +68,7 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
         starts(Facts(contiguity=8, divisibility=8), run=2)      2: such as 8 9, 10 11, 12 13, 14 15, 40 41, ...
         starts(Facts(contiguity=8, divisibility=8), run=16)     8
     """
-    # Task 9.8: `facts.divisibility` holds for runs of length `facts.contiguity`. `run` may be shorter or longer.
+    # Task 9.8: With runs of 8 that begin at multiples of 8, what do 8 9, 10 11, 12 13, 14 15 begin with?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -77,7 +77,8 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
 
 def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, bytes of an element for an address."""
-    # Task 9.8: When does a sum count up? There are two ways; choose the longer runs. When is a sum constant?
+    # Task 9.8: 16 17 18 19 plus 6 6 6 6 counts up, and so does 6 6 6 6 plus 16 17 18 19; of 6 6 6 6 plus 8 8 9 9 the
+    # elements are equal in runs of 2.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -88,7 +89,8 @@ def subtract(size: int, x: Facts, y: Facts) -> Facts:
 
 def multiply(size: int, x: Facts, y: Facts) -> Facts:
     """Facts of `x * y`. No divisibility exceeds `MOST`."""
-    # Task 9.8: The constant 1 (see `value`) is a special factor: the product counts up if the other factor does.
+    # Task 9.8: 16 17 18 19 times 4 4 4 4 does not count up, and is divisible by 4; times 1 1 1 1 (`value` is 1) it
+    # keeps all its facts.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -122,7 +124,8 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts that hold for both of two values, and so for a value that is either of them."""
-    # Task 9.8: How long are the runs that both values have, and where do those begin?
+    # Task 9.8: 16 17 18 19 and 10 11 20 21 have runs of 2 in common, that begin at multiples of 2. `value` is a number
+    # if both have the same.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -199,13 +202,14 @@ WITH_UNIT: dict[str, Callable[..., Facts]] = {"tt.addptr": add, "arith.select": 
 
 def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.make_range`: the integers from the attribute `start` on."""
-    # Task 9.8: The result's type has the number of elements. Which one is the first?
+    # Task 9.8: From 64 to 96: one run of 32, which begins at a multiple of 64. Given: `sizes`, `power_of_two`.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `arith.constant`: all elements are one number, the attribute `value`. Floats have no facts."""
-    # Task 9.8: `sizes` gives the sizes of the axes; a scalar has one axis of size 1.
+    # Task 9.8: A tensor<8x4> of 6 has, along axis 0, Facts(1, 2, 8, 6). Given: `sizes`, in which a scalar has one axis
+    # of size 1; `power_of_two`, the largest that divides a number; `unknown`.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -220,13 +224,14 @@ def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     Along the new axis each element is a run by itself, so divisibility speaks of all elements. Each old axis tells a
     divisor of all elements; the largest one counts. Elements may be addresses: see `unit_of`.
     """
-    # Task 9.8: What divides every element of a tensor whose runs are 8 9 10 11, 40 41 42 43?
+    # Task 9.8: If a tensor<8> is 8 9 10 11, 40 41 42 43, what divides each of its elements? And if it is 8 8 16 16
+    # ...?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
 def broadcast_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.broadcast`: elements are repeated along axes of size 1."""
-    # Task 9.8: Along the other axes nothing changes.
+    # Task 9.8: From tensor<8x1> to tensor<8x4>, axis 1 is constant in runs of 4, and axis 0 keeps its facts.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -327,17 +332,19 @@ class AxisAnalysis:
         Values inside the branches also need facts, even if the operation has no results. Without results, there may be
         no second block.
         """
-        # Task 9.10: `merge` joins two lists of infos.
+        # Task 9.10: `16 if c else 24` is a multiple of 8. Given: `self.visit(block)` gives the infos of a terminator's
+        # operands, `merge(values, infos, others)` joins two lists of them.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results: those of the carried values before every round, and so after the last one.
+        """Facts of the results: those of the carried values before every iteration, and so after the last one.
 
         The operands are the lower bound, the upper bound, the step and the initial values. The block's arguments are
         the induction variable and the carried values.
         """
-        # Task 9.10: A fact of the initial values may fail after a round. Weaken the facts until a round keeps them.
-        # What divides all values that the induction variable takes?
+        # Task 9.10: A pointer that starts at a multiple of 64 and moves by 16 bytes in each iteration is a multiple of
+        # 16 before each of them. Facts that fail after an iteration must be weakened, until none fails. The facts of a
+        # value are in `self.infos`. What divides all values of the induction variable? Given: `merge`, `self.visit`.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_while(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
@@ -347,7 +354,7 @@ class AxisAnalysis:
         condition and the forwarded values. The forwarded values become the arguments of the second region, which
         yields the next carried values.
         """
-        # Task 9.10: Proceed as in `visit_for`; each round runs two blocks.
+        # Task 9.10: As in `visit_for`, but an iteration runs two blocks.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 

@@ -53,7 +53,8 @@ class Access:
     @property
     def bytes(self) -> int:
         """Bytes that one instruction moves for a thread."""
-        # Task 9.10: Limits count elements.
+        # Task 9.10: Of fp16 and limits (8, 4, 16, 8), which count elements: 8 bytes. At most `WIDEST`, at least one
+        # element.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 
@@ -82,5 +83,6 @@ def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int
 
     Operand 0 has the pointers. `analysis[value]` has the facts of a value along all axes.
     """
-    # Task 9.10: `Limits` says what each limit is. Which fact of which value gives it?
+    # Task 9.10: Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes: 8 neighbours, alignment 4.
+    # Without a mask its limit is the size of the axis. No limit is below 1. Given: `Limits`, `mask_of`, `unit_of`.
     raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")

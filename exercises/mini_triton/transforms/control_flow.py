@@ -1,4 +1,4 @@
-"""Known control flow: branches with a known condition, loops of at most one round, values that are only passed on.
+"""Known control flow: branches with a known condition, loops of at most one iteration, values only passed on.
 
 Source: the canonicalization in MLIR's `lib/Dialect/SCF/IR/SCF.cpp`.
 """
@@ -26,24 +26,26 @@ def simplify_control_flow(module: Operation) -> bool:
 
 
 def unwrap_known(module: Operation) -> bool:
-    """Replace each `scf.if` with a constant condition, and each `scf.for` of at most one round, by the code that runs.
+    """Replace each `scf.if` of a constant, and each `scf.for` of at most one iteration, by the code that runs.
 
     Returns whether anything changed.
     """
-    # Task 9.9: `splice` replaces an operation by the operations of one of its blocks, `replace_by` replaces its
-    # results by values. Handle inner operations before outer ones: replacing the outer one may erase the inner ones.
+    # Task 9.9: `if true: a else: b` becomes a; a loop from 3 to 4 becomes its body, with 3 for the induction variable;
+    # a loop from 4 to 4 becomes its initial values. Operations inside an erased one must not be visited any more.
+    # Given: `splice(operation, block, arguments)` replaces an operation by a block's operations, `replace_by(operation,
+    # values)` by values; `count_rounds`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
 def count_rounds(loop: Operation) -> int | None:
-    """The number of rounds of an `scf.for`; None if it is not known.
+    """The number of iterations of an `scf.for`; None if it is not known.
 
     scf.for %i = 0 to 10 step 4     3
     scf.for %i = 7 to 7 step %s     0, whatever the step
     scf.for %i = 0 to %n step 1     None
     """
-    # Task 9.9: Two bounds may be the same value though neither is a constant. A step below 1 has no meaning: then
-    # the number of rounds is not known.
+    # Task 9.9: Two bounds may be the same value though neither is a constant. A step below 1 has no meaning: then the
+    # number is not known, unless it is 0. Given: `constant_of`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
@@ -59,8 +61,9 @@ def replace_known(module: Operation) -> bool:
     - Both branches of an `scf.if` yield the same value: the result is that value.
     - Inside a branch of an `scf.if`, its condition is true or false. (`assume_condition` does this.)
     """
-    # Task 9.9: Count a change only if the replaced value had uses; otherwise the pass never ends. The `else` may be
-    # missing.
+    # Task 9.9: The function is called again until it returns False, so only a replacement that changes something
+    # counts. The `else` may be missing. Given: `count_rounds`, `is_inside`, `assume_condition`,
+    # `replace_all_uses_with`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 

@@ -27,10 +27,10 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
         %y = arith.addi %b, %a : i32        the same one
         %z = arith.addi %a, %a : i32        another one
 
-    `inside` numbers the values that are defined in a region of an outer operation under comparison. All other values
-    are compared by identity.
+    Values that are defined in a region under comparison have numbers in `inside`. All others are compared by identity.
     """
-    # Task 9.4: Use `COMMUTATIVE` for operands, `bits` for attributes, and `contents` for regions.
+    # Task 9.4: Name, operands, attributes, result types and regions count. Given: `COMMUTATIVE`; `bits`, an attribute
+    # as something that tells 0.0 from -0.0; `contents`, below.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
@@ -39,7 +39,8 @@ def contents(operation: Operation, inside: Numbers) -> Hashable:
 
     The regions of two sums are equal, although each adds arguments of its own block.
     """
-    # Task 9.4: Values that are defined inside correspond by position. `number` is given.
+    # Task 9.4: Values that are defined inside correspond by position. Given: `number(values, inside)` gives each of
+    # them the next number.
     raise NotImplementedError("Task 9.4: Common subexpressions")
 
 
@@ -68,8 +69,9 @@ class Merger:
         Of two equal operations, the first one stays. Operations that write always stay. Operations with regions are
         compared after the operations in their regions have been merged.
         """
-        # Task 9.4: Merge only with an operation that dominates. Two loads are equal only if no path of the program
-        # between them changes memory: see `may_change_memory`.
+        # Task 9.4: An operation replaces only operations that it dominates. Two loads are equal only if memory does
+        # not change on any path between them, those around a loop included. Given: `self.known`, from keys to
+        # operations; `self.writes`, a number; `effects`, `may_change_memory`.
         raise NotImplementedError("Task 9.4: Common subexpressions")
 
 

@@ -32,7 +32,8 @@ class Liveness:
 
     def keep(self, operation: Operation) -> None:
         """Mark an operation as live, and so its parent, the terminators of its blocks, and the operands it needs."""
-        # Task 9.5: `needs` returns these operands; `read` marks values.
+        # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition. Given: `self.read` marks values;
+        # `needs`, below.
         raise NotImplementedError("Task 9.5: Dead code")
 
     def read(self, values: Iterable[Value]) -> None:
@@ -45,7 +46,8 @@ class Liveness:
 
     def trace(self, value: OpResult | BlockArgument) -> None:
         """Mark the operation that defines a live value, and the values that this operation passes on as it."""
-        # Task 9.5: `source_of` returns the operation, `passed_on` the values.
+        # Task 9.5: A result of an `addi` marks the `addi`, a carried value its loop, and the values that it may be.
+        # Given: `source_of`, `passed_on`, `self.read`.
         raise NotImplementedError("Task 9.5: Dead code")
 
 
@@ -54,7 +56,8 @@ def needs(operation: Operation) -> Sequence[Value]:
 
     An `scf.for` needs its first three operands: the bounds and the step. A `tt.store` needs all operands.
     """
-    # Task 9.5: Structured control flow has five operations: for each, which operands decide what runs?
+    # Task 9.5: The others that do not need all are `scf.while`, `scf.yield` and `scf.condition`: which operands decide
+    # what runs?
     raise NotImplementedError("Task 9.5: Dead code")
 
 
@@ -64,7 +67,8 @@ def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator
     In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, both %r and %x are %init or %y. No value is
     passed on as %i. Other operations pass on nothing.
     """
-    # Task 9.5: Begin with `scf.for` and `scf.if`. For `scf.while`, first write down where each value goes.
+    # Task 9.5: An `scf.while` passes on values four ways: to the arguments of each block, from its yield, to its
+    # results.
     raise NotImplementedError("Task 9.5: Dead code")
 
 

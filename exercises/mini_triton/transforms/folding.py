@@ -34,8 +34,9 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     Also None if the result is a pointer, because there are no pointer constants, or NaN, because a constant does not
     keep the bits of a NaN.
     """
-    # Task 9.2: `evaluate` takes NumPy scalars and returns a list of scalars or 0-dimensional arrays; `as_number`
-    # takes both. Suppress NumPy's warnings about overflow.
+    # Task 9.2: `addi` of two tensors of 2 and 3 is a tensor of 5. No warnings about overflow. Given: `scalar_of` an
+    # operand, or None; `evaluate` of 6.1, which returns a list; `as_number(result, type)`; `rewriter.constant(number,
+    # type)`.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 
@@ -44,7 +45,8 @@ def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | N
 
     0.0 and -0.0 are different constants.
     """
-    # Task 9.2: These operations have one or two operands; `tt.split` has two results.
+    # Task 9.2: `tt.join` of two tensors of 1.5 is a larger tensor of 1.5; `tt.split` has two results. Given:
+    # `constant_of`.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 
@@ -59,7 +61,8 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     None if the constant is already in the function's own block, at any position.
     """
-    # Task 9.2: `parent_op` is the enclosing operation; follow it up to the `tt.func`.
+    # Task 9.2: The constant may be several loops deep. Given: `parent_op`, `rewriter.before`;
+    # `rewriter.like(operation, result=...)` makes an operation of the same name and attributes.
     raise NotImplementedError("Task 9.2: Constant folding")
 
 

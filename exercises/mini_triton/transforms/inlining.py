@@ -37,14 +37,15 @@ def finish(function: Operation, functions: Mapping[str, Operation], callers: tup
     Raises `CompilationError` if the function is one of its own callers. The message shows the cycle:
     "f calls itself, which kernels cannot: f -> g -> f".
     """
-    # Task 9.7: The attribute `callee` of a `tt.call` names a function. `inline` copies its body, including the calls
-    # in it: so which function must be finished first?
+    # Task 9.7: If f calls g, and g calls h, f ends with no calls in it. The attribute `callee` of a `tt.call` names a
+    # function. Given: `inline`, below, copies a body with the calls in it.
     raise NotImplementedError("Task 9.7: Inlining")
 
 
 def inline(call: Operation, callee: Operation) -> None:
     """Replace a call by a copy of the callee's body, and its results by the values that the body returns."""
-    # Task 9.7: `copy` adds the copy of each value to `values`. `insert` and `replace_by` change the caller.
+    # Task 9.7: `%r = tt.call @double(%a)`, where @double(%x) is `%y = addi %x, %x; tt.return %y`, becomes `%y1 = addi
+    # %a, %a`, and users of %r use %y1. Given: `copy`; `insert(operation, before)`; `replace_by(call, values)`.
     raise NotImplementedError("Task 9.7: Inlining")
 
 
@@ -56,6 +57,6 @@ def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
 
     Adds the new results and block arguments to `values`, and gives them the names of the old ones.
     """
-    # Task 9.7: `Operation(name, operands, types, attributes, regions, loc)` makes an operation. `Region.append` and
-    # `Block.append` fill its regions.
+    # Task 9.7: A value that is not in `values` is defined outside the operation and stays. Given: `Operation(name,
+    # operands, types, attributes, regions, loc)`, `Block(types, names)`; `append` of a region and of a block.
     raise NotImplementedError("Task 9.7: Inlining")

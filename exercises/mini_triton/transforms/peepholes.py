@@ -173,8 +173,9 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Apply an elementwise operation to smaller tensors or scalars, then broadcast the result; None if it cannot."""
-    # Task 9.3: The rules call this only if one operand is a splat or a broadcast. Find the smallest shape in which the
-    # operation can be computed; `source_shape` and `shrink` are given.
+    # Task 9.3: Of two operands broadcast from `tensor<2x1xf32>`, the sum is computed there; of two splats, on scalars;
+    # of a broadcast from `tensor<2x1xf32>` and one from `tensor<1x4xf32>`, neither. At least one operand is a splat or
+    # a broadcast. Given: `source_shape`, `shrink`, `with_shape`.
     raise NotImplementedError("Task 9.3: Peepholes")
 
 
@@ -255,7 +256,7 @@ def integers() -> list[Rule]:
         rule("arith.addi(arith.addi(x, C), D)", "arith.addi(x, arith.addi(C, D))"),
         rule("arith.addi(arith.subi(C, x), D)", "arith.subi(arith.addi(C, D), x)"),
     ]
-    # Task 9.3: Add rules for the other operations.
+    # Task 9.3: Add rules for the other cases and operations.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 
@@ -303,7 +304,7 @@ def floats() -> list[Rule]:
         *(rule(total, accumulate) for total in orders("arith.addf", "tt.dot(a, b, 0.0)", "d")),
         *(rule(total, accumulate) for total in orders("arith.addi", "tt.dot(a, b, 0)", "d")),
     ]
-    # Task 9.3: Add those that hold. In a pattern, 0.0 and -0.0 are different constants.
+    # Task 9.3: Add a rule for each law that holds. In a pattern, 0.0 and -0.0 are different constants.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 
@@ -328,7 +329,7 @@ def casts() -> list[Rule]:
             for cast in ("extsi", "extui")
         ),
     ]
-    # Task 9.3: Add rules for the other cases. `drop_cast` and `narrow_less` are given.
+    # Task 9.3: Add rules for the other cases. Given: `drop_cast`, `narrow_less`.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 
@@ -352,7 +353,7 @@ def shapes() -> list[Rule]:
             for name in ("tt.splat", "tt.broadcast")
         ),
     ]
-    # Task 9.3: Add rules for the other cases. `drop_cast`, `merge_shapes` and `split_joined` are given.
+    # Task 9.3: Add rules for the other cases. Given: `drop_cast`, `merge_shapes`, `splat_again`, `split_joined`.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 
@@ -371,7 +372,8 @@ def memory() -> list[Rule]:
         rule("tt.store(p, v, false)", store_nothing),
         rule("arith.select(m, tt.load(p, tt.splat(m)), D)", select_in_load),
     ]
-    # Task 9.3: Add rules for the other cases. `sum_fits` is given, and so are the functions for loads and stores.
+    # Task 9.3: Add rules for the other cases. Given: `sum_fits`, `load_all`, `load_nothing`, `store_all`,
+    # `select_in_load`.
     raise NotImplementedError("Task 9.3: Peepholes")
     return rules
 

@@ -143,13 +143,15 @@ def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
 
     Adds the value of each name to `found`. If the value does not match, the contents of `found` do not matter.
     """
-    # Task 9.1: A name that is already in `found` matches only its value there.
+    # Task 9.1: `arith.subi(arith.addi(x, y), y)` matches %r of `%s = addi %a, %b; %r = subi %s, %b`, with `found` {x:
+    # %a, y: %b}; with %a in place of the last %b it does not match. Given: `constant_of`, `is_number`.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
 def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
     """Whether an operation matches a pattern: by name, attributes, and operands from the left."""
-    # Task 9.1: The operation may have more attributes than the pattern, but must have the same number of operands.
+    # Task 9.1: `arith.cmpi.slt(x, y)` matches any `arith.cmpi` with the predicate slt. An operation may have more
+    # attributes than the pattern, but not more operands.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
@@ -159,8 +161,9 @@ def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, typ
     Numbers and operations among the operands have the type of the last name among these operands: in
     `arith.select(c, x, 0)`, that of `found["x"]`. Without a name, they have the type of the result.
     """
-    # Task 9.1: Build the operands before their operation, from the left. Pass `type` as each operation's result type:
-    # casts need it, others ignore it.
+    # Task 9.1: `arith.addi(x, 2)` of type `i32` is a constant 2 and an `arith.addi`, operands first. Casts need `type`
+    # as their result type; other operations ignore it. Given: `rewriter.constant`, which takes a bool for `i1`;
+    # `rewriter.create`.
     raise NotImplementedError("Task 9.1: Rewrite rules")
 
 
@@ -189,14 +192,16 @@ class Rewriter(Builder):
         Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as rules have been
         applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
         """
-        # Task 9.1: Begin with all operations on the worklist, so that the first one is next. Then operands are in
-        # their final form before a rule looks at their users.
+        # Task 9.1: Operands should be in their final form before a rule looks at their users, so the first operation
+        # of `root` comes first. Operations that `create` and `replace` put onto `self.worklist`, a dictionary of
+        # operations to None, come before those that wait. Given: `is_dead`, `self.erase`, `self.apply`, below.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that matches, and return this rule; None if no rule matches."""
-        # Task 9.1: Try the `candidates` in order. `go_to` makes new operations go before the old one and get
-        # its source location.
+        # Task 9.1: `rule.rewrite(self, operation)` gives a value, a list with a value for each result, or None if the
+        # rule does not match. New operations go in front of the old one, with its location: `self.go_to`. Given:
+        # `self.candidates`, in order; `self.replace`, below.
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def go_to(self, operation: Operation) -> None:
@@ -213,7 +218,8 @@ class Rewriter(Builder):
 
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
         """Replace an operation's results by these values, and erase the operation."""
-        # Task 9.1: A value without a name inherits the result's. Add the users of the results to the worklist.
+        # Task 9.1: A value without a name gets that of the result. Which operations may match a rule now that did not
+        # before?
         raise NotImplementedError("Task 9.1: Rewrite rules")
 
     def erase(self, operation: Operation) -> None:

@@ -57,9 +57,11 @@ def scan(emit: Emitter, operation: Operation) -> None:
 def along_axis(emit: Emitter, operation: Operation, function: str) -> None:
     """`x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same for a scan."""
     axis = axis_of(operation)
-    # [task 6.6] Every operand must have all its elements along the axis: `emit.spread` it, so that it varies along the
-    # axis and along all axes that another operand varies along, because they are combined together. In the call the
-    # axis counts from the end (-1 is the last), so that it does not matter whether there is one for programs.
+    # [task 6.6] Find `call`, the text to the right of the `=`. The operands are combined element with element, so each
+    # must have all its elements along the axis, and along every axis that another operand varies along:
+    # `emit.spread(operand, axes)`. In the text the axis counts from the end, because there may be a leading axis for
+    # programs. A scan may have `, reverse=True` as a last argument. Given: `combination(emit, operation)`, the text of
+    # the function.
     rank = len(shape_of(operation.operands[0].type))
     axes = frozenset({axis}).union(*(emit.axes[operand] for operand in operation.operands))
     operands = [emit.spread(operand, axes) for operand in operation.operands]

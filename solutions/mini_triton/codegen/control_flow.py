@@ -82,10 +82,16 @@ def if_(emit: Emitter, operation: Operation) -> None:
 
 
 def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
-    """Both ways, one after the other, each for its programs, if there are any."""
+    """Write an `scf.if` that programs take differently: both blocks in turn, each under a mask of its programs."""
     outer = emit.active
-    # [task 6.7] `results` begin as zeros. For each block: a mask of the programs that go there, out of those that are
-    # active; under `if mask.any():` the block, with the mask as `emit.active`, and `pass_on` for its programs.
+    # [task 6.7] The text to write, here for a block that yields `a` into the result `x` inside a divergent branch:
+    #
+    #     then = outer & condition
+    #     if then.any():
+    #         ...                                the block, with `then` as `emit.active`
+    #         np.copyto(x, a, where=then)        or the like: what `pass_on(..., only=...)` writes
+    #
+    # Given: `begin_with_zeros`, `join_masks`, `pass_on`, `end_of`; `fresh`, `write`, `indented` and `block` of `emit`.
     begin_with_zeros(emit, results)
     for block, taken in zip(blocks, (condition, f"~{condition}"), strict=False):
         emit.active = emit.fresh("then" if block is blocks[0] else "otherwise")
@@ -153,12 +159,12 @@ def for_(emit: Emitter, operation: Operation) -> None:
 
 
 def uniform_for(emit: Emitter, operation: Operation) -> None:
-    """A loop that all programs run equally often."""
+    """Write a loop that all programs run equally often."""
     block = operation.regions[0].block
     variable, *carried = block.arguments
     bounds = [emit.text(bound) for bound in operation.operands[:3]]
-    # [task 6.8] `for i in range(lower, upper, step):`, the block, then pass what it yields on to `carried`. In Python
-    # `i` is an `int`: the variable must have a NumPy dtype, so that it wraps around as the IR's does.
+    # [task 6.8] A Python loop over `range`. Python's `int` does not wrap around: the induction variable must be of the
+    # NumPy dtype that the IR says (`dtype_text`). Given: `emit.indented`, `emit.block`, `pass_on`, `end_of`.
     counter = emit.fresh(f"{emit.name(variable)}_")
     with emit.indented(f"for {counter} in range({', '.join(bounds)}):"):
         emit.write(f"{emit.name(variable)} = {dtype_text(variable.type)}({counter})")
@@ -168,15 +174,16 @@ def uniform_for(emit: Emitter, operation: Operation) -> None:
 
 
 def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
-    """A loop that programs leave at different times."""
+    """Write an `scf.for` that programs leave at different times."""
     block = operation.regions[0].block
     variable, *carried = block.arguments
     lower, upper, step = (emit.text(bound) for bound in operation.operands[:3])
     trips, rounds = emit.fresh("trips"), emit.fresh("rounds")
     emit.write(f"{trips} = programs.trips({lower}, {upper}, {step})")
-    # [task 6.8] `trips` says how often each program goes round; count `rounds` in a loop without end. Each round begins
-    # when programs without rounds left `leave`: what it carries and reads then belongs to those that stay, and `trips`
-    # must, too. The induction variable is `lower + rounds * step`.
+    # [task 6.8] `trips` has the number of iterations of each program, `rounds` is the name of a count of them. The
+    # induction variable is `lower + rounds * step`, of its own dtype. Given: `leave(condition, trips)` writes that
+    # programs leave unless the condition, a text, holds; arrays of values, and `trips`, then belong to those that stay.
+    # `itertools` is known to the text.
     with emit.indented(f"for {rounds} in itertools.count():"):
         leave(f"{rounds} < {trips}", trips)
         emit.write(f"{emit.name(variable)} = {lower} + {dtype_text(variable.type)}({rounds}) * {step}")
@@ -213,10 +220,10 @@ def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
 
 
 def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) -> None:
-    """A loop that programs leave at different times."""
+    """Write an `scf.while` that programs leave at different times."""
     condition, *forwarded = end_of(before)
-    # [task 6.8] As `uniform_while`, but each program leaves when its condition is false. Its results are what `before`
-    # forwarded last.
+    # [task 6.8] Each program leaves when its condition is false, with the values that `before` forwarded to it last.
+    # `uniform_while` above is the same for programs that agree. Given: `leave(condition)`.
     with emit.indented("while True:"):
         emit.block(before)
         pass_on(emit, after.arguments, forwarded)

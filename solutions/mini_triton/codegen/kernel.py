@@ -47,11 +47,11 @@ def line_of(operation: Operation) -> Line:
 
 
 def chunk_size(function: Operation, leads: Origins) -> int:
-    """How many programs should run at once: one if they may wait for one another, else as many as fit a cache."""
+    """How many programs to run at once: one if they may wait for one another, else as many as fit the cache."""
     if waits(function, leads):
         return 1
-    # [task 6.11] So many that the largest tensor of the function has `CHUNK` elements in all of them together. At least
-    # one.
+    # [task 6.11] With a largest tensor of 1024 elements: `CHUNK // 1024`. At least one, and for a function without
+    # tensors `CHUNK`. Any value of any operation, also in regions, may be the largest. Given: `function.walk`.
     largest = max((math.prod(shape_of(v.type)) for o in function.walk() for v in (*o.results, *o.operands)), default=1)
     return max(1, CHUNK // largest)
     # [end]

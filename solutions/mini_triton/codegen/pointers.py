@@ -83,11 +83,12 @@ def waits(function: Operation, leads: Origins) -> bool:
 
 
 def may_change(operations: Iterable[Operation], leads: Origins, written: Collection[Value | None]) -> bool:
-    """Whether other programs may change what these operations result in, if all of them write to `written`.
+    """Whether the results of these operations depend on what other programs write, if all write to `written` only.
 
-    `leads` has the argument that a pointer leads into; None is an address, which may lead anywhere.
+    `leads[pointer]` is the argument that a pointer leads into, or None for an address, which may lead anywhere;
+    `written` is made of the same.
     """
-    # [task 6.9] They may if one of the operations is an atomic (it is in `WRITES`), or loads what is written.
+    # [task 6.9] True for an atomic operation, and for a load from `x` if `x` is written. Given: `WRITES`.
     for operation in operations:
         if operation.name in WRITES:
             return True

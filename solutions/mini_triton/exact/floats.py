@@ -22,37 +22,37 @@ Array = Any
 
 def maximumf(x: Array, y: Array) -> Array:
     """The larger of two; NaN if one of them is NaN. 0.0 is larger than -0.0."""
-    # [task 6.12] NumPy has a function that prefers NaN and one that prefers numbers. Both take the two zeros for equal,
-    # and give either: `with_zero` sets that right.
+    # [task 6.12] Of NaN and 1.0 it is NaN. NumPy has a function that prefers NaN and one that prefers numbers; for both
+    # the two zeros are equal. Given: `with_zero`, below.
     return with_zero(np.maximum(x, y), x, y, 0.0)
     # [end]
 
 
 def maxnumf(x: Array, y: Array) -> Array:
     """The larger of two; the other one if one of them is NaN. 0.0 is larger than -0.0."""
-    # [task 6.12] As `maximumf`.
+    # [task 6.12] Of NaN and 1.0 it is 1.0.
     return with_zero(np.fmax(x, y), x, y, 0.0)
     # [end]
 
 
 def minimumf(x: Array, y: Array) -> Array:
     """The smaller of two; NaN if one of them is NaN. -0.0 is smaller than 0.0."""
-    # [task 6.12] As `maximumf`.
+    # [task 6.12] Of NaN and 1.0 it is NaN.
     return with_zero(np.minimum(x, y), x, y, -0.0)
     # [end]
 
 
 def minnumf(x: Array, y: Array) -> Array:
     """The smaller of two; the other one if one of them is NaN. -0.0 is smaller than 0.0."""
-    # [task 6.12] As `maximumf`.
+    # [task 6.12] Of NaN and 1.0 it is 1.0.
     return with_zero(np.fmin(x, y), x, y, -0.0)
     # [end]
 
 
 def with_zero(result: Array, x: Array, y: Array, zero: float) -> Array:
     """`result`, but `zero` where `x` and `y` are zeros, one of each sign."""
-    # [task 6.12] `np.signbit` tells the zeros apart. In most arrays there are no such two: then `result` is the answer,
-    # and not a copy of it. The dtype must not change.
+    # [task 6.12] Result [0.0, 1.0], x [0.0, 1.0], y [-0.0, 0.5] and zero -0.0 give [-0.0, 1.0]. The dtype stays. Where
+    # nothing changes, which is nearly always, return `result` itself: a copy costs time. Given: `np.signbit`.
     different = (x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y))
     return np.where(different, result.dtype.type(zero), result) if different.any() else result
     # [end]

@@ -21,7 +21,7 @@ def unsigned(x: Array) -> Array:
 
     A boolean is 0 or 1, in `uint8`.
     """
-    # [task 6.12] No arithmetic: an array can be viewed as another dtype. `np.asarray` makes an array of a scalar.
+    # [task 6.12] `x` may be a NumPy scalar: `np.asarray` makes an array of it.
     x = np.asarray(x)
     return x.view(f"u{x.itemsize}")
     # [end]
@@ -37,20 +37,19 @@ def of_unsigned(function: Callable[[Array, Array], Array], x: Array, y: Array) -
 
 
 def divsi(x: Array, y: Array) -> Array:
-    """The quotient, truncated toward zero: -7 by 2 is -3. What division by zero gives is open, but it gives something.
+    """The quotient, truncated toward zero: -7 by 2 is -3. Division by zero may give any integer, but must not raise.
 
     The least integer divided by -1 wraps around to itself.
     """
-    # [task 6.12] NumPy's `//` rounds down: that is one too low where the signs differ and something remains. Correct
-    # it there. A float would not do, for it has too few digits for 64 bits.
+    # [task 6.12] NumPy's `-7 // 2` is -4. Exact for 64 bits, too: a float has too few digits.
     quotient = x // y
     return quotient + ((quotient * y != x) & ((x < 0) != (y < 0)))
     # [end]
 
 
 def remsi(x: Array, y: Array) -> Array:
-    """What remains of `divsi`; its sign is that of `x`: -7 by 2 leaves -1."""
-    # [task 6.12] NumPy has two remainders. `%` goes with `//`; this one is C's.
+    """The remainder of `divsi`, with the sign of `x`: -7 by 2 leaves -1."""
+    # [task 6.12] NumPy's `-7 % 2` is 1; it has another remainder, C's.
     return np.fmod(x, y)
     # [end]
 
@@ -74,23 +73,23 @@ def ceildivsi(x: Array, y: Array) -> Array:
 
 
 def shli(x: Array, y: Array) -> Array:
-    """`x` shifted left by `y` bits, where zeros come in. All bits are gone when `y` is the width or more."""
-    # [task 6.12] As for all shifts here `y` has no sign, so that -1 is a lot. A PC shifts 32-bit integers by `y % 32`,
-    # a GPU does not. Try what NumPy does.
+    """`x` shifted left by `y` bits; zeros come in. If `y` is the width or more, the result is 0."""
+    # [task 6.12] `y` is read as unsigned, as in all shifts here: -1 is a large number. A PC shifts 32-bit integers by
+    # `y % 32`, a GPU does not. What does NumPy do?
     return np.left_shift(x, y)
     # [end]
 
 
 def shrsi(x: Array, y: Array) -> Array:
-    """`x` shifted right by `y` bits, where copies of the sign come in: in the end all bits are the sign."""
-    # [task 6.12] See `shli`.
+    """`x` shifted right by `y` bits; copies of the sign come in. If `y` is the width or more, the result is 0 or -1."""
+    # [task 6.12] -8 by 1 is -4, -8 by 40 is -1.
     return np.right_shift(x, y)
     # [end]
 
 
 def shrui(x: Array, y: Array) -> Array:
-    """`x` shifted right by `y` bits, where zeros come in."""
-    # [task 6.12] What comes in is up to NumPy's dtype: `of_unsigned`.
+    """`x` shifted right by `y` bits; zeros come in."""
+    # [task 6.12] The int8 -1 by 1 is 127. Given: `of_unsigned` applies a function to unsigned views of its operands.
     return of_unsigned(np.right_shift, x, y)
     # [end]
 
@@ -114,8 +113,8 @@ def mulhiui(x: Array, y: Array) -> Array:
 
 
 def upper_half(x: Array, y: Array) -> Array:
-    """The bits of the product of two `uint32`, or of two `uint64`, that do not fit."""
-    # [task 6.12] For `uint64` there is `multiplied_on_paper`. The product of two `uint32` has room in 64 bits.
+    """The upper half of the product of two `uint32`, or of two `uint64`, in their dtype."""
+    # [task 6.12] 2**31 times 4, as `uint32`, is 2. Given: `multiplied_on_paper` for `uint64`.
     if x.dtype == np.uint64:
         return multiplied_on_paper(x, y)
     return (x.astype(np.uint64) * y >> 32).astype(np.uint32)

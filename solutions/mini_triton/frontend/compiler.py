@@ -54,13 +54,14 @@ def build_module(
     constants: Mapping[str, Any],
     divisible: Collection[str],
 ) -> Module:
-    """A module with one public function, of the kernel's name: its parameters are those in `types`, its body is what
-    the kernel's source says. All that is not said by a statement stands at the place of the `def`, `kernel.tree`.
+    """A module with one public function of the kernel's name and parameters `types`, compiled from the kernel's source.
 
-    Raises `CompilationError` for what is wrong with the kernel.
+    An operation that belongs to no statement has the location of the `def`, `kernel.tree`. Raises `CompilationError`
+    for an error in the kernel.
     """
-    # [task 5.2] Join the stages: module, builder, function, visitor. Kernels see constants through `to_compile_time`,
-    # and arguments as `receive` gives them: tensors of their dtypes. `inputs_of` has what the function gets.
+    # [task 5.2] For `def store(x, N): tl.store(x, N)`, with a type for `x` and the constant N=1: a `tt.func` of one
+    # input, and a scope of two names. Given: `inputs_of` (name to type), `receive` (name to tensor), `to_compile_time`
+    # (of a `constexpr`), `building` (makes a builder the current one), `function` (3.6), `finish`.
     module, builder = Module(), Builder()
     visitor, place = Visitor(kernel, builder), kernel.loc(kernel.tree)
     inputs = {name: type.ir_type for name, type in inputs_of(types).items()}
@@ -106,7 +107,7 @@ def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known
 
 
 def without_internals(error: CompilationError) -> CompilationError:
-    """The error without the way it took through the compiler; unless the variable `DEBUGGING` is set.
+    """The error without a traceback through the compiler; with it if the environment variable `DEBUGGING` is set.
 
     A launch raises it from its `reason`, the error of the language or of Python, as in Triton.
     """
@@ -114,7 +115,7 @@ def without_internals(error: CompilationError) -> CompilationError:
         return error
     if error.__cause__:
         error.reason = error.__cause__.with_traceback(None)
-    # [task 5.9] Python prints an error's traceback, and what led to it.
+    # [task 5.9] Python prints an error's traceback, and the error that caused it.
     error.__cause__ = None
     return error.with_traceback(None)
     # [end]

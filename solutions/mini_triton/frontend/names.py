@@ -18,14 +18,15 @@ from mini_triton.language.tensor import tensor
 
 def written(nodes: Iterable[ast.AST]) -> list[str]:
     """The names that get a value anywhere inside these nodes, each once, in the order of the text."""
-    # [task 5.1] Targets of `=`, `+=`, `:=` and `for`: `x += 1` writes `x`. `_names` and `_in_order` are given.
+    # [task 5.1] For `for i in range(n): x += i` they are `i` and `x`: the targets of `=`, `+=`, `:=` and `for`.
+    # Given: `_names`, `_in_order`.
     return _in_order(name for name in _names(nodes) if isinstance(name.ctx, ast.Store))
     # [end]
 
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names whose value is used anywhere inside these nodes, each once, in the order of the text."""
-    # [task 5.1] `x += 1` reads `x`, too.
+    # [task 5.1] For `x += y` they are `y` and `x`. `nodes` may be an iterator.
     nodes = list(nodes)
     loads = [name for name in _names(nodes) if isinstance(name.ctx, ast.Load)]
     updates = [node.target for top in nodes for node in ast.walk(top) if isinstance(node, ast.AugAssign)]

@@ -38,8 +38,8 @@ def to_compile_time(value: Any) -> Any:
 
 def to_run_time(value: Any) -> Any:
     """The same value with its numbers as tensors, also those in tuples: as after an assignment."""
-    # [task 5.4] A number is a `constexpr` whose value `is_number`; `to_tensor` takes it. Everything else stays. `like`
-    # makes a tuple of the same kind.
+    # [task 5.4] `(constexpr(1), "a")` becomes a tuple of an int32 scalar and "a". Given: `is_number`, `to_tensor`, and
+    # `like`, which makes a tuple of the same kind.
     if isinstance(value, constexpr) and is_number(value.value):
         return to_tensor(value)
     if isinstance(value, tuple):
@@ -57,7 +57,8 @@ def can_be_named(value: Any) -> bool:
 
 def flatten(value: Any) -> list[tensor]:
     """The tensors in a value, from left to right; none in what the compiler knows."""
-    # [task 5.6] Of tensors, tuples, and other `RunTimeValue`s, which are dataclasses (`_fields`).
+    # [task 5.6] Of `(x, constexpr(1), (y, z))` they are `[x, y, z]`. A `RunTimeValue` that is not a tensor, such as a
+    # block pointer, has `_fields`.
     if isinstance(value, tensor):
         return [value]
     if isinstance(value, tuple):
@@ -71,9 +72,10 @@ def flatten(value: Any) -> list[tensor]:
 def rebuild(value: Any, handles: Iterable[Value]) -> Any:
     """A value like `value`, its tensors with other IR values: the next of `handles` for each, in `flatten`'s order.
 
-    Tensors keep their dtype. `value` itself does not change, and what the compiler knows is the very same object.
+    Tensors keep their dtype. `value` itself does not change; what the compiler knows is not copied.
     """
-    # [task 5.6] The opposite of `flatten`. `like` makes a tuple of the same kind.
+    # [task 5.6] `(x, constexpr(1), y)` with two handles is `(tensor of the first, constexpr(1), tensor of the second)`.
+    # Given: `like`, `_fields`, `dataclasses.replace`.
     handles = iter(handles)
     if isinstance(value, tensor):
         return tensor(next(handles), value.dtype)
@@ -87,12 +89,12 @@ def rebuild(value: Any, handles: Iterable[Value]) -> Any:
 
 
 def describe(value: Any) -> str:
-    """The type of a value, as messages have it: `fp32[64]`; of what the compiler knows, the value.
+    """The type of a value for messages, `fp32[64]`; if the compiler knows the value, its `repr`.
 
-    Two values of one name can cross control flow together if they are described alike.
+    Two values of one name can cross control flow together if their descriptions are equal.
     """
-    # [task 5.6] A tuple: `(fp32[], int32[])`. Another `RunTimeValue`: `block_pointer(pointer<fp16>[], ...)`. Everything
-    # else: its `repr`.
+    # [task 5.6] A tensor's `repr` is `fp32[64]`. A tuple: `(fp32[], int32[])`. Any other `RunTimeValue`: its class and
+    # its fields, `block_pointer(pointer<fp16>[], ...)`.
     if isinstance(value, tensor):
         return repr(value)
     if isinstance(value, tuple):

@@ -50,7 +50,8 @@ class Builder:
     @contextmanager
     def at_end(self, block: Block) -> Iterator[None]:
         """Inside the `with`, operations go to the end of `block`; afterwards to where they went before."""
-        # [task 3.1] Restore the old insertion point also when an exception passes through.
+        # [task 3.1] The insertion point is `self.block` and `self.anchor`. It comes back on every way out of the
+        # `with`.
         saved = self.block, self.anchor
         self.block, self.anchor = block, None
         try:
@@ -62,7 +63,7 @@ class Builder:
     @contextmanager
     def before(self, operation: Operation) -> Iterator[None]:
         """Inside the `with`, operations go right before `operation`, in the order in which they are made."""
-        # [task 3.1] As `at_end`, with an anchor. An operation in no block is a ValueError.
+        # [task 3.1] `self.anchor` is the operation that others go before. An operation in no block is a ValueError.
         if operation.parent is None:
             raise ValueError(f"{operation.name} is in no block")
         saved = self.block, self.anchor
@@ -76,7 +77,7 @@ class Builder:
     @contextmanager
     def location(self, loc: Loc | None) -> Iterator[None]:
         """Inside the `with`, operations come from `loc`. This is the only place where locations are set."""
-        # [task 3.1] Set `self.loc`, and put the old one back in any case.
+        # [task 3.1] `self.loc` is the current location. It, too, comes back on every way out.
         saved = self.loc
         self.loc = loc
         try:
@@ -87,7 +88,8 @@ class Builder:
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` if there is none."""
-        # [task 3.1] At the end of the block, or at the anchor's index: looked up anew each time, as inserting moves it.
+        # [task 3.1] At the end of `self.block`, or right before `self.anchor` if there is one. Given: `append` and
+        # `insert` of a block.
         if self.block is None:
             raise ValueError("there is no insertion point: use `with builder.at_end(block)`")
         if self.anchor is None:
@@ -104,7 +106,7 @@ class Builder:
         **attributes: Any,
     ) -> Operation:
         """Create operation `name`, mark it with the current location and insert it."""
-        # [task 3.1] `create` from `ops/definition.py` makes and types it; it takes the location as `loc`.
+        # [task 3.1] Given: `create` of `ops/definition.py` (task 2.7), which makes and types it.
         return self.insert(create(name, *operands, result=result, regions=regions, loc=self.loc, **attributes))
         # [end]
 
@@ -121,7 +123,8 @@ class Builder:
         `i1` takes booleans and 0 and 1; float types take integers as well. Raises `ValueError` for a value
         out of range, `TypeError` for a float in an integer type and for a pointer type; then nothing is inserted.
         """
-        # [task 3.2] The IR stores booleans for `i1`, signed integers (255 in an `i8` is -1) and Python floats.
+        # [task 3.2] The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for other integer
+        # types (255 as `i8` is -1), a float for float types (1 as `f32` is 1.0).
         element = element_type(type)
         if isinstance(element, FloatType):
             return self.create("arith.constant", value=float(value), result=type)
@@ -149,7 +152,7 @@ class Builder:
 
         An axis out of range is left to the operation's type rule, which refuses it with `VerificationError`.
         """
-        # [task 3.3] The operation knows no negative axis. The result has one dimension more than the operand.
+        # [task 3.3] Axis -1 of `tensor<8xf32>` gives `tensor<8x1xf32>`. `tt.expand_dims` itself takes no negative axis.
         rank = len(shape_of(value.type)) + 1
         return self.create("tt.expand_dims", value, axis=axis % rank if -rank <= axis < rank else axis)
         # [end]
@@ -159,7 +162,8 @@ class Builder:
 
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
-        # [task 3.3] Use `splat` for a scalar, else `expand_dims` for missing dimensions, then `tt.broadcast`.
+        # [task 3.3] `tensor<8xf32>` to (4, 8) takes two operations, `f32` to (4, 8) one, `tensor<8xf32>` to (1, 8) one.
+        # Given: `splat`, and `broadcast_shapes` of task 1.3.
         shape = tuple(shape)
         old = shape_of(value.type)
         if old == shape:
@@ -177,7 +181,7 @@ class Builder:
 
     def broadcast(self, *values: Value) -> list[Value]:
         """All values in the one shape that their shapes broadcast to."""
-        # [task 3.3] Combine the shapes two at a time, then use `broadcast_to`.
+        # [task 3.3] Shapes (4, 1), () and (8,) all become (4, 8).
         shape: tuple[int, ...] = ()
         for value in values:
             shape = broadcast_shapes(shape, shape_of(value.type))
@@ -188,7 +192,7 @@ class Builder:
 
     def elementwise(self, name: str, *operands: Value, **attributes: Any) -> OpResult:
         """An elementwise operation, its operands broadcast to one shape: `elementwise("arith.addi", x, y)`."""
-        # [task 3.3] Broadcast, then create.
+        # [task 3.3] Of `tensor<8xi32>` and `i32`, `arith.addi` is a `tensor<8xi32>`.
         return self.create(name, *self.broadcast(*operands), **attributes)
         # [end]
 
@@ -203,19 +207,19 @@ class Builder:
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
         """Integer or float arithmetic, by what the left operand is."""
-        # [task 3.3] `arith.addi` and `arith.addf`, and so on.
+        # [task 3.3] "add" of integers is `arith.addi`, of floats `arith.addf`. Operands are broadcast.
         return self.elementwise(f"arith.{name}{'f' if is_float(lhs.type) else 'i'}", lhs, rhs)
         # [end]
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
         """`slt`, `ult`, `oeq`, ...: the predicate of `arith.cmpi` or `arith.cmpf`, by what the left operand is."""
-        # [task 3.3] Broadcasts as well.
+        # [task 3.3] Operands are broadcast.
         return self.elementwise("arith.cmpf" if is_float(lhs.type) else "arith.cmpi", lhs, rhs, predicate=predicate)
         # [end]
 
     def addptr(self, ptr: Value, offset: Value) -> OpResult:
         """Pointers moved by `offset` elements; both are broadcast to one shape."""
-        # [task 3.3] One of the two may be a scalar, or both.
+        # [task 3.3] `!tt.ptr<f32>` moved by `tensor<8xi32>` is `tensor<8x!tt.ptr<f32>>`.
         return self.elementwise("tt.addptr", ptr, offset)
         # [end]
 
@@ -224,7 +228,7 @@ class Builder:
 
         Raises `ValueError` for `other` without a mask: nothing would ever be read from it.
         """
-        # [task 3.3] A larger mask makes the pointers repeat; `other` cannot.
+        # [task 3.3] A scalar pointer with a mask of eight reads `tensor<8xf32>`, eight times the same place.
         if mask is None:
             if other is not None:
                 raise ValueError("`other` cannot be provided without `mask`")
@@ -237,7 +241,8 @@ class Builder:
 
     def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
         """Write through `ptr` where `mask` holds. Value and mask are broadcast to its shape, never the reverse."""
-        # [task 3.3] If the pointers repeated, the same place would be written twice.
+        # [task 3.3] A scalar value is written through every pointer. A mask of eight beside a scalar pointer is a
+        # ValueError: the same place would be written eight times.
         shape = shape_of(ptr.type)
         operands = [ptr, self.broadcast_to(value, shape)]
         if mask is not None:
@@ -259,8 +264,9 @@ class Builder:
 
         Each step is the name of an operation and the dtype after it. A step to `int1` compares with zero.
         """
-        # [task 3.4] The predicates are "ne" (`arith.cmpi`) and "une" (`arith.cmpf`: NaN is true). A `tt.fp_to_fp` to a
-        # narrower float has `rounding="rtne"`.
+        # [task 3.4] A `tensor<8xf16>` by `cast_steps(float16, int32)` is `tensor<8xi32>`, after two operations.
+        # `arith.cmpi` has the predicate "ne", `arith.cmpf` "une" (so that NaN is true). A `tt.fp_to_fp` to a narrower
+        # float has the attribute `rounding="rtne"`; all others have none.
         for name, dtype in steps:
             target = with_element(value.type, dtype.ir_type)
             if name == "arith.cmpi":

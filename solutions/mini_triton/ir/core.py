@@ -45,7 +45,7 @@ class Value:
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Make every user of this value use `other` instead."""
-        # [task 2.1] A value may also replace itself.
+        # [task 2.1] After it this value has no uses, unless `other` is this value itself.
         for use in list(self.uses):
             use.user.set_operand(use.number, other)
         # [end]
@@ -105,7 +105,7 @@ class Operation:
         self._operands = list(operands)
         for region in self.regions:
             region.parent = self
-        # [task 2.1] Tell every operand of its use. `operands` may be used up by now.
+        # [task 2.1] Record the uses of the operands: `addf %x, %x` is two uses of `%x`. `operands` may be an iterator.
         for i, operand in enumerate(self._operands):
             operand.uses.append(Use(self, i))
         # [end]
@@ -136,7 +136,8 @@ class Operation:
 
     def set_operand(self, index: int, value: Value) -> None:
         """Use `value` as operand `index`, and no longer what was there."""
-        # [task 2.1] The old value loses this use, the new one gains it.
+        # [task 2.1] Afterwards operand `index` is among the uses of `value`, and no longer among those of the old
+        # value.
         self._operands[index].uses.remove(Use(self, index))
         self._operands[index] = value
         value.uses.append(Use(self, index))
@@ -147,7 +148,8 @@ class Operation:
 
         Operations may be erased while walking: a block's list is copied before it is visited.
         """
-        # [task 2.1] A generator.
+        # [task 2.1] A module with one function of two operations yields the module, the function and the two, in this
+        # order.
         yield self
         for region in self.regions:
             for block in region.blocks:
@@ -160,7 +162,8 @@ class Operation:
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
-        # [task 2.1] ValueError "cannot erase arith.addi: its result 0 still has 2 uses". All operands become ().
+        # [task 2.1] ValueError "cannot erase arith.addi: its result 0 still has 2 uses". Afterwards the `operands` of
+        # this operation, and of all inside, are ().
         for result in self.results:
             if result.uses:
                 uses = len(result.uses)

@@ -44,7 +44,8 @@ def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array]
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
-    # [task 6.1] From `meaning(operation)`, the text of an expression or None, or else from `PURE`.
+    # [task 6.1] Given: `meaning(operation)` is the text of an expression, or None; `compile_expression` makes a
+    # function of it; `PURE` has functions of the operation and its operands.
     text = meaning(operation)
     if text is not None:
         attributes = tuple(operation.attributes.items())
@@ -128,11 +129,13 @@ class Program:
     values: dict[Value, Array] = field(default_factory=dict)
 
     def run(self, block: Block, *arguments: Array) -> Sequence[Array]:
-        """Run a block with these arguments; give the operands of its terminator, () if it has none.
+        """Run a block with these arguments; return the operands of its terminator, () if it has none.
 
         All values are kept in `self.values`. Raises `NotImplementedError` for an operation without a meaning.
+        Arithmetic wraps around and overflows without a warning (`np.errstate`).
         """
-        # [task 6.1] Results come from `evaluate` or `EFFECTS`. Arithmetic wraps around and overflows without a warning.
+        # [task 6.1] The block `^bb0(%x): %y = addi %x, %x; scf.yield %y` of 3 returns [6]. Given: `evaluate`; `EFFECTS`
+        # has functions of the program, the operation and its operands; `TERMINATORS` are names.
         self.values.update(zip(block.arguments, arguments, strict=True))
         for operation in block.operations:
             operands = [self.values[operand] for operand in operation.operands]
@@ -154,9 +157,10 @@ class Program:
 
 
 def run_for(program: Program, operation: Operation, lower: Array, upper: Array, step: Array, *inits: Array) -> Any:
-    """The carried values after the last round of an `scf.for`."""
+    """The carried values after the last iteration of an `scf.for`."""
     carried: Sequence[Array] = inits
-    # [task 6.1] The induction variable has the dtype of the bounds.
+    # [task 6.1] From 0 to 3 by 1: three runs of the block, of the induction variable and the carried values. The former
+    # is a NumPy number of the dtype of the bounds. Given: `program.run`.
     for i in range(lower, upper, step):
         carried = program.run(operation.regions[0].block, lower.dtype.type(i), *carried)
     return carried
@@ -167,7 +171,8 @@ def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
     """What the first block of an `scf.while` forwards when its condition is false."""
     carried: Sequence[Array] = inits
     before, after = (region.block for region in operation.regions)
-    # [task 6.1] The second block takes what is forwarded, and yields what the first one gets next.
+    # [task 6.1] `scf.condition(%go) %a, %b` forwards `%a` and `%b` to `after`, which yields the next arguments of
+    # `before`.
     while True:
         condition, *forwarded = program.run(before, *carried)
         if not condition:
@@ -177,19 +182,20 @@ def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
 
 
 def run_if(program: Program, operation: Operation, condition: Array) -> Any:
-    """What the branch taken of an `scf.if` yields. The second region may have no block."""
-    # [task 6.1] Run one of the two regions, or nothing.
+    """What the branch of an `scf.if` that is taken yields; () if that is a region without a block."""
+    # [task 6.1] The first region is for a true condition, the second for a false one.
     region = operation.regions[0 if condition else 1]
     return program.run(region.block) if region.blocks else ()
     # [end]
 
 
 def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
-    """A list of steps: the first element of each source along the axis, that combined with the second one, and so on.
+    """A list of steps: the first element of each source along the axis, then that combined with the second, and so on.
 
-    Sums of the source `[1, 2, 3]`, for example, are `[[1], [3], [6]]`: a value for each source in a step.
+    Sums of the source `[1, 2, 3]`, for example, are `[[1], [3], [6]]`: in each step a value for each source.
     """
-    # [task 6.2] The block takes the left elements of all sources, then the right ones: scalars, or whole slices.
+    # [task 6.2] The operation's block takes the left elements of all sources, then the right ones. It takes whole
+    # slices as well as scalars: for sources of shape (2, 3) and axis 1 there are three steps with values of shape (2,).
     axis: Any = operation.attributes["axis"]
     block = operation.regions[0].block
     slices = list(zip(*(np.moveaxis(source, axis, 0) for source in sources), strict=True))
@@ -209,8 +215,9 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """What is in memory at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # [task 6.2] `program.reach` has each buffer that is reached, an index into `buffer.data` for every lane, and a mask
-    # of the lanes that reach this buffer. The other lanes may not look at it.
+    # [task 6.2] Given: `program.reach(dtype, address, mask)` yields each buffer that is reached, an index into
+    # `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The index of another lane may be out
+    # of bounds.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
         result[lanes] = buffer.data[index[lanes]]
     # [end]
@@ -225,9 +232,10 @@ def store(program: Program, operation: Operation, address: Array, value: Array, 
 
 
 def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
-    """Lane after lane, write `step(element, *operands of the lane)`; give what was there before, 0 if masked."""
+    """Lane after lane, write `step(element, *operands of the lane)`; return the old elements, 0 where masked."""
     result, arrays = fill(operation, 0), list(map(np.asarray, operands))
-    # [task 6.2] `np.argwhere(lanes)` has the indices in order; as a tuple an index selects an element.
+    # [task 6.2] Four lanes that each add 1 to the same element, which holds 0, return [0, 1, 2, 3]: change `result` and
+    # `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)` has the indices of the true lanes, in order.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
         for lane in map(tuple, np.argwhere(lanes)):
             result[lane] = buffer.data[index[lane]]

@@ -74,7 +74,7 @@ class While:
     @contextmanager
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
         """The body: gives the values that `condition` forwarded; end it with `yield_`."""
-        # [task 3.5] The first operand of the `condition` that ends `before` is not forwarded.
+        # [task 3.5] After `condition(builder, go, a, b)` it gives two block arguments, of the types of `a` and `b`.
         end = self.regions[0].block.terminator
         forwarded = end.operands[1:] if end else ()
         block = Block([value.type for value in forwarded])
@@ -110,7 +110,8 @@ def region(builder: Builder, region: Region, block: Block, terminator: str = "sc
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
     """An `scf.for`: end its body with `yield_` of as many values as there are `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
-    # [task 3.5] Yield the `For` while its `region` is open. The operation is made afterwards, outside of it.
+    # [task 3.5] `with for_(builder, lower, upper, step, [x]) as loop:` gives a `For`; its operation, and
+    # `loop.results`, exist when the `with` ends, but not if its body raised. Given: `region`.
     block = Block([lower.type, *(init.type for init in inits)])
     loop = For(block.arguments[0], tuple(block.arguments[1:]))
     body = Region()
@@ -123,7 +124,7 @@ def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Seque
 @contextmanager
 def if_(builder: Builder, condition: Value) -> Iterator[If]:
     """An `scf.if`: its branches are built inside, with `then` and `otherwise`."""
-    # [task 3.5] The `If` opens its regions itself.
+    # [task 3.5] As for `for_`. The `If` opens its regions itself.
     branch = If(builder)
     yield branch
     branch.results = builder.operation("scf.if", condition, regions=branch.regions).results
@@ -134,7 +135,7 @@ def if_(builder: Builder, condition: Value) -> Iterator[If]:
 def while_(builder: Builder, inits: Sequence[Value] = ()) -> Iterator[While]:
     """An `scf.while`: its regions are built inside, with `before` and `after`."""
     inits = tuple(inits)
-    # [task 3.5] As for `if_`.
+    # [task 3.5] As for `if_`. Given: `While`.
     loop = While(builder, inits)
     yield loop
     loop.results = builder.operation("scf.while", *inits, regions=loop.regions).results
@@ -172,8 +173,9 @@ def function(
     The module has it when its `with` ends, not before. `Function.arguments` are in the order of `inputs`.
     `divisibility` says which arguments are known to be multiples of what (pointers: their address in bytes).
     """
-    # [task 3.6] `tt.func` has the attributes `sym_name`, `function_type` and `sym_visibility`, "public" or "private".
-    # `tt.divisibility` is an attribute of the argument.
+    # [task 3.6] `inputs` of `{"x": I32}` is one block argument, named `x`. `tt.func` has the attributes `sym_name`,
+    # `function_type` and `sym_visibility`, "public" or "private"; `tt.divisibility` is an attribute of the argument.
+    # Given: `region`, which takes the name of a terminator that it adds if there is none.
     block = Block(list(inputs.values()), list(inputs))
     for argument in block.arguments:
         if divisibility and argument.name in divisibility:
@@ -198,7 +200,8 @@ def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResul
 
     Raises `TypeError`, naming the function, if the arguments are not of its inputs' types.
     """
-    # [task 3.6] The symbol is the attribute `callee` of `tt.call`; the result types are in the function's type.
+    # [task 3.6] `tt.call` has the attribute `callee`, a function's name. Of a function of type `(f32) -> (i32)` the
+    # result is one `i32`.
     given = tuple(argument.type for argument in arguments)
     if given != callee.type.inputs:
         raise TypeError(f"{callee.name} has type {callee.type}, but is called with ({', '.join(map(str, given))})")

@@ -49,7 +49,8 @@ def check_types(operation: Operation) -> None:
     declared = definition(operation.name)
     if declared is None:
         raise fail(operation, "there is no such operation")
-    # [task 2.8] `declared.result_types` runs the rule; its TypeError becomes `raise fail(operation, ...)`.
+    # [task 2.8] An `arith.addi` of two `i32` whose result is an `f32` fails. Given: `declared.result_types`, which
+    # raises TypeError; `fail`, which makes the error to raise; `spell`, which writes types for a message.
     operands = [operand.type for operand in operation.operands]
     results = tuple(result.type for result in operation.results)
     try:
@@ -63,7 +64,8 @@ def check_types(operation: Operation) -> None:
 
 def check_terminators(operation: Operation) -> None:
     """Every block inside ends in a terminator, which stands nowhere else. Only a module's block needs none."""
-    # [task 2.8] `definition(name).terminator` tells. An operation that is not declared is no terminator.
+    # [task 2.8] An empty block in an `scf.for` fails, and so does a `scf.yield` that is not the last. Given:
+    # `definition(name)`, which is None for an operation that is not declared: this one is not a terminator.
     for region in operation.regions:
         for block in region.blocks:
             if block.terminator is None and operation.name != "builtin.module":
@@ -84,8 +86,8 @@ def check_visibility(block: Block, visible: set[Value]) -> None:
     Inside structured control flow this is what dominance means: a value can be seen by the operations after it in
     its block, and by all inside those; never by what is outside of its block.
     """
-    # [task 2.8] Results are not visible inside their operation; those of ISOLATED_FROM_ABOVE see nothing from outside.
-    # Leave the caller's set as it was.
+    # [task 2.8] Results are not visible inside their own operation, and the regions of ISOLATED_FROM_ABOVE see nothing
+    # from outside. `visible` is the caller's set: do not change it.
     visible = visible | set(block.arguments)
     for operation in block.operations:
         for i, operand in enumerate(operation.operands):

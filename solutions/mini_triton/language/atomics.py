@@ -56,9 +56,9 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
     Raises `ValueError` for pointers that cannot be used so, and for a value or mask of another shape.
     """
     _check_pointer(pointer, name)
-    # [task 4.9] No mask is True everywhere. Beside a tensor of pointers value and mask get its shape, but no new
-    # dimensions; beside a scalar pointer a value with a shape is refused. The value is converted to the dtype pointed
-    # to. Given: `checked_mask`, `_check_operand("Value", ...)`.
+    # [task 4.9] For pointers to fp32 [8, 4], the number 1 and no mask: the pointers, an fp32[8, 4] and an int1[8, 4] of
+    # True. A value [4] is refused there, because no dimensions are added; a scalar pointer takes a scalar value only.
+    # Given: `checked_mask`, `_check_operand("Value", ...)`, `full`, `broadcast_to`.
     value = to_tensor(value)
     _check_operand("Value", value, pointer)
     mask = full((), True, int1) if mask is None else checked_mask(mask, pointer)
@@ -77,7 +77,7 @@ def _rmw(operation: str, pointer: tensor, value: tensor, mask: tensor, order: di
 @builtin
 def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Add `val`, floats or integers, to what memory holds; the result is what it held before."""
-    # [task 4.9] `_operands`, then `_rmw` with "add", or "fadd" for floats; `_order` makes its last argument.
+    # [task 4.9] `tt.atomic_rmw` "add", or "fadd" for floats. Given: `_rmw` builds it; `_order` makes its last argument.
     pointer, value, mask = _operands("atomic_add", pointer, val, mask)
     return _rmw(choose(value.dtype, "fadd", "add"), pointer, value, mask, _order(sem, scope))
     # [end]
@@ -87,7 +87,7 @@ def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @builtin
 def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Let memory hold the larger of `val` and what it held; the result is what it held before."""
-    # [task 4.9] "max" for signed and "umax" for unsigned integers. For floats `_by_bits`.
+    # [task 4.9] "max" for signed and "umax" for unsigned integers. Floats are compared by `_by_bits`.
     pointer, value, mask = _operands("atomic_max", pointer, val, mask)
     if value.dtype.is_floating():
         return _by_bits("max", "umin", pointer, value, mask, _order(sem, scope))
@@ -99,7 +99,7 @@ def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @builtin
 def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Let memory hold the smaller of `val` and what it held; the result is what it held before."""
-    # [task 4.9] As `atomic_max`, in the mirror.
+    # [task 4.9] "min" for signed and "umin" for unsigned integers. Floats are compared by `_by_bits`.
     pointer, value, mask = _operands("atomic_min", pointer, val, mask)
     if value.dtype.is_floating():
         return _by_bits("min", "umax", pointer, value, mask, _order(sem, scope))
@@ -112,13 +112,14 @@ def _by_bits(
 ) -> tensor:
     """The larger or smaller of floats, by their bits: the hardware compares integers only.
 
-    Floats without a sign are in the order of their bits. Those with one are in the opposite order, and as unsigned
-    integers above all others. So there are two operations, of which only one takes place: `operation` on signed
-    integers where `value` has no sign, `mirrored` on unsigned ones where it has one.
+    Floats whose sign bit is clear are in the order of their bits. Those whose sign bit is set are in the opposite
+    order, and as unsigned integers above all others. So two operations are built, and for each element one takes place:
+    `operation`, which compares as signed, where the sign bit of `value` is clear; `mirrored`, which compares as
+    unsigned, where it is set.
     """
-    # [task 4.9] Value and pointers are read as signed integers of the same size. The sign bit is not `value < 0`: real
-    # Triton shifts it down in an *unsigned* integer and converts that to int1. Each operation has its own part of the
-    # mask, and the result is a float again.
+    # [task 4.9] For "max" of an fp32[8]: a `max` and a `umin` on int32[8], each with its own part of the mask; the
+    # result is an fp32[8]. The sign bit of -0.0 is set, too: real Triton finds it by a shift of an unsigned integer.
+    # Given: `reinterpret`, `_rmw`, and `build("arith.select", ...)` for the result.
     width = value.dtype.width
     signed, unsigned = DTYPES[f"int{width}"], DTYPES[f"uint{width}"]
     bits, place = reinterpret(value, signed), reinterpret(pointer, pointer_type(signed))
@@ -175,8 +176,8 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: 
     elements that are not of 16, 32 or 64 bits, `TypeError` for operands that do not fit, naming their types.
     """
     _check_is_pointer(pointer, "atomic_cas")
-    # [task 4.9] `tt.atomic_cas`. Numbers become tensors of their own dtype. Both operands must have the IR type that
-    # the pointers point to, in their shape: `with_element` of the pointers' IR type.
+    # [task 4.9] Through pointers to int32 [8], `cmp` and `val` are int32[8]; numbers are tensors of their own dtype, so
+    # a scalar pointer to int32 takes the numbers 0 and 1. The IR types decide: a uint32 fits. Given: `_order`.
     element = pointer.dtype.element_ty
     if element.width not in (16, 32, 64):
         raise ValueError(f"atomic_cas only supports elements with width {{16, 32, 64}}, not {element}")

@@ -28,10 +28,13 @@ def _check_operands(a: tensor, b: tensor) -> None:
 
     Raises `ValueError` for sizes that do not fit or are too small, naming them, and `TypeError` for dtypes.
     """
-    # [task 4.9] Sizes, each with a part of its message: as many dimensions in both, two at least, "equal ranks"; all
-    # but the last two equal, "equal batch shapes"; the last of `a` equals the last but one of `b`, "equal reduction
-    # dimensions". Dtypes: any two fp8; or else fp16 or one in `SUMMED_IN`, and the same on both sides, "same dtype".
-    # Last, tensor cores take "K >= 16" (the last of `a`), and "K >= 32" for dtypes of 8 bits.
+    # [task 4.9] What may not be, with a part of the message; the first that applies counts:
+    #   other ranks, or fewer than two dimensions   ValueError "equal ranks"
+    #   other stacks, [2, M, K] with [4, K, N]      ValueError "equal batch shapes"
+    #   K differs, [M, K] with [K, N]               ValueError "equal reduction dimensions"
+    #   int16: neither fp8, fp16 nor in `SUMMED_IN` TypeError that names it
+    #   fp16 with fp32; two fp8 may differ          TypeError "same dtype"
+    #   K below 16, or below 32 for 8 bits          ValueError "K >= 16", "K >= 32": what tensor cores take
     if len(a.shape) != len(b.shape) or len(a.shape) < 2:
         raise ValueError(f"input and other must have equal ranks >= 2, got {list(a.shape)} and {list(b.shape)}")
     if a.shape[:-2] != b.shape[:-2]:
@@ -55,10 +58,11 @@ def _check_operands(a: tensor, b: tensor) -> None:
 def _sum_dtype(a: dtype, acc: tensor | None, out_dtype: dtype | None) -> dtype:
     """The dtype of the product: the one that `SUMMED_IN` gives, else `out_dtype`, else that of `acc`, else fp32.
 
-    Raises `ValueError` for bf16, which nothing is summed in.
+    Raises `ValueError` for bf16, in which no hardware sums.
     """
-    # [task 4.9] For all floats look at `out_dtype`, or what stands in for it, even where `SUMMED_IN` decides: of bf16
-    # say "out_dtype=bfloat16 is unsupported".
+    # [task 4.9] Of fp16 and no more it is fp32, with `out_dtype=float16` fp16; of int8 always int32. A bf16
+    # `out_dtype`, or without one a bf16 `acc`, is refused for all floats, also where `SUMMED_IN` decides:
+    # "out_dtype=bfloat16 is unsupported".
     out_dtype = out_dtype or (acc.dtype if acc is not None else float32)
     if out_dtype == bfloat16 and a.is_floating():
         advice = "Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
@@ -82,9 +86,10 @@ def dot(
     Raises `ValueError` and `TypeError` for operands that do not fit, and for an `acc` of another shape or dtype.
     """
     precision = _precision(input_precision, allow_tf32)
-    # [task 4.9] Without `acc`, add to zeros. An `acc` of another shape than the product is a ValueError, "accumulator
-    # shape", of another dtype a TypeError that names both. `tt.dot` has `inputPrecision` and `maxNumImpreciseAcc`, and
-    # takes no more than three dimensions. Given: `_imprecise`, `_stack`.
+    # [task 4.9] fp16[2, 4, 16, 32] and fp16[2, 4, 32, 8] give an fp32[2, 4, 16, 8], though `tt.dot` takes no more than
+    # three dimensions: `_stack` makes them three. Without `acc` zeros take its place. An `acc` of another shape than
+    # the product is a ValueError, "accumulator shape", of another dtype a TypeError that names both. The attributes are
+    # `inputPrecision` and `maxNumImpreciseAcc`. Given: `_stack`, `_imprecise`, `zeros`, `reshape`.
     _check_operands(input, other)
     dtype = _sum_dtype(input.dtype, acc, out_dtype)
     shape = (*input.shape[:-1], other.shape[-1])

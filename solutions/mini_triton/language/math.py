@@ -36,8 +36,8 @@ def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
 
     Raises `ValueError`, "Expected dtype ['fp32', 'fp64'] but got fp16", for a tensor whose dtype is not accepted.
     """
-    # [task 4.7] Look at the dtypes before they are promoted, or an int32 beside an fp32 would pass. Numbers are not
-    # asked: `exp(2)` is left to the type rule of the operation.
+    # [task 4.7] `apply("math.exp", x, accepted=("fp32", "fp64"))` of an fp32[8] is one. Each tensor is checked as the
+    # kernel has it: an int32 beside an fp32 is refused. Numbers are not checked. Given: `unify`, `to_tensor`, `build`.
     for x in xs:
         if isinstance(x, tensor) and str(x.dtype) not in accepted:
             raise ValueError(f"Expected dtype {list(accepted)} but got {x.dtype}")
@@ -98,7 +98,7 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
 @builtin
 def abs(x: Any) -> tensor:
     """The absolute value, in the dtype of `x`. Raises `TypeError` for pointers."""
-    # [task 4.7] `math.absf` or `math.absi`. An unsigned integer is its own: no operation.
+    # [task 4.7] `math.absf` of floats, `math.absi` of signed integers; an unsigned `x` is returned as it is.
     x = to_tensor(x)
     name = choose(x.dtype, "math.absf", "math.absi", "nothing to do")
     return x if name == "nothing to do" else build(name, x)
@@ -114,11 +114,12 @@ def without_bfloat16(x: Any) -> tensor:
 def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
     """The larger of two, or the smaller one; `word` is "max" or "min".
 
-    Raises `ValueError` for floats with a `propagate_nan` that is none of `PropagateNan`'s.
+    Numbers are not weak here: a number has its own dtype. Raises `ValueError` for floats with a `propagate_nan` that is
+    not one of `PropagateNan`.
     """
-    # [task 4.7] Numbers are not weak here, and bf16 is compared as fp32 (`without_bfloat16` does both). Floats:
-    # `arith.maxnumf`, or `arith.maximumf` where NaN prevails. Integers: `arith.maxsi` or `arith.maxui`, whatever
-    # `propagate_nan` is.
+    # [task 4.7] Of fp16 and the number 2, "max" is an fp32 `arith.maxnumf`, or `arith.maximumf` if `propagate_nan`
+    # is ALL; "min" alike. Of bf16 it is an fp32. Integers: `arith.maxsi` or `arith.maxui`, whatever `propagate_nan` is.
+    # Given: `without_bfloat16` makes a tensor, and an fp32 of a bf16.
     x, y = unify(without_bfloat16(x), without_bfloat16(y))
     if x.dtype.is_floating() and not isinstance(propagate_nan, PropagateNan):
         raise ValueError(f"Unexpected propagate_nan {propagate_nan}")
@@ -143,10 +144,11 @@ def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
     """`x`, but not below `min` and not above `max`. Floats only: `TypeError` for others.
 
-    Raises `ValueError` for a `propagate_nan` that is none of `PropagateNan`'s.
+    The bounds are promoted to one dtype, then `x` with each of them; numbers are not weak. Raises `ValueError`,
+    "propagate_nan", for a `propagate_nan` that is not one of `PropagateNan`.
     """
-    # [task 4.7] Numbers are not weak, and bf16 is clamped as fp32. Promotion goes two by two: the bounds, then `x` with
-    # each. `tt.clampf` has the attribute `propagateNan`, "none" or "all"; ValueError "propagate_nan" for anything else.
+    # [task 4.7] A bf16[8] clamped to 0 and 1 is an fp32[8], by `tt.clampf` with the attribute `propagateNan`, "none" or
+    # "all" (which is the `value` of `propagate_nan`).
     x, low, high = without_bfloat16(x), without_bfloat16(min), without_bfloat16(max)
     low, high = unify(low, high)
     x, low = unify(x, low)
@@ -161,8 +163,11 @@ def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan
 
 @builtin
 def fma(x: Any, y: Any, z: Any) -> tensor:
-    """`x * y + z`, rounded once. Floats only: `TypeError` for others."""
-    # [task 4.7] Numbers are not weak; bf16 stays. Promotion goes two by two: `x` with `y`, then `z` with each.
+    """`x * y + z`, rounded once. Floats only: `TypeError` for others.
+
+    `x` and `y` are promoted to one dtype, then `z` with each of them; numbers are not weak.
+    """
+    # [task 4.7] Of three bf16[8] `math.fma` is a bf16[8]; of two fp16 and the number 1.0 it is an fp32.
     x, y = unify(to_tensor(x), to_tensor(y))
     z, x = unify(to_tensor(z), x)
     z, y = unify(z, y)
@@ -186,13 +191,12 @@ def as_condition(value: Any) -> tensor:
 
 @builtin
 def where(condition: Any, x: Any, y: Any) -> tensor:
-    """`x` where the condition holds, else `y`: both are computed, and one of each two elements is taken.
+    """`x` where the condition holds, else `y`: both are computed, and of each two elements one is taken.
 
     The values are promoted as by an operator, numbers are weak, and pointers may be among them. All three are
-    broadcast. Raises `TypeError` for values that do not come to one dtype.
+    broadcast. Raises `TypeError` if the values do not have one dtype in the end, as a pointer and an integer.
     """
-    # [task 4.7] `as_condition` is given. Beside a pointer nothing is promoted, so an integer can get through to here.
-    # `arith.select`; its result does not have the dtype of its first operand.
+    # [task 4.7] An int1[8], an fp16[8] and the number 0 give an fp16[8], by `arith.select`. Given: `as_condition`.
     condition = as_condition(condition)
     x, y = unify(x, y, pointers=True)
     if x.dtype != y.dtype:

@@ -61,7 +61,7 @@ def checked_mask(mask: Any, pointer: tensor) -> tensor:
 
 def as_bytes(pointer: tensor) -> tensor:
     """A boolean is a byte in memory: pointers to int1 are turned into pointers to int8, others stay."""
-    # [task 4.5] `convert` takes pointers as well. Keep the new type as `const` as the old one.
+    # [task 4.5] A `const` pointer stays `const`. Given: `convert` takes pointers as well.
     if pointer.dtype.element_ty == int1:
         return convert(pointer, pointer_type(int8, pointer.dtype.const))
     return pointer
@@ -82,16 +82,17 @@ def load(
     """Read through `pointer` where `mask` holds. Elsewhere the result is `other`, or undefined without it.
 
     Pointer and mask are broadcast together, and `other` to their shape. The result has the dtype pointed to.
-    Raises `ValueError` for what is no pointer, for a mask that is not boolean or does not fit, and for `other` without
-    a mask.
+    Raises `ValueError` for anything but pointers, for a mask that is not boolean or does not fit, and for `other`
+    without a mask.
     """
     _check_hints(cache_modifier, LOAD_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # [task 4.5] ValueError "`other` cannot be provided without `mask`". Pointers and mask grow with one another;
-    # `other` gets their shape, and the dtype that is read. `tt.load` takes one to three operands, and `isVolatile`.
-    # Given: `checked_mask`, `_check_operand("Other", ...)`, `broadcast_like`.
+    # [task 4.5] Pointers to fp32 [8, 1], a mask [4] and the number 0 read an fp32[8, 4]. Pointers to int1 are followed
+    # `as_bytes`, and an int1 is returned. ValueError "`other` cannot be provided without `mask`". `tt.load` takes one
+    # to three operands and the attribute `isVolatile`. Given: `checked_mask`, `_check_operand("Other", ...)`,
+    # `broadcast_like` (which lets only its first argument grow), `broadcast_together`.
     if other is not None and mask is None:
         raise ValueError("`other` cannot be provided without `mask`")
     dtype = pointer.dtype.element_ty
@@ -130,16 +131,16 @@ def store(
 ) -> None:
     """Write `value`, converted to the dtype pointed to, through `pointer` where `mask` holds.
 
-    Value and mask are broadcast to the pointer's shape. Raises `ValueError` for what is no pointer, for one to constant
-    memory, for a mask that is not boolean, and for a value or mask that does not fit.
+    Value and mask are broadcast to the pointer's shape. Raises `ValueError` for anything but pointers, for pointers to
+    constant memory, for a mask that is not boolean, and for a value or mask that does not fit.
     """
     _check_hints(cache_modifier, STORE_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
     _check_pointer(pointer, "store", boundary_check)
-    # [task 4.5] ValueError "Cannot store to a constant pointer" for a `const` one. Value and mask get the shape of the
-    # pointers, which never grow: one place would be written twice. The value is converted to the dtype in memory.
-    # `tt.store` has no result: `current().operation`. Given: as for `load`, `_check_operand("Value", ...)`.
+    # [task 4.5] The number 1.5, through pointers to fp16 [8], is eight times 1.5 as fp16. ValueError "Cannot store to a
+    # constant pointer" for a `const` one. Unlike in a load pointers never grow: one place would be written twice.
+    # `tt.store` has no result, so `build` cannot make it: `current().operation`. Given: as for `load`.
     if pointer.dtype.const:
         raise ValueError("Cannot store to a constant pointer")
     value = to_tensor(value)

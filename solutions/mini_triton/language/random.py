@@ -35,10 +35,15 @@ KEY_STEPS = {uint32: (0x9E3779B9, 0xBB67AE85), uint64: (0x9E3779B97F4A7C15, 0xBB
 def philox_impl(c0: tensor, c1: tensor, c2: tensor, c3: tensor, k0: tensor, k1: tensor, n_rounds: int = 10) -> Four:
     """The counter words `c0` to `c3` after some rounds of Philox with the key words `k0` and `k1`.
 
-    All six words have one dtype, uint32 or uint64: `TypeError` otherwise. Their arithmetic wraps around.
+    A round takes the counter words (c0, c1, c2, c3) to
+
+        (high(B * c2) ^ c1 ^ k0,  low(B * c2),  high(A * c0) ^ c3 ^ k1,  low(A * c0))
+
+    where high and low are the halves of a product, and A and B are the dtype's `MULTIPLIERS`. Then each key word grows
+    by its step in `KEY_STEPS`. All six words have one dtype, uint32 or uint64: `TypeError` otherwise. Their arithmetic
+    wraps around.
     """
-    # [task 4.10] A round, all of it from the words before: c0 = high(B * c2) ^ c1 ^ k0, c1 = B * c2,
-    # c2 = high(A * c0) ^ c3 ^ k1, c3 = A * c0; then the keys step. Given: A and B are `MULTIPLIERS`; `KEY_STEPS`.
+    # [task 4.10] No rounds give the counter words as they came. Given: `umulhi` is the high half.
     for word in (c0, c1, c2, c3, k0, k1):
         if word.dtype not in MULTIPLIERS or word.dtype != c0.dtype:
             raise TypeError(f"philox works on six uint32 or six uint64, not on {word.dtype} with {c0.dtype}")
@@ -58,8 +63,9 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     The words are uint32 for 32-bit counters and uint64 for 64-bit ones: `TypeError` for others, and for a seed that
     is no integer.
     """
-    # [task 4.10] The seed counts as uint64: for 32-bit counters (`c0` decides) its halves are the key words; for 64-bit
-    # ones it is the first, and a zero in a (1,)-tensor the second. Counters keep their bits, not their values.
+    # [task 4.10] The seed is read as a uint64. For 32-bit counters (`c0` decides) its lower and upper half are the key
+    # words: seed 2**32 + 5 is (5, 1). For 64-bit ones it is the first key word, and a zero of shape (1,) the second.
+    # Counters keep their bits: -1 as int32 is 2**32 - 1. Given: `reinterpret`, `convert`, `splat`, `make_scalar`.
     seed, c0 = to_tensor(seed), to_tensor(c0)
     if seed.dtype.is_ptr() or not seed.dtype.is_int():
         raise TypeError(f"the seed must be an integer, not {seed.dtype}")
@@ -81,8 +87,8 @@ def randint4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
 
     Raises `TypeError` for offsets that are no tensor.
     """
-    # [task 4.10] The first counter word has the lower 32 bits of the offsets, the second the upper ones, if any. The
-    # rest is zeros, in the shape of the offsets.
+    # [task 4.10] The counter words are uint32 in the shape of the offsets: their lower 32 bits, their upper 32 bits
+    # (zeros, if they have none), zeros, zeros.
     if not isinstance(offset, tensor):
         raise TypeError(f"the offsets must be a tensor, not {offset!r}")
     lower = convert(offset, uint32)
@@ -107,8 +113,9 @@ def uint_to_uniform_float(x: tensor) -> tensor:
 
     Raises `TypeError` for other dtypes.
     """
-    # [task 4.10] Of the signed number, fold the negative half onto the other (x to -x - 1), and scale: by
-    # 4.6566127342e-10 for 32 bits, so that the largest stays below 1, and by 1.0842020432385337e-19 for 64.
+    # [task 4.10] Read as a signed integer, 0 and -1 are both 0.0, 2**31 - 1 and -2**31 are just below 1. The steps are
+    # 4.6566127342e-10 for 32 bits, and 1.0842020432385337e-19 for 64. Real Triton's order of operations is part of the
+    # answer: negate, subtract 1, choose, scale.
     if x.dtype in (int32, uint32):
         x, scale = reinterpret(x, int32), 4.6566127342e-10
     elif x.dtype in (int64, uint64):
@@ -122,8 +129,8 @@ def uint_to_uniform_float(x: tensor) -> tensor:
 @builtin
 def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
     """Two normally distributed numbers from two uniformly distributed ones, by the method of Box and Muller."""
-    # [task 4.10] With u1 not below 1e-7, whose logarithm is finite: r = sqrt(-2 log u1) is how far from the origin, and
-    # the angle 2 pi u2 (6.283185307179586 u2) in which direction the point (r cos, r sin) lies.
+    # [task 4.10] They are a point in the plane: its radius is sqrt(-2 log(u1)), with u1 raised to 1e-7 so that its
+    # logarithm is finite, and its angle is 6.283185307179586 * u2.
     angle = 6.283185307179586 * u2
     radius = sqrt(-2.0 * log(maximum(1.0e-7, u1)))
     return radius * cos(angle), radius * sin(angle)

@@ -35,8 +35,8 @@ def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine)
     `combine` takes N values from the left and N from the right, all scalars, and returns the N combined ones: a tensor,
     or a tuple of tensors. Raises `TypeError` if their IR types are not those of the elements of the N sources.
     """
-    # [task 4.8] A `Block` has 2 * N arguments; `current().at_end(block)` builds inside of it. `terminator` is an
-    # operation that takes the combined values. Given: `check_combined`, which takes a tuple.
+    # [task 4.8] For one fp32 source and `add`: `^bb0(%l: f32, %r: f32)`, one `arith.addf`, and the operation
+    # `terminator` of its result. Given: `check_combined`, which takes a tuple; `at_end` of the current builder (3.1).
     dtypes = [source.dtype for source in sources]
     block = Block([dtype.ir_type for dtype in dtypes * 2])
     with current().at_end(block):
@@ -93,8 +93,8 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
     a dimension of size 1. The result is a tensor for a tensor, and a tuple for a tuple.
     """
     sources = as_sources(input, "reduction")
-    # [task 4.8] `tt.reduce` has a region that ends in `tt.reduce.return`, and a result for each source. Given:
-    # `flatten`, `wrap_axis`, `with_axes`.
+    # [task 4.8] [8, 4] along axis -1 is [8], with `keep_dims` [8, 1]; with axis None it is a scalar, or [1, 1]. The
+    # region of `tt.reduce` ends in `tt.reduce.return`. Given: `flatten`, `wrap_axis`, `with_axes`.
     rank = len(sources[0].shape)
     if axis is None:
         at, kept = 0, [0] * rank
@@ -123,8 +123,8 @@ def of_numbers(input: Any, what: str) -> tensor:
 
 def sum_dtype(dtype: dtype) -> dtype:
     """The dtype in which elements are added up, if the kernel does not say."""
-    # [task 4.8] Integers of less than 32 bits would soon overflow: they become int32, or uint32 if they are unsigned
-    # (int1 is). All others stay, fp16 as well.
+    # [task 4.8] int8 and int16 are added up as int32, int1 and uint8 as uint32: they would soon overflow. All others
+    # stay: int64, fp16.
     if dtype.is_int() and dtype.width < 32:
         return int32 if dtype.signed else uint32
     return dtype
@@ -136,7 +136,7 @@ def sum_dtype(dtype: dtype) -> dtype:
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
     """The sum along `axis`, in the given dtype or else in `sum_dtype`."""
     input = of_numbers(input, "sum")
-    # [task 4.8] Convert first, then reduce with `add`.
+    # [task 4.8] Of an int8[8, 4] along axis 0 it is an int32[4], and with `dtype=fp32` an fp32[4].
     return reduce(convert(input, dtype or sum_dtype(input.dtype)), axis, add, keep_dims)
     # [end]
 
@@ -176,8 +176,8 @@ def keep_index(better: str, tie_break_left: bool) -> Combine:
     """The combine function of `argmax` ("gt") and `argmin` ("lt"): chooses between two pairs of value and index."""
 
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
-        # [task 4.8] The left pair if its value is better (`compare`); with `tie_break_left` also if both are equal and
-        # the left index is the smaller one: the order in which elements are combined is not known.
+        # [task 4.8] For "gt", (3.0, 5) and (2.0, 1) give (3.0, 5). Of equal values the right pair wins; with
+        # `tie_break_left` the one with the smaller index, in whatever order the elements are combined.
         left_wins = compare(better, left, right)
         if tie_break_left:
             left_wins = left_wins | ((left == right) & (left_index < right_index))
@@ -192,8 +192,9 @@ def best(
 ) -> Any:
     """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
-    # [task 4.8] With an index: pairs of the input and its `positions`, combined by `keep_index`; the dtype stays, and
-    # no axis is a ValueError. Without an index: `pick`, on fp32 or int32 if there are fewer than 32 bits (uint8 too).
+    # [task 4.8] With an index: a pair, such as (fp16[8], int32[8]) for an fp16[8, 4] along axis 1; no axis is a
+    # ValueError. Without an index, elements of fewer than 32 bits are compared, and returned, as fp32 or int32 (also
+    # those of a uint8). Given: `positions`, `keep_index`.
     if with_index:
         return reduce((input, positions(input.shape, axis)), axis, keep_index(better, tie_break_left), keep_dims)
     if input.dtype.width < 32:

@@ -46,10 +46,11 @@ def reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tens
 def index(x: tensor, slices: Any) -> tensor:
     """`x[:, None]`: a `None` is a new dimension of size 1, a `:` a dimension as it is.
 
-    There is nothing else: a program has no access to a single element. Raises `ValueError` for it, naming it.
+    A program has no access to a single element. So any other index, also a slice with a start, a stop or a step, raises
+    `ValueError`, naming it.
     """
-    # [task 4.3] `slices` is one index or a tuple of them. Dimensions without an index stay. The message: "unsupported
-    # tensor index: 0". A slice with a start, a stop or a step is refused as well. Too many `:` are not asked for.
+    # [task 4.3] `slices` is one index or a tuple of them: of x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
+    # [8, 1, 4]. The message: "unsupported tensor index: 0".
     for axis, at in enumerate(slices if isinstance(slices, tuple) else (slices,)):
         if at is None:
             x = expand_dims(x, axis)
@@ -64,9 +65,10 @@ def index(x: tensor, slices: Any) -> tensor:
 def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
     """`x` with new dimensions of size 1, at `axis` of the result or at several of them. They may be negative.
 
-    Raises `ValueError` for an axis that the result has not, and for one given twice.
+    Raises `ValueError` for an axis that the result does not have, and for one given twice.
     """
-    # [task 4.3] Axes count in the rank that the *result* will have. A scalar is splat. Given: `_listed`, `wrap_axis`.
+    # [task 4.3] [8, 4] with axis (0, -1) is [1, 8, 4, 1]; a scalar with axis 0 is [1]. Given: `_listed`, `wrap_axis`,
+    # and of the current builder `expand_dims`, which takes tensors, and `splat`, which takes scalars.
     x = to_tensor(x)
     axes = _listed((axis,))
     rank = len(x.shape) + len(axes)
@@ -98,7 +100,8 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
     Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
     Raises `ValueError` for another rank, and for a dimension that does not fit.
     """
-    # [task 4.3] ValueError "rank mismatch" for another rank. Given: `_listed`.
+    # [task 4.3] [8, 1] to (8, 4) is accepted, [4] to (8, 4) is not: ValueError "rank mismatch". Given: `_listed`, and
+    # `broadcast_to` of the current builder, which does add dimensions.
     shape = _listed(shape)
     if x.shape and len(x.shape) != len(shape):
         raise ValueError(f"Cannot broadcast, rank mismatch: {list(x.shape)}, {list(shape)}")
@@ -116,9 +119,9 @@ def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
 
     The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
     """
-    # [task 4.3] The shape `()` is `item`, for a scalar, too. A shape that no tensor may have is refused first, by
-    # `TensorType`; then ValueError "reshape() cannot change total number of elements in tensor". A scalar has no
-    # elements to arrange: this ValueError, even for the shape (1,). Given: `_listed`, `reshaped`.
+    # [task 4.3] [8, 4] to (32,) or to (2, 16). ValueError "reshape() cannot change total number of elements in tensor",
+    # also for a scalar to the shape (1,); but a shape that no tensor may have is for `TensorType` to refuse, first.
+    # Given: `_listed`, `reshaped`, and `item`, which takes a scalar, too.
     shape = _listed(shape)
     if not shape:
         return item(x)
@@ -181,9 +184,9 @@ def permute(x: tensor, *dims: Any) -> tensor:
 
     Raises `ValueError` unless `dims` names every dimension once.
     """
-    # [task 4.3] `tt.trans` with the tuple `order`. For too few or too many: ValueError "permute dims must have the same
-    # length as input shape"; else "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)". Negative
-    # ones are refused like that, too.
+    # [task 4.3] [8, 4, 2] by (2, 0, 1) is [2, 8, 4], by `tt.trans` with the tuple `order`. Too few or too many:
+    # ValueError "permute dims must have the same length as input shape"; otherwise, and for negative ones: ValueError
+    # "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)".
     dims = _listed(dims)
     if len(dims) != len(x.shape):
         raise ValueError(f"permute dims must have the same length as input shape, got {len(x.shape)} and {len(dims)}")
@@ -197,7 +200,8 @@ def permute(x: tensor, *dims: Any) -> tensor:
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
     """As `permute`. Without `dims` the last two dimensions change places."""
-    # [task 4.3] Fewer than two dimensions: ValueError "tl.trans invoked with a 0- or 1-dimensional tensor".
+    # [task 4.3] [8, 4, 2] is [8, 2, 4]. No `dims` and fewer than two dimensions: ValueError "tl.trans invoked with a 0-
+    # or 1-dimensional tensor".
     rank = len(x.shape)
     if _listed(dims):
         return permute(x, *dims)
@@ -216,8 +220,8 @@ def join(x: tensor, y: tensor) -> tensor:
 
     Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
     """
-    # [task 4.3] `tt.join`; the result has the dtype of `x`. It takes no scalars: two of them become a tensor of shape
-    # (2,). Given: `reshaped`.
+    # [task 4.3] Two [8] give [8, 2], [8] and [4, 1] give [4, 8, 2], two scalars [2]; the dtype is that of `x`. The
+    # operation `tt.join` takes no scalars. Given: `broadcast_together`, `reshaped`.
     if x.dtype.ir_type != y.dtype.ir_type:
         raise TypeError(f"tl.join takes tensors of one dtype, not {x.dtype} and {y.dtype}")
     x, y = broadcast_together(x, y)
@@ -234,7 +238,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # [task 4.3] `tt.split` has two results, both tensors: it cannot make scalars. Given: `item`.
+    # [task 4.3] [8, 2] gives two [8]. `tt.split` has two results, both with a shape: it refuses [2]. Given: `item`
+    # makes a scalar of a tensor of one element; `current().operation`, because `build` has one result.
     if not x.shape or x.shape[-1] != 2:
         raise ValueError(f"tl.split needs a last dimension of size 2, not the shape {list(x.shape)}")
     pair = x if len(x.shape) > 1 else expand_dims(x, 0)
@@ -246,7 +251,7 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 @builtin
 def interleave(x: tensor, y: tensor) -> tensor:
     """Elements of `x` and `y` in turn, along the last dimension: of (0, 1) and (5, 6) it makes (0, 5, 1, 6)."""
-    # [task 4.3] Two scalars give a tensor of two.
+    # [task 4.3] Two [4, 8] give [4, 16], two scalars [2].
     pairs = join(x, y)
     if len(pairs.shape) == 1:
         return pairs

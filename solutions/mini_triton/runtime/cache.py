@@ -36,9 +36,9 @@ def directory() -> Path:
 
 def store(key: str, entry: Entry) -> None:
     """Keep an entry under a key, in place of what may be there. Warns if that is not possible."""
-    # [task 7.4] `pack` makes bytes of the entry. Readers see the old file or the whole new one, even if this
-    # process is killed. The folder may be missing. An `OSError` becomes a `warnings.warn` with its message; no
-    # temporary file stays.
+    # [task 7.4] Whenever another process reads, and wherever this one is killed, there is the old file or the whole new
+    # one. The folder may be missing. An `OSError` becomes a `warnings.warn` with its message, and no other file stays.
+    # Given: `path_of`, `pack` (bytes of an entry), Python's `tempfile` and `os.replace`.
     path = path_of(key)
     temporary = None
     try:
@@ -56,8 +56,8 @@ def store(key: str, entry: Entry) -> None:
 
 def load(key: str) -> Entry | None:
     """The entry with this key, or None if there is none. Warns of a damaged file, and returns None."""
-    # [task 7.4] `unpack` raises `ValueError` for a damaged file. Warn, with the path, also of a file that cannot
-    # be read (`OSError`), but not of one that does not exist.
+    # [task 7.4] A file that cannot be read counts as damaged, one that does not exist does not. The warning has the
+    # path. Given: `unpack`, which raises `ValueError` for damaged bytes.
     path = path_of(key)
     try:
         return unpack(path.read_bytes())

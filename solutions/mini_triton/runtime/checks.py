@@ -28,8 +28,9 @@ class AccessError(IndexError):
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
     """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
-    # [task 7.8] Of two devices name one argument each; of one that is not "cpu" an argument, and the reason if
-    # `BACK_ENDS` has one. `device_of` tells where memory is.
+    # [task 7.8] For memory on two devices the message names both, and an argument on each; for memory on one device
+    # that is not "cpu", an argument and the reason that `BACK_ENDS` may have for that kind of device ("cuda" of
+    # "cuda:0"). Given: `device_of`.
     devices: dict[str, str] = {}
     for name, value in memory.items():
         devices.setdefault(device_of(value), name)
@@ -44,9 +45,9 @@ def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
-    """Raise `ValueError`, with its name and the kernel's, for a read-only array among those that are stored to."""
-    # [task 7.8] `flags.writeable` of an array tells. Tensors can always be written to; what is only read may be
-    # read-only.
+    """Raise `ValueError`, with the names of kernel and argument, for a read-only array that the kernel stores to."""
+    # [task 7.8] `stored` are the names of arguments that the kernel stores to. PyTorch's tensors can always be written
+    # to; a NumPy array has `flags.writeable`.
     for name in stored:
         value = memory[name]
         if isinstance(value, np.ndarray) and not value.flags.writeable:
@@ -63,7 +64,7 @@ def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> A
 
     `shape` is that of the argument.
     """
-    # [task 7.8] `source_line(place)` has the source line.
+    # [task 7.8] `error` has `buffer.name`, `element`, `program` and `place`, a `Loc`. Given: `source_line(place)`.
     name = error.buffer.name
     return AccessError(
         f"{kernel}: {name}[{error.element}] is out of bounds, {name} has {math.prod(shape)} elements, shape {shape}\n"

@@ -54,9 +54,10 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
 
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
-    """The same without regard to annotations. Raises `TypeError` that says what kernels take."""
-    # [task 7.2] Without `parameter.specialize` a 1 is not a constant and multiples of 16 are not noted; without
-    # `parameter.specialize_alignment` only the latter. `refuse(value)` is the message.
+    """The same without regard to annotations. Raises `TypeError`, with the text `refuse(value)`, for other values."""
+    # [task 7.2] 32 is ("i32", divisible), 1 a constant, None and a `constexpr` constants, an array a pointer. If
+    # `parameter.specialize` is false, 32 and 1 are plain "i32"; if `parameter.specialize_alignment` is false, 32 is.
+    # Given: `is_memory`, `address`, `specialize_constant`.
     multiples = parameter.specialize and parameter.specialize_alignment
     if value is None or isinstance(value, constexpr):
         return specialize_constant(value)
@@ -69,11 +70,11 @@ def specialize_value(value: Any, parameter: Parameter) -> Specialized:
 
 
 def specialize_number(value: int | float, ones: bool = True, multiples: bool = True) -> Specialized:
-    """What the compiler is told of a number: a bool is "u1", a float "fp32", an int the `integer_type` it fits into.
+    """What the compiler is told of a number: a bool is "u1", a float "fp32", an int the `integer_type` that holds it.
 
     If `ones`, the integer 1 is a compile-time value. If `multiples`, integers that are multiples of 16 are `divisible`.
     """
-    # [task 7.2] For Python a bool is an int, too, and True == 1.
+    # [task 7.2] `Specialized("i32", True)` for 32, `Specialized("i32", False)` for 33, `Specialized("u1")` for True.
     if isinstance(value, bool):
         return Specialized("u1")
     if isinstance(value, float):
@@ -86,7 +87,7 @@ def specialize_number(value: int | float, ones: bool = True, multiples: bool = T
 
 def integer_type(value: int) -> str:
     """The first of i32, i64 and u64 that can hold the integer; `OverflowError`, with the integer, if none can."""
-    # [task 7.2] There is no u32 in this list, as in real Triton.
+    # [task 7.2] 2**31 is i64, 2**63 u64: there is no u32, as in real Triton.
     if -(2**31) <= value < 2**31:
         return "i32"
     if -(2**63) <= value < 2**63:
@@ -101,9 +102,10 @@ def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Speci
     """What the compiler is told of an array or a tensor: a pointer to elements of this dtype, such as "*fp32".
 
     If `multiples`, an address that is a multiple of 16 is `divisible`. Raises `TypeError`, with the dtype, for elements
-    that kernels do not have.
+    that kernels do not know.
     """
-    # [task 7.2] `element_type` spells a dtype, or gives None.
+    # [task 7.2] float32 at address 1600 is `Specialized("*fp32", True)`. Given: `element_type` spells a dtype, or is
+    # None.
     element = element_type(dtype)
     if element is None:
         raise TypeError(f"kernels have no type for elements of dtype {dtype}")
@@ -133,8 +135,8 @@ def specialize_constant(value: Any) -> Specialized:
 
 def freeze(value: Any) -> Hashable:
     """Something that is equal for two values only if kernels compiled with them are the same."""
-    # [task 7.2] For Python, 1 == True == 1.0 and 0.0 == -0.0; for a kernel they have other types, other signs.
-    # And nan != nan: each would be compiled again. The same holds inside tuples and lists.
+    # [task 7.2] For Python, 1 == True == 1.0, 0.0 == -0.0 and nan != nan. For a kernel the first five are five
+    # different constants, and all nans are one. Tuples and lists are as different as what is in them.
     if isinstance(value, tuple | list):
         return type(value), tuple(map(freeze, value))
     return type(value), repr(value) if isinstance(value, float) else value

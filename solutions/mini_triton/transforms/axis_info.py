@@ -68,7 +68,7 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
         starts(Facts(contiguity=8, divisibility=8), run=2)      2: such as 8 9, 10 11, 12 13, 14 15, 40 41, ...
         starts(Facts(contiguity=8, divisibility=8), run=16)     8
     """
-    # [task 9.8] `facts.divisibility` holds for runs of length `facts.contiguity`. `run` may be shorter or longer.
+    # [task 9.8] With runs of 8 that begin at multiples of 8, what do 8 9, 10 11, 12 13, 14 15 begin with?
     return facts.divisibility if facts.contiguity <= run else min(facts.divisibility, run * unit)
     # [end]
 
@@ -78,7 +78,8 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
 
 def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, bytes of an element for an address."""
-    # [task 9.8] When does a sum count up? There are two ways; choose the longer runs. When is a sum constant?
+    # [task 9.8] 16 17 18 19 plus 6 6 6 6 counts up, and so does 6 6 6 6 plus 16 17 18 19; of 6 6 6 6 plus 8 8 9 9 the
+    # elements are equal in runs of 2.
     contiguity = max(min(x.contiguity, y.constancy), min(x.constancy, y.contiguity))
     divisibility = min(starts(x, contiguity, unit), starts(y, contiguity) * unit)
     return Facts(contiguity, divisibility, min(x.constancy, y.constancy))
@@ -92,7 +93,8 @@ def subtract(size: int, x: Facts, y: Facts) -> Facts:
 
 def multiply(size: int, x: Facts, y: Facts) -> Facts:
     """Facts of `x * y`. No divisibility exceeds `MOST`."""
-    # [task 9.8] The constant 1 (see `value`) is a special factor: the product counts up if the other factor does.
+    # [task 9.8] 16 17 18 19 times 4 4 4 4 does not count up, and is divisible by 4; times 1 1 1 1 (`value` is 1) it
+    # keeps all its facts.
     if x.value == 1:
         return y
     if y.value == 1:
@@ -146,7 +148,8 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts that hold for both of two values, and so for a value that is either of them."""
-    # [task 9.8] How long are the runs that both values have, and where do those begin?
+    # [task 9.8] 16 17 18 19 and 10 11 20 21 have runs of 2 in common, that begin at multiples of 2. `value` is a number
+    # if both have the same.
     contiguity = min(x.contiguity, y.contiguity)
     divisibility = min(starts(x, contiguity, unit), starts(y, contiguity, unit))
     return Facts(contiguity, divisibility, min(x.constancy, y.constancy), x.value if x.value == y.value else None)
@@ -226,7 +229,7 @@ WITH_UNIT: dict[str, Callable[..., Facts]] = {"tt.addptr": add, "arith.select": 
 
 def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.make_range`: the integers from the attribute `start` on."""
-    # [task 9.8] The result's type has the number of elements. Which one is the first?
+    # [task 9.8] From 64 to 96: one run of 32, which begins at a multiple of 64. Given: `sizes`, `power_of_two`.
     start: Any = operation.attributes["start"]
     return tuple(Facts(size, power_of_two(start)) for size in sizes(operation.result.type))
     # [end]
@@ -234,7 +237,8 @@ def range_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 def constant_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `arith.constant`: all elements are one number, the attribute `value`. Floats have no facts."""
-    # [task 9.8] `sizes` gives the sizes of the axes; a scalar has one axis of size 1.
+    # [task 9.8] A tensor<8x4> of 6 has, along axis 0, Facts(1, 2, 8, 6). Given: `sizes`, in which a scalar has one axis
+    # of size 1; `power_of_two`, the largest that divides a number; `unknown`.
     number: Any = operation.attributes["value"]
     if not is_integer(operation.result.type):
         return unknown(operation.result.type)
@@ -253,7 +257,8 @@ def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     Along the new axis each element is a run by itself, so divisibility speaks of all elements. Each old axis tells a
     divisor of all elements; the largest one counts. Elements may be addresses: see `unit_of`.
     """
-    # [task 9.8] What divides every element of a tensor whose runs are 8 9 10 11, 40 41 42 43?
+    # [task 9.8] If a tensor<8> is 8 9 10 11, 40 41 42 43, what divides each of its elements? And if it is 8 8 16 16
+    # ...?
     axis: Any = operation.attributes["axis"]
     (old,) = infos
     every = max(starts(facts, 1, unit_of(operation.result.type)) for facts in old)
@@ -263,7 +268,7 @@ def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
 
 def broadcast_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.broadcast`: elements are repeated along axes of size 1."""
-    # [task 9.8] Along the other axes nothing changes.
+    # [task 9.8] From tensor<8x1> to tensor<8x4>, axis 1 is constant in runs of 4, and axis 0 keeps its facts.
     (operand,), (old,) = operation.operands, infos
     return tuple(
         facts if before == after else facts._replace(constancy=after)
@@ -369,19 +374,21 @@ class AxisAnalysis:
         Values inside the branches also need facts, even if the operation has no results. Without results, there may be
         no second block.
         """
-        # [task 9.10] `merge` joins two lists of infos.
+        # [task 9.10] `16 if c else 24` is a multiple of 8. Given: `self.visit(block)` gives the infos of a terminator's
+        # operands, `merge(values, infos, others)` joins two lists of them.
         ends = [self.visit(region.block) for region in operation.regions if region.blocks]
         return merge(operation.results, ends[0], ends[-1])
         # [end]
 
     def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results: those of the carried values before every round, and so after the last one.
+        """Facts of the results: those of the carried values before every iteration, and so after the last one.
 
         The operands are the lower bound, the upper bound, the step and the initial values. The block's arguments are
         the induction variable and the carried values.
         """
-        # [task 9.10] A fact of the initial values may fail after a round. Weaken the facts until a round keeps them.
-        # What divides all values that the induction variable takes?
+        # [task 9.10] A pointer that starts at a multiple of 64 and moves by 16 bytes in each iteration is a multiple of
+        # 16 before each of them. Facts that fail after an iteration must be weakened, until none fails. The facts of a
+        # value are in `self.infos`. What divides all values of the induction variable? Given: `merge`, `self.visit`.
         (lower,), _, (step,), *carried = infos
         block = operation.regions[0].block
         variable = (Facts(divisibility=min(lower.divisibility, step.divisibility)),)
@@ -400,7 +407,7 @@ class AxisAnalysis:
         condition and the forwarded values. The forwarded values become the arguments of the second region, which
         yields the next carried values.
         """
-        # [task 9.10] Proceed as in `visit_for`; each round runs two blocks.
+        # [task 9.10] As in `visit_for`, but an iteration runs two blocks.
         before, after = (region.block for region in operation.regions)
         carried = list(infos)
         while True:

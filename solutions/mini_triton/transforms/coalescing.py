@@ -53,7 +53,8 @@ class Access:
     @property
     def bytes(self) -> int:
         """Bytes that one instruction moves for a thread."""
-        # [task 9.10] Limits count elements.
+        # [task 9.10] Of fp16 and limits (8, 4, 16, 8), which count elements: 8 bytes. At most `WIDEST`, at least one
+        # element.
         return max(self.element, min(WIDEST, self.element * min(self.limits)))
         # [end]
 
@@ -83,7 +84,8 @@ def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int
 
     Operand 0 has the pointers. `analysis[value]` has the facts of a value along all axes.
     """
-    # [task 9.10] `Limits` says what each limit is. Which fact of which value gives it?
+    # [task 9.10] Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes: 8 neighbours, alignment 4.
+    # Without a mask its limit is the size of the axis. No limit is below 1. Given: `Limits`, `mask_of`, `unit_of`.
     pointers = operation.operands[0]
     mask = mask_of(operation)
     assert isinstance(pointers.type, TensorType)

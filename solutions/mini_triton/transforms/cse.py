@@ -27,10 +27,10 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
         %y = arith.addi %b, %a : i32        the same one
         %z = arith.addi %a, %a : i32        another one
 
-    `inside` numbers the values that are defined in a region of an outer operation under comparison. All other values
-    are compared by identity.
+    Values that are defined in a region under comparison have numbers in `inside`. All others are compared by identity.
     """
-    # [task 9.4] Use `COMMUTATIVE` for operands, `bits` for attributes, and `contents` for regions.
+    # [task 9.4] Name, operands, attributes, result types and regions count. Given: `COMMUTATIVE`; `bits`, an attribute
+    # as something that tells 0.0 from -0.0; `contents`, below.
     operands = [inside.get(operand, id(operand)) for operand in operation.operands]
     return (
         operation.name,
@@ -47,7 +47,8 @@ def contents(operation: Operation, inside: Numbers) -> Hashable:
 
     The regions of two sums are equal, although each adds arguments of its own block.
     """
-    # [task 9.4] Values that are defined inside correspond by position. `number` is given.
+    # [task 9.4] Values that are defined inside correspond by position. Given: `number(values, inside)` gives each of
+    # them the next number.
     found: list[Hashable] = []
     for block in blocks_of(operation):
         number(block.arguments, inside)
@@ -83,8 +84,9 @@ class Merger:
         Of two equal operations, the first one stays. Operations that write always stay. Operations with regions are
         compared after the operations in their regions have been merged.
         """
-        # [task 9.4] Merge only with an operation that dominates. Two loads are equal only if no path of the program
-        # between them changes memory: see `may_change_memory`.
+        # [task 9.4] An operation replaces only operations that it dominates. Two loads are equal only if memory does
+        # not change on any path between them, those around a loop included. Given: `self.known`, from keys to
+        # operations; `self.writes`, a number; `effects`, `may_change_memory`.
         added: list[Hashable] = []
         for operation in list(block.operations):
             self.writes += operation.name in LOOPS and may_change_memory(operation)

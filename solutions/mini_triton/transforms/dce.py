@@ -32,7 +32,8 @@ class Liveness:
 
     def keep(self, operation: Operation) -> None:
         """Mark an operation as live, and so its parent, the terminators of its blocks, and the operands it needs."""
-        # [task 9.5] `needs` returns these operands; `read` marks values.
+        # [task 9.5] A `tt.store` in an `scf.if` keeps the `scf.if` and its condition. Given: `self.read` marks values;
+        # `needs`, below.
         if operation in self.operations:
             return
         self.operations.add(operation)
@@ -53,7 +54,8 @@ class Liveness:
 
     def trace(self, value: OpResult | BlockArgument) -> None:
         """Mark the operation that defines a live value, and the values that this operation passes on as it."""
-        # [task 9.5] `source_of` returns the operation, `passed_on` the values.
+        # [task 9.5] A result of an `addi` marks the `addi`, a carried value its loop, and the values that it may be.
+        # Given: `source_of`, `passed_on`, `self.read`.
         source = source_of(value)
         self.keep(source)
         self.read(passed_on(source, value))
@@ -65,7 +67,8 @@ def needs(operation: Operation) -> Sequence[Value]:
 
     An `scf.for` needs its first three operands: the bounds and the step. A `tt.store` needs all operands.
     """
-    # [task 9.5] Structured control flow has five operations: for each, which operands decide what runs?
+    # [task 9.5] The others that do not need all are `scf.while`, `scf.yield` and `scf.condition`: which operands decide
+    # what runs?
     needed = {"scf.for": 3, "scf.while": 0, "scf.yield": 0, "scf.condition": 1}
     return operation.operands[: needed.get(operation.name)]
     # [end]
@@ -77,7 +80,8 @@ def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator
     In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, both %r and %x are %init or %y. No value is
     passed on as %i. Other operations pass on nothing.
     """
-    # [task 9.5] Begin with `scf.for` and `scf.if`. For `scf.while`, first write down where each value goes.
+    # [task 9.5] An `scf.while` passes on values four ways: to the arguments of each block, from its yield, to its
+    # results.
     if operation.name == "scf.for":
         carried = value.index - isinstance(value, BlockArgument)
         if carried >= 0:

@@ -34,8 +34,9 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     Also None if the result is a pointer, because there are no pointer constants, or NaN, because a constant does not
     keep the bits of a NaN.
     """
-    # [task 9.2] `evaluate` takes NumPy scalars and returns a list of scalars or 0-dimensional arrays; `as_number`
-    # takes both. Suppress NumPy's warnings about overflow.
+    # [task 9.2] `addi` of two tensors of 2 and 3 is a tensor of 5. No warnings about overflow. Given: `scalar_of` an
+    # operand, or None; `evaluate` of 6.1, which returns a list; `as_number(result, type)`; `rewriter.constant(number,
+    # type)`.
     scalars = [scalar_of(operand) for operand in operation.operands]
     if any(scalar is None for scalar in scalars) or is_pointer(operation.result.type):
         return None
@@ -52,7 +53,8 @@ def fold_moving(rewriter: Rewriter, operation: Operation) -> Sequence[Value] | N
 
     0.0 and -0.0 are different constants.
     """
-    # [task 9.2] These operations have one or two operands; `tt.split` has two results.
+    # [task 9.2] `tt.join` of two tensors of 1.5 is a larger tensor of 1.5; `tt.split` has two results. Given:
+    # `constant_of`.
     constants = [constant_of(operand) for operand in operation.operands]
     if (first := constants[0]) is None or len(set(map(repr, constants))) > 1:
         return None
@@ -71,7 +73,8 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
 
     None if the constant is already in the function's own block, at any position.
     """
-    # [task 9.2] `parent_op` is the enclosing operation; follow it up to the `tt.func`.
+    # [task 9.2] The constant may be several loops deep. Given: `parent_op`, `rewriter.before`;
+    # `rewriter.like(operation, result=...)` makes an operation of the same name and attributes.
     around = operation.parent_op
     while around and around.name != "tt.func":
         around = around.parent_op

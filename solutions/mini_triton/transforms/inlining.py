@@ -37,8 +37,8 @@ def finish(function: Operation, functions: Mapping[str, Operation], callers: tup
     Raises `CompilationError` if the function is one of its own callers. The message shows the cycle:
     "f calls itself, which kernels cannot: f -> g -> f".
     """
-    # [task 9.7] The attribute `callee` of a `tt.call` names a function. `inline` copies its body, including the calls
-    # in it: so which function must be finished first?
+    # [task 9.7] If f calls g, and g calls h, f ends with no calls in it. The attribute `callee` of a `tt.call` names a
+    # function. Given: `inline`, below, copies a body with the calls in it.
     name = str(function.attributes["sym_name"])
     if name in callers:
         circle = " -> ".join((*callers[callers.index(name) :], name))
@@ -52,7 +52,8 @@ def finish(function: Operation, functions: Mapping[str, Operation], callers: tup
 
 def inline(call: Operation, callee: Operation) -> None:
     """Replace a call by a copy of the callee's body, and its results by the values that the body returns."""
-    # [task 9.7] `copy` adds the copy of each value to `values`. `insert` and `replace_by` change the caller.
+    # [task 9.7] `%r = tt.call @double(%a)`, where @double(%x) is `%y = addi %x, %x; tt.return %y`, becomes `%y1 = addi
+    # %a, %a`, and users of %r use %y1. Given: `copy`; `insert(operation, before)`; `replace_by(call, values)`.
     (body,) = blocks_of(callee)
     values: dict[Value, Value] = dict(zip(body.arguments, call.operands, strict=True))
     for operation in body.operations[:-1]:
@@ -69,8 +70,8 @@ def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
 
     Adds the new results and block arguments to `values`, and gives them the names of the old ones.
     """
-    # [task 9.7] `Operation(name, operands, types, attributes, regions, loc)` makes an operation. `Region.append` and
-    # `Block.append` fill its regions.
+    # [task 9.7] A value that is not in `values` is defined outside the operation and stays. Given: `Operation(name,
+    # operands, types, attributes, regions, loc)`, `Block(types, names)`; `append` of a region and of a block.
     operands = [values.get(operand, operand) for operand in operation.operands]
     regions = []
     for region in operation.regions:

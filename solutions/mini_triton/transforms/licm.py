@@ -13,7 +13,8 @@ from mini_triton.transforms.structure import LOOPS, blocks_of, is_inside, move
 
 def hoist_invariants(module: Operation) -> bool:
     """Move invariant operations out of all loops, as far out as possible; return whether any moved."""
-    # [task 9.6] `hoist_from` handles one loop. In which order must you visit nested loops?
+    # [task 9.6] An operation that depends on neither of two nested loops leaves both. Given: `hoist_from` handles one
+    # loop.
     loops = [operation for operation in module.walk() if operation.name in LOOPS]
     return any([hoist_from(loop) for loop in reversed(loops)])
     # [end]
@@ -24,7 +25,8 @@ def hoist_from(loop: Operation) -> bool:
 
     Only operations directly in the loop's blocks move, together with their regions.
     """
-    # [task 9.6] `may_hoist` and `is_invariant` decide. `move(operation, loop)` moves.
+    # [task 9.6] Of `x = a * b; y = x + 1; z = y + i`, with `i` the induction variable, `x` and `y` move. Given:
+    # `may_hoist`, `is_invariant`, below; `move(operation, loop)` moves an operation in front of the loop.
     hoisted = False
     for block in blocks_of(loop):
         for operation in list(block.operations):
@@ -37,7 +39,8 @@ def hoist_from(loop: Operation) -> bool:
 
 def is_invariant(operation: Operation, loop: Operation) -> bool:
     """Whether every operand of an operation, and of the operations inside it, is defined outside the loop."""
-    # [task 9.6] Ignore values that are defined inside the operation itself.
+    # [task 9.6] An `scf.if` of invariant values is invariant, whatever its branches define. Given: `is_inside(value,
+    # loop)`.
     used = [operand for inner in operation.walk() for operand in inner.operands]
     return not any(is_inside(value, loop) and not is_inside(value, operation) for value in used)
     # [end]
@@ -46,11 +49,12 @@ def is_invariant(operation: Operation, loop: Operation) -> bool:
 def may_hoist(operation: Operation, loop: Operation) -> bool:
     """Whether the program stays the same if an operation of a loop runs once, before the loop.
 
-    Three questions decide. May the operation run once instead of in each round? May it run although the loop does not?
-    If not: does the loop certainly run, and does it leave memory unchanged?
+    Three questions decide. May the operation run once instead of in each iteration? May it run although the loop does
+    not? If not: does the loop certainly run, and does it leave memory unchanged?
     """
-    # [task 9.6] `effects.py` and `certainly_runs` answer these questions. Terminators stay. It is unknown whether an
-    # `scf.while` runs, and it counts as changing memory.
+    # [task 9.6] An `addi` may, a `tt.store` may not, a `tt.load` may in a loop that runs and does not write.
+    # Terminators stay. Whether an `scf.while` runs is not known; `may_change_memory` says that it writes. Given:
+    # `effects.py`.
     stays = operation.name in TERMINATORS or effects(operation) & WRITES
     return not stays and (may_speculate(operation) or (not may_change_memory(loop) and certainly_runs(loop)))
     # [end]
@@ -58,7 +62,7 @@ def may_hoist(operation: Operation, loop: Operation) -> bool:
 
 def certainly_runs(loop: Operation) -> bool:
     """Whether the bounds of an `scf.for` are known, and it runs at least once."""
-    # [task 9.6] `constant_of` returns a number, or None if the value is not a constant.
+    # [task 9.6] From 0 to 4: True; from 0 to %n: False; from 4 to 4: False. Given: `constant_of` is a number or None.
     lower, upper = (constant_of(bound) for bound in loop.operands[:2])
     return lower is not None and upper is not None and lower < upper
     # [end]

@@ -173,8 +173,9 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Apply an elementwise operation to smaller tensors or scalars, then broadcast the result; None if it cannot."""
-    # [task 9.3] The rules call this only if one operand is a splat or a broadcast. Find the smallest shape in which the
-    # operation can be computed; `source_shape` and `shrink` are given.
+    # [task 9.3] Of two operands broadcast from `tensor<2x1xf32>`, the sum is computed there; of two splats, on scalars;
+    # of a broadcast from `tensor<2x1xf32>` and one from `tensor<1x4xf32>`, neither. At least one operand is a splat or
+    # a broadcast. Given: `source_shape`, `shrink`, `with_shape`.
     sources = {source_shape(o) for o in operation.operands if isinstance(o.type, TensorType)} - {()}
     shape = sources.pop() if sources else ()
     if shape is None or sources:
@@ -263,7 +264,7 @@ def integers() -> list[Rule]:
         rule("arith.addi(arith.addi(x, C), D)", "arith.addi(x, arith.addi(C, D))"),
         rule("arith.addi(arith.subi(C, x), D)", "arith.subi(arith.addi(C, D), x)"),
     ]
-    # [task 9.3] Add rules for the other operations.
+    # [task 9.3] Add rules for the other cases and operations.
     rules += [
         *(rule(f"arith.{name}(x, 0)", "x") for name in ("subi", "ori", "xori", "shli", "shrsi", "shrui")),
         rule("arith.andi(x, 0)", "0"),
@@ -342,7 +343,7 @@ def floats() -> list[Rule]:
         *(rule(total, accumulate) for total in orders("arith.addf", "tt.dot(a, b, 0.0)", "d")),
         *(rule(total, accumulate) for total in orders("arith.addi", "tt.dot(a, b, 0)", "d")),
     ]
-    # [task 9.3] Add those that hold. In a pattern, 0.0 and -0.0 are different constants.
+    # [task 9.3] Add a rule for each law that holds. In a pattern, 0.0 and -0.0 are different constants.
     rules += [
         rule("arith.addf(x, -0.0)", "x"),
         rule("arith.subf(x, 0.0)", "x"),
@@ -376,7 +377,7 @@ def casts() -> list[Rule]:
             for cast in ("extsi", "extui")
         ),
     ]
-    # [task 9.3] Add rules for the other cases. `drop_cast` and `narrow_less` are given.
+    # [task 9.3] Add rules for the other cases. Given: `drop_cast`, `narrow_less`.
     rules += [
         rule("tt.bitcast(x)", drop_cast),
         rule("tt.int_to_ptr(tt.ptr_to_int(x))", drop_cast),
@@ -410,7 +411,7 @@ def shapes() -> list[Rule]:
             for name in ("tt.splat", "tt.broadcast")
         ),
     ]
-    # [task 9.3] Add rules for the other cases. `drop_cast`, `merge_shapes` and `split_joined` are given.
+    # [task 9.3] Add rules for the other cases. Given: `drop_cast`, `merge_shapes`, `splat_again`, `split_joined`.
     rules += [
         *(rule(f"tt.{name}(x)", drop_cast) for name in ("reshape", "broadcast")),
         rule("tt.reshape(tt.reshape(x))", merge_shapes),
@@ -437,7 +438,8 @@ def memory() -> list[Rule]:
         rule("tt.store(p, v, false)", store_nothing),
         rule("arith.select(m, tt.load(p, tt.splat(m)), D)", select_in_load),
     ]
-    # [task 9.3] Add rules for the other cases. `sum_fits` is given, and so are the functions for loads and stores.
+    # [task 9.3] Add rules for the other cases. Given: `sum_fits`, `load_all`, `load_nothing`, `store_all`,
+    # `select_in_load`.
     rules += [
         rule("tt.addptr(p, 0)", "p"),
         rule("tt.addptr(tt.addptr(p, C), D)", "tt.addptr(p, arith.addi(C, D))", sum_fits),

@@ -143,7 +143,8 @@ def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
 
     Adds the value of each name to `found`. If the value does not match, the contents of `found` do not matter.
     """
-    # [task 9.1] A name that is already in `found` matches only its value there.
+    # [task 9.1] `arith.subi(arith.addi(x, y), y)` matches %r of `%s = addi %a, %b; %r = subi %s, %b`, with `found` {x:
+    # %a, y: %b}; with %a in place of the last %b it does not match. Given: `constant_of`, `is_number`.
     if isinstance(pattern, Pattern):
         return isinstance(value, OpResult) and match_operation(pattern, value.owner, found)
     if isinstance(pattern, str):
@@ -154,7 +155,8 @@ def match(pattern: Pattern | str | Number, value: Value, found: Match) -> bool:
 
 def match_operation(pattern: Pattern, operation: Operation, found: Match) -> bool:
     """Whether an operation matches a pattern: by name, attributes, and operands from the left."""
-    # [task 9.1] The operation may have more attributes than the pattern, but must have the same number of operands.
+    # [task 9.1] `arith.cmpi.slt(x, y)` matches any `arith.cmpi` with the predicate slt. An operation may have more
+    # attributes than the pattern, but not more operands.
     if operation.name != pattern.name or len(operands := operation.operands) != len(pattern.operands):
         return False
     if any(operation.attributes.get(name) != value for name, value in pattern.attributes.items()):
@@ -169,8 +171,9 @@ def build(rewriter: Rewriter, pattern: Pattern | str | Number, found: Match, typ
     Numbers and operations among the operands have the type of the last name among these operands: in
     `arith.select(c, x, 0)`, that of `found["x"]`. Without a name, they have the type of the result.
     """
-    # [task 9.1] Build the operands before their operation, from the left. Pass `type` as each operation's result type:
-    # casts need it, others ignore it.
+    # [task 9.1] `arith.addi(x, 2)` of type `i32` is a constant 2 and an `arith.addi`, operands first. Casts need `type`
+    # as their result type; other operations ignore it. Given: `rewriter.constant`, which takes a bool for `i1`;
+    # `rewriter.create`.
     if isinstance(pattern, str):
         return found[pattern]
     if not isinstance(pattern, Pattern):
@@ -206,8 +209,9 @@ class Rewriter(Builder):
         Erases dead operations on the way. Raises `RewriteError` with the text of `explain` as soon as rules have been
         applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
         """
-        # [task 9.1] Begin with all operations on the worklist, so that the first one is next. Then operands are in
-        # their final form before a rule looks at their users.
+        # [task 9.1] Operands should be in their final form before a rule looks at their users, so the first operation
+        # of `root` comes first. Operations that `create` and `replace` put onto `self.worklist`, a dictionary of
+        # operations to None, come before those that wait. Given: `is_dead`, `self.erase`, `self.apply`, below.
         self.worklist = dict.fromkeys(reversed([*root.walk()]))
         applied: list[Rule] = []
         limit = PATIENCE * len(self.worklist)
@@ -224,8 +228,9 @@ class Rewriter(Builder):
 
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that matches, and return this rule; None if no rule matches."""
-        # [task 9.1] Try the `candidates` in order. `go_to` makes new operations go before the old one and get
-        # its source location.
+        # [task 9.1] `rule.rewrite(self, operation)` gives a value, a list with a value for each result, or None if the
+        # rule does not match. New operations go in front of the old one, with its location: `self.go_to`. Given:
+        # `self.candidates`, in order; `self.replace`, below.
         self.go_to(operation)
         for rule in self.candidates(operation):
             values = rule.rewrite(self, operation)
@@ -249,7 +254,8 @@ class Rewriter(Builder):
 
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
         """Replace an operation's results by these values, and erase the operation."""
-        # [task 9.1] A value without a name inherits the result's. Add the users of the results to the worklist.
+        # [task 9.1] A value without a name gets that of the result. Which operations may match a rule now that did not
+        # before?
         for result, value in zip(operation.results, values, strict=True):
             value.name = value.name or result.name
             self.worklist.update((use.user, None) for use in result.uses)

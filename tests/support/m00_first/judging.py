@@ -81,7 +81,7 @@ def insist_on_real_tritons(name: str, text: str) -> None:
         assert len(tokens(text)) == len(tokens(expected)), f"{name} should have these lines:\n{expected}\nnot\n{text}"
         return
     answer = triton.accepts(text)
-    assert answer, f"real Triton {triton.version()} refuses {name}: {answer.diagnostic}\n{text}"
+    assert answer, triton.refusal(name, text, answer.diagnostic)
     (made,) = triton.frontends([kernels.source(name)])
     found = difference(triton.canonical(text), made.canonical, PARAMETERS)
     assert not found, f"{name} is not what real Triton makes of the same source. The first difference:\n{found}\n{text}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
 from typing import Any
 
 from mini_triton.ir.builder import Builder
@@ -112,4 +114,6 @@ def in_shape(shape: Shape, element: str) -> str:
 
 
 def _in_words(argument: Any) -> str:
+    if isinstance(argument, Iterator):
+        return f"iter({[*copy.copy(argument)]})"
     return str(argument.type) if isinstance(argument, Value) else repr(argument)

@@ -191,6 +191,7 @@ class Scene:
         said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
         lines = [self._told(expression), f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
         failure = AssertionError("\n".join(lines))
+        vars(failure)["last_call"] = True
         raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
 
     def _told(self, expression: str) -> str:

@@ -31,8 +31,9 @@ def rmw(
     """
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
     function = ATOMICS[name]
-    # Task 6.9: If nobody wants what was read, and `function` is a ufunc: `function.at(array, index, values)` does one
-    # element after the other, also when an index is there twice. Else let the lanes take turns.
+    # Task 6.9: Adding 1, 2 and 3 to an element that holds 0, in three lanes, reads 0, 1 and 3. Given: `in_turns`,
+    # below; of a ufunc, `function.at(array, index, values)` combines repeated indices, too, but returns nothing.
+    # `lanes` are the positions of the active lanes, in order, `index` their elements, `values` those of all lanes.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 
@@ -46,14 +47,15 @@ def cas(
 ) -> Array:
     """Compare and swap: write where memory holds what is expected. Returns what it held."""
     index, lanes, (wanted, values) = lanes_of(buffer, offset, shape, mask, expected, value)
-    # Task 6.9: A float is compared by its bits, so that -0.0 is not 0.0, and a NaN may be expected.
+    # Task 6.9: 0, 0 and 1, swapped for 1, 1 and 2, in three lanes at an element that holds 0, read 0, 1 and 1. A float
+    # is compared by its bits: -0.0 is not 0.0, and a NaN may be expected.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 
 def lanes_of(
     buffer: Buffer, offset: Array, shape: tuple[int, ...], mask: Array | None, *values: Array
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """The access laid flat: the index of each lane that takes part, which lanes these are, the values of all lanes."""
+    """The access, flat: the index of each active lane, the positions of these lanes, the values of all lanes."""
     taking_part = None if mask is None else np.broadcast_to(stored(mask), shape)
     index = checked(buffer, np.broadcast_to(stored(offset), shape), taking_part).ravel()
     lanes = np.arange(index.size) if taking_part is None else np.flatnonzero(taking_part)
@@ -68,9 +70,10 @@ def in_turns(
     shape: tuple[int, ...],
     step: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Let every lane replace its element by `step(old, lane)`. Returns the old ones, in an array of this shape."""
+    """Let every lane replace its element by `step(old, lane)`. Returns the old elements, in an array of this shape."""
     read = np.zeros(int(np.prod(shape)), buffer.data.dtype)
-    # Task 6.9: Lanes with different elements can go at once; those that share one take turns. Sort the lanes by index
-    # (stable, to keep their order), number those with the same index 0, 1, 2, ..., and let all with number 0 go first.
+    # Task 6.9: For index [7, 3, 7, 7], lanes 0 and 1 can go at once, then lane 2, then lane 3. `step` takes arrays:
+    # old elements, and the lanes of these (of `lanes`). Fill `read` and change `buffer.data`, without a Python loop
+    # over all lanes.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
     return read.reshape(shape)

@@ -25,22 +25,22 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 
     Narrow floats are multiplied and added in fp32, as tensor cores do. Sums of `int8` are exact.
     """
-    # Task 6.6: `np.matmul` does the leading axes by itself. It adds up in the dtype of its operands, so these must be
-    # wide enough first. For integers it is slow: products of int8 are exact in fp64, and so are their sums.
+    # Task 6.6: The result has the dtype of `c`, a NumPy array or number. `np.matmul` treats leading axes as stacks,
+    # adds up in the dtype of its operands, and is slow for integers. Which float holds sums of products of int8
+    # exactly?
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
     """All elements along an axis combined into one. `axis` is negative: -1 is the last.
 
-    `combine` is a ufunc, which takes two elements and gives one; or a function, which takes those of all sources, first
-    the left ones, then the right ones, and gives a tuple.
+    `combine` is a ufunc, which takes two elements and returns one; or a function, which takes the left elements of all
+    sources, then the right ones, and returns a tuple. A function is associative, but the order of its operands counts.
     """
-    # Task 6.6: A function takes arrays, too: combine many neighbours at once, 0 with 1, 2 with 3, ..., and the results
-    # again, until one element is left. The order matters to it, as it does not to a ufunc, which has `reduce`: give it
-    # the dtype of the source, or it adds small integers up in large ones. Booleans add up modulo 2: `MODULO_2`. Narrow
-    # floats are no case for `reduce`: in bf16 256 + 1 is 256, so one after the other they stop growing. For those, and
-    # for short rows, there is `combined_rows`.
+    # Task 6.6: Of `np.add` and int8 [100, 100] it is the int8 -56; of booleans [True, True] it is False (`MODULO_2`).
+    # A function takes arrays of any length as well as elements: of n elements, combine n / 2 pairs in one call. The
+    # dtype stays. Given: `combined_rows` for sources in `NARROW` (bf16 256 + 1 is 256: one after the other, sums would
+    # stop growing), and, because it is faster, for rows whose length is in `SHORT`.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
 
 
@@ -67,9 +67,9 @@ def scan(
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
-    # Task 6.6: A ufunc has `accumulate`; the dtype, and booleans, are as in `reduce`. Else (Hillis and Steele, 1986):
-    # combine each element with the one 1 before it, of the results each with the one 2 before it, then 4, 8, ... The
-    # first ones have none before them and stay. `as_function` makes a function of a ufunc, for narrow floats.
+    # Task 6.6: Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10].
+    # Dtype, booleans and `NARROW` floats are as in `reduce`. A function of n elements needs no more than about log2(n)
+    # calls (Hillis and Steele, 1986). Given: `as_function` makes such a function of a ufunc.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]

@@ -24,9 +24,10 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
         return load_slice(buffer, offset, box, other)
     if buffer.constant and leads_inside(buffer, offset):
         return load_constants(buffer, offset, mask, other)
-    # Task 6.3: `checked` gives the indices. Do not even look at the memory behind a lane that is masked off. The
-    # result has the dtype of the buffer, and is an array of its own: memory may change later. Offsets, mask and other
-    # are broadcast together.
+    # Task 6.3: Offsets [0, 1, 2], mask [True, False, True] and other 7 on memory [1.5, 2.5, 3.5] give [1.5, 7, 3.5].
+    # Offsets, mask and other are broadcast together. The result has the dtype of the buffer, and is a new array,
+    # because memory may change later. Given: `checked`, below; `together`, the shape of arrays broadcast together;
+    # `stored`.
     raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
@@ -56,17 +57,19 @@ def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None
     box = box_of(buffer, offset, mask, value)
     if box is not None:
         return store_slice(buffer, offset, value, box)
-    # Task 6.3: Offsets, value and mask are broadcast together.
+    # Task 6.3: Offsets [0, 1, 2], value 7 and mask [True, False, True] write 7 to elements 0 and 2. Offsets, value and
+    # mask are broadcast together. Given: as for `load`.
     raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
 def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
     """The indices into `buffer.data`, of the shape of `offset` and `mask` together; 0 where the mask is false.
 
-    Raises `OutOfBounds` for the first index that is used but is not the buffer's.
+    An offset counts from `buffer.origin`. Raises `OutOfBounds(buffer, offset, lane)` for the first index that is used
+    but out of bounds: negative, too large, or where `buffer.gaps` (a mask of `buffer.data`, or None) is true.
     """
-    # Task 6.3: Every offset counts from `buffer.origin`. Look at those that the mask lets through only. An index is
-    # bad if it is negative, too large, or in a gap: `buffer.gaps[index]`.
+    # Task 6.3: Offsets [0, 9] and mask [True, False] on four elements are [0, 0]; without the mask they raise
+    # `OutOfBounds(buffer, 9, (1,))`: Python integers, a tuple of them.
     raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
@@ -162,9 +165,10 @@ def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.nd
     `view[starts]` follow from those of the result: each is a pair of one of starts and one of strides.
     """
     offset = offset.broadcast_to(box.shape)
-    # Task 6.11: Restrict the offsets to the box: an `Affine` of a smaller shape with a later start. Its bounds say
-    # whether it is inside the buffer; if not, `checked(buffer, offset, box)` raises the error. Find `sizes`, the shape
-    # of the box, and `start`, with `buffer.origin` added: a Python integer, or an array restricted to the box.
+    # Task 6.11: Find `sizes`, the shape of the box, and `start`, the index of its first element: offsets 100 + 8 * i +
+    # j in the box ((2, 4), (1, 5)) of a buffer with origin 0 have sizes [2, 4] and start 117. If `offset.start` is an
+    # array, so is `start`, restricted to the box. For an index out of bounds, `checked(buffer, offset, box)` raises the
+    # error.
     raise NotImplementedError("Task 6.11: Slices and chunks")
     itemsize, memory = buffer.data.itemsize, buffer.data.view(np.uint8)
     strides = tuple(stride * itemsize for stride in offset.strides)

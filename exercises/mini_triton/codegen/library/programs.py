@@ -32,7 +32,8 @@ class Programs:
 
     def id(self, axis: int) -> Array:
         """`tl.program_id(axis)` of every program: `len(self)` numbers of dtype int32."""
-        # Task 6.4: A program's number is `x + y * grid[0] + z * grid[0] * grid[1]`.
+        # Task 6.4: In a grid of (3, 2, 1), programs 2 up to 5 have the ids [2, 0, 1] along axis 0, and [0, 1, 1] along
+        # axis 1: a program's number is `x + y * grid[0] + z * grid[0] * grid[1]`.
         raise NotImplementedError("Task 6.4: What varies")
 
     def count(self, axis: int) -> np.int32:

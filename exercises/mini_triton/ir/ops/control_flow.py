@@ -22,7 +22,7 @@ def argument_types(block: Block) -> Types:
 
 def end_of(region: Region, terminator: str) -> Operation:
     """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`."""
-    # Task 2.6: The message says which terminator is missing.
+    # Task 2.6: Refuse a region of no block or of two; the message names the terminator that is missing.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -37,8 +37,8 @@ def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Regio
 
     The block's arguments are the induction variable and the carried values; `scf.yield` gives the next ones.
     """
-    # Task 2.6: The bounds are of one integer type, which is the induction variable's too. Arguments after it,
-    # what is yielded and the results all have the types of `inits`, one for one.
+    # Task 2.6: With `i32` bounds and one `f32` carried, the block is `^bb0(%i: i32, %x: f32)`, yields an `f32`, and
+    # the loop has one `f32` result. The bounds are scalar integers of one type, not `i1`.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -48,7 +48,8 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
 
     Without results, the second region may have no block: there is no `else` then.
     """
-    # Task 2.6: The condition is a scalar `i1`. The regions take no arguments.
+    # Task 2.6: If both regions yield `f32, i32`, so does the `if`. The condition is a scalar `i1`; the regions take no
+    # arguments.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -57,7 +58,7 @@ def while_(*inits: Type, regions: list[Region]) -> Types:
     """A loop in two regions. *Before* computes the condition and hands it, with values, to `scf.condition`;
     while it holds, *after* receives those values, and yields what *before* gets next. They are the results in the end.
     """
-    # Task 2.6: The first operand of `scf.condition` is the condition, the others are the values handed on.
+    # Task 2.6: `scf.condition(%go) %a, %b` hands on `%a` and `%b`; their types may differ from those of `inits`.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -69,5 +70,5 @@ def yield_(*values: Type) -> None:
 @op("scf.condition", assembly="( $condition ) attr-dict ($values : type($values))?", terminator=True)
 def condition(condition: Type, *values: Type) -> None:
     """Ends the first region of `scf.while`: go on, or stop, with these values."""
-    # Task 2.6: The condition is a scalar `i1`.
+    # Task 2.6: Refuse a condition that is not a scalar `i1`.
     raise NotImplementedError("Task 2.6: Structured control flow")

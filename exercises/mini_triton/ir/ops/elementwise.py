@@ -70,13 +70,14 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: two equal integer types, and the result is of that type."""
-    # Task 2.2: Refuse elements that are no integers. For two different types the message names both.
+    # Task 2.2: Two `tensor<8xi32>` give one. Refuse elements that are not integers, and two different types: the
+    # message names both. Given: `require`, `is_integer`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def same_floats(lhs: Type, rhs: Type) -> Type:
     """Float arithmetic: two equal float types, and the result is of that type."""
-    # Task 2.2: The same for floats.
+    # Task 2.2: Two `f32` give `f32`; `f16` with `f32` is refused.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -112,19 +113,19 @@ def extern_elementwise(*args: Type, symbol: str, libname: str, libpath: str, pur
 
 def cmpi(lhs: Type, rhs: Type, *, predicate: IntPredicate) -> Type:
     """Compare integers; signedness is in the predicate: `slt` or `ult`."""
-    # Task 2.2: The operands follow `same_integers`; the result has their shape, with `i1` elements.
+    # Task 2.2: Two `tensor<8xi32>` give `tensor<8xi1>`. The operands are those of integer arithmetic.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
     """Compare floats; `o..` predicates are false when an operand is NaN, `u..` ones are true."""
-    # Task 2.2: As for integers.
+    # Task 2.2: Two `f32` give `i1`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
     """`true_value` where the condition holds, else `false_value`. A scalar condition chooses between whole tensors."""
-    # Task 2.2: Both values have one type, any type. The condition is `i1`, or `i1` in the shape of the values.
+    # Task 2.2: The values are of one type, whichever. Beside `tensor<8xf32>` the condition is `i1` or `tensor<8xi1>`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -137,7 +138,8 @@ def _same_shape(input: Type, result: Type) -> None:
 
 def wider_float(input: Type, *, result: Type) -> Type:
     """`arith.extf`: every value of the narrower float exists in the wider one. fp8 goes through `tt.fp_to_fp`."""
-    # Task 2.2: Same shape, floats on both sides, more bits in the result, and at least 16 in the input.
+    # Task 2.2: `tensor<8xf16>` to `tensor<8xf32>` is accepted; another shape, an integer, equal widths and fp8 are
+    # not.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -149,7 +151,7 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 def wider_integer(input: Type, *, result: Type) -> Type:
     """`arith.extsi` copies the sign bit into the new bits, `arith.extui` zeros."""
-    # Task 2.2: Same shape, integers on both sides, more bits in the result.
+    # Task 2.2: `i8` to `i32` is accepted, and `i1` to `i8`; another shape, a float and equal widths are not.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -181,7 +183,7 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
 
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits read as another type of the same size."""
-    # Task 2.2: Same shape, same width. A pointer's bits may only be read as another pointer's.
+    # Task 2.2: `tensor<8xf32>` to `tensor<8xi32>` is accepted. A pointer's bits may only be read as another pointer's.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 

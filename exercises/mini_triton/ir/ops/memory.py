@@ -19,34 +19,36 @@ HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict
 
 def pointee(ptr: Type) -> Type:
     """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for a tensor of eight."""
-    # Task 2.3: Refuse what is no pointer, naming it; keep the shape, take the pointee as the element.
+    # Task 2.3: A pointer to a pointer points to a pointer. The message for anything else names its type.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """A mask has one boolean for every pointer."""
-    # Task 2.3: No mask is fine; nothing broadcasts here. The message names the type that the mask has.
+    # Task 2.3: A scalar pointer takes an `i1`, `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None is no mask. The message
+    # names the type that the mask has.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
 def addptr(ptr: Type, offset: Type) -> Type:
     """Move each pointer by `offset` elements (not bytes). Offsets are signed, of any integer width above one bit."""
-    # Task 2.3: A pointer, integers of the same shape (not `i1`); the result is the pointer's type.
+    # Task 2.3: `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset have one shape.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Read through every pointer whose mask is true; the other elements are `other`, or undefined without it."""
-    # Task 2.3: The result is the pointee in the pointer's shape, and `other` is of exactly that type.
+    # Task 2.3: Through `tensor<8x!tt.ptr<f32>>` it reads `tensor<8xf32>`, which is the type of `other`, too.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Write through every pointer whose mask is true. No result."""
-    # Task 2.3: The value is of exactly the pointee's type; the message names the type that it has instead.
+    # Task 2.3: Through `tensor<8x!tt.ptr<f32>>` it writes `tensor<8xf32>`. The message names the type that the value
+    # has.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
@@ -64,12 +66,12 @@ def atomic_rmw(
     scope: MemScope,
 ) -> Type:
     """Read, combine with `value`, write back, in one step that nothing interrupts. The result is what was read."""
-    # Task 2.3: Value and mask as for a store. `fadd` adds floats, `exch` takes anything, all others take integers.
+    # Task 2.3: What a store accepts; but "fadd" takes floats only, and all others except "exch" integers only.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
     """Compare and swap: write `val` where memory holds `cmp`. The result is what memory held."""
-    # Task 2.3: Both `cmp` and `val` are of the pointee's type.
+    # Task 2.3: Through `!tt.ptr<i32>` both `cmp` and `val` are `i32`.
     raise NotImplementedError("Task 2.3: Memory operations")

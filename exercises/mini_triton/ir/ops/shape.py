@@ -33,14 +33,15 @@ def get_num_programs(*, axis: Axis) -> Type:
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
     """The integers from `start` up to, but without, `end`."""
-    # Task 2.4: An `i32` tensor. An empty range is a TypeError; `TensorType` refuses other lengths that do not fit.
+    # Task 2.4: From 8 to 16: `tensor<8xi32>`. An empty range is a TypeError; other lengths are for `TensorType` to
+    # refuse.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
     """A scalar in every element of a tensor."""
-    # Task 2.4: From a scalar to a tensor of any shape with that element.
+    # Task 2.4: `f32` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` is not a scalar, and `i32` is another element.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
@@ -54,14 +55,14 @@ def unsplat(src: Type) -> Type:
 @op("tt.expand_dims", assembly=CONVERT.replace("input", "src"), pure=True)
 def expand_dims(src: Type, *, axis: int) -> Type:
     """A new dimension of size 1 at position `axis` of the result; `axis` counts from 0 and is never negative."""
-    # Task 2.4: The axis may be anything from 0 to the rank: the new dimension can also come last.
+    # Task 2.4: `tensor<8xf32>` gives `tensor<1x8xf32>` for axis 0 and `tensor<8x1xf32>` for axis 1. Refuse other axes.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
     """Repeat along dimensions of size 1. The rank stays: `tt.expand_dims` comes first."""
-    # Task 2.4: Same rank, same element, and every dimension is equal or was 1.
+    # Task 2.4: `tensor<1x8xf32>` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` to it is not.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
@@ -72,28 +73,28 @@ def broadcast(src: Type, *, result: Type) -> Type:
 )
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
     """The same elements in row-major order under another shape; in any order if `allow_reorder`."""
-    # Task 2.4: Same element, same number of them.
+    # Task 2.4: `tensor<4x8xf32>` to `tensor<32xf32>` is accepted, or to any shape with as many elements.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
     """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
-    # Task 2.4: The order must name every dimension once.
+    # Task 2.4: `tensor<4x8x2xf32>` by (2, 0, 1) is `tensor<2x4x8xf32>`. Refuse what is not a permutation of all axes.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Two tensors side by side in a new last dimension of size 2."""
-    # Task 2.4: Equal types; the shape grows by a last 2.
+    # Task 2.4: Two `tensor<8xf32>` give `tensor<8x2xf32>`; different types are refused.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
     """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
-    # Task 2.4: The last dimension must be 2 and not the only one. Two results of one type.
+    # Task 2.4: `tensor<8x2xf32>` gives two `tensor<8xf32>`; `tensor<2xf32>` is refused, for it has no other dimension.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 

@@ -31,8 +31,9 @@ def rmw(
     """
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
     function = ATOMICS[name]
-    # [task 6.9] If nobody wants what was read, and `function` is a ufunc: `function.at(array, index, values)` does one
-    # element after the other, also when an index is there twice. Else let the lanes take turns.
+    # [task 6.9] Adding 1, 2 and 3 to an element that holds 0, in three lanes, reads 0, 1 and 3. Given: `in_turns`,
+    # below; of a ufunc, `function.at(array, index, values)` combines repeated indices, too, but returns nothing.
+    # `lanes` are the positions of the active lanes, in order, `index` their elements, `values` those of all lanes.
     if isinstance(function, np.ufunc) and not result:
         function.at(buffer.data, index, values[lanes])
         return None
@@ -50,7 +51,8 @@ def cas(
 ) -> Array:
     """Compare and swap: write where memory holds what is expected. Returns what it held."""
     index, lanes, (wanted, values) = lanes_of(buffer, offset, shape, mask, expected, value)
-    # [task 6.9] A float is compared by its bits, so that -0.0 is not 0.0, and a NaN may be expected.
+    # [task 6.9] 0, 0 and 1, swapped for 1, 1 and 2, in three lanes at an element that holds 0, read 0, 1 and 1. A float
+    # is compared by its bits: -0.0 is not 0.0, and a NaN may be expected.
     bits = f"i{buffer.data.itemsize}"
 
     def step(old: np.ndarray, now: np.ndarray) -> np.ndarray:
@@ -63,7 +65,7 @@ def cas(
 def lanes_of(
     buffer: Buffer, offset: Array, shape: tuple[int, ...], mask: Array | None, *values: Array
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """The access laid flat: the index of each lane that takes part, which lanes these are, the values of all lanes."""
+    """The access, flat: the index of each active lane, the positions of these lanes, the values of all lanes."""
     taking_part = None if mask is None else np.broadcast_to(stored(mask), shape)
     index = checked(buffer, np.broadcast_to(stored(offset), shape), taking_part).ravel()
     lanes = np.arange(index.size) if taking_part is None else np.flatnonzero(taking_part)
@@ -78,10 +80,11 @@ def in_turns(
     shape: tuple[int, ...],
     step: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Let every lane replace its element by `step(old, lane)`. Returns the old ones, in an array of this shape."""
+    """Let every lane replace its element by `step(old, lane)`. Returns the old elements, in an array of this shape."""
     read = np.zeros(int(np.prod(shape)), buffer.data.dtype)
-    # [task 6.9] Lanes with different elements can go at once; those that share one take turns. Sort the lanes by index
-    # (stable, to keep their order), number those with the same index 0, 1, 2, ..., and let all with number 0 go first.
+    # [task 6.9] For index [7, 3, 7, 7], lanes 0 and 1 can go at once, then lane 2, then lane 3. `step` takes arrays:
+    # old elements, and the lanes of these (of `lanes`). Fill `read` and change `buffer.data`, without a Python loop
+    # over all lanes.
     order = np.argsort(index, kind="stable")
     ordered = index[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])[: len(index)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
 import hashlib
 import importlib
 import math
@@ -35,9 +37,9 @@ class NumbaKernel:
         self.dtypes = [np.dtype(dtype_of(type).rstrip("_")) for type in plain.types]
         self.in_turn = "prange(" not in source  # one program after the other
         self.threads = blas.one_thread_each if "gemm(" in source else contextlib.nullcontext
-        self.launch: Any = None
 
-    def load(self) -> Any:
+    @functools.cached_property
+    def launch(self) -> Any:
         """The compiled launcher: its module lies in the folder, and Numba's cache beside it."""
         digest = hashlib.sha256(self.source.encode()).hexdigest()[:16]
         name = re.sub(r"\W", "_", self.plain.name, flags=re.ASCII)
@@ -74,19 +76,23 @@ class NumbaKernel:
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> Iterator[int]:
         """Run all programs. Those that are given up come out: with atomics at once, otherwise at the end."""
-        if self.launch is None:
-            self.launch = self.load()
-        count = math.prod(grid)
-        failed = np.zeros(count, bool)
+        if not self.in_turn:
+            yield from self.run_in_parallel(grid, values)
+            return
+        failed = np.zeros(math.prod(grid), bool)
         with self.threads():
             stopped = -1
             while (stopped := self.launch(stopped + 1, *grid, failed, *values)) >= 0:
-                failed[stopped] = False
                 yield stopped
-        if np.count_nonzero(failed):
-            yield from map(int, np.flatnonzero(failed))
 
-    def repeat(self, grid: tuple[int, int, int], named: Mapping[str, Any]) -> list[int] | None:
+    def run_in_parallel(self, grid: tuple[int, int, int], values: Sequence[Any]) -> list[int]:
+        """Run all programs, in any order. The numbers of those that are given up."""
+        failed = np.zeros(math.prod(grid), bool)
+        with self.threads():
+            self.launch(0, *grid, failed, *values)
+        return np.flatnonzero(failed).tolist() if np.count_nonzero(failed) else []
+
+    def repeat(self, grid: tuple[int, int, int], names: Sequence[str], arguments: Sequence[Any]) -> list[int] | None:
         """Run all programs with PyTorch's tensors as they are; it takes little time. The numbers of those given up.
 
         None, and nothing has run, if an argument needs a closer look.
@@ -94,21 +100,19 @@ class NumbaKernel:
         if self.in_turn:
             return None
         values, spans = [], {}
-        for (name, value), dtype, exact in zip(named.items(), self.dtypes, self.plain.dtypes, strict=True):
-            try:
-                if not hasattr(value, "data_ptr"):
+        for name, value, dtype, exact in zip(names, arguments, self.dtypes, self.plain.dtypes, strict=True):
+            if not hasattr(value, "data_ptr"):
+                try:
                     values.append(dtype.type(exact.type(value)))
-                    continue
-                array = value.detach().numpy()
-            except (OverflowError, TypeError):  # NumPy does not have its dtype
+                except OverflowError:
+                    return None
+            elif value.is_contiguous() and (size := value.nbytes):
+                start = value.data_ptr()
+                values.append(memory_at(start, size, dtype))
+                spans[name] = start, start + size
+            else:
                 return None
-            if not array.flags.c_contiguous:
-                return None
-            array = array if array.ndim == 1 else array.reshape(-1)
-            values.append(array if array.dtype == dtype else array.view(dtype))
-            start = value.data_ptr()
-            spans[name] = start, start + array.nbytes
-        return None if overlap(spans, self.plain.stored) else list(self.run(grid, values))
+        return None if overlap(spans, self.plain.stored) else self.run_in_parallel(grid, values)
 
     def rerun(self, numbers: Sequence[int], grid: Any, arguments: Sequence[Any], reachable: Sequence[Buffer]) -> None:
         """Run some of the programs by NumPy."""
@@ -129,10 +133,20 @@ class NumbaKernel:
                 raise
 
 
+@functools.lru_cache(2**10)
+def memory_at(address: int, size: int, dtype: np.dtype) -> np.ndarray:
+    """So many bytes as an array. It does not keep the memory alive: use it while something else does.
+
+    It costs less than PyTorch's `numpy()`, and nothing at all the next time.
+    """
+    return np.frombuffer(memoryview((ctypes.c_char * size).from_address(address)), dtype)
+
+
 def overlap(spans: Mapping[str, tuple[int, int]], stored: Collection[str]) -> bool:
     """Whether an argument that is stored to shares memory with another one. Spans are addresses: the first, the end."""
-    return any(
-        one != other and spans[one][0] < end and start < spans[one][1]
-        for one in stored
-        for other, (start, end) in spans.items()
-    )
+    for one in stored:
+        first, end = spans[one]
+        for other, (start, stop) in spans.items():
+            if first < stop and start < end and one != other:
+                return True
+    return False

@@ -22,7 +22,7 @@ def argument_types(block: Block) -> Types:
 
 def end_of(region: Region, terminator: str) -> Operation:
     """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`."""
-    # [task 2.6] The message says which terminator is missing.
+    # [task 2.6] Refuse a region of no block or of two; the message names the terminator that is missing.
     require(len(region.blocks) == 1, f"a region must have one block, not {len(region.blocks)}")
     end = region.block.terminator
     if end is None or end.name != terminator:
@@ -42,8 +42,8 @@ def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Regio
 
     The block's arguments are the induction variable and the carried values; `scf.yield` gives the next ones.
     """
-    # [task 2.6] The bounds are of one integer type, which is the induction variable's too. Arguments after it,
-    # what is yielded and the results all have the types of `inits`, one for one.
+    # [task 2.6] With `i32` bounds and one `f32` carried, the block is `^bb0(%i: i32, %x: f32)`, yields an `f32`, and
+    # the loop has one `f32` result. The bounds are scalar integers of one type, not `i1`.
     require(isinstance(lower, IntegerType) and lower != I1, f"its bounds must be integers, not {lower}")
     require(lower == upper == step, f"its bounds must have one type, got {lower}, {upper} and {step}")
     require(len(regions) == 1, "it needs one region")
@@ -62,7 +62,8 @@ def if_(condition: Type, *, regions: list[Region]) -> Types:
 
     Without results, the second region may have no block: there is no `else` then.
     """
-    # [task 2.6] The condition is a scalar `i1`. The regions take no arguments.
+    # [task 2.6] If both regions yield `f32, i32`, so does the `if`. The condition is a scalar `i1`; the regions take no
+    # arguments.
     require(condition == I1, f"its condition must be a scalar i1, not {condition}")
     require(len(regions) == 2, "it needs two regions, of which the second may be empty")
     results = operand_types(end_of(regions[0], "scf.yield"))
@@ -82,7 +83,7 @@ def while_(*inits: Type, regions: list[Region]) -> Types:
     """A loop in two regions. *Before* computes the condition and hands it, with values, to `scf.condition`;
     while it holds, *after* receives those values, and yields what *before* gets next. They are the results in the end.
     """
-    # [task 2.6] The first operand of `scf.condition` is the condition, the others are the values handed on.
+    # [task 2.6] `scf.condition(%go) %a, %b` hands on `%a` and `%b`; their types may differ from those of `inits`.
     require(len(regions) == 2, "it needs two regions")
     before, after = regions
     forwarded = operand_types(end_of(before, "scf.condition"))[1:]
@@ -103,6 +104,6 @@ def yield_(*values: Type) -> None:
 @op("scf.condition", assembly="( $condition ) attr-dict ($values : type($values))?", terminator=True)
 def condition(condition: Type, *values: Type) -> None:
     """Ends the first region of `scf.while`: go on, or stop, with these values."""
-    # [task 2.6] The condition is a scalar `i1`.
+    # [task 2.6] Refuse a condition that is not a scalar `i1`.
     require(condition == I1, f"its condition must be a scalar i1, not {condition}")
     # [end]

@@ -55,8 +55,8 @@ def schema_of(rule: Rule) -> Schema:
     Schema(operands=("ptr", "mask"), optional=("mask",), attributes=("axis", "isVolatile"),
            defaults={"isVolatile": False}, takes_result=True, needs_result=True)
     """
-    # [task 2.7] Names are in the signature's order; `SPECIAL` ones are no attributes. A default may be any value, False
-    # or "" for example. A `result` that has a default is not needed.
+    # [task 2.7] Names keep the signature's order. `SPECIAL` names are not attributes, and a `result` with a default is
+    # not needed. Given: Python's `inspect.signature`.
     parameters = inspect.signature(rule).parameters.values()
     operands = {p.name: p.default for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD}
     keywords = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
@@ -106,9 +106,10 @@ class OpDefinition:
         `ValueError`: from `TensorType`, for a shape that no tensor may have. Attributes whose name has a dot are
         *discardable*, such as `tt.divisibility`. Any operation may have them, and its rule does not see them.
         """
-        # [task 2.7] Check the schema before the rule runs: the number of operands, missing or unknown attributes (the
-        # message names them), `results` where they are needed. A rule gets a list as `regions`, and as `result`
-        # the one type, or a tuple if there is not exactly one. It returns a type, a tuple of types, or None.
+        # [task 2.7] `load` above, of two operands, one attribute `axis=0` and one result: `rule(ptr, mask, axis=0,
+        # result=type)`. The schema is violated by too few or too many operands, by a missing or unknown attribute (the
+        # message names it), by no `results` where the rule needs one; the rule does not run then. It gets `regions` as
+        # a list, and a tuple as `result` unless there is exactly one. It returns a type, a tuple of types, or None.
         schema, operands = self.schema, tuple(operands)
         least, most = len(schema.operands) - len(schema.optional), len(schema.operands)
         if len(operands) < least or (schema.variadic is None and len(operands) > most):
@@ -164,7 +165,8 @@ def create(
     Attributes at their default are left out. Raises `VerificationError`, with the operation's name and `loc`, if there
     is no such operation or `result_types` refuses.
     """
-    # [task 2.7] `definition` knows the rule. `regions` may be used up by going through it once.
+    # [task 2.7] `create("arith.addf", x, y)` of two `f32` is an operation with one `f32` result. Given: `definition`.
+    # `regions` may be an iterator.
     declared = definition(name)
     if declared is None:
         raise VerificationError(f"there is no operation {name}", loc)

@@ -70,7 +70,8 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
     """Integer arithmetic: two equal integer types, and the result is of that type."""
-    # [task 2.2] Refuse elements that are no integers. For two different types the message names both.
+    # [task 2.2] Two `tensor<8xi32>` give one. Refuse elements that are not integers, and two different types: the
+    # message names both. Given: `require`, `is_integer`.
     require(is_integer(lhs), f"it works on integers, not on {lhs}")
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return lhs
@@ -79,7 +80,7 @@ def same_integers(lhs: Type, rhs: Type) -> Type:
 
 def same_floats(lhs: Type, rhs: Type) -> Type:
     """Float arithmetic: two equal float types, and the result is of that type."""
-    # [task 2.2] The same for floats.
+    # [task 2.2] Two `f32` give `f32`; `f16` with `f32` is refused.
     require(is_float(lhs), f"it works on floats, not on {lhs}")
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return lhs
@@ -118,21 +119,21 @@ def extern_elementwise(*args: Type, symbol: str, libname: str, libpath: str, pur
 
 def cmpi(lhs: Type, rhs: Type, *, predicate: IntPredicate) -> Type:
     """Compare integers; signedness is in the predicate: `slt` or `ult`."""
-    # [task 2.2] The operands follow `same_integers`; the result has their shape, with `i1` elements.
+    # [task 2.2] Two `tensor<8xi32>` give `tensor<8xi1>`. The operands are those of integer arithmetic.
     return with_element(same_integers(lhs, rhs), I1)
     # [end]
 
 
 def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
     """Compare floats; `o..` predicates are false when an operand is NaN, `u..` ones are true."""
-    # [task 2.2] As for integers.
+    # [task 2.2] Two `f32` give `i1`.
     return with_element(same_floats(lhs, rhs), I1)
     # [end]
 
 
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
     """`true_value` where the condition holds, else `false_value`. A scalar condition chooses between whole tensors."""
-    # [task 2.2] Both values have one type, any type. The condition is `i1`, or `i1` in the shape of the values.
+    # [task 2.2] The values are of one type, whichever. Beside `tensor<8xf32>` the condition is `i1` or `tensor<8xi1>`.
     require(true_value == false_value, f"its values must have the same type, got {true_value} and {false_value}")
     require(
         condition in (I1, with_element(true_value, I1)),
@@ -151,7 +152,8 @@ def _same_shape(input: Type, result: Type) -> None:
 
 def wider_float(input: Type, *, result: Type) -> Type:
     """`arith.extf`: every value of the narrower float exists in the wider one. fp8 goes through `tt.fp_to_fp`."""
-    # [task 2.2] Same shape, floats on both sides, more bits in the result, and at least 16 in the input.
+    # [task 2.2] `tensor<8xf16>` to `tensor<8xf32>` is accepted; another shape, an integer, equal widths and fp8 are
+    # not.
     _same_shape(input, result)
     require(is_float(input) and is_float(result), f"it takes float to float, not {input} to {result}")
     require(16 <= width(input) < width(result), f"{result} must be wider than {input}, and neither may be fp8")
@@ -167,7 +169,7 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 def wider_integer(input: Type, *, result: Type) -> Type:
     """`arith.extsi` copies the sign bit into the new bits, `arith.extui` zeros."""
-    # [task 2.2] Same shape, integers on both sides, more bits in the result.
+    # [task 2.2] `i8` to `i32` is accepted, and `i1` to `i8`; another shape, a float and equal widths are not.
     _same_shape(input, result)
     require(is_integer(input) and is_integer(result), f"it takes integer to integer, not {input} to {result}")
     require(width(input) < width(result), f"{result} must be wider than {input}")
@@ -203,7 +205,7 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
 
 def bitcast(input: Type, *, result: Type) -> Type:
     """The same bits read as another type of the same size."""
-    # [task 2.2] Same shape, same width. A pointer's bits may only be read as another pointer's.
+    # [task 2.2] `tensor<8xf32>` to `tensor<8xi32>` is accepted. A pointer's bits may only be read as another pointer's.
     _same_shape(input, result)
     require(width(input) == width(result), f"{input} and {result} differ in size")
     pointers = isinstance(element_type(input), PointerType), isinstance(element_type(result), PointerType)

@@ -19,7 +19,7 @@ HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict
 
 def pointee(ptr: Type) -> Type:
     """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for a tensor of eight."""
-    # [task 2.3] Refuse what is no pointer, naming it; keep the shape, take the pointee as the element.
+    # [task 2.3] A pointer to a pointer points to a pointer. The message for anything else names its type.
     element = element_type(ptr)
     if not isinstance(element, PointerType):
         raise TypeError(f"it needs a pointer, got {ptr}")
@@ -29,7 +29,8 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """A mask has one boolean for every pointer."""
-    # [task 2.3] No mask is fine; nothing broadcasts here. The message names the type that the mask has.
+    # [task 2.3] A scalar pointer takes an `i1`, `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None is no mask. The message
+    # names the type that the mask has.
     if mask is not None:
         require(mask == with_element(ptr, I1), f"its mask must be {with_element(ptr, I1)}, got {mask}")
     # [end]
@@ -38,7 +39,7 @@ def _check_mask(ptr: Type, mask: Type | None) -> None:
 @op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
 def addptr(ptr: Type, offset: Type) -> Type:
     """Move each pointer by `offset` elements (not bytes). Offsets are signed, of any integer width above one bit."""
-    # [task 2.3] A pointer, integers of the same shape (not `i1`); the result is the pointer's type.
+    # [task 2.3] `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset have one shape.
     pointee(ptr)
     require(is_integer(offset) and element_type(offset) != I1, f"its offset must be an integer, got {offset}")
     require(shape_of(ptr) == shape_of(offset), f"pointer and offset differ in shape: {ptr} and {offset}")
@@ -49,7 +50,7 @@ def addptr(ptr: Type, offset: Type) -> Type:
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
     """Read through every pointer whose mask is true; the other elements are `other`, or undefined without it."""
-    # [task 2.3] The result is the pointee in the pointer's shape, and `other` is of exactly that type.
+    # [task 2.3] Through `tensor<8x!tt.ptr<f32>>` it reads `tensor<8xf32>`, which is the type of `other`, too.
     _check_mask(ptr, mask)
     result = pointee(ptr)
     require(other is None or other == result, f"its other must be {result}, got {other}")
@@ -60,7 +61,8 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
     """Write through every pointer whose mask is true. No result."""
-    # [task 2.3] The value is of exactly the pointee's type; the message names the type that it has instead.
+    # [task 2.3] Through `tensor<8x!tt.ptr<f32>>` it writes `tensor<8xf32>`. The message names the type that the value
+    # has.
     _check_mask(ptr, mask)
     require(value == pointee(ptr), f"its value must be {pointee(ptr)}, got {value}")
     # [end]
@@ -80,7 +82,7 @@ def atomic_rmw(
     scope: MemScope,
 ) -> Type:
     """Read, combine with `value`, write back, in one step that nothing interrupts. The result is what was read."""
-    # [task 2.3] Value and mask as for a store. `fadd` adds floats, `exch` takes anything, all others take integers.
+    # [task 2.3] What a store accepts; but "fadd" takes floats only, and all others except "exch" integers only.
     store(ptr, value, mask)
     if atomic_rmw_op == "fadd":
         require(is_float(value), f"fadd needs floats, got {value}")
@@ -93,7 +95,7 @@ def atomic_rmw(
 @op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
     """Compare and swap: write `val` where memory holds `cmp`. The result is what memory held."""
-    # [task 2.3] Both `cmp` and `val` are of the pointee's type.
+    # [task 2.3] Through `!tt.ptr<i32>` both `cmp` and `val` are `i32`.
     store(ptr, cmp)
     store(ptr, val)
     return val

@@ -47,8 +47,9 @@ ACCUMULATORS: dict[Scalar, tuple[Scalar, ...]] = {
 )
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
     """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
-    # [task 2.5] Two or three dimensions. The elements of `a` and `b` are the same, but two of `FP8` may meet;
-    # `ACCUMULATORS` says what `c` may hold.
+    # [task 2.5] `tensor<16x32xf16>`, `tensor<32x8xf16>` and `tensor<16x8xf32>` give `tensor<16x8xf32>`. With three
+    # dimensions the first is the same in all. The elements of `a` and `b` are equal, or both in `FP8`;
+    # `ACCUMULATORS` says which elements `c` may have.
     first, second, third = tensor(a), tensor(b), tensor(c)
     require(first.rank in (2, 3) and first.rank == second.rank, f"it multiplies matrices, got {a} and {b}")
     *batch, m, k = first.shape
@@ -68,7 +69,8 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
     The region is one block, with N left and then N right elements as arguments. It ends in `terminator`, which returns
     N combined elements.
     """
-    # [task 2.5] Raise TypeError for what does not fit.
+    # [task 2.5] Two sources, `f32` and `i32`: `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)`, ends with one of each.
+    # Raise TypeError for anything else. Given: `spell` writes a list of types for a message.
     shapes = {tensor(source).shape for source in sources}
     require(len(shapes) == 1, "it needs sources of one shape")
     (shape,) = shapes
@@ -89,7 +91,7 @@ def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], t
 @op("tt.reduce")
 def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]:
     """Combine all elements along `axis` into one. Reducing the only dimension leaves a scalar."""
-    # [task 2.5] What must hold is in `combine_types`.
+    # [task 2.5] `tensor<4x8xf32>` along axis 1 gives `tensor<4xf32>`; `tensor<8xf32>` along axis 0 gives `f32`.
     combine_types(sources, axis, regions, "tt.reduce.return")
     shape = shape_of(sources[0])
     rest = shape[:axis] + shape[axis + 1 :]
@@ -100,7 +102,7 @@ def reduce(*sources: Type, axis: int, regions: list[Region]) -> tuple[Type, ...]
 @op("tt.scan")
 def scan(*sources: Type, axis: int, reverse: bool, regions: list[Region]) -> tuple[Type, ...]:
     """Running combinations along `axis`: element i combines all up to i (from i on, if `reverse`). Shapes stay."""
-    # [task 2.5] The region ends in `tt.scan.return`.
+    # [task 2.5] `tensor<4x8xf32>` gives `tensor<4x8xf32>`. The region ends in `tt.scan.return`.
     combine_types(sources, axis, regions, "tt.scan.return")
     return sources
     # [end]

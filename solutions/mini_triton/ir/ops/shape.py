@@ -33,7 +33,8 @@ def get_num_programs(*, axis: Axis) -> Type:
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
     """The integers from `start` up to, but without, `end`."""
-    # [task 2.4] An `i32` tensor. An empty range is a TypeError; `TensorType` refuses other lengths that do not fit.
+    # [task 2.4] From 8 to 16: `tensor<8xi32>`. An empty range is a TypeError; other lengths are for `TensorType` to
+    # refuse.
     require(start < end, f"its end ({end}) must be greater than its start ({start})")
     return TensorType((end - start,), I32)
     # [end]
@@ -42,7 +43,7 @@ def make_range(*, start: int, end: int) -> Type:
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
     """A scalar in every element of a tensor."""
-    # [task 2.4] From a scalar to a tensor of any shape with that element.
+    # [task 2.4] `f32` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` is not a scalar, and `i32` is another element.
     require(not isinstance(src, TensorType), f"it takes a scalar, not {src}")
     require(tensor(result).element == src, f"a splat of {src} cannot be {result}")
     return result
@@ -59,7 +60,7 @@ def unsplat(src: Type) -> Type:
 @op("tt.expand_dims", assembly=CONVERT.replace("input", "src"), pure=True)
 def expand_dims(src: Type, *, axis: int) -> Type:
     """A new dimension of size 1 at position `axis` of the result; `axis` counts from 0 and is never negative."""
-    # [task 2.4] The axis may be anything from 0 to the rank: the new dimension can also come last.
+    # [task 2.4] `tensor<8xf32>` gives `tensor<1x8xf32>` for axis 0 and `tensor<8x1xf32>` for axis 1. Refuse other axes.
     shape = tensor(src).shape
     require(0 <= axis <= len(shape), f"axis {axis} is out of range for {src}")
     return TensorType((*shape[:axis], 1, *shape[axis:]), element_type(src))
@@ -69,7 +70,7 @@ def expand_dims(src: Type, *, axis: int) -> Type:
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
     """Repeat along dimensions of size 1. The rank stays: `tt.expand_dims` comes first."""
-    # [task 2.4] Same rank, same element, and every dimension is equal or was 1.
+    # [task 2.4] `tensor<1x8xf32>` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` to it is not.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).rank == tensor(result).rank, f"ranks differ: {src} and {result}")
     for old, new in zip(tensor(src).shape, tensor(result).shape, strict=True):
@@ -85,7 +86,7 @@ def broadcast(src: Type, *, result: Type) -> Type:
 )
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
     """The same elements in row-major order under another shape; in any order if `allow_reorder`."""
-    # [task 2.4] Same element, same number of them.
+    # [task 2.4] `tensor<4x8xf32>` to `tensor<32xf32>` is accepted, or to any shape with as many elements.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).numel == tensor(result).numel, f"{src} and {result} differ in size")
     return result
@@ -95,7 +96,7 @@ def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
 @op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
     """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
-    # [task 2.4] The order must name every dimension once.
+    # [task 2.4] `tensor<4x8x2xf32>` by (2, 0, 1) is `tensor<2x4x8xf32>`. Refuse what is not a permutation of all axes.
     shape = tensor(src).shape
     require(sorted(order) == list(range(len(shape))), f"{order} is no permutation of the dimensions of {src}")
     return TensorType(tuple(shape[i] for i in order), element_type(src))
@@ -105,7 +106,7 @@ def trans(src: Type, *, order: tuple[int, ...]) -> Type:
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Two tensors side by side in a new last dimension of size 2."""
-    # [task 2.4] Equal types; the shape grows by a last 2.
+    # [task 2.4] Two `tensor<8xf32>` give `tensor<8x2xf32>`; different types are refused.
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return TensorType((*tensor(lhs).shape, 2), element_type(lhs))
     # [end]
@@ -114,7 +115,7 @@ def join(lhs: Type, rhs: Type) -> Type:
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
     """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
-    # [task 2.4] The last dimension must be 2 and not the only one. Two results of one type.
+    # [task 2.4] `tensor<8x2xf32>` gives two `tensor<8xf32>`; `tensor<2xf32>` is refused, for it has no other dimension.
     shape = tensor(src).shape
     require(len(shape) > 1 and shape[-1] == 2, f"the last of at least two dimensions must be 2 in {src}")
     half = TensorType(shape[:-1], element_type(src))

@@ -24,8 +24,8 @@ LIMIT = 2**61  # sums of two numbers below this one fit in int64
 class Affine(Lazy):
     """The integers `start + stride[0] * i + stride[1] * j + ...` at index (i, j, ...).
 
-    `start` is a Python integer, or an array of `int64` that has all the axes, but most of them with size 1. Along an
-    axis of the array that is longer there is no stride.
+    `start` is a Python integer, or an array of `int64` with as many axes, most of them of size 1. Where an axis of that
+    array is longer than 1, the stride along the axis is 0.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class Affine(Lazy):
 
     def corners(self) -> tuple[int, int]:
         """The smallest and the largest element, computed: both are at corners."""
-        # Task 6.10: Python integers. A positive stride has its largest number at the last index, a negative one its
-        # smallest. `self.start` may be an array.
+        # Task 6.10: For start 10, strides (4, -1) and shape (3, 8): (3, 18), two Python integers. `self.start` may be
+        # an array.
         raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
     def fits(self) -> bool:
@@ -131,7 +131,7 @@ class Affine(Lazy):
         return None if negative is None else self.plus(negative)
 
     def plus(self, other: Affine) -> Affine | None:
-        """The sum, or None if it needs an element of its own everywhere."""
+        """The sum, or None if it is not an `Affine`."""
         if not self.shape and other.shape:
             return other.plus(self)
         (low, high), (other_low, other_high) = self.bounds, other.bounds
@@ -141,8 +141,9 @@ class Affine(Lazy):
             return Affine(self.start + other.start, self.strides, self.shape, dtype, bounds)
         shape = common(self.shape, other.shape)
         a, b = self.broadcast_to(shape), other.broadcast_to(shape)
-        # Task 6.10: Starts add up, and so do strides along the same axis. Keep the promise of the class: where the new
-        # start has an axis longer than 1, there is no stride. If that fails the result is None.
+        # Task 6.10: Find `start` and `strides` of the sum: start 1 with strides (0, 2), and start 5 with strides (3,
+        # 1), give start 6 with strides (3, 3). Where the promise of the class (its docstring) would be broken, return
+        # None.
         raise NotImplementedError("Task 6.10: Lazy positions and masks")
         both_vary = isinstance(a.start, np.ndarray) and isinstance(b.start, np.ndarray)
         along_one_axis = any(s and t for s, t in zip(a.strides, b.strides, strict=True))
@@ -172,13 +173,13 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
 
 
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
-    """Where `compare(a, b)` is true, or None if that is no box."""
+    """Where `compare(a, b)` is true, or None if that is not a box, or not easily known to be one."""
     difference = a.minus(b)
     if difference is None:
         return None
-    # Task 6.10: Compare the difference with 0. At the bounds it is the same as at both ends: if the answers agree, it
-    # is the answer everywhere. If the difference changes along one axis only, the box ends, or begins, where it crosses
-    # 0.
+    # Task 6.10: `compare(difference, 0)` is asked. For `<`, start -3, strides (0, 1) and shape (4, 8), it is true in
+    # the box ((0, 4), (0, 3)). If the answer is the same everywhere, `Box.full` or an empty box; None if the start is
+    # an array, or if there are strides along several axes. Given: `difference.bounds`.
     raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
 

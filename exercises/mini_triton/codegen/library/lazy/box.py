@@ -13,7 +13,7 @@ from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, s
 class Box(Lazy):
     """A mask that is true in a box: from `ranges[axis][0]` up to, not including, `ranges[axis][1]` along each axis.
 
-    If `rows` is an array, that is so at those places of the first axis where it is true; elsewhere the mask is false.
+    With `rows`, a mask of the first axis, only the rows where it is true have the box; all others are false.
     """
 
     dtype = np.dtype(bool)
@@ -98,8 +98,8 @@ class Box(Lazy):
         a, b = a.broadcast_to(shape), b.broadcast_to(shape)
         if not (isinstance(a, Box) and isinstance(b, Box)):
             return None
-        # Task 6.10: Along each axis the later beginning and the earlier end. An empty range is (0, 0). A row is in
-        # both boxes, or in the one that knows rows.
+        # Task 6.10: ((0, 8), (2, 6)) and ((4, 8), (0, 4)) give ((4, 8), (2, 4)). An empty range is (0, 0). The result
+        # has `rows` if one of the two has.
         raise NotImplementedError("Task 6.10: Lazy positions and masks")
 
 

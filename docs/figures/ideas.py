@@ -1,0 +1,617 @@
+"""Figures that explain an idea; nothing in them depends on the compiler."""
+
+from __future__ import annotations
+
+import math
+
+from docs.figures.drawing import Drawing, figure
+
+
+@figure
+def types() -> Drawing:
+    """Signedness ends where the IR begins."""
+    d = Drawing(250, "A kernel's dtypes know their sign; in the IR only the operations do")
+    d.text(16, 24, "in the kernel: dtypes", bold=True)
+    d.label(30, 38, 120, 30, "x: int32", "blue-soft", "blue", mono=True)
+    d.label(290, 38, 120, 30, "y: uint8", "blue-soft", "blue", mono=True)
+    d.arrow((90, 68), (180, 96))
+    d.arrow((350, 68), (260, 96))
+    d.label(150, 96, 140, 30, "promote → int32", "blue-soft", "blue", mono=True)
+    d.line((0, 150), (440, 150), dashed=True)
+    d.text(424, 144, "the sign is known above", "muted", 12, "end")
+    d.text(424, 166, "only the width below", "muted", 12, "end")
+    d.arrow((220, 126), (220, 180))
+    d.text(16, 172, "in the IR: types", bold=True)
+    d.box(40, 182, 360, 54)
+    d.text(54, 204, "%y2 = arith.extui %y : i8 to i32", mono=True)
+    d.text(54, 225, "%z  = arith.addi %x, %y2 : i32", mono=True)
+    return d
+
+
+@figure
+def broadcasting() -> Drawing:
+    """A column and a row make a tile."""
+    d = Drawing(214, "A column of shape (4, 1) and a row of shape (1, 4) are repeated to the shape (4, 4)")
+    rows, columns = [0, 10, 20, 30], [0, 1, 2, 3]
+    d.text(29, 22, "(4, 1)", "muted", 12, "middle", True)
+    d.cells(16, 32, [[row] for row in rows], lambda i, j: "blue-soft")
+    d.text(60, 88, "+", size=18)
+    d.text(142, 22, "(1, 4)", "muted", 12, "middle", True)
+    d.cells(90, 68, [columns], lambda i, j: "orange-soft")
+    d.text(212, 88, "=", size=18)
+    d.text(292, 22, "(4, 4)", "muted", 12, "middle", True)
+    d.cells(240, 32, [[row + column for column in columns] for row in rows], lambda i, j: "faint")
+    d.text(16, 160, "x[:, None]", "blue", mono=True)
+    d.text(90, 160, "  + y[None, :]", "orange", mono=True)
+    d.lines(
+        16,
+        184,
+        [
+            "An axis of size 1 is repeated until it fits the other one.",
+            "Two sizes that differ, and neither is 1: an error.",
+        ],
+        color="muted",
+        size=12,
+    )
+    return d
+
+
+@figure
+def dominance() -> Drawing:
+    """What an operation can see."""
+    d = Drawing(
+        300, "An operation sees values defined earlier in its block and in the blocks around it, never inside another"
+    )
+    d.box(12, 12, 416, 276)
+    d.text(26, 34, "tt.func(%x)", mono=True)
+    d.label(26, 46, 120, 26, "%a = …", "blue-soft", "blue", mono=True)
+    d.text(160, 64, "sees %x", "muted", 12)
+    d.box(26, 84, 388, 112, "paper")
+    d.text(40, 106, "scf.if %c {", mono=True)
+    d.label(56, 116, 120, 26, "%b = …", "orange-soft", "orange", mono=True)
+    d.text(190, 134, "sees %x, %a", "muted", 12)
+    d.text(40, 166, "}", mono=True)
+    d.text(56, 184, "%b ends here, with its block", "orange", 12)
+    d.label(26, 208, 120, 26, "%d = …", "blue-soft", "blue", mono=True)
+    d.text(160, 226, "sees %x, %a, but not %b", "muted", 12)
+    d.arrow((398, 150), (398, 62), (284, 62), color="green")
+    d.text(392, 54, "outwards and up: yes", "green", 12, "end")
+    d.arrow((340, 222), (356, 222), (356, 130), (290, 130), color="orange", dashed=True)
+    d.text(348, 250, "inwards: no", "orange", 12, "middle")
+    d.text(26, 276, "Terminators hand values out: scf.yield %b", "muted", 12)
+    return d
+
+
+@figure
+def visitor() -> Drawing:
+    """Nodes are visited from the leaves up."""
+    d = Drawing(268, "The visitor visits the operands of a node first, and Python applies the operator")
+    d.text(16, 24, "tl.store(x, a * N + b)", mono=True)
+    places = {
+        "Call": (150, 52, "5"),
+        "Name x": (60, 104, "1"),
+        "BinOp +": (240, 104, "4"),
+        "BinOp *": (170, 156, "3"),
+        "Name b": (330, 156, ""),
+        "Name a": (110, 208, ""),
+        "Name N": (230, 208, ""),
+    }
+    for parent, child in (("Call", "Name x"), ("Call", "BinOp +"), ("BinOp +", "BinOp *"), ("BinOp +", "Name b")):
+        d.line((places[parent][0], places[parent][1] + 13), (places[child][0], places[child][1] - 13))
+    for child in ("Name a", "Name N"):
+        d.line((170, 169), (places[child][0], places[child][1] - 13))
+    for name, (x, y, _) in places.items():
+        fill = "blue-soft" if name.startswith("Name") else "orange-soft" if name.startswith("Bin") else "green-soft"
+        d.label(x - 42, y - 13, 84, 26, name, fill, fill.removesuffix("-soft"), size=12)
+    d.text(292, 108, "a·N + b: emits addi", "muted", 12)
+    d.text(16, 160, "emits muli", "muted", 12)
+    d.line((84, 156), (126, 156), dashed=True)
+    d.text(202, 56, "emits tt.store", "muted", 12)
+    d.text(16, 244, "Names", "blue", 12, bold=True)
+    d.text(66, 244, "are looked up in the scope; they emit nothing.", "muted", 12)
+    d.text(16, 260, "Operators", "orange", 12, bold=True)
+    d.text(88, 260, "are applied by Python: tensors build operations.", "muted", 12)
+    return d
+
+
+@figure
+def loop_scopes() -> Drawing:
+    """One name, four values."""
+    d = Drawing(
+        330,
+        "The name total stands for four values: before the loop, at a round's start, at its end, after the loop",
+    )
+    d.label(20, 16, 180, 30, "total = 0", "blue-soft", "blue", mono=True)
+    d.text(214, 36, "%total   before", "muted", 12, mono=True)
+    d.arrow((110, 46), (110, 84))
+    d.text(120, 70, "initial value", "muted", 12)
+    d.box(12, 84, 416, 150, "paper")
+    d.text(300, 104, "scf.for", mono=True, color="muted")
+    d.label(20, 94, 180, 30, "for i in range(n):", "orange-soft", "orange", mono=True)
+    d.text(214, 126, "%total_1 at the start", "muted", 12, mono=True)
+    d.arrow((110, 124), (110, 152))
+    d.label(38, 152, 162, 30, "total += i", "orange-soft", "orange", mono=True)
+    d.text(214, 172, "%total_2 at the end", "muted", 12, mono=True)
+    d.text(38, 212, "scf.yield %total_2", mono=True)
+    d.arrow((180, 207), (410, 207), (410, 120), (372, 120), color="orange")
+    d.text(330, 225, "the next round", "orange", 12, "middle")
+    d.arrow((110, 222), (110, 262))
+    d.text(120, 252, "the result", "muted", 12)
+    d.label(20, 262, 180, 30, "tl.store(x, total)", "green-soft", "green", mono=True)
+    d.text(214, 282, "%total_0 after", "muted", 12, mono=True)
+    d.text(20, 316, "SSA values never change. Names do: a loop carries them.", "muted", 12)
+    return d
+
+
+@figure
+def program_axis() -> Drawing:
+    """All programs in one array."""
+    d = Drawing(272, "The program number is a column, the tile a row; their sum has a row for each program")
+    d.text(16, 24, "program_id(0) * 4   +   arange(0, 4)   =   offsets", mono=True)
+    d.text(50, 52, "(3, 1)", "muted", 12, "middle", True)
+    d.cells(36, 64, [[0], [4], [8]], lambda i, j: "blue-soft", 30)
+    d.text(163, 52, "(4,)", "muted", 12, "middle", True)
+    d.cells(110, 88, [[0, 1, 2, 3]], lambda i, j: "orange-soft")
+    d.text(316, 52, "(3, 4)", "muted", 12, "middle", True)
+    d.cells(
+        264,
+        64,
+        [[4 * i + j for j in range(4)] for i in range(3)],
+        lambda i, j: "faint" if 4 * i + j > 9 else "green-soft",
+    )
+    for i in range(3):
+        d.text(374, 80 + 24 * i, f"program {i}", "muted", 11)
+    d.text(16, 168, "varying", "blue", bold=True)
+    d.text(80, 168, "differs from program to program: axis 0")
+    d.text(16, 192, "uniform", "orange", bold=True)
+    d.text(80, 192, "the same for all programs: no such axis")
+    d.lines(
+        16,
+        224,
+        [
+            "One NumPy call adds for every program of the launch.",
+            "With n = 10 the mask switches off the last two lanes (grey).",
+        ],
+        color="muted",
+        size=12,
+    )
+    return d
+
+
+@figure
+def branches() -> Drawing:
+    """A divergent branch, over time."""
+    d = Drawing(
+        248, "Programs that disagree about a branch: first those that take it run, then the others; the rest wait"
+    )
+    took = [True, False, True, True, False]
+    for program, taken in enumerate(took):
+        y = 40 + 28 * program
+        d.text(16, y + 16, f"program {program}", "muted", 12)
+        d.label(92, y, 70, 22, "v > 0 ?", "faint", size=11)
+        d.label(
+            168,
+            y,
+            84,
+            22,
+            "sqrt" if taken else "",
+            "green-soft" if taken else "paper",
+            "green",
+            size=11,
+            dashed=not taken,
+        )
+        d.label(
+            258,
+            y,
+            84,
+            22,
+            "" if taken else "negate",
+            "paper" if taken else "orange-soft",
+            "orange",
+            size=11,
+            dashed=taken,
+        )
+        d.label(348, y, 76, 22, "store", "faint", size=11)
+    for x, name in ((127, "condition"), (210, "mask"), (300, "~mask"), (386, "all")):
+        d.text(x, 28, name, "ink", 12, "middle", True)
+    d.arrow((92, 196), (424, 196))
+    d.text(424, 214, "time", "muted", 12, "end")
+    d.text(16, 232, "If no program takes a side, the generated code skips that side.", "muted", 12)
+    return d
+
+
+@figure
+def divergence() -> Drawing:
+    """A loop that programs leave one by one."""
+    d = Drawing(
+        268,
+        "Program i makes i rounds: in each round the arrays hold the programs that are still in the loop",
+    )
+    d.text(16, 24, "for k in range(program_id): …", mono=True)
+    for program in range(5):
+        y = 48 + 28 * program
+        d.text(16, y + 16, f"program {program}", "muted", 12)
+        for number in range(4):
+            active = number < program
+            d.label(
+                100 + 58 * number,
+                y,
+                54,
+                22,
+                f"round {number}" if active else "",
+                "blue-soft" if active else "paper",
+                "blue",
+                size=11,
+                dashed=not active,
+            )
+        d.text(342, y + 16, "in the loop" if program == 4 else f"leaves after {program}", "muted", 12)
+    d.text(100, 210, "P = 4      P = 3      P = 2       P = 1", "ink", 12, mono=False)
+    d.lines(
+        16,
+        236,
+        [
+            "Arrays get shorter when programs leave, so nothing is computed",
+            "for those that are done, and the body needs no mask.",
+        ],
+        color="muted",
+        size=12,
+    )
+    return d
+
+
+@figure
+def modes() -> Drawing:
+    """Three ways to run the same IR."""
+    d = Drawing(
+        262,
+        "Interpreter: a call for each program and operation. Batched: for each operation. Fast: fewer still",
+    )
+    for top, name, note, fill in (
+        (16, "interpreter", "a call for each program and each operation", "orange-soft"),
+        (98, "batched", "a call for each operation, for all programs", "blue-soft"),
+        (180, "fast", "positions and masks are not even stored", "green-soft"),
+    ):
+        color = fill.removesuffix("-soft")
+        d.text(16, top + 12, name, color, bold=True)
+        d.text(108, top + 12, note, "muted", 12)
+        for operation in range(4):
+            x = 16 + 104 * operation
+            if name == "interpreter":
+                for program in range(6):
+                    d.box(x + 15 * program, top + 22, 13, 32, fill, color, radius=2)
+            elif name == "batched":
+                d.box(x, top + 22, 88, 32, fill, color, radius=2)
+            elif operation in (1, 3):
+                d.box(x, top + 22, 88, 32, fill, color, radius=2)
+            else:
+                d.box(x, top + 34, 88, 8, "paper", color, dashed=True, radius=2)
+    for operation, name in enumerate(("offsets", "load", "mask", "add")):
+        d.text(60 + 104 * operation, 252, name, "muted", 12, "middle", True)
+    return d
+
+
+@figure
+def cache_key() -> Drawing:
+    """What a compiled kernel depends on."""
+    d = Drawing(
+        300, "The key hashes everything that the machine code depends on; the arguments' values are not among it"
+    )
+    inputs = (
+        ("source", "of the kernel, and of all it calls", "blue-soft"),
+        ("globals", "that they read: tl.constexpr values", "blue-soft"),
+        ("types", "*fp32, i32, … of the arguments", "green-soft"),
+        ("constants", "BLOCK=1024, None, integers equal to 1", "green-soft"),
+        ("÷ 16", "addresses and integers that are multiples", "green-soft"),
+        ("options", "num_warps=4, num_stages=3, …", "orange-soft"),
+        ("versions", "a hash of the compiler's own source", "orange-soft"),
+    )
+    for number, (name, note, fill) in enumerate(inputs):
+        y = 14 + 30 * number
+        d.label(14, y, 78, 24, name, fill, fill.removesuffix("-soft"), size=12)
+        d.text(102, y + 16, note, "muted", 12)
+        d.line((362, y + 12), (384, y + 12))
+    d.arrow((384, 26), (384, 246))
+    d.label(296, 246, 130, 30, "key", "purple-soft", "purple")
+    d.text(14, 250, "Not in the key: values of other integers,", "ink", 12)
+    d.text(14, 268, "lengths, contents of arrays. A new length", "ink", 12)
+    d.text(14, 286, "does not compile anew.", "ink", 12)
+    return d
+
+
+@figure
+def running_maximum() -> Drawing:
+    """The online softmax."""
+    values = [1.0, 2.0, 4.0, 3.0, 0.5, 5.0]
+    d = Drawing(
+        300, "A row goes by in blocks of two; when the maximum rises, the sum so far is multiplied by exp(old - new)"
+    )
+    highest, total = -math.inf, 0.0
+    for block in range(3):
+        pair = values[2 * block : 2 * block + 2]
+        left = 24 + 138 * block
+        higher = max(highest, *pair)
+        decay = math.exp(highest - higher) if block else 0.0
+        total = total * decay + sum(math.exp(value - higher) for value in pair)
+        for number, value in enumerate(pair):
+            height = 22 * value
+            d.box(left + 44 * number, 160 - height, 36, height, "blue-soft", "blue", radius=2)
+            d.text(left + 44 * number + 18, 152 - height, f"{value:g}", "blue", 12, "middle")
+        level = 160 - 22 * higher
+        d.line((left - 10, level), (left + 100, level), color="orange", width=2.5)
+        d.text(left + 40, 182, f"block {block}", "muted", 12, "middle")
+        d.lines(
+            left - 12,
+            208,
+            [f"maximum {higher:g}", f"× {decay:.3f}" if block else "", f"sum {total:.3f}"],
+            color="ink",
+            size=13,
+        )
+        highest = higher
+    d.line((10, 160), (430, 160))
+    d.text(12, 20, "maximum so far", "orange", 12)
+    d.lines(
+        12,
+        272,
+        [
+            "exp(x − 4) = exp(x − 2) · exp(2 − 4): one factor corrects the sum",
+            "of everything before, so one pass finds maximum and sum.",
+        ],
+        color="muted",
+        size=12,
+    )
+    return d
+
+
+@figure
+def coalescing() -> Drawing:
+    """Threads, and the sectors of memory that they ask for."""
+    d = Drawing(
+        292,
+        "Eight threads with neighbouring elements share a sector of 32 bytes; with a stride of 8 each needs its own",
+    )
+    for top, stride, title in ((16, 1, "x + i: neighbours"), (146, 8, "x + 8 * i: a stride")):
+        color = "green" if stride == 1 else "orange"
+        moved = "1 sector moves: 32 bytes, all used" if stride == 1 else "8 sectors move: 256 bytes, 32 used"
+        d.text(16, top + 10, title, mono=True)
+        d.text(424, top + 10, moved, color, 12, "end")
+        for thread in range(8):
+            x = 28 + 49 * thread
+            d.label(x, top + 22, 40, 22, f"t{thread}", "blue-soft", "blue", size=12)
+            used = (x, 40) if stride == 1 else (x, 5)
+            if stride > 1:
+                d.box(x - 3, top + 74, 46, 24, "paper", "rule", radius=2)
+            d.box(used[0], top + 76, used[1], 20, f"{color}-soft", color, radius=2)
+            d.arrow(
+                (x + 20 if stride == 1 else x + 10, top + 44),
+                (x + 20 if stride == 1 else x + 3, top + 74),
+                color="blue",
+            )
+        if stride == 1:
+            d.box(24, top + 72, 391, 28, "none", "rule", radius=2)
+    d.lines(16, 272, ["A grey frame is a sector: 32 bytes, the least that memory delivers."], color="muted", size=12)
+    return d
+
+
+@figure
+def roof() -> Drawing:
+    """The roofline of an H200."""
+    bandwidth, peak = 4.8e12, 990e12
+    d = Drawing(290, "Below 206 operations a byte an H200 is limited by memory, above by arithmetic")
+
+    def at(intensity: float, rate: float) -> tuple[float, float]:
+        return 60 + math.log10(intensity / 0.1) * 88, 240 - math.log10(rate / 1e11) * 48
+
+    for power in range(-1, 4):
+        x, _ = at(10.0**power, 1e11)
+        d.line((x, 240), (x, 30), color="faint")
+        d.text(x, 256, f"{10.0**power:g}", "muted", 12, "middle")
+    for power, name in ((12, "1"), (13, "10"), (14, "100"), (15, "1000")):
+        _, y = at(1, 10.0**power)
+        d.line((60, y), (412, y), color="faint")
+        d.text(54, y + 4, name, "muted", 12, "end")
+    ridge = peak / bandwidth
+    d.line(at(0.1, 0.1 * bandwidth), at(ridge, peak), at(1000, peak), color="orange", width=2.5)
+    for intensity, name in ((0.17, "vector add"), (1.3, "softmax"), (340.0, "product")):
+        x, y = at(intensity, min(intensity * bandwidth, peak))
+        d.parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" fill="var(--blue)"/>')
+        d.text(x + 8, y + 20, name, "blue", 12)
+    d.text(120, 100, "memory: 4.8 TB/s", "orange", 12, "middle")
+    d.text(320, 34, "arithmetic: 990 TFLOP/s", "orange", 12, "middle")
+    d.text(236, 278, "operations per byte", "muted", 12, "middle")
+    d.text(16, 20, "TFLOP/s", "muted", 12)
+    return d
+
+
+@figure
+def operations() -> Drawing:
+    """Operations contain regions, regions blocks, blocks operations."""
+    d = Drawing(
+        318,
+        "A function is an operation with a region; its block holds operations, and a loop among them has a region, too",
+    )
+    d.box(12, 12, 416, 258, "blue-soft", "blue")
+    d.text(24, 32, "tt.func", "blue", mono=True)
+    d.text(416, 32, "an operation", "blue", 12, "end")
+    d.box(24, 42, 392, 218, "paper", "rule", dashed=True)
+    d.text(404, 58, "its region", "muted", 12, "end")
+    d.box(36, 66, 368, 184)
+    d.text(48, 86, "block (%x, %n)", mono=True)
+    d.text(392, 86, "takes arguments, lists operations", "muted", 12, "end")
+    d.label(48, 96, 150, 24, "arith.constant", "blue-soft", "blue", mono=True, size=12)
+    d.box(48, 126, 344, 82, "blue-soft", "blue")
+    d.text(58, 144, "scf.for", "blue", 12, mono=True)
+    d.box(120, 134, 262, 66, "faint", "rule")
+    d.text(130, 152, "block (%i, %acc)", size=12, mono=True)
+    d.label(130, 162, 110, 24, "arith.addf", "blue-soft", "blue", mono=True, size=12)
+    d.label(248, 162, 124, 24, "scf.yield", "orange-soft", "orange", mono=True, size=12)
+    d.label(48, 216, 150, 24, "tt.return", "orange-soft", "orange", mono=True, size=12)
+    d.text(16, 290, "Orange: terminators. They end a block, and hand out its values.", "muted", 12)
+    d.text(16, 308, "The whole program is one operation, too: builtin.module.", "muted", 12)
+    return d
+
+
+@figure
+def builder() -> Drawing:
+    """One call, two operations, in the right place."""
+    d = Drawing(
+        252,
+        "The call compare(slt, offsets, n) appends a splat and a comparison, both with the line's location",
+    )
+    d.text(16, 24, "offsets < n", mono=True)
+    d.text(424, 24, "kernel.py, line 7", "muted", 12, "end")
+    d.arrow((60, 32), (60, 54))
+    d.box(16, 54, 190, 96, "purple-soft", "purple")
+    d.text(28, 74, "the builder knows", "purple", bold=True)
+    d.lines(28, 96, ["where: end of this block", "which line: 7", "n is a scalar: splat it"], color="purple", size=12)
+    d.box(250, 54, 174, 152)
+    d.text(262, 74, "block", "muted", 12)
+    for number, name in enumerate(("tt.get_program_id", "…", "tt.splat %n", "arith.cmpi slt")):
+        new = number > 1
+        d.label(
+            262,
+            82 + 30 * number,
+            150,
+            24,
+            name,
+            "green-soft" if new else "paper",
+            "green" if new else "muted",
+            mono=True,
+            size=12,
+        )
+    d.arrow((206, 128), (258, 154), color="green")
+    d.arrow((206, 140), (258, 184), color="green")
+    d.text(16, 232, "Each new operation is typed by its own rule and has line 7.", "muted", 12)
+    return d
+
+
+@figure
+def tournament() -> Drawing:
+    """A reduction as a tournament."""
+    d = Drawing(240, "Eight elements are combined in three rounds: neighbours, then pairs, then fours")
+    values, y = list("abcdefgh"), 30.0
+    places = [36.0 + 52 * number for number in range(8)]
+    for depth in range(4):
+        for place, value in zip(places, values, strict=True):
+            d.label(
+                place - 22 - 6 * depth,
+                y - 13,
+                44 + 12 * depth,
+                26,
+                value,
+                "blue-soft" if depth else "faint",
+                "blue" if depth else "ink",
+                mono=True,
+            )
+        if depth < 3:
+            middles = [(left + right) / 2 for left, right in zip(places[::2], places[1::2], strict=True)]
+            for number, place in enumerate(places):
+                d.line((place, y + 13), (middles[number // 2], y + 43))
+            places, values, y = middles, [a + b for a, b in zip(values[::2], values[1::2], strict=True)], y + 56
+    d.text(16, 232, "combine(left, right): the region, once for each blue box", "muted", 12)
+    return d
+
+
+@figure
+def butterfly() -> Drawing:
+    """Shuffles: each thread exchanges its part with the thread at a distance."""
+    d = Drawing(258, "Eight threads exchange parts at distance 1, 2 and 4; then each has the sum of all eight")
+    x = [64 + 50 * thread for thread in range(8)]
+    for step, name in enumerate(("has", "1", "2", "4")):
+        y = 44 + 58 * step
+        d.text(8, y + 4, name, "muted", 12)
+        for thread in range(8):
+            count = 1 << step
+            first = thread // count * count
+            text = "abcdefgh"[first : first + count] if step < 3 else "a…h"
+            d.label(
+                x[thread] - 21,
+                y - 12,
+                42,
+                24,
+                text,
+                "green-soft" if step == 3 else "blue-soft",
+                "green" if step == 3 else "blue",
+                mono=True,
+                size=12,
+            )
+            if step < 3:
+                d.line((x[thread], y + 12), (x[thread], y + 46))
+                d.line((x[thread], y + 12), (x[thread ^ count], y + 46), color="orange")
+    for thread in range(8):
+        d.text(x[thread], 22, f"t{thread}", "ink", 12, "middle", True)
+    d.text(64, 252, "orange: shuffle_xor(part, distance), at distance 1, 2, 4", "orange", 12)
+    return d
+
+
+@figure
+def dispatcher() -> Drawing:
+    """The linker's function checks promises, the strictest first."""
+    d = Drawing(228, "add_default looks at its arguments and calls the variant whose promises hold")
+    d.label(8, 84, 108, 40, "add_default(x, n)", "purple-soft", "purple", size=12)
+    for number, (promise, variant) in enumerate(
+        (
+            ("x % 16 == 0, n == 1", "*fp32:16, i32:1"),
+            ("x % 16 == 0, n % 16 == 0", "*fp32:16, i32:16"),
+            ("otherwise", "*fp32, i32"),
+        )
+    ):
+        y = 32 + 66 * number
+        d.arrow((116, 104), (140, y + 14), (298, y + 14))
+        d.text(144, y + 8, promise, "muted", 11.5)
+        d.label(300, y, 128, 28, variant, "green-soft", "green", mono=True, size=12)
+        d.text(364, y + 44, ("fastest", "fast", "works always")[number], "muted", 12, "middle")
+    return d
+
+
+@figure
+def launching() -> Drawing:
+    """A launch: warm in a few steps, cold through all stages."""
+    d = Drawing(
+        276, "A warm launch goes from its arguments to the kernel in memory; a cold one looks on disk, or compiles"
+    )
+    d.label(16, 16, 130, 30, "arguments", "faint")
+    d.arrow((146, 31), (172, 31))
+    d.label(172, 16, 130, 30, "specialization", "blue-soft", "blue")
+    d.arrow((237, 46), (237, 76))
+    d.label(172, 76, 130, 30, "in memory?", "green-soft", "green")
+    d.arrow((302, 91), (330, 91), color="green")
+    d.label(330, 76, 98, 30, "run", "purple-soft", "purple")
+    d.text(336, 66, "warm: µs", "green", 12)
+    d.arrow((237, 106), (237, 136))
+    d.text(246, 126, "no", "muted", 12)
+    d.label(172, 136, 130, 30, "on disk?", "orange-soft", "orange")
+    d.arrow((302, 151), (378, 151), (378, 108), color="orange")
+    d.text(246, 186, "no", "muted", 12)
+    d.arrow((237, 166), (237, 196))
+    d.label(16, 196, 352, 30, "source → TTIR → passes → NumPy, each verified", "orange-soft", "orange", size=12)
+    d.arrow((368, 211), (398, 211), (398, 108), color="orange")
+    d.text(16, 156, "cold: milliseconds", "orange", 12)
+    d.text(16, 252, "A key decides on disk; specializations and options decide", "muted", 12)
+    d.text(16, 268, "in memory, where computing the key would take too long.", "muted", 12)
+    return d
+
+
+@figure
+def liveness() -> Drawing:
+    """Live operations are found backwards from effects."""
+    d = Drawing(
+        240, "From the store, marks go back to %next and %sum; %count is computed only for itself and stays dead"
+    )
+    d.label(164, 196, 140, 28, "tt.store %p, %r#0", "green-soft", "green", mono=True, size=12)
+    d.label(164, 130, 140, 28, "%next = %sum + %x", "green-soft", "green", mono=True, size=12)
+    d.label(16, 66, 140, 28, "%sum", "green-soft", "green", mono=True, size=12)
+    d.label(164, 66, 140, 28, "%x = tt.load", "green-soft", "green", mono=True, size=12)
+    d.label(324, 66, 100, 28, "%count", "orange-soft", "orange", mono=True, size=12)
+    d.label(324, 130, 100, 28, "%count + 1", "orange-soft", "orange", mono=True, size=12)
+    d.arrow((234, 196), (234, 160), color="green")
+    d.arrow((216, 130), (100, 96), color="green")
+    d.arrow((234, 130), (234, 96), color="green")
+    d.arrow((50, 94), (50, 144), (162, 144), color="green", dashed=True)
+    d.arrow((360, 130), (360, 96), color="orange")
+    d.arrow((392, 94), (392, 128), color="orange", dashed=True)
+    d.text(16, 24, "arrows: needs", "muted", 12)
+    d.text(120, 24, "dashed: needs, in the round before", "muted", 12)
+    d.text(312, 184, "needed only by", "orange", 12)
+    d.text(312, 200, "itself: dead", "orange", 12)
+    d.text(16, 214, "an effect: live", "green", 12)
+    return d

@@ -1,0 +1,11 @@
+"""Kernels of milestone 8 again, as fast as TTIR lets them be on a GPU. (Given.)
+
+Those of milestone 8 are written to be read; these are written to be timed. What they do differently:
+
+    softmax, layer_norm   several rows a program, so that more loads are under way; the backward pass pipelines them
+    matmul                no masks where K is whole; bytes whose K is not contiguous are transposed first
+    attention             blocks that are seen as a whole are not masked; the backward pass transposes nothing
+    conv2d                channels last: what a tile loads is contiguous
+
+Each is autotuned: the first call with new sizes tries configurations.
+"""

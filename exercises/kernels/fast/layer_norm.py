@@ -1,0 +1,125 @@
+"""Layer normalisation, several rows a program. See `kernels.layer_norm` for the formulas.
+
+The backward pass has two stages: programs that stay, as many as the GPU can hold, each add up their rows; then the
+sums of all are added up. The rows of the next iteration are loaded while this one is computed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernels.compiler import tl, triton
+from kernels.fast.rows import by_rows
+from kernels.host import empty_like
+from kernels.layer_norm import check_rows, check_vector
+from kernels.tuned import configs
+
+PROGRAMS = (1, 2, 4)
+"""Programs for each multiprocessor in the backward pass."""
+
+
+@triton.jit
+def forward_kernel(
+    out, x, weight, bias, mean_out, rstd_out, rows, columns, eps, BLOCK: tl.constexpr, ROWS: tl.constexpr
+):  # fmt: skip
+    """ROWS rows a program; each fits BLOCK."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    at = tl.arange(0, BLOCK)
+    there, within = row < rows, at < columns
+    inside = there[:, None] & within[None, :]
+    place = row.to(tl.int64)[:, None] * columns + at[None, :]
+    values = tl.load(x + place, mask=inside, other=0.0).to(tl.float32)
+    w = tl.load(weight + at, mask=within).to(tl.float32)
+    b = tl.load(bias + at, mask=within).to(tl.float32)
+    mean = tl.sum(values, axis=1) / columns
+    centred = tl.where(within[None, :], values - mean[:, None], 0.0)
+    rstd = tl.rsqrt(tl.sum(centred * centred, axis=1) / columns + eps)
+    tl.store(mean_out + row, mean, mask=there)
+    tl.store(rstd_out + row, rstd, mask=there)
+    result = centred * rstd[:, None] * w[None, :] + b[None, :]
+    tl.store(out + place, result.to(out.dtype.element_ty), mask=inside)
+
+
+@triton.jit
+def backward_kernel(
+    dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns,
+    BLOCK: tl.constexpr, ROWS: tl.constexpr, PROGRAMS: tl.constexpr, STAGES: tl.constexpr,
+):  # fmt: skip
+    """dx of ROWS rows at a time, and a line of the parts: this program's sums."""
+    part = tl.program_id(0)
+    lines = tl.arange(0, ROWS)
+    at = tl.arange(0, BLOCK)
+    within = at < columns
+    w = tl.load(weight + at, mask=within, other=0.0).to(tl.float32)
+    dw = tl.zeros((ROWS, BLOCK), tl.float32)
+    db = tl.zeros((ROWS, BLOCK), tl.float32)
+    for start in tl.range(part * ROWS, rows, tl.num_programs(0) * ROWS, num_stages=STAGES):
+        row = start + lines
+        there = row < rows
+        inside = there[:, None] & within[None, :]
+        place = row.to(tl.int64)[:, None] * columns + at[None, :]
+        values = tl.load(x + place, mask=inside, other=0.0).to(tl.float32)
+        grad = tl.load(dy + place, mask=inside, other=0.0).to(tl.float32)
+        r = tl.load(rstd + row, mask=there, other=0.0)[:, None]
+        m = tl.load(mean + row, mask=there, other=0.0)[:, None]
+        xhat = tl.where(inside, (values - m) * r, 0.0)
+        g = grad * w[None, :]
+        average = tl.sum(g, axis=1)[:, None] / columns
+        slope = tl.sum(g * xhat, axis=1)[:, None] / columns
+        tl.store(dx + place, ((g - average - xhat * slope) * r).to(dx.dtype.element_ty), mask=inside)
+        dw += grad * xhat
+        db += grad
+    tl.store(dweight_parts + part * columns + at, tl.sum(dw, axis=0), mask=within)
+    tl.store(dbias_parts + part * columns + at, tl.sum(db, axis=0), mask=within)
+
+
+@triton.jit
+def sum_kernel(
+    dweight, dbias, dweight_parts, dbias_parts, parts, columns, LINES: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """The sums of BLOCK columns of all parts, LINES lines at a time."""
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    dw = tl.zeros((LINES, BLOCK), tl.float32)
+    db = tl.zeros((LINES, BLOCK), tl.float32)
+    for start in range(0, parts, LINES):
+        line = start + tl.arange(0, LINES)
+        inside = (line < parts)[:, None] & (at < columns)[None, :]
+        place = line[:, None] * columns + at[None, :]
+        dw += tl.load(dweight_parts + place, mask=inside, other=0.0)
+        db += tl.load(dbias_parts + place, mask=inside, other=0.0)
+    tl.store(dweight + at, tl.sum(dw, axis=0).to(dweight.dtype.element_ty), mask=at < columns)
+    tl.store(dbias + at, tl.sum(db, axis=0).to(dbias.dtype.element_ty), mask=at < columns)
+
+
+forward = by_rows(forward_kernel)
+backward = by_rows(backward_kernel, ROWS=(1, 2, 4), num_warps=(4, 8, 16), PROGRAMS=PROGRAMS, STAGES=(1, 3))
+sums = triton.autotune(configs(LINES=(64, 128), BLOCK=(8, 16, 32), num_warps=(4, 8)), ["parts", "columns"])(sum_kernel)
+
+
+def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> tuple[Any, Any, Any]:
+    """The normalised rows of a contiguous (rows, columns) matrix, and each row's mean and rstd, which are fp32."""
+    rows, columns = check_rows(x)
+    check_vector("weight", weight, x)
+    check_vector("bias", bias, x)
+    out = empty_like(x)
+    mean, rstd = (empty_like(x, (rows,), "float32") for _ in range(2))
+    grid = lambda meta: (triton.cdiv(rows, meta["ROWS"]),)  # noqa: E731
+    forward[grid](out, x, weight, bias, mean, rstd, rows, columns, float(eps))
+    return out, mean, rstd
+
+
+def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> tuple[Any, Any, Any]:
+    """The gradients of x, weight and bias, from that of the result and what `layer_norm` kept."""
+    rows, columns = check_rows(x)
+    check_vector("weight", weight, x)
+    driver = triton.runtime.driver.active
+    processors = driver.utils.get_device_properties(driver.get_current_device())["multiprocessor_count"]
+    dx, dweight, dbias = empty_like(x), empty_like(weight), empty_like(weight)
+    most = (max(PROGRAMS) * processors, columns)
+    dweight_parts, dbias_parts = (empty_like(x, most, "float32") for _ in range(2))
+    arrays = (dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd)
+    backward[lambda meta: (meta["PROGRAMS"] * processors,)](*arrays, rows, columns)
+    parts = backward.best_config.kwargs["PROGRAMS"] * processors
+    grid = lambda meta: (triton.cdiv(columns, meta["BLOCK"]),)  # noqa: E731
+    sums[grid](dweight, dbias, dweight_parts, dbias_parts, parts, columns)
+    return dx, dweight, dbias

@@ -1,0 +1,33 @@
+"""Lines from a process that may send anything, or nothing: each limited in length, and waited for with a time limit."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import IO
+
+_AHEAD = 1000  # lines that the process may be ahead
+
+
+class Lines:
+    """The lines of a pipe in which `mark` occurs; then b"", as after a line that is too long."""
+
+    def __init__(self, pipe: IO[bytes], longest: int, mark: bytes = b"") -> None:
+        self._lines: queue.Queue[bytes] = queue.Queue(_AHEAD)
+        # A thread, since not every system can wait for a pipe with a time limit.
+        threading.Thread(target=self._read, args=(pipe, longest, mark), daemon=True).start()
+
+    def next(self, seconds: float) -> bytes | None:
+        """The next line; None if none comes in time."""
+        try:
+            return self._lines.get(timeout=max(seconds, 0.001))
+        except queue.Empty:
+            return None
+
+    def _read(self, pipe: IO[bytes], longest: int, mark: bytes) -> None:
+        while line := pipe.readline(longest):
+            if not line.endswith(b"\n"):
+                break
+            if mark in line:
+                self._lines.put(line)
+        self._lines.put(b"")

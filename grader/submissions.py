@@ -1,0 +1,88 @@
+"""Grading what somebody handed in: nothing that its code does changes its points, the course, or another's points.
+
+It is taken in as a private copy (`intake`), its tests run within `boundary`, and every milestone's capstone asks it
+again from outside (`capstone`): points count only where the capstone agrees with the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader import boundary, capstone, runner, suspicion
+from grader.curriculum import Curriculum
+from grader.grading import OnEvent
+from grader.intake import Intake, Nothing, take_in
+from grader.overlay import Impl
+from grader.seal import Seal
+from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, TestResult, Verdict
+from grader.workfolder import workfolder
+
+
+def grade(
+    targets: Sequence[str],
+    submission: Path,
+    curriculum: Curriculum,
+    *,
+    fill: Impl,
+    device: str,
+    seed: int,
+    examples: int,
+    on_event: OnEvent | None = None,
+) -> Report:
+    """Grade a folder, a fork or an archive. Whatever it is, there is a report."""
+    with workfolder("kata-submission-") as folder:
+        try:
+            intake = take_in(submission, folder, curriculum)
+        except Nothing as reason:
+            return _refuse(targets, submission.resolve().name, str(reason), curriculum, device, seed)
+        capstone.add_assets(curriculum, folder)
+        seal = Seal(curriculum, bytecode=boundary.FILES not in boundary.probe())
+        report = runner.grade(
+            targets,
+            fill=fill,
+            device=device,
+            seed=seed,
+            examples=examples,
+            learner_root=folder,
+            bounded=True,
+            on_event=on_event,
+            curriculum=curriculum,
+        )
+        _describe(report, intake, curriculum)
+        if changed := seal.changed():
+            _discount(report, changed)
+    return report
+
+
+def _describe(report: Report, intake: Intake, curriculum: Curriculum) -> None:
+    assert report.submission
+    report.submission.name = intake.name
+    report.submission.sha256 = intake.sha256
+    report.submission.files = len(intake.files)
+    report.submission.left_out = intake.left_out
+    graded = {task.milestone for task in curriculum.resolve(report.target)}
+    report.submission.look_here = suspicion.look(intake, curriculum, graded)
+
+
+def _discount(report: Report, changed: Sequence[str]) -> None:
+    for milestone in report.milestones:
+        for task in milestone.tasks:
+            task.unconfirmed = "the course changed meanwhile"
+    assert report.submission
+    report.submission.look_here.insert(0, f"files of the course changed meanwhile: {', '.join(changed[:5])}")
+
+
+def _refuse(targets: Sequence[str], name: str, reason: str, curriculum: Curriculum, device: str, seed: int) -> Report:
+    """The report on a submission in which nothing can be judged: no points, and why."""
+    report = Report(list(targets), "learner", "reference", device, seed, runner.versions())
+    report.submission = Submission(name, refused=reason)
+    tasks = curriculum.resolve(targets)
+    for number in dict.fromkeys(task.milestone for task in tasks):
+        milestone = curriculum.milestone(number)
+        asked = [task for task in tasks if task.milestone == number]
+        missing = TestResult("submission", Verdict.ERROR, reason, ran=False)
+        results = [TaskResult(task.id, task.title, task.points, [missing], task.minutes) for task in asked]
+        whole = len(asked) == len(milestone.tasks)
+        report.milestones.append(MilestoneResult(milestone.id, milestone.key, results, whole))
+    return report

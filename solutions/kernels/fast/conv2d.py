@@ -1,0 +1,92 @@
+"""Convolution as a matrix product that is never built, with channels last: what a tile loads is contiguous.
+
+K runs over taps, and over the channels of each. See `kernels.conv2d` for the idea.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernels.compiler import tl, triton
+from kernels.host import check, check_alike, describe, empty_like
+from kernels.tuned import configs, worth_trying
+
+DTYPES = ("float16", "bfloat16", "float32")
+
+
+@triton.jit
+def conv2d_kernel(
+    out, x, w, images, channels, height, width, filters, p_size, q_size, stride, padding, dilation,
+    R: tl.constexpr, S: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+    EVEN: tl.constexpr,
+):  # fmt: skip
+    """BLOCK_M output pixels by BLOCK_N filters a program. EVEN: BLOCK_K divides the channels."""
+    tiles = tl.cdiv(filters, BLOCK_N)  # neighbours have the same pixels
+    pixel = tl.program_id(0) // tiles * BLOCK_M + tl.arange(0, BLOCK_M)
+    filter = tl.program_id(0) % tiles * BLOCK_N + tl.arange(0, BLOCK_N)
+    inner = tl.arange(0, BLOCK_K)
+    image = pixel // (p_size * q_size)
+    top = pixel // q_size % p_size * stride - padding
+    left = pixel % q_size * stride - padding
+    corner = ((image * height + top) * width + left) * channels
+    there, known = pixel < images * p_size * q_size, filter < filters
+    blocks = tl.cdiv(channels, BLOCK_K)
+    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+    for block in range(0, R * S * blocks):
+        tap = block // blocks
+        c = block % blocks * BLOCK_K
+        down = tap // S * dilation
+        right = tap % S * dilation
+        inside = there & (top + down >= 0) & (top + down < height) & (left + right >= 0) & (left + right < width)
+        place = (corner + ((down * width + right) * channels + c))[:, None] + inner[None, :]
+        place_w = (filter * (R * S * channels) + (tap * channels + c))[None, :] + inner[:, None]
+        if EVEN:
+            pixels = tl.load(x + place, mask=inside[:, None], other=0.0)
+            taps = tl.load(w + place_w, mask=known[None, :], other=0.0)
+        else:
+            within = c + inner < channels
+            pixels = tl.load(x + place, mask=inside[:, None] & within[None, :], other=0.0)
+            taps = tl.load(w + place_w, mask=known[None, :] & within[:, None], other=0.0)
+        total = tl.dot(pixels, taps, total, input_precision="ieee")
+    place = pixel[:, None] * filters + filter[None, :]
+    tl.store(out + place, total.to(out.dtype.element_ty), mask=there[:, None] & known[None, :])
+
+
+TILES = [
+    *configs(BLOCK_M=(128,), BLOCK_N=(128, 256), BLOCK_K=(64,), num_warps=(8,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(128, 64), BLOCK_N=(128,), BLOCK_K=(64,), num_warps=(4,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(128,), BLOCK_N=(64,), BLOCK_K=(64,), num_warps=(4,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(64,), BLOCK_N=(256,), BLOCK_K=(64,), num_warps=(4,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(256,), BLOCK_N=(128,), BLOCK_K=(64,), num_warps=(8,), num_stages=(3,)),
+    *configs(BLOCK_M=(128,), BLOCK_N=(128,), BLOCK_K=(32,), num_warps=(4, 8), num_stages=(4,)),
+    *configs(BLOCK_M=(64,), BLOCK_N=(64,), BLOCK_K=(32,)),
+]
+EVEN = triton.heuristics({"EVEN": lambda named: named["channels"] % named["BLOCK_K"] == 0})
+
+tuned = triton.autotune(
+    TILES,
+    ["images", "channels", "height", "width", "filters", "stride", "R", "S"],
+    prune_configs_by={"early_config_prune": worth_trying},
+)(EVEN(conv2d_kernel))
+
+
+def conv2d(x: Any, w: Any, stride: int = 1, padding: int = 0, dilation: int = 1) -> Any:
+    """Convolution of (N, H, W, C) images with (K, R, S, C) filters, all contiguous: (N, P, Q, K) results.
+
+    These are PyTorch's tensors of `memory_format=torch.channels_last`, after `permute(0, 2, 3, 1)`.
+    """
+    check("x", x, rank=4, dtypes=DTYPES, contiguous=True)
+    check("w", w, rank=4, dtypes=DTYPES, contiguous=True)
+    check_alike("w", w, "x", x)
+    images, height, width, channels = x.shape
+    filters, r_size, s_size, depth = w.shape
+    p_size = (height + 2 * padding - dilation * (r_size - 1) - 1) // stride + 1
+    q_size = (width + 2 * padding - dilation * (s_size - 1) - 1) // stride + 1
+    if depth != channels or min(p_size, q_size) < 1:
+        raise ValueError(f"filters w, {describe(w)}, do not fit x, {describe(x)}, padded by {padding}")
+    out = empty_like(x, (images, p_size, q_size, filters))
+    sizes = (images, channels, height, width, filters, p_size, q_size, stride, padding, dilation)
+    pixels = images * p_size * q_size
+    grid = lambda meta: (triton.cdiv(pixels, meta["BLOCK_M"]) * triton.cdiv(filters, meta["BLOCK_N"]),)  # noqa: E731
+    tuned[grid](out, x, w, *sizes, R=r_size, S=s_size)
+    return out

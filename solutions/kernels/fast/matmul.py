@@ -1,0 +1,95 @@
+"""Matrix product in tiles, without masks where K is a multiple of them. See `kernels.matmul`.
+
+Tensor cores take bytes only from tiles whose K is contiguous. A matrix of bytes that is not is transposed before,
+which moves few bytes beside what the product would otherwise lose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernels.compiler import tl, triton
+from kernels.host import check, check_alike, describe, empty_like, on_gpu, strides_of
+from kernels.matmul import DTYPES, tile_of
+from kernels.tuned import configs, worth_trying
+
+
+@triton.jit
+def transpose_kernel(out, x, rows, columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+    """out[j, i] = x[i, j] for a tile of a contiguous x."""
+    row = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    column = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)
+    inside = (row < rows)[:, None] & (column < columns)[None, :]
+    tile = tl.load(x + row[:, None] * columns + column[None, :], mask=inside, other=0)
+    tl.store(out + column[:, None] * rows + row[None, :], tl.trans(tile), mask=tl.trans(inside))
+
+
+@triton.jit
+def matmul_kernel(
+    a, b, c, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr, EVEN: tl.constexpr,
+    TOTAL: tl.constexpr,
+):  # fmt: skip
+    """c = a @ b, one tile of c a program. EVEN: K is a multiple of BLOCK_K."""
+    tile_m, tile_n = tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)
+    rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
+    columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
+    inner = tl.arange(0, BLOCK_K)
+    a_tile = a + (rows % M)[:, None] * stride_am + inner[None, :] * stride_ak
+    b_tile = b + inner[:, None] * stride_bk + (columns % N)[None, :] * stride_bn
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=TOTAL)
+    for k in range(0, tl.cdiv(K, BLOCK_K)):
+        if EVEN:
+            x = tl.load(a_tile)
+            y = tl.load(b_tile)
+        else:
+            x = tl.load(a_tile, mask=inner[None, :] < K - k * BLOCK_K, other=0)
+            y = tl.load(b_tile, mask=inner[:, None] < K - k * BLOCK_K, other=0)
+        total = tl.dot(x, y, total, input_precision="ieee", out_dtype=TOTAL)
+        a_tile += BLOCK_K * stride_ak
+        b_tile += BLOCK_K * stride_bk
+    place = c + rows[:, None] * stride_cm + columns[None, :] * stride_cn
+    tl.store(place, total.to(c.dtype.element_ty), mask=(rows[:, None] < M) & (columns[None, :] < N))
+
+
+TILES = [
+    *configs(BLOCK_M=(128,), BLOCK_N=(256,), BLOCK_K=(64, 128), GROUP=(4, 8, 16), num_warps=(8,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(256,), BLOCK_N=(128,), BLOCK_K=(64,), GROUP=(8,), num_warps=(8,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(128,), BLOCK_N=(128,), BLOCK_K=(64, 128), GROUP=(8,), num_warps=(4, 8), num_stages=(3, 4)),
+    *configs(BLOCK_M=(64,), BLOCK_N=(64,), BLOCK_K=(32,), GROUP=(8,)),
+]
+EVEN = triton.heuristics({"EVEN": lambda named: named["K"] % named["BLOCK_K"] == 0})
+
+tuned = triton.autotune(
+    TILES, ["M", "N", "K", "stride_ak", "stride_bk"], prune_configs_by={"early_config_prune": worth_trying}
+)(EVEN(matmul_kernel))
+transposes = triton.autotune(
+    configs(BLOCK_M=(64, 128), BLOCK_N=(64, 128), num_warps=(4, 8)), ["rows", "columns"]
+)(transpose_kernel)  # fmt: skip
+
+
+def transposed(x: Any) -> Any:
+    """A copy of a contiguous matrix, transposed."""
+    rows, columns = x.shape
+    out = empty_like(x, (columns, rows))
+    grid = lambda meta: (triton.cdiv(rows, meta["BLOCK_M"]), triton.cdiv(columns, meta["BLOCK_N"]))  # noqa: E731
+    transposes[grid](out, x, rows, columns)
+    return out
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """`a @ b` of an (M, K) and a (K, N) matrix of fp16, bf16, fp32 or int8, whose result is int32."""
+    check("a", a, rank=2, dtypes=DTYPES)
+    check("b", b, rank=2, dtypes=DTYPES)
+    check_alike("b", b, "a", a)
+    if a.shape[1] != b.shape[0]:
+        raise ValueError(f"a is {describe(a)}, b is {describe(b)}: a must have as many columns as b has rows")
+    integers = "int8" in str(a.dtype)
+    if integers and on_gpu(a) and strides_of(b)[1] == 1:
+        b = transposed(b).T
+    (m, k), n = a.shape, b.shape[1]
+    c = empty_like(a, (m, n), "int32" if integers else None)
+    grid = lambda meta: (triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, meta["BLOCK_N"]),)  # noqa: E731
+    total = tl.int32 if integers else tl.float32
+    tuned[grid](a, b, c, m, n, k, *strides_of(a), *strides_of(b), *strides_of(c), TOTAL=total)
+    return c

@@ -1,0 +1,29 @@
+"""Questions that judge a submission from outside: `questions(random)` of each milestone's module here yields them.
+
+A question is a small Python program that leaves plain values in `result`. It runs in a process that has the
+submission's modules and no tests, and in one that has the reference's; both must leave the same.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Question:
+    """A program to run, and the tasks whose points depend on it."""
+
+    tasks: tuple[str, ...]
+    about: str  # what it asks for, in a few words
+    code: str
+    then: str = ""  # a program of the reference's that turns the answer, `given`, into what is compared
+
+
+def ask(tasks: str, about: str, code: str, then: str = "", /, **values: object) -> Question:
+    """A question for tasks such as "2.1 2.2"; in the code, each `NAME` of the values stands for the value's `repr`."""
+    code = textwrap.dedent(code).strip()
+    for name, value in values.items():
+        code = code.replace(name, repr(value))
+    code = f"inf, nan = float('inf'), float('nan')\n{code}" if values else code  # as `repr` writes them
+    return Question(tuple(tasks.split()), about, code, textwrap.dedent(then).strip())

@@ -1,0 +1,239 @@
+"""The way to a GPU, as far as it goes without one: machine code by real Triton, and what is read off its texts."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from random import Random
+
+from tests.capstones import Question, ask
+from tests.capstones.running import COMPILE
+
+
+def questions(random: Random) -> Iterator[Question]:
+    number = random.randrange(10, 130)
+    if importlib.util.find_spec("triton"):
+        yield ask(
+            "10.1",
+            "a hand-off to real Triton",
+            COMPILE
+            + """
+from mini_triton.backends.handoff import capability_of, lower
+def outcome(name):
+    try:
+        return capability_of(name)
+    except Exception as error:
+        return type(error).__name__
+result = [outcome(name) for name in NAMES]
+text = "@triton.jit\\ndef kernel(x, n):\\n    i = tl.arange(0, 64)\\n    tl.store(x + i, tl.load(x + i) * NUMBER, mask=i < n)\\n"
+ttir = print_module(built(text, {"x": "*fp32", "n": "i32"}, {}))
+made = lower("kernel", ttir, ["*fp32", "i32"], 80, {"num_warps": WARPS})
+result += [made.capability, sorted(made.asm), made.asm["ttgir"].count("tt.store"), "maxntid" in made.asm["ptx"]]
+result += [made.asm["ptx"].count(word) for word in ("ld.global", "st.global", "mul.f32", "setp", "bra")]
+try:
+    lower("kernel", "module {", [], 80)
+except Exception as error:
+    result.append(type(error).__name__)
+""",
+            NAMES=[f"sm_{number}", "sm_9", f"sm_{number}a", str(number), "sm_1000", ""],
+            NUMBER=round(random.uniform(1, 9), 3),
+            WARPS=random.choice((1, 2, 4)),
+        )
+    yield ask(
+        "10.2",
+        "a launch on a GPU",
+        """
+        from types import SimpleNamespace
+        from mini_triton.backends.launch import Launcher, gpu_of
+        def on(device):
+            return SimpleNamespace(get_device=lambda: device) if device is not None else object()
+        result = []
+        for devices in DEVICES:
+            try:
+                result.append(gpu_of("kernel", {f"a{i}": on(d) for i, d in enumerate(devices)}))
+            except Exception as error:
+                result.append(type(error).__name__)
+        seen = []
+        kernel = SimpleNamespace(launch=lambda grid, arguments: seen.append([list(grid), list(arguments)]))
+        for grid in GRIDS:
+            try:
+                Launcher(SimpleNamespace(kernel=kernel), 0)(grid, [1, 2])
+            except NotImplementedError:
+                raise
+            except Exception as error:
+                seen.append("no GPU")
+            result.append(len(seen))
+        """,
+        DEVICES=[[random.choice((0, 0, 0, 1, -1, None)) for _ in range(random.randrange(1, 4))] for _ in range(15)],
+        GRIDS=[(0, 1, 1), (1, 0, 1), (2, 3, 0)],
+    )
+    sizes = [2**k for k in range(6)]
+
+    def layout() -> str:
+        def pair() -> str:
+            return ", ".join(str(random.choice(sizes[:4])) for _ in range(2))
+
+        order = random.choice(("0, 1", "1, 0"))
+        lanes = random.choice(("1, 32", "2, 16", "8, 4", "32, 1"))
+        return f"sizePerThread = [{pair()}], threadsPerWarp = [{lanes}], warpsPerCTA = [{pair()}], order = [{order}]"
+
+    lines = [f"#blocked{i or ''} = #ttg.blocked<{{{layout()}}}>" for i in range(3)]
+    ptx = []
+    for _ in range(12):
+        ptx += [
+            random.choice(("ld", "st"))
+            + ".global"
+            + random.choice(("", ".v2", ".v4"))
+            + random.choice((".b32", ".f32", ".b16"))
+            + " x;",
+            f"cp.async.c{random.choice('ag')}.shared.global [ %r5 + 0 ], [ %rd3 + 0 ], 0x{random.choice(('4', '8', '10'))};",
+            "ld.shared.b32 x;",
+        ]
+    yield ask(
+        "10.3",
+        "the stages laid open",
+        """
+        from mini_triton.backends.layouts import layouts
+        from mini_triton.backends.ptx import accesses
+        found = layouts(TTGIR)
+        result = [sorted(found), [layout.owner(*place) for layout in found.values() for place in PLACES]]
+        result.append(sorted([*kind, count] for kind, count in accesses(PTX).items()))
+        """,
+        TTGIR="\n".join([*lines, "module {", "}"]),
+        PLACES=[(random.randrange(64), random.randrange(64)) for _ in range(20)],
+        PTX="\n".join(ptx),
+    )
+    entries = [
+        "*fp32:16",
+        "i32",
+        "i32:1",
+        "64",
+        "None",
+        "True",
+        "1e-5",
+        "fp16",
+        "*i8",
+        "i32:16",
+        "u8",
+        "i1",
+        "fp32:1",
+        "i32:2",
+    ]
+    yield ask(
+        "10.4",
+        "kernels compiled ahead of time",
+        """
+        from mini_triton.tools import compile, link
+        from mini_triton.tools.variant import Variant, c_type, read_entry
+        def outcome(function, *arguments):
+            try:
+                return function(*arguments)
+            except NotImplementedError:
+                raise
+            except Exception as error:
+                return "refused"
+        def entry(text):
+            made = read_entry(text)
+            return [made.type, made.value, made.hint]
+        result = [outcome(entry, text) for text in ENTRIES]
+        result += [outcome(c_type, text.partition(":")[0]) for text in ENTRIES if text[0] in "*iuf"]
+        texts = [text for text in ENTRIES if not isinstance(outcome(read_entry, text), str)]
+        variant = Variant("add", texts, {f"a{i}": read_entry(text) for i, text in enumerate(texts)}, 4, 3)
+        result += [variant.suffix, outcome(compile.sizes_of, GRID, {"BLOCK": 64, "a": 1}), outcome(compile.sizes_of, "n, 1", {})]
+        compiled = [
+            link.Compiled(f"add_{i:08x}_0d", algorithm, {"x": "CUdeviceptr", "n": "int32_t", "m": "int64_t"}, hints)
+            for i, (algorithm, hints) in enumerate(VARIANTS)
+        ]
+        groups = link.group(compiled)
+        result += [[key, [v.name for v in variants]] for key, variants in groups.items()]
+        result += [outcome(link.group, [])]
+        for variants in groups.values():
+            text = link.write_dispatcher("add", variants)
+            result.append([v.name in text for v in variants])
+        for v in compiled:
+            condition = link.condition(v).replace("(uintptr_t)", "").replace("&&", " and ")
+            result.append([bool(eval(condition, dict(x=x, n=n, m=m))) for x in (16, 8) for n in (1, 32) for m in (1, 5)])
+        """,
+        ENTRIES=random.sample(entries, 9),
+        GRID=f"(n + BLOCK - 1) / BLOCK, a * {number}, BLOCKS",
+        VARIANTS=[(random.choice(("1024_w4", "64_w4")), [random.choice((16, None)), random.choice((1, 16, None)), random.choice((1, None))])
+                  for _ in range(6)],
+    )  # fmt: skip
+    yield ask(
+        "10.5",
+        "loops for Numba",
+        COMPILE
+        + """
+import numpy as np
+from mini_triton.codegen.numba_gen.nest import Affine
+from mini_triton.codegen.numba_gen.plan import source_index
+from mini_triton.codegen.numba_gen.program import generate
+from mini_triton.ir.core import Operation, Value
+from mini_triton.ir.types import F32, TensorType
+def shaped(shape):
+    return TensorType(tuple(shape), F32) if shape else F32
+result = []
+for name, source, target, attributes, index in OPERATIONS:
+    operation = Operation(name, [Value(shaped(source))], [shaped(target)], {k: tuple(v) if isinstance(v, list) else v for k, v in attributes.items()})
+    result.append(source_index(operation, tuple(index)))
+text = "@triton.jit\\ndef kernel(x, out):\\n    i = tl.arange(0, 8)\\n    j = tl.arange(0, 4)\\n"
+text += "    tl.store(out + i[:, None] * 4 + j[None, :], tl.load(x + i)[:, None] * NUMBER + j[None, :])\\n"
+source = str(generate(built(text, {"x": "*fp32", "out": "*fp32"}, {})))
+result.append(["for " in source, "range(8)" in source, "range(4)" in source])
+""",
+        OPERATIONS=random.sample(
+            [
+                ("tt.splat", (), (4,), {}, ("i0",)),
+                ("tt.expand_dims", (4,), (4, 1), {"axis": 1}, ("i0", "0")),
+                ("tt.expand_dims", (4,), (1, 4), {"axis": 0}, ("0", "i1")),
+                ("tt.broadcast", (4, 1), (4, 8), {}, ("i0", "i1")),
+                ("tt.broadcast", (1, 8), (4, 8), {}, ("i0", "i1")),
+                ("tt.trans", (4, 8), (8, 4), {"order": [1, 0]}, ("i0", "i1")),
+                ("tt.trans", (2, 4, 8), (8, 2, 4), {"order": [2, 0, 1]}, ("i0", "i1", "i2")),
+            ],
+            5,
+        ),
+        NUMBER=number,
+    )
+    yield ask(
+        "10.6",
+        "threads for Numba",
+        """
+        from mini_triton.codegen.cuda_gen.layout import Layout, Place
+        from mini_triton.codegen.cuda_gen.reduction import across_warp, exchange
+        result = []
+        for shape, order, vector, threads, places in LAYOUTS:
+            layout = Layout(tuple(shape), tuple(order), vector, threads)
+            for thread, register in places:
+                index = layout.index(Place(thread % threads, register % layout.registers))
+                result.append([index, list(layout.place(index))])
+        def run(lines, count=32):
+            names = [{"thread": t, "p": t * 7 % 11 + 1, "q": t, "o": 0, "u": 0} for t in range(count)]
+            for line in lines:
+                said = []
+                for known in names:
+                    calls = []
+                    exec(line, known | {"shuffle_xor": lambda x, d: calls.append(x) or x})
+                    said.append(calls)
+                for t, known in enumerate(names):
+                    number = iter(range(99))
+                    known["shuffle_xor"] = lambda x, d: said[t ^ d][next(number)]
+                    exec(line, known)
+            return [[known["p"], known["q"]] for known in names]
+        def combine(left, right):
+            return [], [f"({left[0]} * 3 + {right[0]}) % 1009", f"({left[1]} + {right[1]})"]
+        def plain(left, right):
+            return [], [f"({left[0]} + {right[0]})", f"max({left[1]}, {right[1]})"]
+        for distance in DISTANCES:
+            result.append(run(exchange(distance, ["p", "q"], ["o", "u"], True, combine)))
+        result.append(run(across_warp(STEPS, ["p", "q"], ["o", "u"], True, combine)))
+        result.append(run(across_warp(STEPS, ["p", "q"], ["o", "u"], False, plain)))
+        """,
+        LAYOUTS=[
+            (shape, random.sample(range(2), 2), 2 ** random.randrange(3), 2 ** random.randrange(3, 7),
+             [(random.randrange(64), random.randrange(16)) for _ in range(8)])
+            for shape in ([4, 8], [16, 16], [2, 64], [8, 4])
+        ],
+        DISTANCES=random.sample((1, 2, 4, 8, 16), 2),
+        STEPS=random.sample((1, 2, 4, 8, 16, 32, 64), 4),
+    )  # fmt: skip

@@ -1,0 +1,289 @@
+"""Work that somebody handed in: what is taken of it, what its code may do, and which points count."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import answers, boundary, capstone, cheats, check, cli, judges, junit, submissions
+from grader.curriculum import ROOT, load
+from grader.intake import FILE, Intake, Nothing, take_in
+from grader.seal import Seal
+from grader.verdicts import Report, Verdict
+from tests.grader.small_course import Course
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's protections are Linux's")
+NUMBER = "def add(a, b): return a + b\n"
+CAPSTONE = """
+from tests.capstones import ask
+def questions(random):
+    a, b = (random.randrange(999) for _ in range(2))
+    yield ask("1.1", "a sum", "from tiny.number import add\\nresult = add(A, B)", A=a, B=b)
+    yield ask("1.2", "a double", "from tiny.number import double\\nresult = double(A)", A=a)
+    yield ask("1.3", "a shout", "from tiny.text import shout\\nresult = shout('x' * A)", A=a % 9)
+"""
+
+
+# --- what is taken in
+
+
+def taken(course: Course, submission: Path) -> Intake:
+    folder = course.root / "copy"
+    folder.mkdir(exist_ok=True)
+    return take_in(submission, folder, course.curriculum)
+
+
+@pytest.mark.parametrize("inside", ["", "exercises", "fork-main", "fork-main/exercises"])
+@pytest.mark.parametrize("kind", ["folder", "zip", "tar", "tar.gz", "tar.xz"])
+def test_wherever_the_packages_are(tiny: Course, inside: str, kind: str) -> None:
+    work = tiny.root / "My work, é"
+    texts = {"tiny/number.py": NUMBER, "tiny/sub/own.py": "X = 1\r\n", "solutions/tiny/number.py": "no", "README": "no"}
+    files = {Path(inside) / name: text.encode() for name, text in texts.items()}
+    if kind == "folder":
+        for name, data in files.items():
+            (work / name).parent.mkdir(parents=True, exist_ok=True)
+            (work / name).write_bytes(data)
+    elif kind == "zip":
+        with zipfile.ZipFile(work, "w") as archive:
+            for name, data in files.items():
+                archive.writestr(name.as_posix(), data)
+    else:
+        with tarfile.open(work, f"w:{kind[4:]}" if kind[4:] else "w") as tar:  # type: ignore[call-overload]
+            for name, data in files.items():
+                member = tarfile.TarInfo(name.as_posix())
+                member.size = len(data)
+                tar.addfile(member, io.BytesIO(data))
+    intake = taken(tiny, work)
+    assert sorted(intake.files) == ["tiny/number.py", "tiny/sub/own.py"]
+    assert (intake.root / "tiny" / "number.py").read_text() == NUMBER
+    assert len(intake.sha256) == 64
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs POSIX files")
+def test_only_regular_files_of_reasonable_size(tiny: Course) -> None:
+    work = tiny.root / "work"
+    (work / "tiny").mkdir(parents=True)
+    (work / "tiny" / "number.py").write_text(NUMBER)
+    (work / "tiny" / "text.py").symlink_to(tiny.root / "solutions" / "tiny" / "text.py")
+    (work / "tiny" / "linked").symlink_to(tiny.root / "solutions" / "tiny")
+    (work / "tiny" / "large.py").write_bytes(b"#" * (FILE + 1))
+    (work / "tiny" / "not-a-name.py").write_text("")
+    os.mkfifo(work / "tiny" / "chain.py")
+    intake = taken(tiny, work)
+    assert intake.files == ["tiny/number.py"]
+    assert sorted(intake.left_out) == [
+        "tiny/chain.py is not a regular file",
+        "tiny/large.py is too large",
+        "tiny/linked is a link",
+        "tiny/not-a-name.py is not a module's name",
+        "tiny/text.py is a link",
+    ]
+
+
+@pytest.mark.parametrize(
+    "make, reason",
+    [
+        (lambda work: work.mkdir(), "holds no module of the course"),
+        (lambda work: work.write_text("hello"), "cannot be read"),
+        (lambda work: work.write_bytes(b"PK\3\4" + bytes(99)), "cannot be read"),
+        (lambda work: (work.mkdir(), (work / "exercises").symlink_to(ROOT / "solutions")), "exercises is a link"),
+    ],
+)
+def test_nothing_to_judge_is_reported(tiny: Course, make: Callable[[Path], Any], reason: str) -> None:
+    work = tiny.root / "work"
+    make(work)
+    with pytest.raises(Nothing, match=reason):
+        taken(tiny, work)
+    out = tiny.root / "report.json"
+    assert cli.main(["grade", "all", "--submission", str(work), "--json", str(out)], tiny.root) == cli.LOST
+    report = json.loads(out.read_text())
+    assert report["score"] == 0 and report["max_score"] == 7
+    assert reason in report["submission"]["refused"]
+
+
+# --- what its code may do
+
+SCRIPT = """
+import json, os, sys
+sys.path.insert(0, {root!r})
+from grader import boundary
+folder = {folder!r}
+read, _ = boundary.libraries()
+held = boundary.enter(boundary.Bounds([*read], [], [folder + "/work"], processes={processes}))
+def may(action):
+    try:
+        action()
+    except (OSError, ImportError):
+        return False
+    return True
+import socket, subprocess
+print(json.dumps(dict(
+    held=held,
+    read=may(lambda: open(folder + "/secret").read()),
+    link=may(lambda: (os.symlink(folder + "/secret", folder + "/work/s"), open(folder + "/work/s").read())),
+    write=may(lambda: open(folder + "/made", "w")),
+    mode=may(lambda: os.chmod(folder + "/secret", 0)),
+    own=may(lambda: open(folder + "/work/made", "w")),
+    kill=may(lambda: os.kill({parent}, 0)),
+    connect=may(lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).connect(("127.0.0.1", 9))),
+    start=may(lambda: subprocess.run(["true"])),
+)))
+"""
+
+
+@LINUX
+@pytest.mark.parametrize("processes", [False, True])
+def test_the_kernel_refuses(tmp_path: Path, processes: bool) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "secret").write_text("x")
+    script = SCRIPT.format(root=str(ROOT), folder=str(tmp_path), parent=os.getpid(), processes=processes)
+    command = boundary.command([sys.executable, "-I", "-c", script])
+    done = subprocess.run(command, capture_output=True, text=True, env=boundary.environment(tmp_path / "work"))
+    told = json.loads(done.stdout)
+    held = told["held"]
+    if boundary.FILES in held:
+        assert (told["read"], told["link"], told["write"], told["own"]) == (False, False, False, True)
+    if boundary.CALLS in held:
+        assert (told["mode"], told["connect"], told["start"]) == (False, False, processes)
+    if boundary.SIGNALS in held and not processes:
+        assert not told["kill"]
+    assert not (tmp_path / "made").exists()
+
+
+@LINUX
+def test_doctor_says_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    cli.main(["doctor"])
+    text = capsys.readouterr().out
+    assert all(meaning in text for meaning in boundary.MEANING.values())
+
+
+def test_a_changed_course_is_seen(tiny: Course) -> None:
+    seal = Seal(tiny.curriculum, bytecode=True)
+    assert seal.changed() == []
+    tiny.write("tests/m01_numbers/test_1_2_double.py", "")
+    tiny.write("grader/__pycache__/verdicts.pyc", "")
+    assert seal.changed() == ["grader/__pycache__/verdicts.pyc", "tests/m01_numbers/test_1_2_double.py"]
+
+
+# --- what it may say
+
+RAN = {"event": "ran", "test": "t", "seconds": 1.5, "verdict": "pass", "message": "", "location": ""}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"event": "applause"}, {"event": []}, {"test": "another"}, {"verdict": "excellent"}, {"seconds": float("nan")},
+        {"seconds": -1}, {"message": None}, {"event": "importing", "module": "os"},
+        {"event": "collected", "cases": {"t": "x"}}, {"event": "finished", "oracles": {"triton": "\x1b[2J"}},
+    ],
+)  # fmt: skip
+def test_answers_are_checked(change: dict[str, Any]) -> None:
+    assert answers.is_sound(RAN, ["t"], ["m"])
+    assert not answers.is_sound(RAN | change, ["t"], ["m"])
+
+
+def test_lines_without_the_token_are_nobodys() -> None:
+    assert answers.parse(b'{"token": "x", "event": "ran"}', "x") == {"event": "ran"}
+    for line in (b'{"event": "ran"}', b"[1]", b"x", b"[" * 100_000, b'{"token": "y"}'):
+        assert answers.parse(line, "x") is None
+
+
+def test_a_judge_is_missing_only_if_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(judges._ABSENT, "torch", lambda: True)
+    assert judges.is_missing("PyTorch is not installed: pip install torch")
+    monkeypatch.setitem(judges._ABSENT, "torch", lambda: False)
+    assert not judges.is_missing("PyTorch is not installed: pip install torch")
+
+
+def test_junit_knows_every_verdict() -> None:
+    assert set(junit._OUTCOME) == set(Verdict)
+
+
+# --- which points count
+
+
+@pytest.fixture
+def asked(solved: Course) -> Course:
+    """The small course, solved, with a capstone."""
+    solved.write("tests/capstones/m01_numbers.py", CAPSTONE)
+    return solved
+
+
+def grade(course: Course, seed: int = 1) -> Report:
+    how: dict[str, Any] = {"fill": "reference", "device": "cpu", "seed": seed, "examples": 5}
+    return submissions.grade(["m1"], course.root / "exercises", course.curriculum, **how)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="submissions are graded on POSIX systems")
+def test_honest_work_counts(asked: Course) -> None:
+    report = grade(asked)
+    assert (report.score, report.max_score) == (4, 4)
+    assert report.submission and report.submission.files == 4
+    assert report.to_json()["submission"]["sha256"] == report.submission.sha256
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="submissions are graded on POSIX systems")
+def test_code_that_knows_where_it_runs_is_not_confirmed(asked: Course) -> None:
+    asked.edit("tiny/text.py", '"!"', '"!" * ("pytest" in __import__("sys").__dict__["modul" + "es"])')
+    report = grade(asked)
+    (milestone,) = report.milestones
+    task = milestone.tasks[2]
+    assert (task.verdict, task.earned, task.points) == (Verdict.PASS, 1, 0)
+    assert task.unconfirmed.startswith("asked from outside for a shout, it gives")
+    assert report.score == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="submissions are graded on POSIX systems")
+def test_without_a_capstone_nothing_counts(solved: Course) -> None:
+    report = grade(solved)
+    assert report.score == 0 and report.milestones[0].tasks[0].earned == 2
+
+
+def test_a_task_without_a_question_is_told(asked: Course) -> None:
+    asked.write("tests/capstones/m02_chains.py", "def questions(random): return []")
+    (problem,) = check._capstones(asked.curriculum)
+    assert str(problem).endswith("m02_chains.py: has no question about task 2.1")
+
+
+@pytest.mark.parametrize(
+    "got, expected, alike",
+    [
+        ([1, 2.0, "x", None], [1, 2.0001, "x", None], True),
+        (float("nan"), float("nan"), True),
+        (1, True, False),
+        ([1], [1, 2], False),
+        ({"a": 1}, {"b": 1}, False),
+        ("1", 1, False),
+        (1.0, 1.1, False),
+    ],
+)
+def test_answers_agree_but_for_rounding(got: Any, expected: Any, alike: bool) -> None:
+    assert capstone.agree(got, expected) is alike
+
+
+@LINUX
+@pytest.mark.parametrize("name", ["the sender of answers is replaced", "exercises is a link to the reference"])
+def test_cheats(name: str) -> None:
+    """Two of the catalogue; `python -m grader cheats` tries them all."""
+    course = load()
+    (cheat,) = [cheat for cheat in cheats.list_cheats(course) if cheat.name == name]
+    report, _, found = cheats.attempt(cheat, course)
+    assert not found and report.score == 0
+
+
+def test_the_catalogue_is_sound() -> None:
+    listed = cheats.list_cheats(load())
+    assert len(listed) >= 60 and len({cheat.name for cheat in listed}) == len(listed)
+    assert random.choice(listed).path.is_file()

@@ -1,0 +1,158 @@
+"""What a learner reads when a test fails: nothing that matters is cut, and `code` is where to look."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+
+import pytest
+
+from grader import messages, runner, screen, terminal
+from grader.curriculum import ROOT
+from grader.verdicts import Report, Verdict
+from tests.checks import calling
+from tests.grader.small_course import Course, report, result
+from tests.oracles import triton
+
+KERNEL = "module {\n" + "".join(f"  %{i} = arith.addi %a, %b : i32\n" for i in range(60)) + "}"
+CHECKS = "from tests.checks import calling\n"
+
+
+def shown(whole: Report) -> str:
+    stream = io.StringIO()
+    terminal.show(screen.report_lines(whole, (0, 1)), stream)
+    return stream.getvalue()
+
+
+def told(message: str, **facts: str) -> str:
+    return shown(report(("1.1", [result("1.1", Verdict.FAIL, message, **facts)])))
+
+
+def judged(course: Course, target: str = "1.1") -> str:
+    """The screen after a task of the small course was graded."""
+    return shown(runner.grade([target], curriculum=course.curriculum))
+
+
+def test_expected_got_and_because_are_never_cut() -> None:
+    reason = "a reason " * 30
+    text = told(f"f(x), where the module is\n{KERNEL}\n  expected  {'1, ' * 80}\n  got       2\n  because   {reason}")
+    assert text.count("1,") == 80 and "  got       2\n" in text and " ".join(text.split()).count("a reason") == 30
+    assert "lines are not shown (--verbose shows all)" in text, "of the module"
+
+
+def test_expected_and_got_that_are_modules_are_shortened_each_by_itself() -> None:
+    text = told(f"f(x)\n  expected  no change, from\n{KERNEL}\n  got       True, and\n{KERNEL}\n  because   it is so")
+    assert text.count("lines are not shown") == 2
+    assert "expected  no change" in text and "got       True, and" in text and "because   it is so" in text
+
+
+def test_a_long_case_is_shortened_too() -> None:
+    text = told("wrong\n  expected  1\n  got       2", counterexample=f"f(module), where the module is\n{KERNEL}")
+    assert len(text.splitlines()) < 45 and "expected  1" in text
+
+
+@pytest.mark.parametrize("text", [f"f(x)\n  expected  {'word ' * 40}", "Word " * 40, f"  because   {'w ' * 90}"])
+def test_no_line_is_wider_than_the_screen(text: str) -> None:
+    lines = list(messages.message_lines(text, "    "))
+    assert max(map(len, lines)) <= terminal.WIDTH
+    assert " ".join(" ".join(lines).split()) == " ".join(text.split())
+
+
+def test_code_keeps_its_lines() -> None:
+    text = "kernel\n  %0 = " + "arith.addi %a, %b " * 9
+    assert list(messages.message_lines(text)) == text.splitlines()
+
+
+def test_a_recipe_is_not_shown_where_the_message_tells_the_story() -> None:
+    recipe = "steps=[(('before', 0), ['make', 'make'], 'leave')]"
+    assert "('before'" not in told("What was done:\n    with before(a):\n        make b", counterexample=recipe)
+    assert "('before'" in told("no story", counterexample=recipe)
+    assert "pair=((), (2,))" in told("f((), (2,))\n  expected  1", counterexample="pair=((), (2,))")
+
+
+@pytest.mark.parametrize(
+    "expected, got, line",
+    [
+        ("a value below 9", 1016, "got       1016"),
+        ("5 runs", "1016 runs", "got       1016 runs"),
+        ("'i1'", "i2", "got       'i2'"),
+        ("an operation", object(), "got       <object>"),
+    ],
+)
+def test_values_keep_their_type_and_words_have_no_quotes(expected: str, got: object, line: str) -> None:
+    with pytest.raises(AssertionError) as failure:
+        calling(len, "abc").fail(expected, got)
+    assert line in str(failure.value)
+
+
+def test_what_real_triton_refuses_is_shown_by_its_line() -> None:
+    text = "module {\n  tt.func @k(%a: i32) {\n    %c = arith.addi %a, %q : i32\n  }\n}\n"
+    told = triton.refusal("the sum", text, 'loc("module.ttir":3:25): error: use of undeclared SSA value name')
+    assert told.splitlines()[:4] == [
+        "real Triton refuses the sum, in line 3",
+        "      %c = arith.addi %a, %q : i32",
+        "                          ^",
+        "  because   use of undeclared SSA value name",
+    ]
+    assert "dead" in triton.refusal("the sum", text, "dead") and text in triton.refusal("the sum", text, "dead")
+
+
+# Where `code` points.
+
+
+def replace(course: Course, function: str, body: str) -> None:
+    """Let the learner's `function` of numbers.py do something else."""
+    old = {"add": "    return a + b\n", "double": "    return 2 * a\n"}[function]
+    course.edit("tiny/number.py", old, textwrap.indent(textwrap.dedent(body).strip() + "\n", "    "))
+
+
+def test_a_wrong_value_is_blamed_on_the_line_that_returned_it(solved: Course) -> None:
+    replace(solved, "add", "total = a - b\nreturn total")
+    assert "code   exercises/tiny/number.py:9  add returned here" in judged(solved)
+
+
+def test_a_decorator_is_never_where_to_look(solved: Course) -> None:
+    solved.edit("tiny/number.py", '"""Numbers."""', '"""Numbers."""\n\n\ndef same(function):\n    return function')
+    solved.edit("tiny/number.py", "def add", "@same\ndef add")
+    replace(solved, "add", "return a - b")
+    line = 1 + (solved.root / "exercises/tiny/number.py").read_text().splitlines().index("    return a - b")
+    assert f"code   exercises/tiny/number.py:{line}  add returned here" in judged(solved)
+
+
+def test_the_call_that_failed_is_blamed_not_the_last_one_of_the_test(solved: Course) -> None:
+    replace(solved, "double", "return add(a, a) - 1")
+    solved.write("tests/checks.py", (ROOT / "tests" / "checks.py").read_text())
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        CHECKS + "from tiny.number import add, double\n\n"
+        "def test_double():\n    calling(add, 1, 2).returns(3)\n    calling(double, 4).returns(8)\n",
+    )
+    assert "double returned here" in judged(solved, "1.2")
+
+
+def test_where_several_functions_may_be_wrong_all_are_named(solved: Course) -> None:
+    solved.edit("tiny/number.py", "return 2 * a\n", "return 3 * a\n")
+    solved.edit("tiny/number.py", "def double", "def half(a):\n    return a // 2\n\n\ndef double")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "from tiny.number import double, half\n\n"
+        "def test_double():\n    x = double(2)\n    y = half(4)\n    assert x == 2 * y\n",
+    )
+    assert "one of half, double" in judged(solved, "1.2")
+
+
+def test_an_exception_in_the_learners_code_names_the_operation(solved: Course) -> None:
+    solved.write(
+        "exercises/tiny/text.py",
+        """
+        class Operation:
+            name = "arith.addi"
+
+        def shout(text: str) -> str:
+            operation = Operation()
+            return text[99]
+        """,
+    )
+    text = judged(solved, "1.3")
+    assert "IndexError: string index out of range" in text and "at the operation arith.addi" in text
+    assert "code   exercises/tiny/text.py:6" in text
