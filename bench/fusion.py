@@ -5,14 +5,16 @@
     python -m bench.fusion --json FILE      the numbers
 
 Both compilers get the same graph, forward and backward. Kernels and calls of PyTorch's operators are counted
-together; bytes are what each compiler believes that its kernels and calls move, once per tensor. Times are medians of
-CUDA events, of a forward pass and, where there is one, a backward pass; the three sides take turns.
+together; bytes are what each compiler believes that its kernels and calls move, once per tensor. Times are of a forward
+pass and, where there is one, a backward pass: medians of CUDA graphs, which contain no time of the host's. The last two
+columns are the host's: the fastest of many calls, while the GPU has nothing to do. The three sides take turns.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -26,6 +28,7 @@ import torch
 from mini_triton import fusion
 from mini_triton.fusion import inductor
 from mini_triton.fusion.tensors import Called, hint
+from mini_triton.testing import do_bench_cudagraph
 from rich.console import Console
 from rich.table import Table
 from torch import nn
@@ -38,7 +41,7 @@ GPU = torch.cuda.is_available()
 DEVICE = "cuda" if GPU else "cpu"
 SCALE = 1 if GPU else 16
 """On a CPU rows are fewer by so much: there nothing is timed."""
-TURNS, RUNS = 5, 15
+TURNS, RUNS = 5, 20
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,7 @@ class Result:
     ours: Cost
     inductor: Cost
     times: dict[str, float] = field(default_factory=dict)
+    host: dict[str, float] = field(default_factory=dict)  # microseconds
 
     @property
     def launches(self) -> float:
@@ -96,7 +100,7 @@ def tensor(*shape: int, dtype: torch.dtype = torch.float32, grad: bool = False) 
 def cases() -> Iterator[Case]:
     """Programs of a size that keeps a GPU busy."""
     rows, columns, words = 8192 // SCALE, 4096, 50304 // SCALE
-    dtype = torch.bfloat16 if GPU else torch.float32
+    dtype = torch.bfloat16
     yield Case("gelu chain", lambda x, y: F.gelu(x) * y + x, (tensor(rows, columns), tensor(rows, columns)))
     gate, up = (tensor(rows, columns, grad=True) for _ in range(2))
     yield Case("swiglu", lambda x, y: F.silu(x) * y, (gate, up))
@@ -209,46 +213,51 @@ def measure(case: Case) -> Result:
     theirs, their_cost = compiled_by_inductor(case)
     result = Result(case.name, case.is_simple, our_cost, their_cost)
     if case.model is not adam:  # whose inputs are other ones after each step
-        compare(eager(), ours(), case.name)
+        compare(eager(), ours(), case)
     if GPU:
         sides = {"ours": ours, "inductor": theirs, "eager": eager}
         turns = [{name: milliseconds(run) for name, run in sides.items()} for _ in range(TURNS)]
         result.times = {name: median(turn[name] for turn in turns) for name in sides}
+        turns = [{name: microseconds_of_host(run) for name, run in sides.items()} for _ in range(TURNS)]
+        result.host = {name: min(turn[name] for turn in turns) for name in sides}
     return result
 
 
-def compare(expected: Any, got: Any, name: str) -> None:
-    """Results must agree: within some roundings of the largest element of all results.
+def compare(expected: Any, got: Any, case: Case) -> None:
+    """Results must agree, relative to the largest element of all of them.
 
-    Not of each result's own: the gradient of a bias before a batch norm is zero but for rounding.
+    Not of each result's own: the gradient of a bias before a batch norm is zero but for rounding. Convolutions may
+    round to TF32.
     """
     wanted, found = ([x for x in tree_leaves(results) if x is not None] for results in (expected, got))
     largest = max(x.double().abs().max() for x in wanted)
     for x, y in zip(wanted, found, strict=True):
         off = float((x.double() - y.double()).abs().max() / largest)
-        assert off < 64 * torch.finfo(x.dtype).eps, f"{name} is off by {off}"
+        allowed = 3e-2 if x.dtype == torch.bfloat16 else 1e-5 if case.is_simple else 1e-3
+        assert off < allowed, f"{case.name} is off by {off}"
 
 
 def milliseconds(run: Callable[[], Any]) -> float:
-    """The median of a turn."""
-    for _ in range(3):
-        run()
+    """The GPU's time, by `do_bench_cudagraph`."""
+    return float(do_bench_cudagraph(run, rep=20, return_mode="median"))
+
+
+def microseconds_of_host(run: Callable[[], Any]) -> float:
+    """How long a call takes to put all of its work into the GPU's queue."""
     times = []
     for _ in range(RUNS):
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
+        torch.cuda.synchronize()
+        start = time.perf_counter()
         run()
-        end.record()
-        end.synchronize()
-        times.append(start.elapsed_time(end))
-    return median(times)
+        times.append(time.perf_counter() - start)
+    return min(times) * 1e6
 
 
 def table(results: Sequence[Result]) -> Table:
     """A line for each program."""
     shown = Table("program", "kernels + calls", "Inductor's", "ratio", "MB", "Inductor's", "ratio")
     if GPU:
-        for title in ("ms", "Inductor's", "eager", "Inductor's / ours", "eager / ours"):
+        for title in ("ms", "Inductor's", "eager", "Inductor's / ours", "eager / ours", "host, µs", "Inductor's"):
             shown.add_column(title, justify="right")
     for result in results:
         cells = [f"{result.ours.kernels} + {result.ours.calls}", f"{result.inductor.kernels} + {result.inductor.calls}"]
@@ -257,6 +266,7 @@ def table(results: Sequence[Result]) -> Table:
         if result.times:
             cells += [f"{result.times[side]:.3f}" for side in ("ours", "inductor", "eager")]
             cells += [f"{result.speed(other):.2f}" for other in ("inductor", "eager")]
+            cells += [f"{result.host[side]:.0f}" for side in ("ours", "inductor")]
         shown.add_row(result.name, *cells)
     simple = [result for result in results if result.is_simple and result.times]
     if simple:
