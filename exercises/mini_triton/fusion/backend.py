@@ -26,8 +26,6 @@ DECOMPOSED = (
     *(aten._native_batch_norm_legit_no_training, aten._softmax, aten._log_softmax, aten.gelu, aten.gelu_backward),
     *(
         aten.linalg_vector_norm,
-        aten.addmm,
-        aten.baddbmm,
         aten.var_mean,
         aten.mean,
         aten.std,
@@ -46,9 +44,16 @@ KEPT = (
 """Operators of PyTorch's that are taken apart beside those that it takes apart by default, and those that are not."""
 
 
+def add_product(added: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
+    """`addmm` and `baddbmm`. PyTorch's own way to take them apart widens 16-bit operands first: no tensor cores."""
+    product = a @ b if alpha == 1 else (a @ b) * alpha
+    return product if beta == 0 else product + (added if beta == 1 else added * beta)
+
+
 def decompositions() -> dict[Any, Any]:
     """What composite operators are made of."""
     table = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED)}
+    table |= {aten.addmm.default: add_product, aten.baddbmm.default: add_product}
     kept = {getattr(packet, overload) for packet in KEPT for overload in packet.overloads()}
     return {op: function for op, function in table.items() if op not in kept}
 

@@ -56,12 +56,12 @@ class Uses:
     order: list[Tensor]  # those that are not free, each after its sources
     sources: dict[Tensor, list[Tensor]]
     readers: dict[Tensor, set[Tensor]]
-    outputs: set[Tensor]
+    outputs: dict[Tensor, None]
 
 
 def find_uses(outputs: Iterable[Tensor]) -> Uses:
     """Walk from the outputs to everything that must be computed."""
-    uses = Uses([], {}, {}, set(outputs))
+    uses = Uses([], {}, {}, dict.fromkeys(outputs))
     overwriting: list[Computed] = []
 
     def sources_of(tensor: Tensor) -> list[Tensor]:
@@ -99,6 +99,13 @@ def recompute_cheap(uses: Uses) -> None:
     """
     # Task 12.3: Computing a tensor again loads all that `uses.sources` has for it. Sizes count as their `hint`.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
+
+
+def can_be_free(tensor: Tensor, uses: Uses) -> bool:
+    """Whether a tensor may be computed by its readers: not if it is an output, nor for products and calls. (Given.)"""
+    if not isinstance(tensor, Computed) or tensor in uses.outputs or tensor.into is not None:
+        return False
+    return not any(isinstance(reader, Product | Called) for reader in uses.readers.get(tensor, ()))
 
 
 def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
@@ -220,6 +227,45 @@ class Partition:
         """Merge the pair with the largest gain, until no pair gains. `home` says in the end which group is whose."""
         # Task 12.3: `neighbours` has the pairs to look at, `merged` the result, if it pays, and `gain` how much.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
+
+    def recompute(self) -> None:
+        """Compute tensors again in every kernel that reads them, where that moves fewer bytes. (Given.)
+
+        Now it is known what kernels read in any case: a normalized row needs no memory if its readers have the row.
+        """
+        for tensor in list(self.uses.order):
+            if can_be_free(tensor, self.uses) and tensor in self.home[tensor].stored:
+                self.make_free(tensor)
+
+    def make_free(self, tensor: Computed) -> None:
+        """Make a tensor free, with what its own kernel computes for it, if that moves fewer bytes. (Given.)"""
+        home = self.home[tensor]
+        chain, read = [tensor], dict.fromkeys(self.uses.sources[tensor])
+        while pending := [s for s in read if s in home.members and s not in home.stored and isinstance(s, Computed)]:
+            chain += pending
+            read = dict.fromkeys(s for t in chain for s in self.uses.sources[t] if s not in chain)
+        touched = list(dict.fromkeys(self.home[t] for t in (tensor, *self.uses.readers[tensor])))
+        loads = [
+            {line.detail for line in group.body.lines if line.op == "load"} for group in touched if group is not home
+        ]
+        if sum(hint(s.nbytes) for known in loads for s in read if s not in known) >= hint(tensor.nbytes) * len(touched):
+            return  # more is read anew than is saved
+        before = self.uses
+        for link in chain:
+            link.is_free = True
+        self.uses = find_uses(before.outputs)
+        members = [[t for t in group.members if t not in chain] for group in touched]
+        try:
+            groups = [plan_group(part, self.uses) for part in members if part]
+        except CannotFuse:
+            groups = []
+        if groups and sum(group.bytes for group in groups) < sum(group.bytes for group in touched):
+            self.home = {t: group for t, group in self.home.items() if t not in chain}
+            self.home.update((t, group) for group in groups for t in group.members)
+        else:
+            self.uses = before
+            for link in chain:
+                link.is_free = False
 
     def ordered(self) -> list[Group]:
         """The groups in an order in which they can run."""

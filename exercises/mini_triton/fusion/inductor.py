@@ -64,21 +64,24 @@ class InductorKernel:
         raise NotImplementedError("Task 12.7: PyTorch's compiler on yours")
 
     def choose(self, arguments: tuple[Any, ...]) -> Any:
-        """The fastest configuration on a GPU, the first one on a CPU. What a trial writes is not kept. (Given.)"""
-        tensors = [x for x in arguments if isinstance(x, torch.Tensor)]
-        if not any(x.is_cuda for x in tensors):
+        """The fastest configuration on a GPU, the first one on a CPU. What a trial overwrites is put back. (Given.)"""
+        named = dict(zip((parameter.name for parameter in self.function.parameters), arguments, strict=False))
+        if not any(x.is_cuda for x in arguments if isinstance(x, torch.Tensor)):
             return self.configs[0]
+        overwritten = [named[name] for name in self.meta.get("mutated_arg_names", ()) if name in named]
+        before = [x.clone() for x in overwritten]
         times = []
         for config in self.configs:
-            copies = tuple(x.clone() if isinstance(x, torch.Tensor) else x for x in arguments)
-            self.launch(config, copies)
+            self.launch(config, arguments)
             start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
             start.record()
             for _ in range(20):
-                self.launch(config, copies)
+                self.launch(config, arguments)
             end.record()
             end.synchronize()
             times.append(start.elapsed_time(end))
+            for x, values in zip(overwritten, before, strict=True):
+                x.copy_(values)
         return self.configs[times.index(min(times))]
 
 

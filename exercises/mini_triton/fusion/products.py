@@ -15,7 +15,7 @@ import torch
 from mini_triton.fusion.body import Body, Line, Space
 from mini_triton.fusion.grouping import Group
 from mini_triton.fusion.indexing import Coordinate, Index, write_for_host
-from mini_triton.fusion.source import Kernel, Writer, finish, spell
+from mini_triton.fusion.source import Kernel, Writer, count_tiles, finish, spell
 from mini_triton.fusion.tensors import Product, Tensor
 from mini_triton.fusion.tiles import tile_product
 
@@ -83,9 +83,7 @@ class ProductWriter(Writer):
         self.indent -= 1
         for tensor in self.group.stored:
             self.store(tensor)
-        tall, broad = (
-            f"triton.cdiv({write_for_host(size)}, {tiles[f'BLOCK_{x}']})" for size, x in ((m, "M"), (n, "N"))
-        )
+        tall, broad = (count_tiles(size, tiles[f"BLOCK_{name}"]) for size, name in ((m, "M"), (n, "N")))
         grid = f"({tall} * {broad},"
         grid += f" {write_for_host(batch[0])})" if batch else ")"
         return finish(self, grid, tiling)

@@ -35,6 +35,7 @@ import torch
 
 import mini_triton as triton
 import mini_triton.language as tl
+from mini_triton import cdiv
 from mini_triton.fusion.given import helpers
 from mini_triton.language.extra import libdevice
 """
@@ -86,6 +87,7 @@ def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Progra
     partition = Partition(find_uses(roots))
     if fuse:
         partition.fuse()
+        partition.recompute()
     return ProgramWriter(graph, lowered, partition).write(results, structure, reuse)
 
 
@@ -130,12 +132,10 @@ class ProgramWriter:
         module = load(source)
         vars(module).update(self.calls)
         run = module.call
-
-        def boxed(args: list[Any]) -> Any:
-            return tree_unflatten(run(args), structure)
-
-        boxed._boxed_call = True  # type: ignore[attr-defined]
-        return Program(source, boxed, self.partition, self.groups, self.used)
+        if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
+            run = lambda args: tree_unflatten(module.call(args), structure)  # noqa: E731
+        run._boxed_call = True  # it empties the list that it gets, so that memory can be freed early
+        return Program(source, run, self.partition, self.groups, self.used)
 
     def bind_arguments(self) -> None:
         """Names for the arguments, and for the symbols in their sizes."""
@@ -213,7 +213,9 @@ class ProgramWriter:
             plain = kernel.text
             kernel.text = kernel.text.replace("NAME", kernel.name, 1)
             self.kernels[plain] = kernel
-        arguments = [self.names[tensor] for tensor in kernel.tensors] + kernel.numbers
+        device = group.members[0].device
+        arguments = [self.names[x] + (f'.to("{device}")' if x.device != device else "") for x in kernel.tensors]
+        arguments += kernel.numbers
         arguments += [f"{name}={value}" for name, value in kernel.constants.items()]
         self.steps.append(f"{kernel.name}[{kernel.grid}]({', '.join(arguments)})")
 

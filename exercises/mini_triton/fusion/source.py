@@ -269,8 +269,12 @@ def write_kernel(group: Group) -> Kernel:
     for tensor in group.stored:
         writer.store(tensor)
     tiling = tile_elements()
-    extent = write_for_host(group.space.extent(False))
-    return finish(writer, f"(triton.cdiv({extent}, {tiling.sizes['XBLOCK']}),)", tiling)
+    return finish(writer, f"({count_tiles(group.space.extent(False), tiling.sizes['XBLOCK'])},)", tiling)
+
+
+def count_tiles(size: sympy.Expr, block: int) -> str:
+    """How many blocks cover a size, as the program computes it: a number if it is known."""
+    return str(-(-int(size) // block)) if size.is_number else f"cdiv({write_for_host(size)}, {block})"
 
 
 def find_crossing(group: Group) -> int:
@@ -305,10 +309,7 @@ def write_crossed(group: Group, first: int) -> Kernel:
     writer.put(f"r_inside = r < {writer.size_text(columns)}")
     for tensor in group.stored:
         writer.store(tensor)
-    tall, wide = (
-        f"triton.cdiv({write_for_host(size)}, {tiling.sizes[name]})"
-        for size, name in ((rows, "XBLOCK"), (columns, "RBLOCK"))
-    )
+    tall, wide = (count_tiles(size, tiling.sizes[name]) for size, name in ((rows, "XBLOCK"), (columns, "RBLOCK")))
     return finish(writer, f"({tall} * {wide},)", tiling)
 
 
@@ -337,17 +338,18 @@ class ReductionWriter(Writer):
         rows, columns = self.space.extent(False), self.space.extent(True)
         sizes = zip(self.space.sizes, self.space.reduced, strict=True)
         is_inner = [reduced for size, reduced in sizes if size != 1][-1:] != [False]
-        tiling = tile_rows(rows, columns, is_inner)
+        device = self.group.members[0].device
+        tiling = tile_rows(rows, columns, is_inner, device)
         self.put("x = (tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK))[:, None]")
         self.put(f"x_inside = x < {self.size_text(rows)}")
-        if fits(columns, is_inner):
+        if fits(columns, is_inner, device):
             self.put("r = tl.arange(0, RBLOCK)[None, :]")
             self.put(f"r_inside = r < {self.size_text(columns)}")
             for tensor in self.group.stored:
                 self.store(tensor)
         else:
             self.write_loops()
-        return finish(self, f"(triton.cdiv({write_for_host(rows)}, {tiling.sizes['XBLOCK']}),)", tiling)
+        return finish(self, f"({count_tiles(rows, tiling.sizes['XBLOCK'])},)", tiling)
 
     def line_text(self, line: Line) -> str:
         if line.op == "reduce":

@@ -10,12 +10,14 @@ import math
 from dataclasses import dataclass, field
 
 import sympy
+import torch
 
 from mini_triton.fusion.tensors import Product, hint
 
-LARGEST_ROW, LARGEST_COLUMN = 4096, 128
-"""What is longer is read in a loop. The elements of a column are not contiguous: a block has parts of many columns."""
-MULTIPROCESSORS = 132
+LARGEST_ROW, LARGEST_COLUMN = {"cpu": 4096, "cuda": 65536}, 128
+"""What is longer is read in a loop: on a CPU a tile should fit into the cache, on a GPU into registers. The elements of
+a column are not contiguous: a tile has parts of many columns."""
+ENOUGH = 100
 """So many programs keep a GPU busy."""
 
 
@@ -41,16 +43,17 @@ def tile_crossed() -> Tiling:
     return Tiling({"XBLOCK": 64, "RBLOCK": 64}, {"num_warps": 8})
 
 
-def fits(columns: sympy.Expr, is_inner: bool) -> bool:
+def fits(columns: sympy.Expr, is_inner: bool, device: torch.device) -> bool:
     """Whether a program has whole rows in one tile. Their elements are contiguous if `is_inner`."""
-    return bool(columns.is_number and columns <= (LARGEST_ROW if is_inner else LARGEST_COLUMN))
+    largest = LARGEST_ROW.get(device.type, 4096) if is_inner else LARGEST_COLUMN
+    return bool(columns.is_number and columns <= largest)
 
 
-def tile_rows(rows: sympy.Expr, columns: sympy.Expr, is_inner: bool) -> Tiling:
+def tile_rows(rows: sympy.Expr, columns: sympy.Expr, is_inner: bool, device: torch.device) -> Tiling:
     """For a kernel with reductions: results, and elements of each, in a tile."""
-    block = next_power_of_2(int(columns)) if fits(columns, is_inner) else 4096 if is_inner else 64
-    many = 1 if rows == 1 else max(1, min(2048 // block, 64))
-    warps = min(max(block * many // 512, 1), 16)
+    block = next_power_of_2(int(columns)) if fits(columns, is_inner, device) else 4096 if is_inner else 64
+    many = 1 if rows == 1 else max(1, min((2048 if is_inner else 4096) // block, 64))
+    warps = min(max(block * many // 512, 1), 32)
     return Tiling({"XBLOCK": many, "RBLOCK": block}, {"num_warps": warps})
 
 
@@ -58,11 +61,11 @@ def tile_product(product: Product) -> Tiling:
     """For a matrix product. Small dimensions get small tiles, and large tiles become smaller for more programs."""
     *batch, m, k = map(hint, product.inputs[0].shape)
     n = hint(product.shape[-1])
-    choices = HALF if product.dtype.itemsize == 2 else SINGLE
+    choices = SINGLE if product.dtype.itemsize != 2 else HALF if k > 128 else HALF[2:]  # few steps: many programs
 
     def is_enough(high: int, wide: int, *_: int) -> bool:
         programs = math.prod(batch) * -(-m // high) * -(-n // wide)
-        return programs >= MULTIPROCESSORS and high < 2 * m and wide < 2 * n
+        return programs >= ENOUGH and high < 2 * m and wide < 2 * n
 
     high, wide, deep, warps, stages = next((choice for choice in choices if is_enough(*choice)), choices[-1])
     tile = [min(max(next_power_of_2(size), 16), limit) for size, limit in ((m, high), (n, wide), (k, deep))]
@@ -72,7 +75,7 @@ def tile_product(product: Product) -> Tiling:
     )
 
 
-HALF = ((128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (64, 128, 64, 4, 4), (64, 64, 64, 4, 4))
+HALF = ((128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (64, 128, 64, 4, 4), (128, 64, 64, 4, 4), (64, 64, 64, 4, 4))
 SINGLE = ((128, 128, 32, 8, 3), (64, 64, 32, 4, 3), (32, 32, 32, 4, 3))
 """Rows, columns, steps, warps and stages, from large to small tiles: of 16-bit floats, of others."""
 

@@ -63,10 +63,10 @@ def one_at(shape: tuple[sympy.Expr, ...], axis: int) -> tuple[sympy.Expr, ...]:
     return (*shape[:axis], sympy.Integer(1), *shape[axis + 1 :])
 
 
-LONG, FEW, MANY = 8192, 264, 1024
-"""Rows so long are split if there are so few programs: then there are about so many."""
-SHORTEST = 1024
-"""The least number of elements of a piece."""
+LONG_ROW, LONG_COLUMN, SHORTEST = 16384, 8192, 256
+"""What is so long is split, in pieces of at least the third number."""
+FEW, MANY = 264, 2048
+"""If programs are so few; then there are about so many."""
 
 
 def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
@@ -75,8 +75,13 @@ def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
     length = numel([source.shape[axis] for axis in axes])
     rows = hint(numel([size for axis, size in enumerate(source.shape) if axis not in axes]))
     is_inner = source.order[-1] in axes
-    programs = rows if is_inner else -(-rows // 32)
-    if kind.startswith("arg") or not length.is_number or length < LONG or programs >= FEW:
+    programs = rows if is_inner else -(-rows // 64)
+    if (
+        programs >= FEW
+        or kind.startswith("arg")
+        or not length.is_number
+        or length < (LONG_ROW if is_inner else LONG_COLUMN)
+    ):
         return 0
     most = min(MANY // programs, int(length) // SHORTEST)
     return next((pieces for pieces in range(most, most // 2, -1) if length % pieces == 0), most)
