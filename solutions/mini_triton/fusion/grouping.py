@@ -13,6 +13,7 @@ import functools
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from mini_triton.fusion.body import Body, CannotFuse, Space, index_in, space_of
 from mini_triton.fusion.indexing import numel
@@ -99,25 +100,26 @@ def find_uses(outputs: Iterable[Tensor]) -> Uses:
 
 
 def recompute_cheap(uses: Uses) -> None:
-    """Make free what costs fewer bytes to compute again than to load: a mask made of indices, a widened copy.
+    """Make free what costs fewer bytes to compute again than to load: a mask made of indices, a widened copy."""
+    # [task 12.3] Computing a tensor again loads all that `uses.sources` has for it. Sizes count as their `hint`.
+    for tensor in uses.order:
+        if can_be_free(tensor, uses):
+            read = sum(hint(source.nbytes) for source in uses.sources[tensor])
+            tensor.is_free = read < hint(tensor.nbytes)
+    # [end]
+
+
+def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
+    """Whether readers may compute a tensor in place of loading it.
 
     Outputs are stored in any case, and so are operands of products and calls, which read them more than once or whole,
     and what overwrites an argument (`into`). Only tensors that are `Computed` can be free.
     """
-    # [task 12.3] Computing a tensor again loads all that `uses.sources` has for it. Sizes count as their `hint`.
-    for tensor in uses.order:
-        if not can_be_free(tensor, uses):
-            continue
-        read = sum(hint(source.nbytes) for source in uses.sources[tensor])
-        tensor.is_free = read < hint(tensor.nbytes)
-    # [end]
-
-
-def can_be_free(tensor: Tensor, uses: Uses) -> bool:
-    """Whether a tensor may be computed by its readers: not if it is an output, nor for products and calls. (Given.)"""
+    # [task 12.3] `uses` knows the outputs, and the readers of a tensor if it has any.
     if not isinstance(tensor, Computed) or tensor in uses.outputs or tensor.into is not None:
         return False
     return not any(isinstance(reader, Product | Called) for reader in uses.readers.get(tensor, ()))
+    # [end]
 
 
 def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
@@ -266,7 +268,7 @@ class Partition:
         Now it is known what kernels read in any case: a normalized row needs no memory if its readers have the row.
         """
         for tensor in list(self.uses.order):
-            if can_be_free(tensor, self.uses) and tensor in self.home[tensor].stored:
+            if tensor in self.home and tensor in self.home[tensor].stored and can_be_free(tensor, self.uses):
                 self.make_free(tensor)
 
     def make_free(self, tensor: Computed) -> None:

@@ -14,15 +14,14 @@ class Group:
         return sum(places.values()) + sum(hint(x.nbytes) for x in [*operands, *self.stored])
 
 
-def must_be_stored(tensor, uses):
-    if not isinstance(tensor, Computed) or tensor.into is not None or tensor in uses.outputs:
-        return True
-    return any(isinstance(reader, (Product, Called)) for reader in uses.readers.get(tensor, ()))
+def can_be_free(tensor, uses):
+    by_kernels = all(not isinstance(reader, (Product, Called)) for reader in uses.readers.get(tensor, ()))
+    return by_kernels and isinstance(tensor, Computed) and tensor.into is None and tensor not in uses.outputs
 
 
 def recompute_cheap(uses):
     for tensor in uses.order:
-        if not must_be_stored(tensor, uses):
+        if can_be_free(tensor, uses):
             cost = [hint(source.nbytes) for source in uses.sources[tensor]]
             tensor.is_free = sum(cost) < hint(tensor.nbytes)
 
