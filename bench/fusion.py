@@ -41,7 +41,7 @@ GPU = torch.cuda.is_available()
 DEVICE = "cuda" if GPU else "cpu"
 SCALE = 1 if GPU else 16
 """On a CPU rows are fewer by so much: there nothing is timed."""
-TURNS, RUNS = 5, 20
+TURNS, RUNS = 3, 20
 
 
 @dataclass(frozen=True)
