@@ -104,9 +104,10 @@ def test_the_first_of_equals(columns: int) -> None:
     fused("(x.argmax(1), x.argmin(1))", x=whole(3, columns, low=-2, high=3).float()).computes_what_eager_does(
         "of several largest elements the first one counts", exact=True
     )
-    fused("x.argmax()", x=whole(6, columns, low=-2, high=3).float()).computes_what_eager_does(
-        "the place is one in all of x", exact=True
-    )
+    x = whole(6, columns, low=-2, high=3).float()
+    fused("x.argmax()", x=x).computes_what_eager_does("the place is one in all of x", exact=True)
+    because = "the place counts by row of x, in whatever order memory is read"
+    fused("(x.argmax(), x.argmin())", x=x.t()).computes_what_eager_does(because, exact=True)
 
 
 @pytest.mark.parametrize("text", ["x.sum()", "x.sum(0)", "x.amax(0)", "(x * x).sum()"])
@@ -181,6 +182,9 @@ def test_levels() -> None:
 def test_a_row_that_only_some_results_need() -> None:
     text = "F.pad((x - x.sum(1, keepdim=True)), (2, 1), value=3.0)"
     fused(text, x=normal(5, 9)).computes_what_eager_does("the padding is not part of the rows, which are summed whole")
+    text = "torch.slice_scatter(x - x.sum(1, keepdim=True), y[:, :2], 1, 3, 5)"
+    call = fused(text, x=normal(5, 9), y=normal(5, 9, seed=1))
+    call.computes_what_eager_does("columns 3 and 4 of x are not part of the result, but of the sums")
     text = "torch.where(y > 0, x.sum(1, keepdim=True), x)"
     fused(text, x=normal(5, 9), y=normal(5, 9, seed=1)).computes_what_eager_does()
 
