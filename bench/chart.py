@@ -10,6 +10,17 @@ COLOURS = ("#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df")
 LEFT, WIDTH, ROW, TOP, RIGHT = 250, 620, 22, 44, 24
 LONGEST = 4.0
 """Bars that are longer end there."""
+DARK = {
+    "#ffffff": "#0d1117",
+    "#1f2328": "#f0f6fc",
+    "#57606a": "#9198a1",
+    "#0969da": "#79c0ff",
+    "#cf222e": "#ff8182",
+    "#1a7f37": "#56d364",
+    "#9a6700": "#e3b341",
+    "#8250df": "#d2a8ff",
+}
+"""In dark mode, the colour for each; grid lines stay."""
 UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 
 
@@ -36,7 +47,10 @@ def dots(rows: Mapping[str, Mapping[str, float]]) -> str:
         for who, seconds in times.items():
             title = f"<title>{escape(name)}, {escape(who)}: {seconds * 1e3:.3g} ms</title>"
             lines.append(f'<circle cx="{x(seconds)}" cy="{y}" r="5" fill="{colours[who]}">{title}</circle>')
-    return picture(lines, bottom, "#ffffff")
+    swapped = "".join(f'[fill="{light}"]{{fill:{dark}}}' for light, dark in DARK.items())
+    grid = "path{stroke-opacity:.25}"
+    style = f"<style>@media (prefers-color-scheme:dark){{{swapped}{grid}}}</style>"
+    return picture([style, *lines], bottom, "#ffffff")
 
 
 def bars(ratios: Mapping[str, float], title: str, dark: bool = False) -> str:

@@ -75,4 +75,4 @@ def measured(case: Case, backend: str) -> Result:
     turns = [[do_bench(side, 5, 30, return_mode="min") for side in sides.values()] for _ in range(TURNS)]
     milliseconds = dict(zip(sides, map(min, zip(*turns, strict=True)), strict=True))
     choices = {case.name: case.tuner.best_config.kwargs}
-    return Result(f"{case.name}, {backend}", milliseconds, choices, case.operations, case.bytes, 0)
+    return Result(f"{case.name}, {backend}", milliseconds, choices, {}, case.operations, case.bytes, 0)

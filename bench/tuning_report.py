@@ -19,6 +19,7 @@ class Result:
     name: str
     milliseconds: Mapping[str, float]
     choices: Mapping[str, Mapping[str, Any]]  # the configuration of each kernel
+    tried: Mapping[str, str]  # the fastest configurations of each, in words
     operations: float
     bytes: float
     goal: float  # what torch / tuned should be at least; 0 for none

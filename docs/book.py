@@ -75,28 +75,17 @@ def stubs(task: str, course: Curriculum) -> list[str]:
 
 
 def glossary(course: Curriculum) -> str:
-    """All words that chapters explain, in alphabetical order, with the chapter."""
-    rows = {}
+    """All words that chapters explain, in alphabetical order; each meaning with its milestone."""
+    meanings: dict[str, list[str]] = {}
     for milestone in course.milestones:
         for file in chapters.parts(milestone.directory):
             words = read(file).partition("\n## Words\n")[2].partition("\n## ")[0]
             for terms, meaning in re.findall(r"^\| (\*[^|]*\*) \| (.*) \|$", words, re.MULTILINE):
-                where = f"[{milestone.number}]({file.name}#words)"
-                known = rows.get(terms)
-                rows[terms] = f"{known} {where}" if known else f"{meaning} | {where}"
-    lines = [f"| {terms} | {rows[terms]} |" for terms in sorted(rows, key=lambda terms: terms.strip("*").lower())]
-    return "\n".join(
-        [
-            "# Glossary",
-            "",
-            "The words that the chapters explain, and the milestone of each.",
-            "",
-            "| word | meaning | milestone |",
-            "|---|---|---|",
-            *lines,
-            "",
-        ]
-    )
+                meanings.setdefault(terms, []).append(f"{meaning} ([{milestone.number}]({file.name}#words))")
+    alphabetical = sorted(meanings, key=lambda terms: terms.strip("*").lower())
+    lines = [f"| {terms} | {'<br>'.join(meanings[terms])} |" for terms in alphabetical]
+    head = ["# Glossary", "", "The words that the chapters explain, each with its milestone.", "", "| | |", "|---|---|"]
+    return "\n".join([*head, *lines, ""])
 
 
 def questions(course: Curriculum) -> str:

@@ -1,10 +1,55 @@
-"""What the site needs and GitHub does not: folded answers are Markdown too."""
+"""What the site needs and GitHub does not: Markdown in folded answers, sessions, links to the repository."""
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).parent.parent
+COMPILER = ROOT / "solutions"
+"""The finished compiler; a learner's copy of the course may not have it, and then no page of the explorer."""
+X, WEIGHT = "np.ones((40, 768), np.float32)", "np.ones(768, np.float32)"
+LAUNCH = f"rms_norm[(40,)](0 * {X}, {X}, {WEIGHT}, 768, 1e-6, BLOCK=1024)"
+EMBEDDED = """
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
+## Try it here
+
+An RMS norm of 40 rows. Click on a line. [Open the page by itself](explored.html).
+
+<iframe src="explored.html" title="An RMS norm at every stage" width="100%" height="640"></iframe>
+"""
+
+
+def on_config(config: Any) -> Any:
+    """MkDocs' hook: the repository is where this clone comes from, if that is on the web."""
+    command = ["git", "remote", "get-url", "origin"]
+    origin = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    if found := re.fullmatch(r"(?:https://|git@)([\w.-]+)[/:](.+?)(?:\.git)?", origin):
+        config.repo_url = f"https://{found[1]}/{found[2]}"
+        config.repo_name = found[2]
+    return config
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     """MkDocs' hook, called with each page's source."""
-    return markdown.replace("<details>", "<details markdown>")
+    if page.file.src_uri == "explorer.md" and COMPILER.is_dir():
+        markdown += EMBEDDED
+    markdown = markdown.replace("<details>", "<details markdown>")
+    markdown = re.sub(r"^```python\n(?=>>> )", "```pycon\n", markdown, flags=re.MULTILINE)
+    if config.repo_url:
+        return re.sub(r"\]\(\.\./([^)]+)\)", rf"]({config.repo_url}/blob/HEAD/\1)", markdown)
+    return re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", markdown)
+
+
+def on_post_build(config: Any) -> None:
+    """MkDocs' hook, called when the site is there: the explorer adds a page of its own."""
+    if not COMPILER.is_dir():
+        return
+    arguments = ["docs/rms_norm.py", "--launch", LAUNCH, "-o", f"{config.site_dir}/explored.html"]
+    command = [sys.executable, "-m", "mini_triton.tools.explore", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(COMPILER)}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL)

@@ -1,1 +1,1 @@
-"""The grader: whose code runs, what it is tested with, and what that shows."""
+"""The grader: it chooses whose code runs, tests it, and reports."""

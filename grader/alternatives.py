@@ -56,7 +56,7 @@ class Alternative:
             (root / file).write_text(self.text(file, curriculum), encoding="utf-8")
 
     def problems(self, curriculum: Curriculum) -> Iterator[Problem]:
-        """What it holds that is not its to write."""
+        """Code in it that is not the learner's to write."""
         if not self.modules(curriculum):
             yield Problem(self.path, 0, f"has no module of {self.milestone.id}")
         for file in self.files():
@@ -81,7 +81,7 @@ def list_alternatives(curriculum: Curriculum) -> list[Alternative]:
 
 
 def run(targets: Sequence[str], examples: int = EXAMPLES) -> bool:
-    """Print how many alternatives of the targets' milestones pass, and what fails; True if all pass."""
+    """Print how many alternatives of the targets' milestones pass, and the failures; True if all pass."""
     curriculum = load()
     wanted = {task.milestone for task in curriculum.resolve(targets)}
     found = [alternative for alternative in list_alternatives(curriculum) if alternative.milestone.number in wanted]
@@ -105,7 +105,7 @@ def run(targets: Sequence[str], examples: int = EXAMPLES) -> bool:
 
 
 def are_sound(found: Sequence[Alternative], curriculum: Curriculum) -> bool:
-    """Print what alternatives hold that is not theirs to write; True if there is nothing."""
+    """Print the code in alternatives that is not the learner's to write; True if there is none."""
     problems = [problem for alternative in found for problem in alternative.problems(curriculum)]
     for problem in problems:
         print(problem)
@@ -113,7 +113,7 @@ def are_sound(found: Sequence[Alternative], curriculum: Curriculum) -> bool:
 
 
 def describe_failures(grading: Grading, root: Path) -> list[str]:
-    """A line for each task that fails: how many of its tests, and what the first of them says of the tree `root`."""
+    """A line for each task that fails: how many of its tests fail, and the message of the first one."""
     lines = []
     for task in grading.milestone_result().tasks:
         if wrong := [result for result in task.tests if result.verdict not in _GOOD]:

@@ -1,4 +1,4 @@
-"""What a child process may say, checked before anything believes it: code under test may write to the same pipe."""
+"""The answers of a child process, checked before use: code under test may write to the same pipe."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def assign(grading: Grading) -> None:
 
 
 def _passing(grading: Grading, tests: dict[str, TestResult], from_reference: frozenset[str]) -> dict[str, TestResult]:
-    """Those of `tests` that pass when these modules are the reference's."""
+    """The tests among `tests` that pass when these modules are the reference's."""
     if not tests:
         return {}
     settings = replace(grading.settings, from_reference=from_reference)

@@ -1,6 +1,6 @@
-"""What a process may do that runs a submission: the kernel enforces it, and no code inside can take it back.
+"""The rights of a process that runs a submission: the kernel enforces them, and no code inside can widen them.
 
-Three features of Linux, none of which needs a privilege: Landlock (files, TCP, signals), seccomp (system calls), and
+Three features of Linux that need no privilege: Landlock (files, TCP, signals), seccomp (system calls), and
 namespaces of its own (network, processes). `command` starts a process in new namespaces; the process then calls `enter`
 before it runs anything of the submission. Whatever this machine lacks is left out, and `enter` says what holds.
 """
@@ -21,7 +21,7 @@ from pathlib import Path
 
 FILES, SIGNALS, NETWORK, PROCESSES, CALLS = "files", "signals", "network", "processes", "system calls"
 MEANING = {
-    FILES: "reads and writes only what it is given",
+    FILES: "reads and writes only the files given to it",
     SIGNALS: "signals no other process",
     NETWORK: "connects to nothing",
     PROCESSES: "leaves no process behind",
@@ -55,7 +55,7 @@ _SIGNAL_CALLS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")  # wh
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one process may reach. Paths that do not exist are left out."""
+    """The files that one process may reach. Paths that do not exist are left out."""
 
     read: Sequence[str] = ()  # files, and folders with all that is in them
     listed: Sequence[str] = ()  # folders whose names, but not whose files, may be read
@@ -94,11 +94,11 @@ def exit_status(code: int | None) -> int | None:
 
 
 def enter(bounds: Bounds) -> list[str]:
-    """Bind this process, which has one thread as yet, and whatever it starts. Returns the protections that hold."""
+    """Confine this process, which still has one thread, and all that it starts. Returns the protections that hold."""
     if sys.platform != "linux":
         return []
     _limit(bounds)
-    libc().prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS: no program regains by its file what is given up here
+    libc().prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS: no program regains rights by its file
     _drop_capabilities()
     calls = _restrict_calls(bounds)  # before its library may not be read any more
     landlock = _restrict_files(bounds)
@@ -130,7 +130,7 @@ def probe() -> tuple[str, ...]:
 
 
 def environment(home: str | Path = os.devnull) -> dict[str, str]:
-    """A clean environment: what the system needs, and nothing of the user's."""
+    """A clean environment: the system's variables, and none of the user's."""
     names = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "SYSTEMROOT")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     here = dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP", "XDG_CACHE_HOME"), str(home))
@@ -138,7 +138,7 @@ def environment(home: str | Path = os.devnull) -> dict[str, str]:
 
 
 def libraries(hidden: Iterable[str] = ()) -> tuple[list[str], list[str]]:
-    """The system's and Python's files: what to read, and what only to list, so that `hidden` packages stay closed."""
+    """The system's and Python's files: those to read, and those only to list, so that `hidden` packages stay closed."""
     folders = [*_SYSTEM_READ, *sysconfig.get_paths().values(), sys.prefix, sys.base_prefix, *_installed()]
     folders = sorted({os.path.realpath(folder) for folder in folders})
     closed = [os.path.join(folder, name) for folder in _installed() for name in hidden]
@@ -153,7 +153,7 @@ def _installed() -> list[str]:
 
 
 def _all_but(folder: str, hidden: Sequence[str]) -> list[str]:
-    """`folder`, or what is in it, without what is hidden."""
+    """`folder`, or its contents without the hidden ones."""
     if folder in hidden:
         return []
     if not any(path.startswith(folder + os.sep) for path in hidden):
@@ -189,13 +189,13 @@ def _limit(bounds: Bounds) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Root without its powers is a user like others."""
+    """Root without its capabilities is an ordinary user."""
     header = struct.pack("Ii", 0x20080522, 0)
     libc().capset(ctypes.c_char_p(header), ctypes.c_char_p(bytes(24)))
 
 
 def _restrict_files(bounds: Bounds) -> int:
-    """Landlock: the version that holds now, 0 if there is none."""
+    """Landlock: the version in force, 0 if there is none."""
     version = libc().syscall(444, None, 0, 1)
     if version < 1:
         return 0
@@ -223,7 +223,7 @@ def _allow(ruleset: int, path: str, access: int) -> None:
     except OSError:
         return
     if not os.path.isdir(path):
-        access &= ~(_Rules.READ_DIR | ((1 << 14) - (1 << 4)))  # what only a folder can allow
+        access &= ~(_Rules.READ_DIR | ((1 << 14) - (1 << 4)))  # rights that only a folder can grant
     rule = struct.pack("=Qi", access, beneath)
     libc().syscall(445, ruleset, 1, ctypes.c_char_p(rule), 0)
     os.close(beneath)

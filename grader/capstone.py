@@ -37,11 +37,11 @@ _CLOSE = 1e-3  # how far floats may be from each other, absolutely or relatively
 
 
 class QuestionFailed(Exception):
-    """The reference has no answer to a question: a defect of the course, and nobody's points depend on it."""
+    """The reference has no answer to a question: a defect of the course, which costs no points."""
 
 
 def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[str], seed: int) -> dict[str, str]:
-    """Why tasks are not confirmed; those that are, are left out."""
+    """For each task that is not confirmed, the reason."""
     reasons = {id: "the course asks no question about it" for id in tasks}
     if not tasks:
         return {}
@@ -80,9 +80,9 @@ def questions(curriculum: Curriculum, milestone: int, seed: int) -> list[Any]:
 
 
 def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, until: float) -> str:
-    """What is wrong about a submission's answer; nothing if it agrees with the reference's. Raises `QuestionFailed`.
+    """The error in a submission's answer; "" if it agrees with the reference's. Raises `QuestionFailed`.
 
-    The `reader` has the reference's modules as well, and reads the submission's answers: nobody knows what is in them.
+    The `reader` has the reference's modules as well, and reads the submission's answers, which may contain anything.
     """
     with ThreadPoolExecutor(1) as beside:
         asked = beside.submit(reference.ask, question.code)
@@ -104,7 +104,7 @@ def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, un
 
 
 def agree(got: Any, expected: Any) -> bool:
-    """Whether two plain values are the same, but for rounding."""
+    """Whether two plain values are the same, except for rounding."""
     if isinstance(expected, list):
         same_length = isinstance(got, list) and len(got) == len(expected)
         return same_length and all(agree(*pair) for pair in zip(got, expected, strict=True))
@@ -202,7 +202,7 @@ def worker(tree: Path, milestone: int) -> Iterator[Worker]:
 def _build(plan: Plan, curriculum: Curriculum, tree: Path) -> None:
     """The plan's modules as files of one tree: Python finds them there without any help of ours.
 
-    Later milestones are the reference's, so that what is asked can be whole programs.
+    Later milestones are the reference's, so that questions can be whole programs.
     """
     for module, source in plan.sources.items():
         declared = curriculum.milestone_of(module)

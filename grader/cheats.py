@@ -43,14 +43,14 @@ class Cheat:
     instead: Mapping[str, str] = field(default_factory=dict)  # texts of the stubs that are replaced
     files: Mapping[str, str] | None = None  # a submission of these files only
     links: Mapping[str, str] = field(default_factory=dict)
-    large: Mapping[str, int] = field(default_factory=dict)  # files of so many zeros
+    large: Mapping[str, int] = field(default_factory=dict)  # the sizes of files of zeros
     pipes: Sequence[str] = ()
     archive: str = ""
     many: int = 0  # files of no interest
     twice: str = ""
 
     def write(self, folder: Path, curriculum: Curriculum, outside: Path) -> Path:
-        """Make the submission in an empty folder; returns what is handed in."""
+        """Make the submission in an empty folder; returns the submission."""
 
         def told(text: str) -> str:
             return text.replace("{course}", str(curriculum.root)).replace("{outside}", str(outside))
@@ -95,7 +95,7 @@ def list_cheats(curriculum: Curriculum) -> list[Cheat]:
 
 
 def run(words: Sequence[str], sample: int | None = None, seed: int = 0) -> bool:
-    """Grade every cheat whose name has one of the words; print what each comes to. True if none succeeds."""
+    """Grade every cheat whose name has one of the words; print the result of each. True if none succeeds."""
     curriculum = load()
     cheats = [cheat for cheat in list_cheats(curriculum) if not words or any(word in cheat.name for word in words)]
     if sample is not None and sample < len(cheats):
@@ -117,7 +117,7 @@ def run(words: Sequence[str], sample: int | None = None, seed: int = 0) -> bool:
 
 
 def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[str]]:
-    """Grade one cheat: the report, the time it took, and what it achieved that it must not."""
+    """Grade one cheat: the report, the time it took, and the forbidden things that it achieved."""
     with workfolder("cheat-") as folder, tempfile.TemporaryDirectory(prefix="cheat-outside-") as outside:
         submission = cheat.write(folder, curriculum, Path(outside))
         before = set(_traces(curriculum))

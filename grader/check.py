@@ -1,4 +1,4 @@
-"""The maintainers' rules: everything that must agree, does. What breaks one is told with file and line."""
+"""The maintainers' rules: everything that must agree, does. A broken rule is reported with file and line."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _test_file(file: Path) -> Iterator[Problem]:
 
 
 def _names(node: ast.ClassDef | ast.Assign) -> list[str]:
-    """What it names; pytest collects classes however they came to be."""
+    """The names that it defines; pytest collects classes however they are made."""
     if isinstance(node, ast.ClassDef):
         return [node.name]
     return [target.id for target in node.targets if isinstance(target, ast.Name)]
@@ -169,7 +169,7 @@ def _mistake(mistake: Mistake, curriculum: Curriculum) -> str:
         return f"there is no task {mistake.task}"
     milestone = curriculum.milestone_of(mistake.module)
     if milestone is None or milestone.number != curriculum.task(mistake.task).milestone:
-        return f"{mistake.module} is no module of task {mistake.task}'s milestone"
+        return f"{mistake.module} is not a module of task {mistake.task}'s milestone"
     source = stubs.read(curriculum.solutions / curriculum.file_of(mistake.module))
     if (count := source.count(mistake.find)) != 1:
         return f"what it replaces occurs {count} times in {mistake.module}"
@@ -189,7 +189,7 @@ def _equivalents(curriculum: Curriculum) -> Iterator[Problem]:
         yield Problem(curriculum.tests / "mutants", 0, f"cannot be read: {error}")
         return
     except (markers.MarkerError, SyntaxError):
-        return  # told by other rules
+        return  # other rules report this
     keys = {mutant.key for of_task in of_tasks.values() for mutant in of_task}
     for equivalent in listed:
         if equivalent.key not in keys:
@@ -200,7 +200,7 @@ def _equivalents(curriculum: Curriculum) -> Iterator[Problem]:
 
 
 def _alternatives(curriculum: Curriculum) -> Iterator[Problem]:
-    """Every milestone has right solutions in several styles, of which each holds what a learner writes."""
+    """Every milestone has right solutions in several styles, each of which holds what a learner writes."""
     listed = alternatives.list_alternatives(curriculum)
     for alternative in listed:
         yield from alternative.problems(curriculum)
@@ -222,7 +222,7 @@ def _stubs(curriculum: Curriculum) -> Iterator[Problem]:
     try:
         yield from stubs.check(curriculum, is_learners=True)
     except stubs.BadMarkers:
-        return  # told by other rules
+        return  # other rules report this
 
 
 def _lengths(curriculum: Curriculum) -> Iterator[Problem]:

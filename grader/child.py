@@ -1,6 +1,6 @@
 """The process in which graded code runs: `python -m grader.child`, with a job on standard input.
 
-It answers on what was its standard output. Whatever the code under test reads or prints goes nowhere.
+It answers on its original standard output. Whatever the code under test reads or prints goes nowhere.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from grader.verdicts import Verdict
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
-# Only what the grader needs: a plugin that happens to be installed must not change a verdict.
+# Only the plugins that the grader needs: a plugin that happens to be installed must not change a verdict.
 _PLUGINS = [
     *("-p", "_hypothesis_pytestplugin"),
     *("-p", "no:cacheprovider", "-p", "no:faulthandler", "-p", "no:terminal", "-p", "no:logging"),
@@ -85,7 +85,7 @@ def main(job: Job, answers: Answers) -> None:
 
 
 def _load_libraries(names: Iterable[str]) -> None:
-    """Import what is slow to import while no limit runs: one that ends `import torch` half-way spoils all later ones.
+    """Import slow libraries while no limit runs: a limit that ends `import torch` half-way spoils all later imports.
 
     A library that cannot be imported is the business of the module or the test that wants it.
     """
@@ -113,7 +113,7 @@ def _import_modules(modules: list[str], job: Job, overlay: Overlay, answers: Ans
         try:
             with limit(job.import_limit), _without_optional_libraries():
                 importlib.import_module(module)
-        except BaseException as error:  # sys.exit and time limits are no `Exception`
+        except BaseException as error:  # sys.exit and time limits do not raise an `Exception`
             result = outcome.of_import(error, module, overlay.plan)
             if not result.location:
                 result = replace(result, location=overlay.plan.display(overlay.plan.sources[module].path))

@@ -1,9 +1,8 @@
-"""The command line: `python -m grader …`. Without a command it goes on where it was."""
+"""The command line, `python -m grader …`. Bare, it judges what was graded last again, or the next open task."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import secrets
 import sys
@@ -13,15 +12,21 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from grader import instructors
 from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
 from grader.live import Live
+from grader.problems import UsageError
 from grader.progress import Progress
-from grader.terminal import show
+from grader.terminal import show, wrap
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
 _EPILOG = """\
 TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or all.
+
+for those who teach it (docs/instructors.md):
+  export        write a repository for learners, without solutions
+  class         grade every submission of a folder: gradebook and feedback
 
 for those who maintain the course:
   stubs         generate exercises/ from solutions/
@@ -33,10 +38,6 @@ for those who maintain the course:
 """
 
 
-class UsageError(Exception):
-    """What was asked for cannot be done; the text says why, in the user's terms."""
-
-
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Run one command and return its exit code: 0 all points, 1 points lost, 2 usage, 3 the grader failed."""
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     try:
         return options.run(load(root), options)
     except (UsageError, UnknownTarget) as error:
-        print(error, file=sys.stderr)
+        print("\n".join(wrap(str(error))), file=sys.stderr)
         if not named and isinstance(error, UnknownTarget):
             print("`python -m grader --help` lists the commands.", file=sys.stderr)
         return USAGE
@@ -62,12 +63,12 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     except Exception as error:
         first_line = str(error).partition("\n")[0]
         print(f"The grader itself failed: {type(error).__name__}: {first_line}", file=sys.stderr)
-        print(f"This is no fault of your code. The traceback is in {_save_traceback()}", file=sys.stderr)
+        print(f"This is not a fault of your code. The traceback is in {_save_traceback()}", file=sys.stderr)
         return BROKEN
 
 
 def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import counterexamples, doctor, junit, runner, screen, submissions
+    from grader import counterexamples, doctor, junit, runner, screen, shrink, submissions
 
     if missing := doctor.missing_core():
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
@@ -82,7 +83,7 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     read_only = not curriculum.scratch.is_relative_to(curriculum.root)
     own = options.impl == "learner" and not options.submission and not read_only
     targets = options.target or _resume(curriculum, history)
-    tasks = curriculum.resolve(targets)  # a wrong name is told before anything runs
+    tasks = curriculum.resolve(targets)  # report a wrong name before anything runs
     how = {name: getattr(options, name) for name in ("fill", "device", "examples")}
     with Live(sys.stderr, curriculum, tasks, history.seconds()) as live:
         how |= {"on_event": live.note, "curriculum": curriculum}
@@ -100,8 +101,12 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     stream = sys.stderr if options.json == "-" else sys.stdout
     following = _following(curriculum, history, tasks) if own else None
     show(screen.report_lines(report, course, options.verbose, options.modules, following), stream)
+    data = report.to_json()
+    if options.submission and not options.verbose:
+        data = shrink.shrink(data)
+        report = type(report).from_json(data)
     if options.json:
-        _write(options.json, json.dumps(report.to_json(), indent=2, ensure_ascii=False) + "\n")
+        _write(options.json, shrink.to_text(data))
     if options.junit:
         _write(options.junit, junit.to_junit(report))
     return OK if report.score == report.max_score else LOST
@@ -171,7 +176,7 @@ def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
     if options.target.endswith(".py"):
         done = workspace.reset_file(curriculum, Path(options.target).resolve())
         if not done:
-            raise UsageError(f"{options.target} is no file of exercises/ that the course gives out.")
+            raise UsageError(f"{options.target} is not a file of exercises/ that the course hands out.")
     else:
         tasks = curriculum.resolve([options.target])
         try:
@@ -209,7 +214,7 @@ def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
     try:
         if options.check:
             problems = stubs.check(curriculum, is_learners=options.learner)
-            return _problems(problems, "exercises/ is what solutions/ generates.")
+            return _problems(problems, "exercises/ agrees with solutions/.")
         changed = stubs.write(curriculum, force=options.force)
     except stubs.BadMarkers as error:
         return _problems(error.problems, "")
@@ -279,7 +284,7 @@ def _open_task(tasks: list[Task], history: Progress) -> Task:
 
 
 def _from(start: Task, curriculum: Curriculum) -> list[Task]:
-    """All tasks in the order in which a learner who is at `start` goes on: this milestone, later ones, earlier ones."""
+    """All tasks in the order in which a learner goes on from `start`: this milestone, later ones, earlier ones."""
     order = {task.id: number for number, task in enumerate(curriculum.tasks)}
 
     def turn(task: Task) -> tuple[bool, int, bool]:
@@ -289,7 +294,7 @@ def _from(start: Task, curriculum: Curriculum) -> list[Task]:
 
 
 def _following(curriculum: Curriculum, history: Progress, graded: Sequence[Task]) -> Task | None:
-    """The open task at which to go on after what was graded."""
+    """The open task after the ones that were graded."""
     known = history.tasks()
     return next(
         (task for task in _from(graded[-1], curriculum) if task.id not in known or not known[task.id].passes), None
@@ -297,7 +302,7 @@ def _following(curriculum: Curriculum, history: Progress, graded: Sequence[Task]
 
 
 def _resume(curriculum: Curriculum, history: Progress) -> list[str]:
-    """What to grade when nothing was named: what was graded last, as long as some of it is open; then what follows."""
+    """The targets of a bare command: the targets graded last, as long as one is open; then the next."""
     try:
         last = curriculum.resolve(history.last())
     except UnknownTarget:  # the course has changed since
@@ -370,7 +375,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     grade.add_argument("--seed", type=int, help="of the random cases (0; of a submission another each time)")
     grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
     grade.add_argument(
-        "--submission", type=Path, metavar="PATH", help="judge a folder, fork, zip or tar of somebody's; record nothing"
+        "--submission", type=Path, metavar="PATH", help="judge a folder, fork, zip or tar of a learner; record nothing"
     )
     grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - is the standard output")
     grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
@@ -435,10 +440,11 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     cheats.add_argument("word", nargs="*", metavar="WORD", help="only those with one of these in their names")
     cheats.add_argument("--sample", type=_positive, metavar="N", help="only so many")
     cheats.add_argument("--seed", type=int, default=0, help="of the sample (0)")
+    instructors.add_commands(commands)
     return parser, commands.choices
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)

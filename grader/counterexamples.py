@@ -7,7 +7,7 @@ from pathlib import Path
 
 from grader.verdicts import Report, TestResult, Verdict
 
-# What the representations of test data may name: hypothesis prints floats so.
+# The names that a `repr` of test data may use: hypothesis prints floats so.
 _NAMES = {"inf": "from math import inf", "nan": "from math import nan"}
 _PLAIN = (
     ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Name, ast.Load,

@@ -7,14 +7,15 @@ import os
 import re
 import tempfile
 import tomllib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 
 TIME_LIMIT = 20.0  # seconds for one test, unless a milestone or a task says otherwise
+BUSY_LIMIT = 20.0  # the same in processor time, which an endless loop uses up even on a busy machine
 
 ASSETS = (".css", ".html", ".js")
 """Files that packages read, beside their modules."""
@@ -38,10 +39,11 @@ class Task:
     title: str
     points: int
     minutes: int
-    built: str = ""  # what the learner has, once it has passed: a sentence
+    built: str = ""  # a sentence on what the learner has built once it has passed
     hints: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()  # other tasks whose code this task's tests run as well
     timeout: float = TIME_LIMIT
+    busy: float = BUSY_LIMIT
     libraries: tuple[str, ...] = ()  # slow to import: loaded before any time limit runs
     processes: bool = False  # its tests start processes: a C compiler
 
@@ -73,13 +75,13 @@ class Milestone:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What a user may call it."""
+        """The names that a user may call it by."""
         return self.id, f"m{self.number}", str(self.number), self.key
 
 
 @dataclass(frozen=True)
 class Curriculum:
-    """All milestones, in order, and where their files lie under `root`."""
+    """All milestones, in order, and the places of their files under `root`."""
 
     milestones: tuple[Milestone, ...]
     root: Path = ROOT
@@ -109,6 +111,20 @@ class Curriculum:
             return inside
         project = hashlib.sha256(os.fsencode(f"{self.root} {os.path.expanduser('~')}")).hexdigest()
         return Path(tempfile.gettempdir(), f"kata-{project[:16]}")  # of this user and this project
+
+    @property
+    def version(self) -> str:
+        """The version of the course, as `pyproject.toml` has it."""
+        project = tomllib.loads((self.root / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
+        return project.get("version", "")
+
+    def with_points(self, points: Mapping[str, int]) -> Curriculum:
+        """The same course with other points for some tasks."""
+        milestones = (
+            replace(milestone, tasks=tuple(replace(t, points=points.get(t.id, t.points)) for t in milestone.tasks))
+            for milestone in self.milestones
+        )
+        return replace(self, milestones=tuple(milestones))
 
     @property
     def tasks(self) -> list[Task]:
@@ -142,13 +158,13 @@ class Curriculum:
         return self._by_module.get(module)
 
     def file_of(self, module: str) -> Path:
-        """Where `module` lies in the reference, and in the learner's tree alike: a path relative to them."""
+        """The path of `module` relative to the reference, and to the learner's tree."""
         path = Path(*module.split("."))
-        package = path / "__init__.py"  # not the folder: of a package that has gone, caches may be left
+        package = path / "__init__.py"  # not the folder: a removed package may leave caches
         return package if (self.solutions / package).is_file() else path.with_suffix(".py")
 
     def resolve(self, targets: Iterable[str]) -> list[Task]:
-        """The tasks that the user's names stand for, each once, in order.
+        """The tasks that the user's names mean, each once, in order.
 
         A name is a milestone (`milestone3`, `m3`, `3`, `builder`), a task (`3.2`) or `all`.
         """
@@ -197,7 +213,7 @@ def load(root: Path = ROOT) -> Curriculum:
 def _read(path: Path, solutions: Path) -> Milestone:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        common = {name: table.pop(name) for name in ("timeout", "libraries", "processes") if name in table}
+        common = {name: table.pop(name) for name in ("timeout", "busy", "libraries", "processes") if name in table}
         tasks = [_task(common | entry) for entry in table.pop("task", [])]
         modules = tuple(module for name in table["modules"] for module in _modules(name, solutions))
         return Milestone(**table | {"modules": modules, "tasks": tuple(tasks)})

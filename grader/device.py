@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def resolve(asked: str) -> str:
-    """`cpu` or `cuda` for what the user asked: `auto`, `cpu` or `cuda`. Imports nothing large to find out."""
+    """`cpu` or `cuda` for the user's choice: `auto`, `cpu` or `cuda`. Imports nothing large to find out."""
     if asked != "auto":
         return asked
     hidden = os.environ.get("CUDA_VISIBLE_DEVICES") == ""

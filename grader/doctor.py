@@ -1,4 +1,4 @@
-"""What this machine has, what will judge here, and what to install for more."""
+"""The software of this machine, the judges that it gives, and what to install for more."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from grader.terminal import Line, Span, line
 CORE = ("pytest", "hypothesis", "numpy")  # without which nothing can be graded
 _OPTIONAL = {
     "rich": "colours, clickable paths",
+    "watchfiles": "`grader watch`",
     "ml_dtypes": "bf16 and fp8 numbers",
     "triton": "judges your IR here",
     "torch": "judges your kernels",
@@ -44,7 +45,7 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
     yield line("Judges", "bold")
     yield line(f"  {_tier(gpu)}")
     yield line()
-    yield line("Protections, where somebody else's work is graded", "bold")
+    yield line("Protections, for grading other people's work", "bold")
     held = boundary.probe() if sys.platform == "linux" else ()
     for name, meaning in boundary.MEANING.items():
         yield _fact(
@@ -94,7 +95,7 @@ def _gpu() -> str:
 def _tier(gpu: str) -> str:
     triton = _version("triton")
     if not triton:
-        return "answers recorded from real Triton; what has no record counts as unavailable"
+        return "answers recorded from real Triton; a question without a record counts as unavailable"
     if gpu and _version("torch"):
         return f"real Triton {triton} with its compiler, and the GPU (--device cuda)"
     return f"real Triton {triton}: its parser, verifier, compiler and interpreter; no GPU needed"

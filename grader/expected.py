@@ -1,4 +1,4 @@
-"""The tests that must report, read from their files without running them: what does not report is no pass."""
+"""The tests that must report, read from their files without running them: a test without a report has not passed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def tests_of(task: Task, curriculum: Curriculum) -> list[str]:
 
 
 def functions(path: Path) -> list[str]:
-    """The tests of a file, also those that it shares with another: `test_x = support.test_x`. No Python: no tests."""
+    """The tests of a file, including shared ones, `test_x = support.test_x`; [] if the file is not Python."""
     try:
         with _ALONE:
             tree = ast.parse(path.read_bytes())

@@ -1,6 +1,6 @@
 """Some tasks of one milestone, graded by as many child processes as it takes.
 
-The children run tests. This side knows which tests there must be, and decides what each one's verdict is.
+The children run tests. This side knows which tests there must be, and decides the verdict of each.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Settings:
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
     shrink: bool = True
-    bounded: bool = False  # nobody trusts this code: see `boundary`
+    bounded: bool = False  # this code is not trusted: see `boundary`
     first: frozenset[str] = frozenset()  # tests to run before the others of their task: they failed the last time
 
 
-RUN_LIMIT = 900.0  # seconds for a whole milestone of somebody's whom nobody trusts
+RUN_LIMIT = 900.0  # seconds for a whole milestone of a submission
 
 
 @dataclass
@@ -107,6 +107,7 @@ class Grading:
             else:
                 self._run_child(left)
         self._account_for_modules()
+        self._name_functions()
         if self.settings.bounded and only is None:
             passed = [task.id for task in self.milestone_result().tasks if task.verdict is Verdict.PASS]
             number = self.tasks[0].milestone
@@ -248,7 +249,7 @@ class Grading:
                 self.results.setdefault(test, _case({"test": test, "ran": False} | outcome))
 
     def _give_up_after_timeouts(self, tests: list[str]) -> None:
-        """After one timeout the rest of a task is not run: a learner should not wait for each in turn."""
+        """After one timeout the rest of a task is not run: a learner should not have to wait for each."""
         for expected in self.expected.values():
             results = [self.results[test] for test in expected if test in self.results]
             if any(result.verdict is Verdict.TIMEOUT for result in results):
@@ -259,7 +260,7 @@ class Grading:
     def _account_for_modules(self) -> None:
         """A module that cannot be imported costs the tasks that are written in it, even if no test imports it.
 
-        A module that is given, and so is no task's, costs the first task.
+        A given module belongs to no task: its errors count for the first task.
         """
         for module, outcome in self._unimportable.items():
             if self.plan.sources[module].milestone != self.tasks[0].milestone:
@@ -272,6 +273,23 @@ class Grading:
                     name = f"import {module}"
                     self.expected[id].append(name)
                     self.results[name] = _case({"test": name, "ran": False} | outcome)
+
+    def _name_functions(self) -> None:
+        """If the line behind a wrong value is not known, name the task's functions."""
+        unknown = {
+            id: [self.results[test] for test in tests if test in self.results and self._is_unplaced(self.results[test])]
+            for id, tests in self.expected.items()
+        }
+        if not any(unknown.values()):
+            return
+        others = own.others_of_tasks(self.curriculum, self.tasks[0].milestone, self.plan)
+        for id, results in unknown.items():
+            file, names = own.functions(others[id])
+            for result in results:
+                result.location, result.functions = self.plan.display(file) if file else "", ", ".join(names)
+
+    def _is_unplaced(self, result: TestResult) -> bool:
+        return result.verdict is Verdict.FAIL and not result.location
 
     def _start(self, job: Job) -> Session:
         return Session(job, partial(answers.is_sound, tests=job.tests, modules=self.plan.sources), self._deadline)
@@ -295,6 +313,7 @@ class Grading:
             examples=settings.examples,
             tests=tests,
             limits={task.id: task.timeout * patience for task in self.tasks},
+            busy={task.id: task.busy * patience for task in self.tasks},
             first=sorted(settings.first & set(tests)),
             from_reference=sorted(settings.from_reference),
             broken=self._broken,
@@ -306,7 +325,7 @@ class Grading:
         )
 
     def _bounds(self) -> dict[str, Any]:
-        """The course without what tells solutions, the graded program, and Python."""
+        """The course without its solutions, the graded program, and Python."""
         course = self.curriculum
         tests = [str(path) for path in course.tests.iterdir() if path.name not in _CLOSED]
         sources = [str(source.path) for source in self.plan.sources.values()]

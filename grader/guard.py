@@ -1,6 +1,6 @@
-"""What learner code may not reach for: the reference, the grader and its tests, and real Triton too early.
+"""Names that learners' code must not use: the reference, the grader and its tests, and real Triton before its time.
 
-This keeps mistakes and shortcuts from counting as work. It is no sandbox.
+This keeps mistakes and shortcuts from counting as work. It is not a sandbox.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REFUSED = {
     "pytest": _TESTS,
     "_pytest": _TESTS,
     "hypothesis": _TESTS,
-    "triton": f"what you build before milestone {FIRST_WITH_TRITON} stands without it",
+    "triton": f"what you build before milestone {FIRST_WITH_TRITON} must work without it",
 }
 _STARTS_PROCESS = frozenset(
     ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty")
@@ -57,7 +57,7 @@ class Guard(MetaPathFinder):
         importlib.import_module = partial(self._import_module, importlib.import_module)
 
     def close_files(self, curriculum: Curriculum) -> None:
-        """Also refuse to open the reference's files, save those that the plan runs, and the tests'; to look
+        """Also refuse to open the tests' files and the reference's, except those that the plan runs; to look
         into `sys.modules`, where both may be found; and to start processes.
 
         An audit hook cannot be taken back, so this is for the grader's own child process.

@@ -1,6 +1,7 @@
-"""What is taken in of a submission: a private, read-only copy of its modules, and of nothing else.
+"""The part of a submission that is graded: a private, read-only copy of its modules, and nothing else.
 
-A submission is a folder, a fork, a zip or a tar archive. It never runs where it lies; links are not followed.
+A submission is a folder, a fork, a zip or a tar archive. It never runs in place; links are not followed. Modules
+that it lacks, or has untouched from another version of the course, become the course's own stubs.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from grader import stubs
 from grader.curriculum import Curriculum
 
 FILE, FILES, TOTAL = 1 << 20, 400, 16 << 20  # bytes of a module, modules, bytes of all of them
@@ -47,20 +49,41 @@ class Intake:
 
     root: Path  # of the copy
     name: str
-    sha256: str = ""  # of all that was taken, names and contents
+    sha256: str = ""  # of the names and contents of all taken files
     files: list[str] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)  # what looked like a module and was not taken, with the reason
+    left_out: list[str] = field(default_factory=list)  # files like modules that were not taken, each with the reason
+    recorded: dict[str, str] = field(default_factory=dict)  # the hashes of the stubs that the learner began with
+    added: list[str] = field(default_factory=list)  # stubs of ours
+    outdated: list[str] = field(default_factory=list)  # written on stubs of another version of the course
 
 
 def take_in(submission: Path, folder: Path, curriculum: Curriculum) -> Intake:
     """Copy the modules of a submission into `folder`. Raises `Nothing`."""
     packages = {module.partition(".")[0] for module in curriculum.modules}
     try:
-        return _take_in(submission, folder, packages)
+        intake = _take_in(submission, folder, packages)
     except Nothing:
         raise
     except Exception as error:  # damaged archives raise whatever their decoder trips over
         raise Nothing(f"{submission.name} cannot be read: {type(error).__name__}: {error}") from error
+    _add_stubs(intake, curriculum)
+    return intake
+
+
+def _add_stubs(intake: Intake, curriculum: Curriculum) -> None:
+    """Update the stubs that the learner has not touched, and note work on outdated stubs."""
+    ours = stubs.recorded(curriculum.exercises)
+    for name in map(str, map(curriculum.file_of, curriculum.modules)):
+        file = intake.root / name
+        theirs = intake.recorded.get(name, ours.get(name))
+        if name in intake.files and (theirs == ours.get(name) or stubs.digest(stubs.read(file)) != theirs):
+            intake.outdated += [name] * (theirs != ours.get(name))
+            continue
+        intake.added.append(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+        file.write_text(stubs.stub_of(curriculum, Path(name)), encoding="utf-8", newline="\n")
+        file.chmod(0o444)
 
 
 def _take_in(submission: Path, folder: Path, packages: Collection[str]) -> Intake:
@@ -70,6 +93,9 @@ def _take_in(submission: Path, folder: Path, packages: Collection[str]) -> Intak
     for root_of_entry, entry in _modules(submission, packages):
         root = root_of_entry
         path = entry.path.relative_to(root)
+        if path.name == stubs.MANIFEST:
+            intake.recorded = stubs.parse_manifest(entry.read().decode("utf-8", "replace"))
+            continue
         why = entry.why_not or _why_not(path, entry, taken)
         data = b"" if why else entry.read()
         why = why or ("is too large" if len(data) > FILE else "")
@@ -108,22 +134,27 @@ def _modules(submission: Path, packages: Collection[str]) -> Iterator[tuple[Pure
     That folder is the submission itself, or `exercises/` in it, or either one level down, as archives of forks have it.
     """
     found = []
+    manifests = {}
     for number, entry in enumerate(_entries(submission)):
         if number > ENTRIES:
             raise Nothing(f"{submission.name} has more than {ENTRIES} entries.")
         if _root(entry.path, packages) is not None and (entry.path.suffix == ".py" or entry.why_not):
             found.append(entry)
+        elif entry.path.name == stubs.MANIFEST and not entry.why_not:
+            manifests[entry.path.parent] = entry
         elif entry.why_not and entry.path.name == "exercises":
             raise Nothing(f"{submission.name} holds no module of the course: {entry.path} {entry.why_not}.")
     roots = {root for entry in found if (root := _root(entry.path, packages)) is not None}
     ranked = sorted(roots, key=lambda root: ("exercises" not in root.parts, len(root.parts), str(root)))
+    if ranked and ranked[0] in manifests:
+        yield ranked[0], manifests[ranked[0]]
     for entry in found:
         if _root(entry.path, packages) == ranked[0]:
             yield ranked[0], entry
 
 
 def _root(path: PurePosixPath, packages: Collection[str]) -> PurePosixPath | None:
-    """The folder that holds the package that a file is in; None for what lies elsewhere."""
+    """The folder that holds the package that a file is in; None for a file elsewhere."""
     for depth, part in enumerate(path.parts[:4]):
         if part in _NOT_PACKAGES:
             return None
@@ -190,7 +221,7 @@ def _tar(archive: Path) -> Iterator[Entry]:
                     continue
                 path = _inside(member.name)
                 if member.isreg():
-                    wanted = path.suffix == ".py" and member.size <= FILE
+                    wanted = (path.suffix == ".py" or path.name == stubs.MANIFEST) and member.size <= FILE
                     data = tar.extractfile(member) if wanted else None
                     yield Entry(path, "", member.size, partial(bytes, data.read() if data else b""))
                 else:
@@ -222,7 +253,7 @@ class _Limited(io.RawIOBase):
 
 
 def _inside(name: str) -> PurePosixPath:
-    """A member's path; one that leads outside is nobody's module."""
+    """A member's path; one that leads outside is not a module."""
     path = PurePosixPath(name.replace("\\", "/"))
     parts = [part for part in path.parts if part != "."]
     return PurePosixPath("outside") if path.is_absolute() or ".." in parts else PurePosixPath(*parts)

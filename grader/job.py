@@ -1,4 +1,4 @@
-"""What the grader asks of a child process, and how the child answers: one JSON value in, lines of JSON out."""
+"""Questions of the grader to a child process, and its answers: one JSON value in, lines of JSON out."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ class Job:
     examples: int
     tests: list[str]  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
     limits: dict[str, float]  # seconds for each test, by task
+    busy: dict[str, float] = field(default_factory=dict)  # the same of processor time
     first: list[str] = field(default_factory=list)  # tests to run before the others of their task
     from_reference: list[str] = field(default_factory=list)
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # modules that ended an earlier child
@@ -36,7 +37,7 @@ class Job:
     shrink: bool = True  # look for the smallest failing case; without it the first one found will do
     trace: str = os.devnull  # where stacks are written when the process ends for a timeout or a crash
     others: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # see `own`
-    bounds: dict[str, Any] | None = None  # what the process may reach, see `boundary`; None: whatever the user may
+    bounds: dict[str, Any] | None = None  # files that the process may reach, see `boundary`; None: all of the user's
     token: str = ""  # marks the child's own answers, since learner code might write to the same pipe
 
     def to_json(self) -> str:

@@ -12,7 +12,7 @@ from grader import device
 
 
 def is_missing(reason: str) -> bool:
-    """Whether what a test gives as the reason for `unavailable` is so."""
+    """Whether a test's reason for `unavailable` is true."""
     words = reason.lower()
     return any(word in words and absent() for word, absent in _ABSENT.items())
 

@@ -18,15 +18,16 @@ _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def to_junit(report: Report) -> str:
-    """The whole report: one suite a milestone, one case a test."""
-    root = ET.Element("testsuites", name="mini_triton")
+    """The whole report: one suite a milestone, one case a test. Points stand at the first test of a task."""
+    name = f"mini_triton {report.course}, {report.submission.name}" if report.submission else "mini_triton"
+    root = ET.Element("testsuites", name=_clean(name))
     for milestone in report.milestones:
-        root.append(_suite(milestone))
+        root.append(_suite(milestone, report.date))
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _suite(milestone: MilestoneResult) -> ET.Element:
+def _suite(milestone: MilestoneResult, date: str) -> ET.Element:
     tests = [test for task in milestone.tasks for test in task.tests]
     outcomes = [_OUTCOME[test.verdict] for test in tests]
     suite = ET.Element(
@@ -37,6 +38,7 @@ def _suite(milestone: MilestoneResult) -> ET.Element:
         errors=str(outcomes.count("error")),
         skipped=str(outcomes.count("skipped")),
         time=_seconds(sum(test.seconds for test in tests)),
+        timestamp=date.partition("+")[0],
     )
     suite.extend(_case(milestone, task, test) for task in milestone.tasks for test in task.tests)
     return suite
@@ -52,7 +54,9 @@ def _case(milestone: MilestoneResult, task: TaskResult, test: TestResult) -> ET.
         time=_seconds(test.seconds),
     )
     properties = ET.SubElement(case, "properties")
-    facts = {"milestone": milestone.id, "task": task.id, "points": task.points, "max_points": task.max_points}
+    facts: dict[str, object] = {"milestone": milestone.id, "task": task.id}
+    if test is task.tests[0]:
+        facts |= {"points": task.points, "max_points": task.max_points}
     for name, value in facts.items():
         ET.SubElement(properties, "property", name=name, value=str(value))
     if _OUTCOME[test.verdict]:

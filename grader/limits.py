@@ -13,7 +13,7 @@ FILE_SIZE = 256 << 20
 
 
 class OutOfTime(BaseException):
-    """Raised in code that runs for too long. No `Exception`, so that hypothesis and `except` let it pass."""
+    """Raised in code that runs for too long. Not an `Exception`, so that hypothesis and `except` do not catch it."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"still running after {seconds:g} seconds")
@@ -27,24 +27,26 @@ class TimeLimit:
 
     def __init__(self, trace: IO[str]) -> None:
         self._trace = trace
-        self._seconds = 0.0
+        self._limits = 0.0, 0.0
         faulthandler.enable(trace)
         if hasattr(signal, "setitimer"):
             signal.signal(signal.SIGALRM, self._raise)
+            signal.signal(signal.SIGVTALRM, self._raise)
 
     @contextmanager
-    def __call__(self, seconds: float) -> Iterator[None]:
-        self._seconds = seconds
+    def __call__(self, seconds: float, busy: float = 0.0) -> Iterator[None]:
+        """Limit the code inside to this many seconds, and with `busy` to this much processor time."""
+        self._limits = seconds, busy
         faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=self._trace)
-        _alarm(seconds)
+        _alarm(seconds, busy)
         try:
             yield
         finally:
-            _alarm(0)
+            _alarm(0, 0)
             faulthandler.cancel_dump_traceback_later()
 
     def _raise(self, signum: int, frame: object) -> None:
-        raise OutOfTime(self._seconds)
+        raise OutOfTime(self._limits[signum != signal.SIGALRM])
 
 
 def limit_memory(memory: int | None) -> None:
@@ -67,6 +69,7 @@ def limit_memory(memory: int | None) -> None:
             continue
 
 
-def _alarm(seconds: float) -> None:
+def _alarm(seconds: float, busy: float) -> None:
     if hasattr(signal, "setitimer"):
         signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_VIRTUAL, busy)

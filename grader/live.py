@@ -1,4 +1,4 @@
-"""What is shown while tests run: tasks as they finish, and a bar with the tests done and the time left."""
+"""The screen while tests run: tasks as they finish, and a bar with the tests done and the time left."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.verdicts import TaskResult, TestResult, Verdict
 
 _TASKS = 8  # finished ones that stay in view
 _WIDTH = 24
-_SOON = 1.0  # seconds before which no time left is told
+_SOON = 1.0  # seconds before the first estimate of the time left
 
 
 class Live:
@@ -71,7 +71,7 @@ class Live:
         self._shown.close()
 
     def note(self, event: Mapping[str, Any]) -> None:
-        """Take in what a grading tells."""
+        """Handle an event of a grading."""
         with self._lock:
             match event["event"]:
                 case "importing":
@@ -86,7 +86,7 @@ class Live:
                     print(screen.milestone_summary(event["milestone"]), file=self.stream, flush=True)
 
     def lines(self, seconds: float) -> list[Line]:
-        """The picture after so many seconds."""
+        """The picture after this many seconds."""
         tasks = [screen.task_line(task.id, task.title, task.verdict, screen.state(task)) for task in self.finished]
         share = sum(self.weights[test] for test in self.done) / (sum(self.weights.values()) or 1)
         filled = round(_WIDTH * share)

@@ -35,11 +35,11 @@ class MarkerError(Exception):
 
 @dataclass(frozen=True)
 class Region:
-    """What one marker delimits. Lines count from 1."""
+    """A region delimited by markers. Lines count from 1."""
 
     task: str
     indent: str
-    instruction: tuple[str, ...]  # the first without marker or `#`, the others as they stand in the file
+    instruction: tuple[str, ...]  # the first without marker or `#`, the others as in the file
     start: int  # the line of `# [task ...]`
     end: int  # the line of `# [end]`
 
@@ -82,7 +82,7 @@ def _region(lines: list[str], first: int, start: re.Match[str], last: int) -> Re
 
 
 def check(source: str, path: Path, module: str, curriculum: Curriculum) -> list[Problem]:
-    """What is wrong with the markers of `module`."""
+    """The errors in the markers of `module`."""
     try:
         found = regions(source)
         tree = ast.parse(source)

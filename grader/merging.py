@@ -1,11 +1,11 @@
-"""A module of the reference in another style: of an alternative, only what a learner writes, and the rest given.
+"""A module of the reference in another style: an alternative's code where a learner writes, the given code elsewhere.
 
 An alternative's file holds
 - functions, and methods in a plain `class Name:`, that have a task's region in the reference: their bodies take the
   place of the reference's, whose decorators, signatures and docstrings remain;
 - imports that the reference lacks: they follow the reference's;
 - helpers of its own, which are functions, methods, classes, constants: each goes to the end, or before the next
-  definition of both modules, so that it stands between the same neighbours in both.
+  definition of both modules, so that it has the same neighbours in both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A test's message on the screen: what was expected, what came and why are whole; only long listings are shortened."""
+"""A test's message on the screen: expected, got and because are whole; only long listings are shortened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PROSE = re.compile(r" *[A-Z`'][^%=|]*$")
 
 @dataclass
 class _Part:
-    """Lines that belong together: a labelled value with its further lines, or a heading with what is listed below."""
+    """Lines that belong together: a labelled value with its further lines, or a heading with its list."""
 
     lines: list[str] = field(default_factory=list)
     label: str = ""
@@ -25,12 +25,12 @@ class _Part:
 
 def message_lines(text: str, indent: str = "", whole: bool = False) -> Iterator[str]:
     """The lines to show, at most as wide as the screen where a line is prose or a value."""
-    for part in _parts(text.splitlines()):
+    for part_number, part in enumerate(_parts(text.splitlines())):
         lines = part.lines if whole else _shortened(part)
         for number, line in enumerate(lines):
-            is_value = part.label and number == 0
+            is_value = number == 0 and bool(part.label or part_number == 0)  # a message begins with the call
             if len(indent + line) > WIDTH and (is_value or _PROSE.match(line)):
-                yield from wrap(line, indent, " " * part.hanging)
+                yield from wrap(line, indent, " " * (part.hanging or 4 * is_value))
             else:
                 yield indent + line
 

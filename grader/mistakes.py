@@ -1,4 +1,4 @@
-"""Misconceptions that the tests must catch: the reference with one passage replaced by what a learner might believe.
+"""Misconceptions that the tests must catch: the reference with one passage as a learner might believe it.
 
 They are listed in `tests/mistakes/*.toml`, and graded as `trials`.
 """
@@ -18,7 +18,7 @@ from grader.trials import Outcome
 
 @dataclass(frozen=True)
 class Mistake:
-    """What a learner might believe, as a change to a module of the reference."""
+    """A misconception, as a change to a module of the reference."""
 
     task: str
     name: str

@@ -44,7 +44,7 @@ class Mutant:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What tells it from others wherever its lines stand: the task, and the lines before and after the edit."""
+        """Its identity, independent of line numbers: the task, and the lines before and after the edit."""
         start = self.source.rfind("\n", 0, self.edit.start) + 1
         end = self.source.find("\n", self.edit.end)
         before = self.source[start:end]
@@ -61,7 +61,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Equivalent:
-    """A mutant that computes what the reference does."""
+    """A mutant that computes the same as the reference."""
 
     task: str
     before: str
@@ -141,7 +141,7 @@ def _milestone(mutant: Mutant) -> str:
 
 
 def _table(counts: Counter[tuple[str, str]]) -> Iterator[str]:
-    """A line for each milestone and one for all: how many of its mutants came to what."""
+    """A line for each milestone and one for all: how many mutants were caught, and how many survived."""
     columns = [*Outcome, "equivalent"]
     yield f"{'':12} {'mutants':>10}" + "".join(f"{column:>11}" for column in columns) + f"{'%':>7}"
     names = sorted({name for name, _ in counts}, key=lambda name: int(name.removeprefix("milestone")))
@@ -172,6 +172,6 @@ def _program(source: str) -> Any:
 
 
 def _comparable(code: CodeType) -> Any:
-    """What a code object does, without the lines that it comes from."""
+    """The behaviour of a code object, without its line numbers."""
     constants = [_comparable(value) if isinstance(value, CodeType) else repr(value) for value in code.co_consts]
     return code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars

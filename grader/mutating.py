@@ -1,7 +1,7 @@
-"""Small changes of code, such as slips of the pen make: which ones there are for each kind of node in a syntax tree.
+"""Small changes of code, like slips of the pen, for each kind of node in a syntax tree.
 
 A change is an edit of the source text, as small as the change itself, so that a diff shows nothing else.
-Some make no Python, or the same program again; whoever uses them finds out by compiling.
+Some are not Python, or leave the program the same; compiling them tells.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _rule(*kinds: type[ast.AST]) -> Callable[[_Rule], _Rule]:
 
 
 def edits(source: Source, lines: range) -> list[Edit]:
-    """Every change of code that lies in these lines, in the order of the text."""
+    """Every change of code in these lines, in the order of the text."""
     nodes = _walk(source.tree, lines)
     found = {edit for node in nodes for rule in _RULES.get(type(node), ()) for edit in rule(node, source)}
     changes = [edit for edit in found if source.text[edit.start : edit.end] != edit.text]
@@ -99,7 +99,7 @@ _PRECAUTIONS = ("strict", "copy", "stacklevel")  # keywords that change nothing 
 def _walk(node: ast.AST, lines: range, words: bool = False) -> Iterator[ast.AST]:
     """The nodes in these lines that do something: no annotations, no docstrings, no wording of errors, no precautions.
 
-    What stands inside an f-string has no reliable position before Python 3.12, so the f-string is one node.
+    Code inside an f-string has no reliable position before Python 3.12, so the f-string is one node.
     """
     fields = [value for name, value in ast.iter_fields(node) if name not in ("annotation", "returns")]
     for child in [child for value in fields for child in (value if isinstance(value, list) else [value])]:
@@ -123,7 +123,7 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(node, ast.JoinedStr) or isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-# Operators: each as it is written, and what it becomes.
+# Operators: each as it is written, and its replacements.
 
 _BINARY: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("+", "-"),

@@ -1,4 +1,4 @@
-"""What an exception says about the code that was tested: a verdict, a short message, and the learner's line."""
+"""From an exception to a verdict, a short message, and the learner's line."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from grader.verdicts import Verdict
 UNAVAILABLE = "unavailable: "  # how `tests.oracles.unavailable` begins the reason of its skip
 
 _STUB = re.compile(r"Task \d+\.\d+")
+_ADDRESS = re.compile(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-f]+>")  # tells a learner nothing
 _MAX_LINES, _MAX_CHARACTERS = 120, 10_000
 
 
@@ -34,7 +35,7 @@ class Outcome:
 
 
 def is_final(error: BaseException) -> bool:
-    """Whether no further example can tell more than this exception does."""
+    """Whether further examples would say no more than this exception does."""
     return isinstance(error, MemoryError | SystemExit | BdbQuit | Refused | Unimportable) or is_stub(error)
 
 
@@ -119,11 +120,11 @@ def describe(error: BaseException) -> str:
         text = f"{name}: {error.msg}"
     elif type(error).__module__.partition(".")[0] != "_pytest":
         text = f"{name}: {text}" if text else name
-    return shorten(text)
+    return shorten(_ADDRESS.sub(r"<\1>", text))
 
 
 def shorten(text: str) -> str:
-    """As much as a report holds: beginning and end, where reasons stand."""
+    """As much as a report holds: the beginning and the end, where the reasons are."""
     lines = text.splitlines()
     if len(lines) > _MAX_LINES:
         half = _MAX_LINES // 2
@@ -134,7 +135,7 @@ def shorten(text: str) -> str:
 
 
 def location(error: BaseException, plan: Plan, is_own: IsOwn | None = None) -> str:
-    """The innermost line of graded code that `error` or what caused it passed through; or nothing.
+    """The innermost line of graded code that `error`, or its cause, passed through; "" if there is none.
 
     A line of the task's own comes first, however deep in other code of the learner's the error was raised.
     """

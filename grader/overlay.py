@@ -52,7 +52,7 @@ class Plan:
         object.__setattr__(self, "has_learner", has_learner)
 
     def provenance(self) -> list[ModuleOrigin]:
-        """What a report says of each module; a missing file has no hash."""
+        """The facts of a report about each module; a missing file has no hash."""
         return [
             ModuleOrigin(module, source.origin, self.display(source.path), _sha256(source.path))
             for module, source in sorted(self.sources.items())
@@ -74,7 +74,7 @@ class Plan:
 
 
 class Unimportable(ImportError):
-    """A module that could not be imported before; says so at once instead of trying again."""
+    """A module that could not be imported before: raises the error again at once."""
 
     def __init__(self, message: str, verdict: Verdict, location: str) -> None:
         super().__init__(message)
@@ -153,7 +153,7 @@ class _Loader(SourceFileLoader):
 
 
 def install(plan: Plan) -> Overlay:
-    """Make `plan` what `import` sees from now on, in this process."""
+    """Let `import` follow `plan` from now on, in this process."""
     loaded = [module for module in sys.modules if module.partition(".")[0] in plan.packages]
     if loaded:
         raise RuntimeError(f"imported before the overlay was installed: {', '.join(sorted(loaded))}")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from types import CodeType
 
 from grader import stubs, workspace
@@ -18,7 +20,7 @@ Others = dict[str, dict[str, list[str]]]
 
 
 def others_of_tasks(curriculum: Curriculum, milestone: int, plan: Plan) -> Others:
-    """Read off the reference what in a task's files is not its own, for each task of a milestone."""
+    """For each task of a milestone: the parts of its files that belong to other tasks, read off the reference."""
     tasks = curriculum.milestone(milestone).tasks
     others: Others = {task.id: {} for task in tasks}
     for module in curriculum.milestone(milestone).modules:
@@ -28,6 +30,17 @@ def others_of_tasks(curriculum: Curriculum, milestone: int, plan: Plan) -> Other
             if mine := {function.name for function in workspace.task_functions(source, task.id)}:
                 others[task.id][str(plan.sources[module].path)] = sorted(everything - mine)
     return others
+
+
+def functions(files: Mapping[str, Collection[str]]) -> tuple[str, list[str]]:
+    """The file and the names of the functions that are a task's own, as the learner has them."""
+    for file, others in files.items():
+        source = stubs.read(Path(file))
+        with suppress(SyntaxError, ValueError):
+            names = [function.name for function in workspace.functions(source) if function.name not in others]
+            if names:
+                return file, [name for name in names if not any(name.startswith(f"{outer}.") for outer in names)]
+    return "", []
 
 
 def of_tasks(others: Others) -> dict[str, IsOwn]:

@@ -1,4 +1,4 @@
-"""A line every few seconds on how far long work has come: a log of CI shows nothing else meanwhile."""
+"""A line of progress every few seconds during long work, because a log of CI shows nothing else meanwhile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ INTERVAL = 5.0  # seconds
 
 
 class Pace:
-    """Counts what is done of `total`, and says so at regular intervals until its `with` block ends."""
+    """Counts finished pieces of `total`, and prints the count at regular intervals until its `with` block ends."""
 
     def __init__(self, what: str, total: int = 0, say: Callable[[str], object] | None = None) -> None:
         self.what = what
@@ -36,7 +36,7 @@ class Pace:
         self._done.add(key)
 
     def line(self, seconds: float) -> str:
-        """How far it is after so many seconds, how fast, and how long the rest will take at that rate."""
+        """The progress after this many seconds, the rate, and the time that the rest will take."""
         done = len(self._done)
         text = f"{self.what}: {done} of {self.total}, {duration(seconds)}"
         if done:

@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--no-shrink", action="store_true", help="report the first failing case, not the smallest")
     group.addoption("--learner-root", type=Path, metavar="DIR", help="the learner's tree instead of exercises/")
     group.addoption("--pace", action="store_true", help="instead of dots, a line every few seconds on how far it is")
-    group.addoption("--kata-target", metavar="TARGET", help="the milestone to test, if paths do not tell")
+    group.addoption("--kata-target", metavar="TARGET", help="the milestone to test, if the paths do not say")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -96,7 +96,7 @@ class PaceReporter:
 
 
 def _milestones(config: pytest.Config, curriculum: Curriculum) -> set[int]:
-    """The milestones whose tests pytest was asked for; all of them if that is not told by paths."""
+    """The milestones whose tests pytest was asked for; all of them if the paths do not say."""
     if target := config.getoption("--kata-target"):
         return {task.milestone for task in curriculum.resolve([target])}
     paths = [Path(argument.partition("::")[0]) for argument in config.args]

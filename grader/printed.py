@@ -1,4 +1,4 @@
-"""What the code under test prints: a test shows the end of it."""
+"""The output of the code under test, of which a test shows the end."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _LINES, _CHARACTERS = 3, 600
 
 
 class Printed(io.TextIOWrapper):
-    """Stands in for `sys.stdout`; remembers only the end of what is written, and how many lines there were."""
+    """A substitute for `sys.stdout` that remembers only the end of the output, and the number of lines."""
 
     def __init__(self) -> None:
         super().__init__(open(os.devnull, "wb"), encoding="utf-8")
         self.clear()
 
     def clear(self) -> None:
-        """Forget what was written."""
+        """Forget the output."""
         self._end = ""
         self._newlines = 0
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong at a line of a file; line 0 speaks of the file as a whole."""
+    """An error at a line of a file; line 0 means the file as a whole."""
 
     path: Path
     line: int
@@ -17,3 +17,7 @@ class Problem:
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else str(self.path)
         return f"{place}: {self.text}"
+
+
+class UsageError(Exception):
+    """The request cannot be met; the text says why, in the user's terms."""

@@ -1,4 +1,4 @@
-"""What the learner has reached so far, in one small database. Deleting it loses only history."""
+"""The learner's progress, in one small database. Deleting it loses only history."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from grader.curriculum import Curriculum
 
 
 def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) -> bool:
-    """Run a file, or without one what is typed; says whether it ended without an exception."""
+    """Run a file, or without one the typed lines; return whether it ended without an exception."""
     overlay.install(overlay.plan(curriculum, milestones, "learner"))
     tracebacks.hide(curriculum.solutions)
     names = {"__name__": "__main__"}

@@ -1,4 +1,4 @@
-"""A pytest plugin for the grader's child process: runs the tests of a job and sends what becomes of each."""
+"""A pytest plugin for the grader's child process: runs the tests of a job and sends the outcome of each."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import asdict, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,11 @@ _LAST_CALL_LIMIT = 5.0
 
 
 class Reporter:
-    """Follows one session of pytest. A test function is named by its file and name; its cases are not told apart."""
+    """Follows one session of pytest. A test function is named by its file and name; its cases are not distinguished."""
 
     def __init__(self, job: Job, plan: Plan, answers: Answers, limit: TimeLimit, own: Mapping[str, IsOwn]) -> None:
         self.job = job
-        self.own = own  # what is a task's own code, by task
+        self.own = own  # the code of each task
         self.plan = plan
         self.answers = answers
         self.limit = limit
@@ -42,10 +43,11 @@ class Reporter:
         self.counterexample = ""
         self.output = ""  # what it printed
         self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # that can be repeated
+        self.function = "", ""  # the function that returned a wrong value: line and name
         self.started = 0.0
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.option.tbstyle = "no"  # nobody reads pytest's traceback, and to format one takes longer than most tests
+        config.option.tbstyle = "no"  # a traceback is never shown, and formatting one takes longer than most tests
 
     # Collection: a file that cannot be imported costs its own tests only.
 
@@ -90,6 +92,7 @@ class Reporter:
         self.output = ""
         self.printed.clear()
         self.last_call = None
+        self.function = "", ""
         self.started = time.perf_counter()
 
     @pytest.hookimpl(wrapper=True)
@@ -101,8 +104,12 @@ class Reporter:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        with self._limited(item), redirect_stdout(self.printed), self._watched(item):
-            return (yield)
+        try:
+            with self._limited(item), redirect_stdout(self.printed), self._watched(item):
+                return (yield)
+        except BaseException as error:
+            self._find_function(item, error)  # now, while the test's fixtures are there
+            raise
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -126,7 +133,7 @@ class Reporter:
 
     def _outcome(self, report: pytest.TestReport, call: pytest.CallInfo[None], is_own: IsOwn) -> Outcome:
         if hasattr(report, "wasxfail"):
-            return Outcome(Verdict.ERROR, "Marked as expected to fail: that is no verdict.")
+            return Outcome(Verdict.ERROR, "Marked as expected to fail, which is not a verdict.")
         if report.skipped:
             reason = _reason(report)
             if reason.startswith(UNAVAILABLE):
@@ -143,10 +150,9 @@ class Reporter:
         verdict = worst([part.verdict for part in self.outcomes])
         seconds = time.perf_counter() - self.started
         decisive = next(part for part in self.outcomes if part.verdict is verdict)
-        if verdict is Verdict.FAIL and not decisive.location and self.last_call:
-            with self.limit(_LAST_CALL_LIMIT):
-                place, functions = last_call.find(*self.last_call, self.plan, self._own(item))
-                decisive = replace(decisive, location=place, functions=functions)
+        if verdict is Verdict.FAIL and not decisive.location:
+            place, functions = self.function
+            decisive = replace(decisive, location=place, functions=functions)
         lost = verdict not in (Verdict.PASS, Verdict.UNAVAILABLE)
         facts = {"counterexample": self.counterexample, "printed": self.output} if lost else {}
         self._send("ran", decisive, test=self._name(item), seconds=seconds, **facts)
@@ -166,17 +172,16 @@ class Reporter:
         return task_id(item.path) in self.given_up
 
     def _limited(self, item: pytest.Item) -> Any:
-        return self.limit(self.job.limits[task_id(item.path) or ""])
+        id = task_id(item.path) or ""
+        return self.limit(self.job.limits[id], self.job.busy.get(id, 0.0))
 
     @contextmanager
     def _watched(self, item: pytest.Item) -> Iterator[None]:
-        """Keep the last call that raised, and how: after shrinking it is the smallest counterexample."""
+        """Keep the last call that raised, and its error: after shrinking it is the smallest counterexample."""
         assert isinstance(item, pytest.Function)
         handle = getattr(item.obj, "hypothesis", None)
         if handle is None:
-            parameters = item.callspec.params if hasattr(item, "callspec") else {}
-            if parameters.keys() >= item.funcargs.keys():
-                self.last_call = item.obj, parameters
+            self.last_call = item.obj, {name: item.funcargs[name] for name in signature(item.obj).parameters}
             self.counterexample = _case(item)
             try:
                 yield
@@ -208,6 +213,14 @@ class Reporter:
             yield
         finally:
             handle.inner_test = test
+
+    def _find_function(self, item: pytest.Item, error: BaseException) -> None:
+        """The function behind a failure whose traceback has no line of graded code."""
+        failure = self.failure or error
+        found = outcome.of_test(failure, self.plan, is_own=self._own(item))
+        if self.last_call and found.verdict is Verdict.FAIL and not found.location:
+            with suppress(OutOfTime), redirect_stdout(self.printed), self.limit(_LAST_CALL_LIMIT):
+                self.function = last_call.find(*self.last_call, self.plan, self._own(item))
 
     def _send(self, event: str, result: Outcome, **values: Any) -> None:
         self.answers.send(event, **asdict(result), **values)
@@ -241,7 +254,7 @@ def _call(error: BaseException) -> str:
 
 
 def _arguments(values: dict[str, Any]) -> str:
-    """Arguments as one would write them in a call. What a test goes on to draw itself cannot be written."""
+    """Arguments as one would write them in a call. Values that a test draws later cannot be written."""
     shown = {name: _shown(value) for name, value in values.items()}
     return outcome.shorten(", ".join(f"{name}={text}" for name, text in shown.items() if text != "data(...)"))
 

@@ -1,4 +1,4 @@
-"""What the files under `.kata/counterexamples/` call: one test again, in this process or through pytest."""
+"""Run one test again, in this process or through pytest: the files under `.kata/counterexamples/` call this."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ test_function.__test__ = False  # type: ignore[attr-defined]  # its name must no
 def failing_call(
     test: Callable[[], object],
 ) -> tuple[Callable[..., object], tuple[object, ...], dict[str, object]]:
-    """Run a test up to its failure and tell that: the function, arguments and options of the call that failed.
+    """Run a test up to its failure and return it: the function, arguments and options of the call that failed.
 
-    What is printed and `breakpoint()` have no effect until then. If it passes, it is the test itself.
+    Printing and `breakpoint()` have no effect until then. If it passes, it is the test itself.
     """
     hook, sys.breakpointhook = sys.breakpointhook, lambda *_, **__: None
     try:

@@ -1,4 +1,4 @@
-"""Grading what the user asked for: each milestone by itself, so that later ones are stubs; then one report."""
+"""Grading the user's targets: each milestone by itself, so that later ones are stubs; then one report."""
 
 from __future__ import annotations
 
@@ -35,14 +35,15 @@ def grade(
     bounded: bool = False,
     first: Collection[str] = (),
     stop: bool = False,
+    jobs: int | None = None,
     on_event: OnEvent | None = None,
     curriculum: Curriculum | None = None,
 ) -> Report:
     """Grade the milestones and tasks that `targets` names.
 
     Code of people whom one need not trust is to be `bounded`. The tests in `first` run before the others of their task;
-    with `stop`, the others run only if all of `first` pass. `on_event` is told what the child processes do meanwhile.
-    Raises `UnknownTarget` and `GraderFailed`.
+    with `stop`, the others run only if all of `first` pass. `jobs` milestones run at a time, or as many as there are
+    processors. `on_event` gets the child processes' events. Raises `UnknownTarget` and `GraderFailed`.
     """
     started = time.perf_counter()
     curriculum = curriculum or load()
@@ -55,9 +56,9 @@ def grade(
         for number in dict.fromkeys(task.milestone for task in tasks)
     ]
     if stop and first:
-        _run_all(gradings, only=settings.first)
+        _run_all(gradings, jobs, settings.first)
     if not any(grading.has_lost for grading in gradings):
-        _run_all(gradings)
+        _run_all(gradings, jobs)
     if impl == fill == "learner":
         from grader import blame
 
@@ -70,6 +71,7 @@ def grade(
             report.oracles[oracle] = _join(report.oracles.get(oracle, ""), tier)
     report.modules = _modules(gradings)
     report.submission = _protections(gradings) if bounded else None
+    report.course = curriculum.version
     report.seconds = time.perf_counter() - started
     return report
 
@@ -88,12 +90,12 @@ def _count(pace: Pace, number: int, answer: Answer) -> None:
         pace.finish((number, answer["test"]))
 
 
-def _run_all(gradings: Sequence[Grading], only: Collection[str] | None = None) -> None:
-    """Run gradings beside each other, as many as the machine has processors for."""
+def _run_all(gradings: Sequence[Grading], jobs: int | None = None, only: Collection[str] | None = None) -> None:
+    """Run gradings beside each other, as many as the machine has processors for unless `jobs` says how many."""
     if len(gradings) == 1:
         gradings[0].run(only)
         return
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         running = [pool.submit(grading.run, only) for grading in gradings]
         try:
             for future in running:
@@ -129,7 +131,7 @@ def versions() -> dict[str, str]:
 
 
 def _protections(gradings: Sequence[Grading]) -> Submission:
-    """What held in every process that ran a submission, and what did not."""
+    """The protections that held in every process that ran a submission, and those that did not."""
     held = [grading.protections for grading in gradings if grading.protections is not None]
     always = [name for name in boundary.PROTECTIONS if held and all(name in one for one in held)]
     return Submission("", protections=always, missing_protections=[n for n in boundary.PROTECTIONS if n not in always])

@@ -1,4 +1,4 @@
-"""What the learner sees: the course, a line a task, the first failing task opened, the next command.
+"""The learner's screen: the course, one line a task, the first failing task in full, the next command.
 
 A report goes in, lines come out; nothing here runs or decides anything.
 """
@@ -21,6 +21,8 @@ from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, Tes
 from grader.wording import MARKS, counts, hours, judges, minutes, state, waits_for
 
 _NOTES = 6  # of a submission, unless --verbose
+UPDATE = "git pull --no-rebase -X ours UPSTREAM main, where UPSTREAM is the course's repository"
+_LABEL = 9  # columns of a label, such as `case`
 _WIDTH = 40  # of a task's title, so that the verdicts line up
 
 
@@ -37,7 +39,7 @@ def report_lines(
     """
     opened = first_failing(report)
     if report.submission:
-        yield line("Grading what was handed in", "bold")
+        yield line("Grading submissions", "bold")
     elif report.impl == "learner":
         yield course_bar(*course)
     else:
@@ -57,7 +59,7 @@ def report_lines(
     yield line()
     tests = [test for task in _tasks(report) for test in task.tests]
     yield line(f"Tests   {counts(tests)} in {report.seconds:.1f} s (seed {report.seed})", "dim")
-    yield line(f"Judges  {judges(report.oracles)}", "dim")
+    yield from (line(text, "dim") for text in wrap(f"Judges  {judges(report.oracles)}", hanging=" " * 8))
     yield from _next(report, opened, course, following)
 
 
@@ -144,14 +146,14 @@ def milestone_summary(milestone: MilestoneResult) -> str:
 
 
 def passed_lines(task: Task) -> Iterator[Line]:
-    """A task that has just passed, and what it was about."""
+    """A task that has just passed, and its subject."""
     points = f"{task.points} point{'s' * (task.points != 1)}"
     yield [Span("✓ ", "green"), Span(f"{task.id} {task.title}", "bold"), Span(f"  passed, {points}", "green")]
     yield from (line(text) for text in wrap(task.built, "  "))
 
 
 def task_line(id: str, title: str, verdict: Verdict, words: str) -> Line:
-    """One task and how it stands."""
+    """One task and its state."""
     mark, _, style = MARKS[verdict]
     return [Span(f"   {mark} ", style), Span(f"{id:<5}{title:<{_WIDTH}}"), Span(words, style)]
 
@@ -165,7 +167,7 @@ def first_failing(report: Report) -> TaskResult | None:
 
 
 def command(*arguments: str) -> str:
-    """What the learner types to run something with the Python that runs now."""
+    """The command by which the learner runs something with the present Python."""
     python = Path(sys.executable)
     found = shutil.which("python")
     if sys.prefix == sys.base_prefix:  # no virtual environment
@@ -179,6 +181,7 @@ def command(*arguments: str) -> str:
 
 def location_span(location: str) -> Span:
     """`file:line`, clickable where the terminal knows links."""
+    location = safe(location)
     path, _, number = location.rpartition(":")
     if not number.isdigit():
         path, number = location, ""
@@ -208,7 +211,7 @@ def _milestone(milestone: MilestoneResult, folded: bool, opened: TaskResult | No
 
 
 def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
-    """What was handed in, what held while it ran, what to look at."""
+    """The submission: its files, the protections while it ran, remarks for a person."""
     yield [Span("Work    ", "bold"), Span(f"{safe(submission.name)}  "), Span(submission.sha256[:12], "dim")]
     if submission.refused:
         yield [Span("Refused ", "bold"), Span(safe(submission.refused), "red")]
@@ -218,6 +221,10 @@ def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
         missing = ", ".join(submission.missing_protections)
         advice = "Grade in a container: see docs/instructors.md"
         yield line(f"        This machine does not enforce: {missing}. {advice}", "red")
+    if submission.outdated:
+        files = ", ".join(submission.outdated[:3]) + (" and others" if len(submission.outdated) > 3 else "")
+        yield [Span("Stubs   ", "bold"), Span(f"{safe(files)}: written on another version of the course", "yellow")]
+        yield line(f"        To update: {UPDATE}")
     notes = [f"left out: {text}" for text in submission.left_out] + submission.look_here
     for number, text in enumerate(notes if verbose else notes[:_NOTES]):
         yield [Span("        " if number else "Look    ", "bold"), Span(safe(text), "yellow")]
@@ -226,7 +233,7 @@ def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
 
 
 def opened_lines(task: TaskResult, verbose: bool = False) -> Iterator[Line]:
-    """A task that is not right, from its first test that shows what is wrong."""
+    """A task that has not passed, from its first failing test."""
     style = MARKS[task.verdict][2]
     yield line()
     yield [Span(f"{task.id} {task.title}", "bold"), Span(f"  {state(task)}{minutes(task.minutes)}", style)]
@@ -265,12 +272,14 @@ def _place(test: TestResult) -> tuple[str, int]:
 def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
     yield line(f"  {test.name}", "dim")
     case = "" if _is_retold(test) and not verbose else safe(test.counterexample)
-    yield from _labelled("case", "\n".join(message_lines(case, whole=verbose)), "yellow")
+    yield from _labelled(
+        "case", "\n".join(text[_LABEL:] for text in message_lines(case, " " * _LABEL, verbose)), "yellow"
+    )
     message = textwrap.dedent(safe(test.message).removeprefix(f"{case}\n"))
     yield from (line(text) for text in message_lines(message, "    ", verbose))
     yield from _labelled("prints", safe(test.printed))
     if test.location:
-        yield [Span("  code   ", "bold"), location_span(test.location), Span(_returned(safe(test.functions)), "dim")]
+        yield [Span("  code   ", "bold"), location_span(test.location), Span(_returned(test), "dim")]
     if test.blame:
         blame = f"{test.blame}: with the reference there instead, this test passes"
         yield [Span("  cause  ", "bold"), Span(blame, "yellow")]
@@ -279,12 +288,15 @@ def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
 
 
 def _is_retold(test: TestResult) -> bool:
-    """Whether the case is a recipe, such as `('add', 0, 1)`, and the message tells what it stands for."""
+    """Whether the case is a recipe, such as `('add', 0, 1)`, which the message spells out."""
     return bool(re.search(r"\(['\"][^'\"]*['\"], ", test.counterexample)) and len(test.message.splitlines()) > 1
 
 
-def _returned(functions: str) -> str:
+def _returned(test: TestResult) -> str:
     """Why the location is shown, if no exception came from there."""
+    functions = safe(test.functions)
+    if functions and not test.location.rpartition(":")[2].isdigit():
+        return f"  the task's functions: {functions}"
     if "," in functions:
         return f"  one of {functions}"
     return f"  {functions} returned here" if functions else ""
@@ -292,7 +304,7 @@ def _returned(functions: str) -> str:
 
 def _labelled(label: str, text: str, style: str = "") -> Iterator[Line]:
     for i, part in enumerate(text.splitlines()):
-        yield [Span(f"  {'' if i else label:<7}", "bold"), Span(part, style)]
+        yield [Span(f"{'' if i else f'  {label}':<{_LABEL}}", "bold"), Span(part, style)]
 
 
 def _modules(report: Report) -> Iterator[Line]:
@@ -335,7 +347,7 @@ def next_lines(report: Report, opened: TaskResult) -> Iterator[Line]:
 
 
 def _compare(passed: list[TaskResult]) -> Iterator[Line]:
-    """What is open to those who passed a single task."""
+    """The commands open to learners who have passed a single task."""
     if len(passed) == 1:
         diff = command("-m grader", "diff", passed[0].id)
         yield [Span("Compare ", "bold"), Span(diff, "cyan"), Span("  from your code to the reference's")]

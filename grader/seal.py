@@ -1,4 +1,4 @@
-"""Whether the course itself is still what it was: hashes of everything that judges, before and after."""
+"""Whether the course itself is unchanged: hashes of everything that judges, before and after."""
 
 from __future__ import annotations
 
@@ -19,8 +19,14 @@ class Seal:
         self.bytecode = bytecode
         self.hashes = self._hashes()
 
+    @property
+    def digest(self) -> str:
+        """One hash for all that judges, but for the learners' tree."""
+        files = sorted(item for item in self.hashes.items() if not item[0].startswith("exercises/"))
+        return hashlib.sha256(repr(files).encode()).hexdigest()
+
     def changed(self) -> list[str]:
-        """What has become different since then, as paths relative to the course."""
+        """The files that have changed since then, as paths relative to the course."""
         now = self._hashes()
         return [path for path in sorted({*now, *self.hashes}) if now.get(path) != self.hashes.get(path)]
 

@@ -1,4 +1,4 @@
-"""One child process, seen from the grader: its answers, and how it ended."""
+"""One child process: its answers, and how it ended."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from grader.overlay import Plan
 from grader.workfolder import is_too_large, workfolder
 
 PATIENCE = 5.0  # seconds beyond a step's own limit, in which the child should have ended by itself
-STARTUP = 120.0  # it loads libraries meanwhile, perhaps on a busy machine
+STARTUP = 120.0  # it loads libraries during this time, perhaps on a busy machine
 _LOOK = 2.0  # seconds between looks at how much the process has written
 
 
@@ -35,13 +35,13 @@ class Session:
         self.job = job
         self.is_sound = is_sound  # whether an answer makes sense
         self.deadline = deadline  # on the monotonic clock; by then it must have ended
-        self.killed = False  # it had to be
-        self.breach = ""  # what it did against the rules of this conversation
-        self.protections: list[str] = []  # that hold for a process with bounds
+        self.killed = False  # it had to be killed
+        self.breach = ""  # its violation of the protocol
+        self.protections: list[str] = []  # the protections that hold for a confined process
         self.trace = ""  # the stacks it left behind
-        self.errors = ""  # what it wrote before any graded code ran
+        self.errors = ""  # its output before any graded code ran
         self._process: subprocess.Popen[bytes] | None = None
-        self._oracles: Oracles | None = None  # that a process with bounds may ask
+        self._oracles: Oracles | None = None  # the judges that a confined process may ask
 
     def __iter__(self) -> Iterator[Answer]:
         with workfolder() as folder:
@@ -154,7 +154,7 @@ class Session:
             patience = self._patience(answer)
 
     def _next(self, lines: Lines, until: float, work: Path) -> bytes | None:
-        """The next line; None if it does not come in time, and when the process must be ended for something else."""
+        """The next line; None if it does not come in time, or if the process must be ended for another reason."""
         until = until if self.deadline is None else min(until, self.deadline)
         while (left := until - time.monotonic()) > 0:
             if (line := lines.next(min(left, _LOOK))) is not None:
@@ -180,7 +180,7 @@ def _only_ours(environment: dict[str, str]) -> dict[str, str]:
 
 
 def environment_of(seed: int) -> dict[str, str]:
-    """The user's environment without what would change how Python, pytest or hypothesis behave."""
+    """The user's environment without variables that change Python, pytest or hypothesis."""
     keep = {"PYTHONPATH", "PYTHONHOME", "PYTHONUTF8", "PYTHONPYCACHEPREFIX"}
     prefixes = ("PYTHON", "PYTEST", "HYPOTHESIS")
     kept = {name: value for name, value in os.environ.items() if name in keep or not name.startswith(prefixes)}

@@ -15,7 +15,7 @@ _waiting: list[subprocess.Popen[bytes]] = []
 
 
 def prepare(environment: Mapping[str, str], libraries: Collection[str] = ()) -> None:
-    """Start a process that waits for a job, with these libraries and those that every job needs."""
+    """Start a process that waits for a job, with these libraries and the ones that every job needs."""
     discard()
     _waiting.append(
         subprocess.Popen(

@@ -1,6 +1,6 @@
 """`exercises/` from `solutions/`: the learner's tree is the reference with the marked regions taken out.
 
-What was generated is recorded in `exercises/.stubs.sha256`, in the format of `sha256sum`. A file that still
+The generated files are recorded in `exercises/.stubs.sha256`, in the format of `sha256sum`. A file that still
 has its recorded hash is ours and may be written again; any other is the learner's and is never overwritten,
 unless they ask for it, and then a copy is kept.
 """
@@ -21,7 +21,7 @@ MANIFEST = ".stubs.sha256"
 
 
 class WouldOverwrite(Exception):
-    """Generating would lose what a learner wrote; `paths` says where."""
+    """Generating would lose a learner's work in the files `paths`."""
 
     def __init__(self, paths: list[Path]) -> None:
         names = ", ".join(str(path) for path in paths)
@@ -50,6 +50,11 @@ def stub_text(source: str, curriculum: Curriculum) -> str:
     return "".join(lines)
 
 
+def stub_of(curriculum: Curriculum, file: Path) -> str:
+    """The learner's version of a file of the reference."""
+    return stub_text(read(curriculum.solutions / file), curriculum)
+
+
 def generate(curriculum: Curriculum) -> dict[str, str]:
     """Every file of the learner's tree by its path in it, and its text. Raises `BadMarkers`."""
     files, problems = {}, []
@@ -76,9 +81,9 @@ def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
     """
     root = curriculum.exercises
     wanted = generate(curriculum)
-    recorded = _read_manifest(root)
-    changed = [root / name for name in _differences(root, wanted, recorded)]
-    edited = [path for path in changed if _is_edited(path, recorded.get(path.relative_to(root).as_posix()))]
+    known = recorded(root)
+    changed = [root / name for name in _differences(root, wanted, known)]
+    edited = [path for path in changed if _is_edited(path, known.get(path.relative_to(root).as_posix()))]
     if edited and not force:
         raise WouldOverwrite(edited)
     backup(curriculum, edited)
@@ -96,17 +101,17 @@ def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
 
 
 def check(curriculum: Curriculum, *, is_learners: bool = False) -> list[Problem]:
-    """Every way in which `exercises/` is not what `solutions/` generates.
+    """Every difference between `exercises/` and the stubs that `solutions/` generates.
 
-    If the files are a learner's, those that they edited are right, as long as the stubs that they were are recorded.
+    In a learner's tree, files that the learner has edited are right, as long as their stubs are recorded.
     """
     root = curriculum.exercises
     wanted = generate(curriculum)
-    recorded = _read_manifest(root)
+    known = recorded(root)
     problems = []
-    for name in _differences(root, wanted, recorded):
-        is_stub_known = name in wanted and recorded.get(name) == _digest(wanted[name])
-        if is_learners and is_stub_known and _is_edited(root / name, recorded[name]):
+    for name in _differences(root, wanted, known):
+        is_stub_known = name in wanted and known.get(name) == digest(wanted[name])
+        if is_learners and is_stub_known and _is_edited(root / name, known[name]):
             continue
         if name not in wanted:
             text = "is no longer generated"
@@ -134,36 +139,43 @@ def backup(curriculum: Curriculum, paths: Iterable[Path]) -> Path | None:
 
 
 def read(path: Path) -> str:
-    """A file's text with plain newlines, whatever git or an editor made of it; empty if there is no such file.
+    """A file's text with plain newlines, whatever newlines git or an editor wrote; empty if there is no such file.
 
-    What is no UTF-8 in a learner's file comes back as it was by `encode`.
+    Bytes of a learner's file that are not UTF-8 are restored by `encode`.
     """
     return path.read_bytes().decode("utf-8-sig", "surrogateescape").replace("\r\n", "\n") if path.exists() else ""
 
 
 def encode(text: str) -> bytes:
-    """What to write for a text that was read."""
+    """The bytes to write for a text that was read."""
     return text.encode("utf-8", "surrogateescape")
 
 
-def _differences(root: Path, wanted: Mapping[str, str], recorded: Mapping[str, str]) -> list[str]:
+def _differences(root: Path, wanted: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
     """Names of files to write, then of files generated once that are to go."""
     outdated = [name for name, text in wanted.items() if not (root / name).exists() or read(root / name) != text]
-    return outdated + [name for name in recorded if name not in wanted and (root / name).exists()]
+    return outdated + [name for name in known if name not in wanted and (root / name).exists()]
 
 
-def _is_edited(path: Path, recorded: str | None) -> bool:
-    return path.exists() and _digest(read(path)) != recorded
+def _is_edited(path: Path, known: str | None) -> bool:
+    return path.exists() and digest(read(path)) != known
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """The entry of the manifest for a text."""
     return hashlib.sha256(encode(text)).hexdigest()
 
 
 def _manifest(files: Mapping[str, str]) -> str:
-    return "".join(f"{_digest(text)}  {name}\n" for name, text in sorted(files.items()))
+    return "".join(f"{digest(text)}  {name}\n" for name, text in sorted(files.items()))
 
 
-def _read_manifest(root: Path) -> dict[str, str]:
-    entries = (line.partition("  ") for line in read(root / MANIFEST).splitlines())
+def recorded(root: Path) -> dict[str, str]:
+    """The hashes of the files that were generated in a learner's tree, by name."""
+    return parse_manifest(read(root / MANIFEST))
+
+
+def parse_manifest(text: str) -> dict[str, str]:
+    """The hashes in the text of a manifest, by name."""
+    entries = (line.partition("  ") for line in text.splitlines())
     return {name: digest for digest, _, name in entries if name}

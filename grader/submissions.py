@@ -1,4 +1,4 @@
-"""Grading what somebody handed in: nothing that its code does changes its points, the course, or another's points.
+"""Grading submissions: nothing that their code does changes its points, the course, or another's points.
 
 It is taken in as a private copy (`intake`), its tests run within `boundary`, and every milestone's capstone asks it
 again from outside (`capstone`): points count only where the capstone agrees with the tests.
@@ -28,6 +28,7 @@ def grade(
     device: str,
     seed: int,
     examples: int,
+    jobs: int | None = None,
     on_event: OnEvent | None = None,
 ) -> Report:
     """Grade a folder, a fork or an archive. Whatever it is, there is a report."""
@@ -46,13 +47,20 @@ def grade(
             examples=examples,
             learner_root=folder,
             bounded=True,
+            jobs=jobs,
             on_event=on_event,
             curriculum=curriculum,
         )
         _describe(report, intake, curriculum)
+        report.course = course_version(curriculum, seal)
         if changed := seal.changed():
             _discount(report, changed)
     return report
+
+
+def course_version(curriculum: Curriculum, seal: Seal) -> str:
+    """The version of the course, and a hash of all that judges: equal only if the same grader asks the same."""
+    return f"{curriculum.version}+{seal.digest[:8]}"
 
 
 def _describe(report: Report, intake: Intake, curriculum: Curriculum) -> None:
@@ -61,6 +69,8 @@ def _describe(report: Report, intake: Intake, curriculum: Curriculum) -> None:
     report.submission.sha256 = intake.sha256
     report.submission.files = len(intake.files)
     report.submission.left_out = intake.left_out
+    report.submission.added = len(intake.added)
+    report.submission.outdated = intake.outdated
     graded = {task.milestone for task in curriculum.resolve(report.target)}
     report.submission.look_here = suspicion.look(intake, curriculum, graded)
 
@@ -76,6 +86,7 @@ def _discount(report: Report, changed: Sequence[str]) -> None:
 def _refuse(targets: Sequence[str], name: str, reason: str, curriculum: Curriculum, device: str, seed: int) -> Report:
     """The report on a submission in which nothing can be judged: no points, and why."""
     report = Report(list(targets), "learner", "reference", device, seed, runner.versions())
+    report.course = curriculum.version
     report.submission = Submission(name, refused=reason)
     tasks = curriculum.resolve(targets)
     for number in dict.fromkeys(task.milestone for task in tasks):

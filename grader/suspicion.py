@@ -1,4 +1,4 @@
-"""What a person should look at in a submission: none of it costs points, and an honest learner may have reasons."""
+"""Remarks about a submission for a person to read: they cost no points, and an honest learner may have reasons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FORGED = frozenset(("__eq__", "__class__", "__instancecheck__", "__getattribute
 
 
 def look(intake: Intake, curriculum: Curriculum, milestones: Collection[int]) -> list[str]:
-    """Lines for a report: `mini_triton/ir/types.py:7 imports ctypes`. What the reference does as well is left out.
+    """Lines for a report: `mini_triton/ir/types.py:7 imports ctypes`. Things that the reference does are left out.
 
     Modules of other milestones are not looked at: they do not run.
     """
@@ -49,7 +49,7 @@ def look(intake: Intake, curriculum: Curriculum, milestones: Collection[int]) ->
             found.append(f"{name} is not Python")
     order = [task.id for task in curriculum.tasks]
     found += [
-        f"task {id}: as in the reference, but for names: {_few(alike[id])}" for id in sorted(alike, key=order.index)
+        f"task {id}: as in the reference, except for names: {_few(alike[id])}" for id in sorted(alike, key=order.index)
     ]
     return [*found[:MOST], *([f"and {len(found) - MOST} more"] if len(found) > MOST else [])]
 
@@ -86,7 +86,7 @@ def _findings(tree: ast.Module) -> Iterator[_Finding]:
 
 
 def _copied(file: Path, reference: Path) -> Iterator[tuple[str, str]]:
-    """Tasks and functions in which what the learner wrote is the reference's, or nearly."""
+    """Tasks and functions in which the learner's code is that of the reference, or nearly."""
     theirs = stubs.read(reference) if reference.is_file() else ""
     tasks = sorted({region.task for region in markers.regions(theirs)})
     if not tasks:

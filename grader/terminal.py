@@ -36,7 +36,7 @@ def safe(text: str) -> str:
 
 
 def wrap(text: str, indent: str = "", hanging: str = "") -> list[str]:
-    """The text's lines, indented, those that are too long broken at blanks; code that goes with them stays as it is."""
+    """The text's lines, indented; long ones are broken at blanks, code among them is not."""
     lines = []
     for line in text.splitlines():
         body = line.lstrip()

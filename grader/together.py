@@ -1,4 +1,4 @@
-"""The whole course from one tree: every milestone is the learner's, and stands on the learner's earlier ones.
+"""The whole course from one tree: every milestone is the learner's, and builds on the learner's earlier ones.
 
 Graded are a copy of the reference, and trees in which all milestones are in other styles (`tests/alternatives/`).
 """
@@ -20,7 +20,7 @@ from grader.verdicts import Verdict
 
 
 def run() -> bool:
-    """Print what each tree's points are, and what fails; True if nothing does."""
+    """Print each tree's points and failures; True if nothing fails."""
     curriculum = load()
     if not are_sound(list_alternatives(curriculum), curriculum):
         return False

@@ -1,4 +1,4 @@
-"""Tracebacks without the reference's lines: there the learner would read what is still to be found."""
+"""Tracebacks without the reference's lines: a learner must not read the solution there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong modules put to the tests of their task, as a learner's would be: catalogued mistakes, and mutants."""
+"""Wrong modules, tested as a learner's would be: catalogued mistakes, and mutants."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ T = TypeVar("T", bound=Trial)
 
 
 class Outcome(enum.StrEnum):
-    """What the tests of its task say of a wrong module."""
+    """The verdict of a task's tests on a wrong module."""
 
     CAUGHT = "caught"
     SURVIVED = "survived"
@@ -111,7 +111,7 @@ def judge(trial: Trial, curriculum: Curriculum) -> Outcome:
 
 
 def find_broken(ids: Collection[str], curriculum: Curriculum) -> set[str]:
-    """The tasks in which the reference itself fails, so that trials tell nothing. Prints each."""
+    """The tasks in which the reference itself fails, so that trials mean nothing. Prints each."""
     tasks = [task for task in curriculum.tasks if task.id in ids]
     gradings = [Grading(curriculum, [task], Settings(impl="reference")) for task in tasks]
     run_all(gradings, "the reference")
@@ -119,7 +119,7 @@ def find_broken(ids: Collection[str], curriculum: Curriculum) -> set[str]:
     broken = {id for id, verdict in verdicts.items() if verdict in _FAILED or verdict is Verdict.NOT_IMPLEMENTED}
     for id in verdicts:
         if id in broken:
-            print(f"{id}: the reference itself does not pass, so its wrong versions tell nothing.")
+            print(f"{id}: the reference itself does not pass, so its wrong versions mean nothing.")
     return broken
 
 

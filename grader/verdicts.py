@@ -1,4 +1,4 @@
-"""What grading produces, as data: a report of milestones, tasks and tests, each with a verdict.
+"""The result of grading, as data: a report of milestones, tasks and tests, each with a verdict.
 
 Everything the grader shows or writes (screen, JSON, JUnit, progress) is made from a `Report` and nothing else.
 """
@@ -6,7 +6,9 @@ Everything the grader shows or writes (screen, JSON, JUnit, progress) is made fr
 from __future__ import annotations
 
 import enum
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
 from typing import Any
 
 SCHEMA = "mini-triton-kata/1"
@@ -55,13 +57,13 @@ class TestResult:
 
     name: str  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
     verdict: Verdict
-    message: str = ""  # what went wrong, in the learner's terms
+    message: str = ""  # the failure, in the learner's terms
     counterexample: str = ""  # the smallest failing case, as Python arguments, or else the call that failed
     location: str = ""  # "exercises/mini_triton/ir/types.py:42", innermost learner frame, or where it returned
     functions: str = ""  # "broadcast_shapes", which returned the wrong value there; or several that may have
     reproduce: str = ""  # path of the runnable file that repeats the failure
     blame: str = ""  # earlier module whose replacement by the reference makes the test pass
-    printed: str = ""  # the end of what the failing case printed
+    printed: str = ""  # the end of the failing case's output
     ran: bool = True  # False where it could not begin: after a timeout, or if its file cannot be imported
     seconds: float = 0.0
 
@@ -122,16 +124,18 @@ class ModuleOrigin:
 
 @dataclass
 class Submission:
-    """What a report says of work that somebody handed in."""
+    """The facts of a report about a submission."""
 
     name: str
-    sha256: str = ""  # of all that was taken in
+    sha256: str = ""  # of all files taken in
     files: int = 0
-    left_out: list[str] = field(default_factory=list)  # what was not taken in, with the reason
+    left_out: list[str] = field(default_factory=list)  # files not taken in, each with the reason
+    added: int = 0  # modules of the course that it lacks, or has untouched from another version of the course
+    outdated: list[str] = field(default_factory=list)  # files that the learner wrote on other stubs than today's
     refused: str = ""  # why nothing in it could be judged
     protections: list[str] = field(default_factory=list)  # that held while its code ran, see `boundary`
     missing_protections: list[str] = field(default_factory=list)
-    look_here: list[str] = field(default_factory=list)  # what a person should look at
+    look_here: list[str] = field(default_factory=list)  # remarks for a person to read
 
 
 @dataclass
@@ -148,6 +152,8 @@ class Report:
     milestones: list[MilestoneResult] = field(default_factory=list)
     modules: list[ModuleOrigin] = field(default_factory=list)
     submission: Submission | None = None
+    course: str = ""  # the version of the course
+    date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     seconds: float = 0.0
 
     @property
@@ -158,10 +164,35 @@ class Report:
     def max_score(self) -> int:
         return sum(milestone.max_score for milestone in self.milestones)
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Report:
+        """A report from its JSON. Where tests were left out, one stands for all of a task."""
+        milestones = []
+        for milestone in data["milestones"]:
+            tasks = []
+            for task in milestone["tasks"]:
+                tests = [TestResult(**test | {"verdict": Verdict(test["verdict"])}) for test in task["tests"]]
+                tests = tests or [TestResult(f"task {task['id']}", Verdict(task["verdict"]))]
+                doubt = task.get("unconfirmed", "")
+                tasks.append(TaskResult(task["id"], task["title"], task["max_points"], tests, unconfirmed=doubt))
+            milestones.append(MilestoneResult(milestone["id"], milestone["key"], tasks))
+        names = ("target", "impl", "fill", "device", "seed", "versions", "course", "date", "seconds")
+        known = {field.name for field in fields(Submission)}
+        submission = data.get("submission")
+        return cls(
+            **{name: data[name] for name in names},
+            oracles=data["judges"],
+            milestones=milestones,
+            modules=[ModuleOrigin(**module) for module in data["modules"]],
+            submission=Submission(**{k: v for k, v in submission.items() if k in known}) if submission else None,
+        )
+
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values."""
         return {
             "schema": SCHEMA,
+            "course": self.course,
+            "date": self.date,
             "target": self.target,
             "impl": self.impl,
             "fill": self.fill,

@@ -63,7 +63,7 @@ class Watch:
         return next((task for task in self.tasks if task.id not in known or not known[task.id].passes), None)
 
     def _judge(self, task: Task) -> bool:
-        """Grade the task, first what failed the last time; show what comes out, and say whether it passes."""
+        """Grade the task, first what failed the last time; show the result, and return whether it passes."""
         self.saved.clear()
         while not self.events.empty():
             self.events.get()
@@ -101,7 +101,7 @@ class Watch:
         return [*screen.opened_lines(task), line(), *screen.next_lines(report, task), clock]
 
     def _wait(self, task: Task) -> bool:
-        """Wait for a save, answering what is typed meanwhile; whether to grade again."""
+        """Wait for a save, obeying typed commands; return whether to grade again."""
         while True:
             match self._next_event().strip().lower():
                 case "" | "\0":

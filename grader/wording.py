@@ -21,7 +21,7 @@ _ORACLES = {"triton": "real Triton", "torch": "PyTorch", "cuda": "CUDA"}
 
 
 def state(task: TaskResult) -> str:
-    """How a task stands; `not started` must never look like `wrong`."""
+    """The state of a task; `not started` must never look like `wrong`."""
     if not task.tests:
         return "has no tests"
     word = MARKS[task.verdict][1]
@@ -55,7 +55,7 @@ def hours(minutes: int) -> str:
 
 
 def counts(tests: Iterable[TestResult]) -> str:
-    """How many tests there are, ran, had no judge and passed; only what differs is said."""
+    """The numbers of tests: all, run, without a judge, passed; equal numbers are said once."""
     tests = [test for test in tests if "::" in test.name]
     ran = sum(test.ran for test in tests)
     unavailable = sum(test.verdict is Verdict.UNAVAILABLE for test in tests)

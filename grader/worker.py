@@ -1,6 +1,6 @@
 """The process that answers a capstone: it holds one tree of modules, and neither tests nor anything to compare with.
 
-A line in is a Python program, as JSON; a line out is what it left in `result`, or the error that ended it.
+A line in is a Python program, as JSON; a line out is its `result`, or the error that ended it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays as lists, what else JSON does not know as its text."""
+    """Arrays as lists, other values that JSON does not know as their text."""
     if hasattr(value, "tolist"):
         numbers = value.astype("float32") if getattr(value.dtype, "kind", "") == "V" else value
         return numbers.tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -38,11 +39,20 @@ def _memory() -> str | None:
 def is_too_large(folder: Path) -> bool:
     """Whether a process fills the disk."""
     entries = size = 0
-    for path, folders, files in os.walk(folder):
-        entries += len(folders) + len(files)
-        if entries > ENTRIES:
+    pending = [str(folder)]
+    while pending:  # `os.walk` would call itself for folders in folders, thousands deep
+        try:
+            with os.scandir(pending.pop()) as found:
+                for entry in found:
+                    entries += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+                    else:
+                        with suppress(OSError):
+                            size += entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return True
+        if entries > ENTRIES or size > BYTES:
             return True
-        for name in files:
-            with suppress(OSError):
-                size += os.lstat(os.path.join(path, name)).st_blocks * 512
-    return size > BYTES
+    return False

@@ -15,7 +15,7 @@ from grader.curriculum import Curriculum, Task
 
 
 class Untold(Exception):
-    """A file of the learner's in which a task's functions cannot be told apart."""
+    """A learner's file in which a task's functions cannot be found."""
 
     def __init__(self, path: Path, line: int | None, why: str) -> None:
         file = f"exercises/{path.as_posix()}"
@@ -25,7 +25,7 @@ class Untold(Exception):
 
 @dataclass(frozen=True)
 class Function:
-    """Where one function stands in a source text, decorators included."""
+    """The lines of one function in a source text, decorators included."""
 
     name: str  # "TensorType.numel"
     first: int  # line numbers from 1, both included
@@ -68,7 +68,7 @@ def reset(curriculum: Curriculum, tasks: Iterable[Task]) -> list[str]:
     """Put the stubs of these tasks back; says what was done. The learner's version is kept as a backup.
 
     A milestone asked for as a whole gets whole files; a single task only its functions. Raises `Untold`, nothing
-    having changed, where they cannot be told apart in the learner's file.
+    having changed, if they cannot be found in the learner's file.
     """
     wanted = {task.id for task in tasks}
     new: dict[Path, str] = {}
@@ -87,7 +87,7 @@ def reset(curriculum: Curriculum, tasks: Iterable[Task]) -> list[str]:
 
 
 def reset_file(curriculum: Curriculum, file: Path) -> list[str]:
-    """Put one file of exercises/ back, also one that went missing; [] if the reference has none."""
+    """Restore one file of exercises/, even a missing one; [] if the reference has no such file."""
     if not file.is_relative_to(curriculum.exercises):
         return []
     path = file.relative_to(curriculum.exercises)
@@ -177,7 +177,7 @@ def _partly(curriculum: Curriculum, path: Path, stub: str, names: set[str]) -> t
 
 
 def _write(curriculum: Curriculum, new: dict[Path, str], notes: dict[Path, str]) -> list[str]:
-    """Write files of exercises/, what stood there before kept; a line for each that changed."""
+    """Write files of exercises/ and keep the old ones; return a line for each that changed."""
     root = curriculum.exercises
     changed = [path for path, text in new.items() if stubs.read(root / path) != text or not (root / path).exists()]
     kept = stubs.backup(curriculum, [root / path for path in changed if (root / path).exists()])

@@ -7,13 +7,13 @@ calling(getattr, F32, "width").returns(32)
 
 from __future__ import annotations
 
-import re
 from bdb import BdbQuit
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from hypothesis import settings
 
+_ADDRESS = " object at 0x"
 NO_ANSWER = (NotImplementedError, ImportError, MemoryError, BdbQuit)  # they have verdicts of their own
 
 
@@ -23,7 +23,7 @@ def one_in(share: int) -> settings:
 
 
 class calling:
-    """A call of the code under test, and what is asked of it. What it raises, and a failure, has it as `call`."""
+    """A call of the code under test, and the demands on it. Its errors, and failures, have it as `call`."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         self.function = function
@@ -46,10 +46,9 @@ class calling:
         return f"{self.function.__qualname__}({', '.join([*map(self.shown, self.arguments), *options])})"
 
     def shown(self, value: Any) -> str:
-        """An argument or a result, as a failure shows it: its `repr`, or its class where that is only an address."""
-        text = re.sub(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-f]+>", r"<\1>", repr(value))
-        type = getattr(value, "type", None)
-        return f"{text} of type {type}" if text == f"<{value.__class__.__name__}>" and type is not None else text
+        """An argument or a result, as a failure shows it."""
+        text, type = repr(value), getattr(value, "type", None)
+        return f"{text} of type {type}" if _ADDRESS in text and type is not None else text
 
     def succeeds(self, expected: str = "no error", because: str = "") -> Any:
         """The call's result, whatever it is."""
@@ -62,7 +61,7 @@ class calling:
             self.fail(expected, error, because)
 
     def returns(self, expected: Any, because: str = "") -> None:
-        """The result equals `expected`, has its type, and is shown alike: a list is no tuple, and 4.0 in it no 4."""
+        """The result equals `expected`, has its type, and the same `repr`: a list is not a tuple, [4.0] is not [4]."""
         __tracebackhide__ = True
         got = self.succeeds(self.shown(expected), because)
         if type(got) is not type(expected) or got != expected or repr(got) != repr(expected):
@@ -84,7 +83,7 @@ class calling:
             self.fail(expected, got, because)
 
     def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
-        """The call gives something else than it should. A `str` tells in words what it gives, as `expected` does."""
+        """The call does not return what it should. A `str` describes the result in words, as `expected` does."""
         __tracebackhide__ = True
         in_words = isinstance(got, str) and not expected.startswith(("'", '"'))
         self._fail(expected, got, got if in_words else self._told(got), because)
@@ -104,7 +103,7 @@ class calling:
 
 
 class described(calling):
-    """The same, shown in the test's own words: where an argument's `repr` would tell nothing."""
+    """The same, shown in the test's own words, for arguments whose `repr` says nothing."""
 
     def __init__(self, words: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         super().__init__(function, *arguments, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import itertools
 import re
 from pathlib import Path
 
@@ -49,6 +50,17 @@ def test_a_chapter_is_short_and_says_what_it_is_for(chapter: Path) -> None:
     assert lines <= LONGEST, f"{chapter.name} has {lines} lines: split it into parts by tasks, or cut it"
     for said in ("| **At the end** |", "| **You need** |", "| **Time** |", "## Words", "## Key questions", "](images/"):
         assert said in text, f"{chapter.name} lacks {said}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_markdown_reads_as_meant(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    for summary in re.findall(r"<summary>(.*?)</summary>", text, re.DOTALL):
+        assert "`" not in summary, f"{page.name}: GitHub shows the backticks of {summary!r}; write <code>"
+    for above, line in itertools.pairwise(prose(page).splitlines()):
+        starts = re.match(r"(\d+[.)]|[-+*]|#+|>) ", line)
+        goes_on = above and not re.match(r"\s*(\d+[.)]|[-+*]|#+|>|\|) |  |<", above)
+        assert not (starts and goes_on), f"{page.name}: {line!r} begins a list in the middle of a paragraph"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

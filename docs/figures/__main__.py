@@ -25,7 +25,7 @@ def main(names: list[str]) -> int:
             differ.append(file.name)
             if not check:
                 file.write_text(drawn, encoding="utf-8")
-    print(f"{'these differ' if check else 'drawn'}: {', '.join(differ) or 'nothing to do'}")
+    print(f"{'different' if check else 'drawn'}: {', '.join(differ) or 'none'}")
     return int(check and bool(differ))
 
 

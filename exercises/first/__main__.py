@@ -1,4 +1,4 @@
-"""What the slice makes of the kernel `add`, stage by stage, up to the first open task: `python -m first`."""
+"""The kernel `add` in each stage of the slice, up to the first open task: `python -m first`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARAMETERS = {"x": POINTER, "y": POINTER, "out": POINTER, "n": I32}
 
 
 def show() -> None:
-    """Print each stage, and which task is next, or what is wrong."""
+    """Print each stage, then the next task or the error."""
     for stage in (tree, operands, splat, operations, ttir, ptx, one_program, grid):
         print(f"\n{stage.__doc__}")
         try:
@@ -121,7 +121,7 @@ def of_expression(expression: str) -> list[str]:
 
 
 def listed(kernel: Kernel) -> list[str]:
-    """The operations of a kernel: for readers, and not what a parser wants."""
+    """The operations of a kernel, for readers, not for a parser."""
     names = {op: name for name, op in kernel.parameters.items()}
     names |= {op: f"%{number}" for number, op in enumerate(kernel.ops)}
     return [summary(op, names) for op in kernel.ops]
@@ -136,7 +136,7 @@ def summary(op: Op, names: Mapping[Op, str]) -> str:
 
 
 def arguments() -> dict[str, Any]:
-    """What the kernel is launched with."""
+    """The arguments of the launch."""
     x, y = np.random.default_rng(0).random((2, N), np.float32)
     return {"x": x, "y": y, "out": np.zeros(N, np.float32), "n": N}
 
@@ -153,7 +153,7 @@ def best_of_three(run: Callable[[dict[str, Any]], None]) -> tuple[float, dict[st
 
 
 def compared(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """Whether a launch left in memory what Triton's interpreter leaves, up to rounding."""
+    """Whether a launch leaves the same in memory as Triton's interpreter, up to rounding."""
     for name in ("x", "y", "out"):
         different = ~np.isclose(got[name], expected[name], rtol=1e-5, equal_nan=True)
         if different.any():

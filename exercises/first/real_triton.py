@@ -43,7 +43,7 @@ def parse(text: str) -> str:
 
 
 def compile(text: str) -> Any:
-    """What real Triton makes of TTIR: `.asm["ptx"]` for an H100, or for the GPU that is here."""
+    """TTIR compiled by real Triton: `.asm["ptx"]` for an H100, or for the GPU of this machine."""
     import triton
     from triton.backends.compiler import GPUTarget
 

@@ -1,4 +1,4 @@
-"""Two kernels without a front end: what milestone 5 will make from Python, operation by operation.
+"""Two kernels without a front end, operation by operation, as milestone 5 will compile them from Python.
 
 Each docstring has the kernel's source. Building these by hand shows what a front end has to decide: where a scalar
 becomes a tensor, what a mask broadcasts to, what a loop carries.

@@ -23,7 +23,7 @@ def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
 def dropout(x: Any, p: float, seed: int, block: int = 1024, kernel: Any = dropout_kernel) -> Any:
     """`x` with each element zero with probability `p`, else divided by `1 - p`. The same seed drops the same ones.
 
-    With a `kernel` of `kernels.tuned`, that one chooses the block.
+    A `kernel` of `kernels.tuned` chooses the block itself.
     """
     check("x", x)
     if not isinstance(p, Real) or not 0 <= float(p) <= 1:

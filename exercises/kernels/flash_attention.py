@@ -108,7 +108,7 @@ def attention_backward(
     dout: Any, q: Any, k: Any, v: Any, out: Any, logsumexp: Any,
     causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """The gradients of q, k and v, from that of the result and what `attention` gave."""
+    """The gradients of q, k and v, from the gradient of the result and the results of `attention`."""
     check_heads(q=q, k=k, v=v, out=out, dout=dout)
     check_statistics("logsumexp", logsumexp, tuple(q.shape[:3]), "q", q)
     given = (q, k, v, dout, logsumexp, products_of(out, dout, tiles))
@@ -143,7 +143,7 @@ def launch(
     kernel: Any, block: str, arrays: tuple[Any, ...],
     causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None,
 ) -> None:  # fmt: skip
-    """Launch a kernel on arrays of which the first is q: a program for each block of rows of each head."""
+    """Launch a kernel on arrays, first q: one program for each block of rows of each head."""
     batch, heads, length, size = arrays[0].shape
     chosen = unless_tuned(kernel, **tiles_for(arrays[0]) | (tiles or {}))
     grid = lambda meta: (triton.cdiv(length, meta[block]), batch * heads)  # noqa: E731

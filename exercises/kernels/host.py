@@ -1,4 +1,4 @@
-"""What the host's side of kernels shares: checks of arguments, and memory for results. (Given.)
+"""Helpers of the functions that launch kernels: checks of arguments, and memory for results. (Given.)
 
 Arrays are torch tensors or NumPy arrays. torch is imported for tensors only.
 """
@@ -73,7 +73,7 @@ def device_of(x: Any) -> str:
 
 
 def on_gpu(x: Any) -> bool:
-    """Whether `x` is in the memory of a GPU: tiles that suit a GPU are not those that suit a CPU."""
+    """Whether `x` is in the memory of a GPU, which needs other tile sizes than a CPU."""
     return device_of(x).startswith("cuda")
 
 

@@ -2,7 +2,7 @@
 
 Forward: `y = (x - mean) * rstd * weight + bias`, where `rstd = 1 / sqrt(variance + eps)`. Mean and rstd are kept.
 Backward: a row's dx needs that row only. dweight and dbias are sums over all rows: each program adds up some of the
-rows, and a second kernel adds up what the programs have.
+rows, and a second kernel adds up the programs' sums.
 
 Source: Ba, Kiros and Hinton, "Layer Normalization" (2016); Triton's tutorial 05.
 """
@@ -58,7 +58,7 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> tuple[Any, 
 
 
 def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> tuple[Any, Any, Any]:
-    """The gradients of x, weight and bias, from that of the result and what `layer_norm` kept."""
+    """The gradients of x, weight and bias, from the gradient of the result and the statistics of `layer_norm`."""
     rows, columns = check_rows(x)
     check("dy", dy, rank=2, contiguous=True)
     check_alike("dy", dy, "x", x)

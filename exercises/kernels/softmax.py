@@ -32,7 +32,7 @@ def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.const
 def softmax(x: Any, block: int | None = None, kernel: Any = None) -> Any:
     """Softmax along the last axis of a matrix of floats. Rows longer than a block are read block by block.
 
-    Without `block`, it is as large as its device likes, at most. With a `kernel` of `kernels.tuned`, that one chooses.
+    Without `block`, it is at most as large as the device likes. A `kernel` of `kernels.tuned` chooses the block itself.
     """
     check("x", x, rank=2)
     rows, columns = x.shape

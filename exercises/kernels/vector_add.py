@@ -23,7 +23,7 @@ def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
 def add(x: Any, y: Any, block: int = 1024, kernel: Any = add_kernel) -> Any:
     """`x + y`, element by element, for two arrays of one shape and dtype.
 
-    With a `kernel` of `kernels.tuned`, that one chooses the block.
+    A `kernel` of `kernels.tuned` chooses the block itself.
     """
     check("x", x, dtypes=NUMBERS)
     check("y", y, dtypes=NUMBERS)

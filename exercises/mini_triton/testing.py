@@ -1,4 +1,4 @@
-"""What tests and benchmarks of kernels need, `triton.testing`. (Given.)"""
+"""Helpers for tests and benchmarks of kernels, `triton.testing`. (Given.)"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROUNDED = 2
 
 
 def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
-    """Raise `AssertionError` unless what a kernel computed, `x`, is close to what is expected, `y`, everywhere:
+    """Raise `AssertionError` unless the computed `x` is close to the expected `y` everywhere:
 
         |x - y| <= atol + rtol * |y|
 

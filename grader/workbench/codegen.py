@@ -1,4 +1,4 @@
-"""For chapter 6: the code that is generated for a kernel, and what it computes."""
+"""For chapter 6: the code generated for a kernel, and its results."""
 
 from __future__ import annotations
 

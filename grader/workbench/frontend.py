@@ -1,4 +1,4 @@
-"""For chapter 5: what the front end makes of a kernel."""
+"""For chapter 5: a kernel compiled by the front end."""
 
 from __future__ import annotations
 

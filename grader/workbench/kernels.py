@@ -8,5 +8,5 @@ from grader.workbench import execute
 
 
 def define(text: str, file: str) -> dict[str, Any]:
-    """The names that a text defines, such as kernels, as if it stood in this file. It may use `triton` and `tl`."""
+    """The names that a text defines, such as kernels, as if it were in this file. It may use `triton` and `tl`."""
     return execute(text, file)

@@ -1,4 +1,4 @@
-"""For chapter 4: what an expression builds."""
+"""For chapter 4: the operations that an expression builds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels: what the compiler is for. Each module is arrays in, arrays out; torch tensors or NumPy arrays.
+"""Kernels for the compiler. The functions of each module take arrays and return arrays: torch tensors or NumPy arrays.
 
 In reading order:
 

@@ -50,7 +50,7 @@ def unwritten(error: BaseException | None) -> str:
 
 
 class Demo:
-    """What the demos share: arrays, and what is printed."""
+    """What the demos share: arrays, and printing."""
 
     def __init__(self) -> None:
         real = triton.__name__ == "triton"
@@ -66,7 +66,7 @@ class Demo:
         return torch.randn(shape, generator=self.random).to(self.device)
 
     def check(self, what: str, got: Any, expected: Any) -> None:
-        """Say how far a result is from what PyTorch makes of the same."""
+        """Say how far a result is from PyTorch's."""
         off = float((got.double() - expected.double()).abs().max() / expected.double().abs().max())
         print(f"{what}: {'✓' if off <= NEAR else '✗ not'} as PyTorch (off by {off:.0e})")
         self.right &= off <= NEAR
@@ -83,7 +83,7 @@ def picture(title: str, *panels: tuple[str, list[str]]) -> None:
 
 
 def lines(numbers: Any, symbol: Callable[[int], str] = SYMBOLS.__getitem__) -> list[str]:
-    """A matrix of small numbers, such as those of programs, a symbol each."""
+    """A matrix of small numbers, such as program numbers, one symbol each."""
     return ["".join(map(symbol, row)) for row in numbers.tolist()]
 
 

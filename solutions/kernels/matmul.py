@@ -68,8 +68,8 @@ def matmul(
 ) -> Any:
     """`activation(a @ b)` of an (M, K) and a (K, N) matrix of fp16, bf16, fp32 or int8, whose result is int32.
 
-    `tiles` changes BLOCK_M, BLOCK_N, BLOCK_K, GROUP, or an option of the launch. With a `kernel` of `kernels.tuned`,
-    that one chooses them.
+    `tiles` changes BLOCK_M, BLOCK_N, BLOCK_K, GROUP, or an option of the launch. A `kernel` of
+    `kernels.tuned` chooses them itself.
     """
     check("a", a, rank=2, dtypes=DTYPES)
     check("b", b, rank=2, dtypes=DTYPES)

@@ -1,7 +1,7 @@
 """Kernels inside PyTorch: functions with gradients, and modules made of them.
 
 PyTorch records which functions made a tensor, and asks them for gradients in reverse. It cannot look into a kernel, so
-each function says what its gradient is. That has none of its own: PyTorch refuses to take it twice.
+each function says what its gradient is. The gradient itself has no gradient: PyTorch refuses to differentiate twice.
 
 Source: PyTorch's notes "Extending PyTorch"; `torch.autograd.Function`.
 """

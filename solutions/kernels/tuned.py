@@ -24,7 +24,7 @@ HOPPER = 90
 """The compute capability from which tensor cores read their operands right out of shared memory."""
 
 
-def configs(**space: Sequence[int]) -> list[Any]:
+def configs(**space: Sequence[Any]) -> list[Any]:
     """A configuration for every combination: `configs(BLOCK=(256, 1024), num_warps=(4, 8))` has four. (Given.)"""
     choices = [dict(zip(space, values, strict=True)) for values in itertools.product(*space.values())]
     options = [{name: choice.pop(name) for name in OPTIONS if name in choice} for choice in choices]

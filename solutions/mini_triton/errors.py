@@ -27,7 +27,7 @@ class Loc:
 
 
 class TritonError(Exception):
-    """What all of the compiler's own errors are."""
+    """The base class of all errors of the compiler."""
 
 
 class CompilationError(TritonError):
@@ -59,7 +59,7 @@ class CompileTimeAssertionFailure(CompilationError):
 
 
 class OutOfResources(TritonError):
-    """A GPU has too little of something, such as shared memory, for the kernel."""
+    """The kernel needs more of something, such as shared memory, than the GPU has."""
 
     def __init__(self, required: int, limit: int, name: str) -> None:
         super().__init__(
@@ -73,7 +73,7 @@ class OutOfResources(TritonError):
 
 
 class PTXASError(TritonError):
-    """NVIDIA's assembler refuses what a kernel was compiled to."""
+    """NVIDIA's assembler refuses the PTX of a kernel."""
 
 
 class AutotunerError(TritonError):

@@ -31,7 +31,7 @@ class Specials(enum.Enum):
 
 @dataclass(frozen=True)
 class Format:
-    """One number format: its names, and what its bits mean."""
+    """One number format: its names, and the meaning of its bits."""
 
     tl: str  # in a kernel's source: `tl.float8e5`
     name: str  # what Triton prints for it
@@ -44,7 +44,7 @@ class Format:
     exponent: int = 0  # bits of a float's exponent
     specials: Specials = Specials.IEEE
     native: bool = True  # NumPy has it; if not, `ml_dtypes` does
-    capability: int | None = 0  # NVIDIA GPUs from this compute capability on have it, such as 89; None: none has
+    capability: int | None = 0  # the first compute capability of NVIDIA that has it, such as 89, or None
 
     def __str__(self) -> str:
         return self.name

@@ -21,6 +21,7 @@ from grader.curriculum import ROOT, load
 from grader.intake import FILE, Intake, Nothing, take_in
 from grader.seal import Seal
 from grader.verdicts import Report, Verdict
+from grader.workfolder import is_too_large
 from tests.grader.small_course import Course
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's protections are Linux's")
@@ -287,3 +288,17 @@ def test_the_catalogue_is_sound() -> None:
     listed = cheats.list_cheats(load())
     assert len(listed) >= 60 and len({cheat.name for cheat in listed}) == len(listed)
     assert random.choice(listed).path.is_file()
+
+
+@LINUX
+def test_folders_in_folders_are_too_large(tmp_path: Path) -> None:
+    assert not is_too_large(tmp_path)
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(2500):
+        os.mkdir("x", dir_fd=here)
+        inside = os.open("x", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inside
+    os.close(here)
+    assert is_too_large(tmp_path)
+    subprocess.run(["rm", "-rf", str(tmp_path / "x")], check=True)

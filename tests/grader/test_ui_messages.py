@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from grader import messages, runner, screen, terminal
+from grader import messages, outcome, runner, screen, terminal
 from grader.curriculum import ROOT
 from grader.verdicts import Report, Verdict
 from tests.checks import calling
@@ -76,13 +76,16 @@ def test_a_recipe_is_not_shown_where_the_message_tells_the_story() -> None:
         ("a value below 9", 1016, "got       1016"),
         ("5 runs", "1016 runs", "got       1016 runs"),
         ("'i1'", "i2", "got       'i2'"),
-        ("an operation", object(), "got       <object>"),
     ],
 )
 def test_values_keep_their_type_and_words_have_no_quotes(expected: str, got: object, line: str) -> None:
     with pytest.raises(AssertionError) as failure:
         calling(len, "abc").fail(expected, got)
     assert line in str(failure.value)
+
+
+def test_objects_have_no_addresses() -> None:
+    assert "got       <object>" in outcome.describe(AssertionError(f"f()\n  got       {object()!r}"))
 
 
 def test_what_real_triton_refuses_is_shown_by_its_line() -> None:
@@ -130,6 +133,17 @@ def test_the_call_that_failed_is_blamed_not_the_last_one_of_the_test(solved: Cou
     assert "double returned here" in judged(solved, "1.2")
 
 
+def test_fixtures_are_no_obstacle(solved: Course) -> None:
+    replace(solved, "double", "return 3 * a")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "import pytest\nfrom tiny.number import double\n\n@pytest.fixture(autouse=True)\ndef always():\n    yield\n\n"
+        "@pytest.mark.parametrize('a', [1])\ndef test_double(a, tmp_path):\n"
+        "    assert tmp_path.is_dir()\n    assert double(a) == 2 * a\n",
+    )
+    assert "double returned here" in judged(solved, "1.2")
+
+
 def test_where_several_functions_may_be_wrong_all_are_named(solved: Course) -> None:
     solved.edit("tiny/number.py", "return 2 * a\n", "return 3 * a\n")
     solved.edit("tiny/number.py", "def double", "def half(a):\n    return a // 2\n\n\ndef double")
@@ -139,6 +153,13 @@ def test_where_several_functions_may_be_wrong_all_are_named(solved: Course) -> N
         "def test_double():\n    x = double(2)\n    y = half(4)\n    assert x == 2 * y\n",
     )
     assert "one of half, double" in judged(solved, "1.2")
+
+
+def test_where_no_line_is_known_the_tasks_functions_are_named(solved: Course) -> None:
+    solved.edit("tiny/number.py", '"""Numbers."""', '"""Numbers."""\n\nimport functools')
+    solved.edit("tiny/number.py", "def double", "def half(a):\n    return a // 2\n\n\n@functools.cache\ndef double")
+    replace(solved, "double", "return 3 * a")
+    assert "code   exercises/tiny/number.py  the task's functions: half, double" in judged(solved, "1.2")
 
 
 def test_an_exception_in_the_learners_code_names_the_operation(solved: Course) -> None:

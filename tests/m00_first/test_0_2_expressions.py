@@ -132,7 +132,7 @@ def test_what_has_no_place_in_the_ir() -> None:
 
 def test_unknown_names() -> None:
     for text in ("zz", "zz + 1", "arange(0, 8)", "foo.arange(0, 8)", "tl.nothing(a)", "tl.arange(0, zz)"):
-        compiling(integers(), text).raises(SyntaxError, because="the kernel and `LANGUAGE` have no such name")
+        compiling(integers(), text).raises(SyntaxError, because="neither the kernel nor `LANGUAGE` has such a name")
 
 
 def test_the_compilers_own_methods() -> None:
@@ -141,7 +141,7 @@ def test_the_compilers_own_methods() -> None:
 
 
 def test_what_you_may_teach_it() -> None:
-    """The slice refuses these. Whoever teaches it one of them has to get it right."""
+    """The slice refuses these. If yours accepts one, its result must be right."""
     for text in ("-a", "a - -b", "a > b", "a <= a", "a / b", "a if b else c", "True + a", "(a := b)"):
         kernel = integers()
         call = compiling(kernel, text)

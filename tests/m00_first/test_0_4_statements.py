@@ -90,7 +90,7 @@ def test_what_triton_does_not_compile() -> None:
 
 
 def test_what_you_may_teach_it() -> None:
-    """The slice refuses these. Whoever teaches it one of them must not drop it silently."""
+    """The slice refuses these. If yours accepts one, it must not drop it silently."""
     for text in ("a += b", "a, b = b, a", "if a: b = a", "for i in range(8): a = i"):
         kernel = Kernel("kernel", a=F32, b=F32)
         names = dict(kernel.names)

@@ -1,4 +1,4 @@
-"""Task 0.6: which arguments are multiples of 16, and what real Triton makes of the promise."""
+"""Task 0.6: which arguments are multiples of 16, and how real Triton uses the promise."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_wide_accesses_in_the_machine_code() -> None:
 
 
 def wide_accesses(promised: set[str]) -> set[str]:
-    """Which of loads and stores are 16 bytes wide in what real Triton makes of `add` with this promise."""
+    """Which loads and stores of `add` are 16 bytes wide after real Triton has compiled it with this promise."""
     text = (MODULES / "add.ttir").read_text(encoding="utf-8").replace("16", "1024")
     for name in promised:
         text = re.sub(rf"(%{name}: [^,)]+)", r"\1 {tt.divisibility = 16 : i32}", text, count=1)

@@ -32,7 +32,7 @@ def compiled(name: str, block: int) -> Kernel:
 
 
 def launching(name: str, block: int, grid: int, n: int, size: int) -> tuple[described, dict[str, np.ndarray]]:
-    """The call of `launch` on arrays of this size, of which the kernel is told the first n elements."""
+    """The call of `launch` on arrays of this size, with the number n of elements to add."""
     x, y = np.random.default_rng(size).random((2, size), np.float32)
     arguments = {"x": x, "y": y, "out": np.full(size, -7, np.float32)}
     words = f"launch(<{name}, BLOCK={block}>, {grid}, {{x, y, out: arrays of {size}, n: {n}}})"

@@ -14,7 +14,7 @@ FLOATS = {name: (row.name, row.width) for name, row in formats.FLOATS.items() if
 
 
 def spelled(dtype: str) -> str:
-    """How real Triton spells a dtype: the type of what its cast results in."""
+    """Real Triton's spelling of a dtype: the type of a cast's result."""
     source = "int64" if dtype.startswith("pointer") else "fp32" if dtype != "fp32" else "fp64"
     return records.cast_ops(source, dtype).value[-1].type
 

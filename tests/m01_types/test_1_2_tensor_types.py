@@ -57,13 +57,13 @@ def test_powers_of_two(shape: tuple[int, ...], name: str) -> None:
 @given(before=st.lists(powers, max_size=3), wrong=not_powers, after=st.lists(powers | not_powers, max_size=2))
 def test_the_first_dimension_that_is_no_power_of_two(before: list[int], wrong: int, after: list[int]) -> None:
     call = calling(TensorType, (*before, wrong, *after), F32)
-    call.raises(ValueError, f"element {len(before)}", because=f"{wrong} is no power of two, and comes first")
+    call.raises(ValueError, f"element {len(before)}", because=f"{wrong} is not a power of two, and comes first")
 
 
 def test_a_dimension_that_is_no_int() -> None:
     for rank, wrong in itertools.product(range(3), (4.0, 2.5, "4", None)):
         call = calling(TensorType, (4,) * rank + (wrong,), F32)
-        call.raises(TypeError, f"element {rank}", because=f"{wrong!r} is no int")
+        call.raises(TypeError, f"element {rank}", because=f"{wrong!r} is not an int")
 
 
 def test_an_element_that_is_no_scalar() -> None:

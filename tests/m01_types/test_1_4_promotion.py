@@ -1,4 +1,4 @@
-"""Task 1.4: the dtype in which two tensors meet, for every two dtypes that there are."""
+"""Task 1.4: the dtype in which two tensors meet, for every pair of dtypes."""
 
 from __future__ import annotations
 

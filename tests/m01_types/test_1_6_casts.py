@@ -1,4 +1,4 @@
-"""Task 1.6: the operations that lead from one dtype to another, for every two dtypes that there are."""
+"""Task 1.6: the operations that lead from one dtype to another, for every pair of dtypes."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def must_mean(meant: str) -> None:
         if answer.text != expected.text:
             where = parting(expected.text, answer.text)
             raise AssertionError(
-                f"{call} says something else than was meant; printed by real Triton it differs {where}"
+                f"{call} does not print the operation that was built; printed by real Triton it differs {where}"
             )
 
 

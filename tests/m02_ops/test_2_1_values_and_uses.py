@@ -101,7 +101,7 @@ def test_uses_are_what_the_operands_say(steps: list[tuple]) -> None:
 
 
 def must_have(step: str, operation: Operation, operands: str, values: Iterable[Value]) -> None:
-    """After this step the operation has operands of these names, and no value believes anything else."""
+    """After this step the operation has operands of these names, and the uses of all values agree."""
     __tracebackhide__ = True
     got = "".join(operand.name for operand in operation.operands)
     assert got == operands, f"{step}: the operands should be {', '.join(operands)}, got {', '.join(got)}"
@@ -128,7 +128,7 @@ class Impatient(Operation):
 
     def set_operand(self, index: int, value: Value) -> None:
         self.changes += 1
-        assert self.changes < 10, "replace_all_uses_with should come to an end, also if a value replaces itself"
+        assert self.changes < 10, "replace_all_uses_with should end, even if a value replaces itself"
         super().set_operand(index, value)
 
 
@@ -161,13 +161,13 @@ def test_erasing_lets_go_of_everything_inside() -> None:
     loop = outer.append(Operation("scf.execute_region", [x], [], regions=[Region([inner])]))
     assert len(x.uses) == 2, f"the loop and the yield inside it use x: 2 uses, got {len(x.uses)}"
     loop.erase()
-    assert not x.uses, f"x should have no uses: neither by what is erased nor by what is in it, got {len(x.uses)}"
+    assert not x.uses, f"x should have no uses by the erased operation or by operations in it, got {len(x.uses)}"
     assert outer.operations == [] and loop.parent is None, "an erased operation should be in no block"
     for operation in (loop, end):
         assert operation.operands == (), f"{operation.name}, erased, should have no operands"
     loose = Operation("use", [x])
     calling(loose.erase).succeeds(because="it is in no block, so there is nothing to take it out of")
-    assert not x.uses, "what is erased should let go of its operands, also if it is in no block"
+    assert not x.uses, "an erased operation should drop its operands, even if it is in no block"
 
 
 def test_every_block_of_every_region_counts() -> None:

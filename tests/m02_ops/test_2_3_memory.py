@@ -1,4 +1,4 @@
-"""Task 2.3: pointers and what is read and written through them, as real Triton's verifier has them."""
+"""Task 2.3: pointers, and reading and writing through them, as real Triton's verifier demands."""
 
 from __future__ import annotations
 

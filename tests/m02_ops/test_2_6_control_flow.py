@@ -39,7 +39,7 @@ ends = st.just("scf.yield") | st.sampled_from(ENDS)
 
 
 def changed(types: Types, change: str) -> Types:
-    """The same types but for one change."""
+    """The same types except for one."""
     if change == "one less":
         return types[:-1]
     if change == "one more":

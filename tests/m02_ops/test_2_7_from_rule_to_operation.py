@@ -18,6 +18,7 @@ from tests.checks import described
 from tests.oracles import triton
 from tests.support.m02_ops.generic_form import build, kernel
 from tests.support.m02_ops.programs import EVERY, Step, program, recipes
+from tests.support.m02_ops.rules import applying
 
 T = TensorType((8,), F32)
 REGIONS = [Region([Block()])]
@@ -72,7 +73,7 @@ def test_schemas(rule: Callable[..., Any]) -> None:
 
 
 class Recorder:
-    """A rule that keeps what it was called with, and gives what it was told to."""
+    """A rule that records its arguments, and returns a given result."""
 
     def __init__(self, like: Callable[..., Any], gives: Any = None) -> None:
         self.__signature__ = inspect.signature(like)
@@ -87,10 +88,14 @@ class Recorder:
         return self.gives
 
 
+class in_mlir(applying, described):
+    """A call in the test's own words, its results with types as MLIR writes them."""
+
+
 def running(rule: Recorder, *arguments: Any) -> described:
     shown = ", ".join(str([str(part) for part in a]) if isinstance(a, list | tuple) else str(a) for a in arguments)
     words = f"the result_types({shown}) of an operation with the rule {signature(rule)}"
-    return described(words, OpDefinition("test.op", rule).result_types, *arguments)
+    return in_mlir(words, OpDefinition("test.op", rule).result_types, *arguments)
 
 
 CALLS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[Any, ...]]] = [
@@ -182,10 +187,10 @@ def test_operations_are_made_as_declared(declarations: None) -> None:
 
 
 def test_operations_that_cannot_be_made(declarations: None) -> None:
-    op("test.cast")(Recorder(cast, TypeError("i32 is no float")))
+    op("test.cast")(Recorder(cast, TypeError("i32 is not a float")))
     (x,) = Block([I32], ["x"]).arguments
     for options, words in (
-        ({"result": F32}, ("test.cast", "i32 is no float")),
+        ({"result": F32}, ("test.cast", "i32 is not a float")),
         ({}, ("test.cast",)),
         ({"result": F32, "speed": 3}, ("test.cast", "speed")),
     ):
@@ -198,7 +203,7 @@ def test_operations_that_cannot_be_made(declarations: None) -> None:
 
 
 def must_type(text: str) -> None:
-    """`create` types each operation as real Triton does, which is told the result types and accepts them."""
+    """`create` types each operation as real Triton does, which accepts the same result types."""
     __tracebackhide__ = True
     answer = triton.accepts(text)
     assert answer, f"the test is wrong: {answer.diagnostic}"

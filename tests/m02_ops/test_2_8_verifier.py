@@ -1,4 +1,4 @@
-"""Task 2.8: what real Triton's verifier accepts is accepted, and what it refuses is refused where it is wrong."""
+"""Task 2.8: the verifier accepts what real Triton's accepts, and refuses the rest at the operation at fault."""
 
 from __future__ import annotations
 

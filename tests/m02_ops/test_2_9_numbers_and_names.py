@@ -35,7 +35,7 @@ def named(wish: str) -> Value:
 
 
 def must_be_read(line: str, cases: Iterable[tuple[calling, str]]) -> None:
-    """In a line of a module real Triton takes what each call prints for what it takes the text that is meant."""
+    """In a line of a module real Triton reads the printed text of each call as it reads the intended text."""
     __tracebackhide__ = True
     calls, meant = zip(*cases, strict=True)
     printed = [call() for call in calls]
@@ -140,7 +140,7 @@ def test_names_are_unique(wishes: list[str]) -> None:
 
 
 def must_read_attributes(attributes: Iterable[tuple[Any, Any, str]]) -> None:
-    """Values, the annotations of their attributes, and what is meant."""
+    """Values, the annotations of their attributes, and the meaning."""
     __tracebackhide__ = True
     attribute = Printer().attribute
     must_be_read(

@@ -76,7 +76,7 @@ class Play:
 
     def make(self, number: int) -> None:
         if self.place is None:
-            because = f"outside of all `with` blocks there is no insertion point. What was done:{self.story}"
+            because = f"outside of all `with` blocks there is no insertion point. These were the steps:{self.story}"
             described("builder.insert(constant)", self.builder.insert, a_constant()).raises(ValueError, because=because)
             return
         block, anchor = self.place
@@ -106,11 +106,11 @@ def test_nested_with_blocks(steps: list[Any]) -> None:
             f"block {i} should hold the constants, numbered as they were made, in this order:\n"
             f"  expected  {expected}\n  got       {got}\n"
             "`at_end` appends, `before` keeps the order of making; both put the old insertion point back.\n"
-            f"What was done:{play.story}"
+            f"These were the steps:{play.story}"
         )
     lines = [operation.loc.line if operation.loc else None for operation in play.made]
     assert lines == play.lines, (
-        f"the operations' lines:\n  expected  {play.lines}\n  got       {lines}\nWhat was done:{play.story}"
+        f"the operations' lines:\n  expected  {play.lines}\n  got       {lines}\nThese were the steps:{play.story}"
     )
 
 
@@ -126,7 +126,7 @@ def test_no_insertion_point() -> None:
     nowhere.raises(ValueError, because="no `with` block says where operations go")
     with builder.at_end(block):
         refused = described("builder.before(an operation in no block)", enter_before)
-        refused.raises(ValueError, because="an operation in no block has no place before it")
+        refused.raises(ValueError, because="there is no place before an operation that is in no block")
         nowhere.returns(made, because="`before` was refused, so operations go where they went; `insert` returns them")
     assert block.operations == [made]
     assert made.parent is block, "an inserted operation knows its block: use the block's own `append` and `insert`"
@@ -170,7 +170,7 @@ files = st.sampled_from(["kernel.py", "a b.py", "Größe.py"])
 
 @given(locs=st.lists(st.builds(Loc, files, st.integers(1, 2**20), st.integers(0, 200)), min_size=1, max_size=5))
 def test_locations_reach_real_triton(locs: list[Loc]) -> None:
-    """What the builder marks is what real Triton reads from the printed module, for every operation."""
+    """Real Triton reads the location of every operation from the printed module."""
     builder, block = Builder(), Block([I32])
     value: Value = block.arguments[0]
     with builder.at_end(block):

@@ -37,7 +37,7 @@ def constant(value: bool | int | float, type_name: str, shape: tuple[int, ...] =
 
 
 def stored(value: bool | int | float, type_name: str, shape: tuple[int, ...] = ()) -> object:
-    """What the IR stores."""
+    """The value that the IR stores."""
     return constant(value, type_name, shape).owner.attributes["value"]
 
 
@@ -49,7 +49,7 @@ def refuses(value: bool | int | float, type_name: str, shape: tuple[int, ...], e
 
 
 def read(literal: str, type_name: str) -> triton.Answer:
-    """What real Triton makes of a literal."""
+    """Real Triton's constant for a literal."""
     function = f"tt.func private @kernel() -> {type_name}"
     constant = f"%0 = arith.constant {literal} : {type_name}"
     return triton.accepts(f"module {{\n{function} {{\n{constant}\ntt.return %0 : {type_name}\n}}\n}}\n")
@@ -138,7 +138,7 @@ def test_real_triton_reads_the_same_floats(value: float, type_name: str) -> None
     must_be_read_as(value, type_name, f"0x{bits:0{width // 4}X}")
 
 
-# --- what is no constant
+# --- values that are not constants
 
 
 @given(

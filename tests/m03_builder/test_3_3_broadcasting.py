@@ -95,7 +95,7 @@ def test_broadcast_to() -> None:
 
 @given(shapes=several(1, 4))
 def test_broadcast(shapes: list[Shape]) -> None:
-    """Any number of values, all to one shape; those that have it stay themselves."""
+    """Any number of values, all to one shape; values that have the shape are returned unchanged."""
     bench = Bench(*(("i32", shape) for shape in shapes))
     common = together(*shapes)
     if common is None:

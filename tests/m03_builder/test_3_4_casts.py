@@ -32,7 +32,7 @@ def cast(source: str, target: str, shape: Shape) -> tuple[Bench, Value]:
     """A cast by the builder, of a block's argument."""
     bench = Bench((str(of_name(source).ir_type), shape))
     value = bench.call("cast", bench.arguments[0], iter(cast_steps(of_name(source), of_name(target))))
-    assert isinstance(value, Value), f"cast returns {value!r}, which is no value"
+    assert isinstance(value, Value), f"cast returns {value!r}, which is not a value"
     return bench, value
 
 

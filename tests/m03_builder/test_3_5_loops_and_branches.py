@@ -27,7 +27,7 @@ from tests.support.m03_builder.rebuilding import LINE, Rebuilder, rebuilt
 
 
 def must_build(program: str) -> None:
-    """Real Triton reads in what is built that which is described; every operation comes from a line."""
+    """Real Triton reads from the module what the case describes; every operation has a location."""
     __tracebackhide__ = True
     module = rebuilt(build(program))
     verify(module)
@@ -140,7 +140,7 @@ def test_the_operation_comes_where_the_with_stands(path: list[str]) -> None:
         nested(builder, path, block.arguments, elsewhere)
     made, last = block.operations[-2:]
     assert last is end and made.name.startswith("scf."), f"before the return there should be scf.{path[0]}"
-    assert made.loc == LINE, f"{made.name} stands at {LINE}, but says {made.loc}"
+    assert made.loc == LINE, f"{made.name} is at {LINE}, but its location is {made.loc}"
 
 
 REFUSED = (

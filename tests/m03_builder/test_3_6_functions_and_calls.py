@@ -97,10 +97,10 @@ def test_functions_follow_one_another_in_the_module() -> None:
         last = builder.operation("arith.constant", value=0, result=I32)
     got = [operation.attributes["sym_name"] for operation in module.body.operations]
     assert got == ["first", "inner", "kernel"], f"the module holds {got}"
-    assert elsewhere.operations == [last], "afterwards operations go to where they went before"
+    assert elsewhere.operations == [last], "afterwards the insertion point is the old one"
     verify(module)
     first, _, made = module.body.operations
-    assert first.loc == made.loc == LINE, f"the functions stand at {LINE}, but say {first.loc} and {made.loc}"
+    assert first.loc == made.loc == LINE, f"the functions are at {LINE}, their locations say {first.loc} and {made.loc}"
     sum, end = made.regions[0].block.operations
     assert (sum.name, end.name) == ("arith.addi", "tt.return") and sum.loc == Loc("kernel.py", 8, 4)
     assert made.attributes["sym_visibility"] == "public", "a function is public unless `public=False`"
@@ -119,7 +119,7 @@ def test_an_exception_leaves_no_function() -> None:
                     raise Stop
         assert module.body.operations == [], "an exception came out of the body: there should be no function"
         last = builder.operation("gpu.barrier")
-    assert elsewhere.operations == [last], "afterwards operations go to where they went before"
+    assert elsewhere.operations == [last], "afterwards the insertion point is the old one"
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Made]
     assert not found, (
         f"{call} is not what real Triton's front end makes of the docstring's kernel. The first difference:\n{found}\n"
         "Both are shown as real Triton's canonicalizer leaves them, with the lines that define what they use.\n"
-        "Where: from what is written to memory, `>` by `>`, towards the parameters."
+        "Where: from the store, operand by operand, `>` for each, back to the parameters."
     )
 
 

@@ -12,7 +12,7 @@ from tests.support.m04_language.expressions import Scene, judge
 
 WORDS = ("c0", "c1", "c2", "c3", "k0", "k1")
 
-# Words of 32 bits: rounds, counter, key, what comes out. From the tests of Random123, the authors' library.
+# Words of 32 bits: rounds, counter, key, result. From the tests of Random123, the authors' library.
 KNOWN = [
     (10, "00000000 00000000 00000000 00000000 00000000 00000000", "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
     (10, "ffffffff ffffffff ffffffff ffffffff ffffffff ffffffff", "408f276d 41c83b0e a20bc7c6 6d5451fd"),
@@ -101,7 +101,7 @@ def test_normal_floats(u: float, v: float) -> None:
 
 
 def test_shapes_of_random_numbers() -> None:
-    """As many as there are offsets, also one; a number as a seed or a counter is a tensor of its own dtype."""
+    """One number for each offset; a number as seed or counter becomes a tensor of its own dtype."""
     offsets = ("tl.broadcast_to(n, (2, 4))", "n", "tl.full((1,), 2**33, tl.int64)", "tl.full((4,), 3, tl.int16)")
     numbers = [f"tl.philox({seed}, n, 0, 2**31, 7)[0]" for seed in (0, -1, 2**31, 2**63)]
     judge_values({"n": "i32"}, [*(f"tl.rand(n, {offset})" for offset in offsets), *numbers], {"n": 3})

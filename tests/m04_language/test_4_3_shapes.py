@@ -63,7 +63,7 @@ def test_reshape(shape: Shape, target: list[int], reorder: bool) -> None:
 
 @pytest.mark.parametrize("shape", ANY_SHAPE)
 def test_permute(shape: Shape) -> None:
-    """Every order of the dimensions; and what names too few or too many, or one twice, is refused."""
+    """Every order of the dimensions; too few, too many, or one twice, is refused."""
     orders = [order for n in range(1, 4) for order in itertools.product(range(n), repeat=n)]
     expressions = [call("permute", "x", order) for order in [*orders, (0, -1), (1, 2, 3)]]
     judge({"x": typed("bf16", shape)}, [*expressions, "tl.trans(x)", "x.trans()", "x.T", "tl.trans(x, (1, 0))"])
@@ -107,7 +107,7 @@ def test_join_and_interleave(dtypes: tuple[str, str], shapes: tuple[Shape, Shape
 
 @pytest.mark.parametrize("shape", [*ANY_SHAPE, (2,), (1, 2), (4, 4, 2), (2, 2)])
 def test_split(shape: Shape) -> None:
-    """What was joined comes apart; of two elements each is a scalar. Without a last dimension of size 2: refused."""
+    """A split undoes a join; two elements become two scalars. Without a last dimension of size 2: refused."""
     halves = ["tl.split(x)[0]", "tl.split(x)[1]", "x.split()[1]"]
     judge({"x": typed("fp16", shape)}, halves if shape and shape[-1] == 2 else halves[:1])
 

@@ -1,4 +1,4 @@
-"""Task 4.4: arithmetic with what the compiler knows is Python's, done at once."""
+"""Task 4.4: Python computes with values that the compiler knows, at once."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ def test_truth_and_index(value: Any) -> None:
     if isinstance(value, int):
         call.returns(operator.index(value), because=PYTHON)
     else:
-        call.raises(TypeError, because=f"{value!r} is no int")
+        call.raises(TypeError, because=f"{value!r} is not an int")
 
 
 @given(before=st.lists(integers, max_size=2), after=st.lists(integers, max_size=2))
 def test_with_a_value_of_the_running_kernel(before: list[int], after: list[int]) -> None:
-    """There is nothing to compute yet, wherever it stands: Python has to ask the class of the other operand."""
+    """With a tensor on either side there is nothing to compute: Python has to ask the other operand's class."""
     calls: list[Any] = []
     operands = [*before, RunTimeValue(), *map(constexpr, after)]
     call = described(f"evaluate(f, {len(operands)} operands, one of them x)", evaluate, calls.append, *operands)

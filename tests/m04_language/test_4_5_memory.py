@@ -44,7 +44,7 @@ def test_load(element: str, shapes: tuple[Shape, Shape, Shape], dtype: str, numb
 
 
 def test_hints_change_nothing() -> None:
-    """What is said about caches has to make sense, and is then left out. `volatile` stays."""
+    """Hints about caches must be valid, and are then left out. `volatile` stays."""
     scene = Scene(VALUES)
     scene.builds_alike("tl.load(p, cache_modifier='.cg', eviction_policy='evict_last')", "tl.load(p)")
     scene.builds_alike("tl.store(p, 1.0, cache_modifier='.cs')", "tl.store(p, 1.0)")
@@ -90,7 +90,7 @@ def test_cast(source: str) -> None:
 
 @pytest.mark.parametrize("source", ["*fp32", "*i1", "i64", "u64", "fp32", "fp16"])
 def test_cast_pointers(source: str) -> None:
-    """An address is an integer of 64 bits; a pointer can be made one to something else."""
+    """An address is an integer of 64 bits; a pointer can be cast to another pointer."""
     targets = ["*fp16"]
     if source.startswith("*"):
         targets += ["i64", "u64", "i32", "i1", "fp32", "fp64", "*fp32"]
@@ -174,7 +174,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """All are a ValueError. What older and newer versions know differently, real Triton is not asked about."""
+    """All are a ValueError. Real Triton is not asked about hints that differ between its versions."""
     Scene(VALUES).refuses(expression, ValueError, *REFUSED[expression])
     if not any(option in expression for option in ("boundary", "padding", "cache", "eviction")):
         judge(VALUES, [expression])

@@ -56,7 +56,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """The axis that a launch grid does not have, and what is wrong with a range."""
+    """An axis that a launch grid does not have, and invalid ranges."""
     Scene({"n": "i32"}).refuses(expression, ValueError, REFUSED[expression])
 
 

@@ -86,7 +86,7 @@ def test_minimum_and_maximum() -> None:
         calls = ["(x, x, tl.PropagateNan.NONE)", "(x, 1.0, tl.PropagateNan.ALL)", "(n, 1, tl.PropagateNan.ALL)"]
         calls += ["(x, x, propagate_nan=1)", "(n, n, propagate_nan=1)", "(x, N)", "(1, 2)"]
         judge(values, [f"{function}{call}" for call in calls])
-    # A number is as strong as a tensor. Since 3.9 it is weak in Triton: so only where both come to the same dtype.
+    # A number is as strong as a tensor. Since 3.9 it is weak in Triton: ask only where both give the same dtype.
     numbers = {"i32": ("0", "-7", "2.5"), "i64": ("-1", "2**40"), "fp32": ("1.5", "2", "-0.0"), "u32": ("7",)}
     for dtype, few in numbers.items():
         pairs = [pair for value in few for pair in (f"x, {value}", f"{value}, x")]
@@ -110,7 +110,7 @@ def test_where_with_numbers(dtype: str, shapes: tuple[Shape, Shape]) -> None:
 
 
 def test_where_with_pointers() -> None:
-    """A choice between two pointers to the same; nothing else goes with one."""
+    """A choice between two pointers of one type; anything else beside a pointer is refused."""
     values = {"c": "i1[4]", "p": "*fp32[4]", "q": "*fp32", "r": "*fp16[4]", "n": "i64", "x": "fp32"}
     pairs = ("p, p", "p, q", "q, q", "p, r", "p, n", "n, p", "p, x", "p, 0", "p, 0.0")
     judge(values, [*(f"tl.where(c, {pair})" for pair in pairs), "tl.where(q, x, 0)", "tl.where(True, x, n)"])

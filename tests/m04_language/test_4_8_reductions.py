@@ -89,7 +89,7 @@ def test_extremes_of_every_dtype(function: str) -> None:
 
 @pytest.mark.parametrize("function", ["max", "min"])
 def test_indices_of_extremes(function: str) -> None:
-    """The dtype stays, the index is an int32, and equal values may be told apart."""
+    """The dtype stays, the index is an int32, and of equal values the leftmost may be chosen."""
     values = of_each((*PLAIN, "*fp32"), (2, 4))
     calls = [f"tl.{function}({name}, 1, return_indices=True)" for name in values]
     judge(values, [f"{call}[{part}]" for call in calls for part in (0, 1)])
@@ -103,7 +103,7 @@ def test_indices_of_extremes(function: str) -> None:
 @given(shape=blocks, axis=axes, option=st.booleans())
 @one_in(3)
 def test_axes(shape: Shape, axis: int, option: bool) -> None:
-    """Any axis, counted from either end, kept or not; what is no axis is refused. Without one, all are combined."""
+    """Any axis, counted from either end, kept or not; others are refused. Without one, all elements are combined."""
     values = {"x": typed("i32", shape), "f": typed("fp32", shape), "s": "i32"}
     expressions = [f"tl.{f}(x, {axis}, keep_dims={option})" for f in ("sum", "argmin")]
     expressions += [f"tl.max(x, {axis}, return_indices=True, keep_dims={option})[1]", "x.max(None)", "tl.sum(s)"]
@@ -119,7 +119,7 @@ def test_reductions_of_bits() -> None:
 
 
 def test_softmax() -> None:
-    """What is made of all this."""
+    """Functions made of all this."""
     values = {"x": "fp32[8]", "d": "fp64[8]", "h": "fp16[8]"}
     judge(values, ["tl.softmax(x)", "x.softmax()", "tl.softmax(d)", "tl.softmax(h)", "tl.sigmoid(x)", "tl.sigmoid(h)"])
 

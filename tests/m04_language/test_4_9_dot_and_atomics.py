@@ -60,7 +60,7 @@ def test_operands(name: str, element: str, dtype: str, shapes: tuple[Shape, Shap
     scope=st.sampled_from(("None", "'gpu'", "'cta'", "'sys'", "'all'")),
 )
 def test_order_and_scope(name: str, sem: str, scope: str) -> None:
-    """Acquire and release for all programs, unless something else is asked for; what is unknown is refused."""
+    """Acquire and release for all programs by default; unknown words are refused."""
     values = {"p": "*i32[4]", "x": "i32[4]", "f": "*fp32", "S": "='relaxed'"}
     options = f"sem={sem}, scope={scope}"
     floats = [f"tl.atomic_{name}(f, 1.5, {options})"] if name in RMW else []
@@ -87,7 +87,7 @@ OPERANDS = ("i8", "u8", "i16", "i32", "i64", "fp8e5", "fp8e4nv", "fp16", "bf16",
 
 @pytest.mark.parametrize("dtype", OPERANDS)
 def test_dtypes(dtype: str) -> None:
-    """The same on both sides, or any two fp8. What products are summed in depends on them, for some on `out_dtype`."""
+    """The same on both sides, or any two fp8. The dtype of the sum depends on them, for some on `out_dtype`."""
     others = {f"b_{other}": typed(other, (32, 16)) for other in OPERANDS}
     stacks = {"s": typed(dtype, (2, 16, 32)), "t": typed(dtype, (2, 32, 16))}
     outs = [f"tl.dot(a, b_{dtype}, out_dtype=tl.{out})" for out in ("float32", "float16", "bfloat16")]
@@ -132,7 +132,7 @@ def test_dtype_of_the_accumulator(dtype: str, acc: str) -> None:
     dtype=st.sampled_from(("fp32", "fp16", "fp8e5")),
 )
 def test_precision(precision: str | None, allow: str | None, imprecise: str | None, dtype: str) -> None:
-    """tf32 unless something else is asked for, in one of two ways; how many fp8 products are summed imprecisely."""
+    """tf32 by default, or a precision given in one of two ways; how many fp8 products are summed imprecisely."""
     options = {"input_precision": precision, "allow_tf32": allow, "max_num_imprecise_acc": imprecise}
     given = "".join(f", {name}={value}" for name, value in options.items() if value)
     judge({"a": typed(dtype, (32, 32)), "P": "='tf32x3'"}, [f"tl.dot(a, a{given})"])

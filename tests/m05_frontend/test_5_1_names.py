@@ -92,7 +92,7 @@ def test_beside_python(text: str) -> None:
 
 
 def test_any_nodes_will_do() -> None:
-    """Expressions as well as statements; nodes one after the other, in any collection, also one that is used up."""
+    """Expressions as well as statements; nodes in any collection, even an iterator."""
     (loop,) = ast.parse("for i, j in f(n):\n    k += i").body
     assert isinstance(loop, ast.For)
     for nodes, stored, loaded in (

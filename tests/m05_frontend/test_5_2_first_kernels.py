@@ -28,7 +28,7 @@ def test_an_empty_kernel() -> None:
 
 
 def test_parameters() -> None:
-    """Each that is no constant is a parameter of the function, in its order, of its type; some are divisible by 16."""
+    """Each argument that is not a constant is a parameter of the function, in order; some are divisible by 16."""
     types = ("*fp32", "i32", "*i8", "fp16", "u64", "bf16", "*u16", "i1", "fp64", "*fp8e5", "=4", "=None")
     arguments = {f"a{i}": type for i, type in enumerate(types)}
     source = kernel("tl.store(a0, a3)\ntl.device_print('shown', a4)\ntl.device_print('more', a10)", arguments)
@@ -93,7 +93,7 @@ def test_names() -> None:
     ],
 )
 def test_names_that_kernels_cannot_see(text: str, message: str) -> None:
-    """The error names the name, and stands at it."""
+    """The error has the name, and its location."""
     refuses(sketch(f"tl.store(x, f)\ntl.store(\n    x,\n    {text})"), message, line=f"    {text}")
 
 
@@ -107,7 +107,7 @@ def test_what_hides_what() -> None:
 
 
 def test_constants() -> None:
-    """A literal is a constant like any other: in its box, so it has a `.value`, which a plain number has not."""
+    """A literal is a constant like any other, in a `constexpr`: unlike a plain number it has a `.value`."""
     judge_expressions("0", "True", "None", "2147483648", "4294967296", "1e300", "1e-40", "1.5", "'text'", "...", "1j")
     judge_expressions("(3).value", "True.value", "N.value", "tl.full((4), (3).value, tl.int32)")
 

@@ -39,7 +39,7 @@ def test_identity_is_decided_by_the_compiler() -> None:
 
 
 def test_numbers() -> None:
-    """A number has no dtype until it meets a tensor; so has a constant. The compiler computes as far as it goes."""
+    """Neither a number nor a constant has a dtype until it meets a tensor. The compiler computes as far as it can."""
     judge_expressions("2**31 - 1", "2**31", "2**32", "2**40", "2**63", "2**64", "10**30", "float('inf')", "-(-1)")
     for x in ("0.5", "3", "True", "HALF", "(N / 3)", "T[2]"):
         judge_expressions(f"h * {x}", f"{x} + n", f"m - {x}")
@@ -79,7 +79,7 @@ def larger(smaller: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 @given(st.lists(st.recursive(st.sampled_from(ATOMS), larger, max_leaves=5), min_size=1, max_size=4))
 def test_expressions(expressions: list[str]) -> None:
-    """Operands from left to right: atomics show it. What one is refused for, the kernel is refused for, at its line."""
+    """Operands are visited from left to right: atomics show it. An error in one is one of the kernel, at its line."""
     judge_expressions(*expressions)
 
 
@@ -130,7 +130,7 @@ def test_an_error_of_the_kernel_keeps_its_class() -> None:
 
 
 def test_the_innermost_place() -> None:
-    """An error is where it came up, although all expressions around it let it pass."""
+    """An error points at the expression that raised it, not at an expression around it."""
     for text in ("missing", "n.foo", "x * 2", "tl.foo()", "tl.arange(0, 3)", "lambda: 1"):
         body = f"tl.store(\n    x,\n    1 + tl.exp(\n        f * (\n            {text}\n        )))"
         refuses(sketch(body), line=text, error=CompilationError)

@@ -23,7 +23,7 @@ statements = st.tuples(st.sampled_from(ASSIGNMENTS), st.tuples(*[st.sampled_from
 
 @given(st.lists(statements, min_size=1, max_size=8), st.sampled_from(("a", "(a, b, c)[1]", "c * h", "tl.arange(0, a)")))
 def test_assignments(lines: list[tuple[str, tuple[str, str, str]]], last: str) -> None:
-    """Names take the place of names. What has no value, no such element, or no sum, has none in either compiler."""
+    """Names for values and tuples. Both compilers refuse the same: missing values, elements and sums."""
     body = [template.format(*names) for template, names in lines]
     judge([sketch("\n".join(["a, b, c = n, f, 2", *body, printing(last)]))])
 
@@ -37,7 +37,7 @@ def test_a_number_with_a_name_is_a_tensor() -> None:
 
 
 def test_what_is_no_number() -> None:
-    """None, dtypes and tensors keep what they are; texts and functions have no names."""
+    """None, dtypes and tensors stay what they are; strings and functions cannot be named."""
     kept = {"None": "tl.load(x, mask=s)", "DTYPE": "n.to(s)", "x.dtype.element_ty": "n.to(s)"}
     judge([sketch(f"s = {value}\n{printing(use)}") for value, use in kept.items()])
     judge([sketch(f"s = {value}") for value in ("'text'", "tl.load", "(1, 'text')", "tl", "print", "f'{N}'")])
@@ -103,7 +103,7 @@ HELPERS = (
 
 
 def helped(body: str) -> Source:
-    """A kernel beside those that it calls."""
+    """A kernel beside the kernels that it calls."""
     return sketch(body, "\n".join(HELPERS))
 
 
@@ -127,7 +127,7 @@ def test_results() -> None:
 
 
 def test_calls_for_their_effect() -> None:
-    """Stores of the called kernel stand where it is called."""
+    """Stores of the called kernel are in the place of the call."""
     judge([helped("nothing(x, f)\nempty(x, n)\nnothing(x, 2)"), helped(f"a = empty(p, n)\n{printing('a is None')}")])
     judge([helped(f"{printing('nothing(x, f) is None')}\n{printing('empty(x, f) is None')}")])
 
@@ -194,7 +194,7 @@ def asserts(a, SIZE: tl.constexpr):
     "text", ["inner(n)", "middle(n)", "sees_n(f)", "sizes(n, 3)", "asserts(n, 3)", "asserts(n, f)", "reduces(n)"]
 )
 def test_errors_inside(text: str) -> None:
-    """They are where they come up; notes tell from where it was called, one for each call, the innermost first."""
+    """Errors point at their own line; a note for each call, the innermost first, says where it is."""
     source = sketch(f"tl.store(x, f)\n{printing(text)}", INSIDE)
     judge([source])
     (answer,) = triton.frontends([source])
@@ -203,4 +203,4 @@ def test_errors_inside(text: str) -> None:
     calls = [(f":{line}:", source.text.splitlines()[line - 1].strip()) for line in reversed(answer.lines[:-1])]
     told = [(place, line) for note, (place, line) in zip(notes, calls, strict=False) if place in note and line in note]
     if len(notes) != len(calls) or told != calls or not all(note.startswith("called from ") for note in notes):
-        fail(source, f"notes 'called from …' with these places and lines: {calls}", "\n".join(notes), "so it got there")
+        fail(source, f"notes 'called from …' with these lines: {calls}", "\n".join(notes), "they led to it")

@@ -20,7 +20,7 @@ def compiled(body: str, last: str = "", before: str = "") -> Source:
 
 
 def test_one_branch_is_visited() -> None:
-    """The other one need not make sense. What the branch does to the names stays done."""
+    """The other branch need not make sense. Assignments in the branch last."""
     bodies = {
         "if N == 4:\n    a = n\nelse:\n    a = missing(f)": "a",
         "if N == 1:\n    a = 1\nelif N == 4:\n    a = 2.5\nelse:\n    a = missing": "a * h",
@@ -208,7 +208,7 @@ def test_a_tensor_stays_one() -> None:
 
 
 def test_static_assert() -> None:
-    """What is in a branch that is not visited does not fail."""
+    """Errors in a branch that is not visited do not count."""
     judge([compiled("if N == 4:\n    tl.static_assert(YES)\nelse:\n    tl.static_assert(N == 4)")])
     body = "for i in tl.static_range(5):\n    tl.static_assert(i < 4)"
     refuses(compiled(body), line="tl.static_assert", error=CompileTimeAssertionFailure)

@@ -110,7 +110,7 @@ def leaves(value: Any, path: str = "the value") -> Iterator[tuple[str, Any]]:
 
 @given(data=values)
 def test_the_tensors_of_a_value(data: Any) -> None:
-    """From left to right, however deep; nothing else is a part."""
+    """From left to right, however deep."""
     written = Written(data)
     call = written.call(flatten)
     got = call.succeeds("its tensors")
@@ -155,7 +155,7 @@ def same(call: described, before: Any, got: Any, handles: Iterable[Value]) -> No
 
 @pytest.mark.parametrize("value", [None, "ieee", tl.float16, len, slice(None), "the language"])
 def test_what_has_no_parts(value: Any) -> None:
-    """What the compiler knows has no tensors in it, whatever it is, and stays."""
+    """A value that the compiler knows has no tensors in it, and stays unchanged."""
     value = tl if value == "the language" else value
     for known in (value, constexpr(value)):
         described(f"flatten({known!r})", flatten, known).returns([])

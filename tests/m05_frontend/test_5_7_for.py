@@ -33,7 +33,7 @@ def test_one_loop() -> None:
 
 
 def test_what_a_loop_carries() -> None:
-    """Names that have a tensor before the loop and get another in it, also if they are only read by the loop itself."""
+    """Names that have a tensor before the loop and get another in it, even if only the loop itself reads them."""
     judge_bodies(
         "a = n * 2\nfor i in range(n):\n    tl.store(x + i, a)\ntl.store(x, a)",
         "for i in range(n):\n    n = n + i\ntl.store(x, n)",
@@ -85,7 +85,7 @@ def test_a_name_bound_in_the_loop_ends_with_it() -> None:
 
 
 def test_constants_are_not_carried() -> None:
-    """What the compiler knows is the same in all rounds. A new value would not be."""
+    """A value that the compiler knows is the same in all iterations; a new value would not be."""
     for before, change in {
         "": "N = N + 1",
         "pass": "N = 3",
@@ -110,7 +110,7 @@ def test_constants_are_not_carried() -> None:
 
 @pytest.mark.parametrize("step", ["1", "3", "-1", "step_u16"])
 def test_its_dtype(step: str) -> None:
-    """All three bounds together decide it: `//` tells whether it is signed, a store how wide it is."""
+    """All three bounds decide its dtype: `//` shows its sign, a store its width."""
     lower = ["0", *(f"lower_{dtype}" for dtype in INTEGERS)]
     upper = [f"upper_{dtype}" for dtype in INTEGERS]
     ranges = [f"range({start}, {stop}, {step})" for start, stop in itertools.product(lower, upper)]
@@ -123,7 +123,7 @@ def test_its_dtype(step: str) -> None:
 
 
 def test_negative_steps() -> None:
-    """Known to be negative is a literal, a constant, or what the compiler computes. A name's number is not known."""
+    """A literal, a constant and a computed constant are known to be negative. A number with a name is not known."""
     ranges = ("range(n, 2, -3)", "range(n, 0, -N)", "range(n, 0, N - 6)", "range(n, 0, -n)")
     judge_bodies(
         *(f"for i in {of}:\n    tl.store(x + i, i)" for of in (*ranges, "tl.range(n, 0, -1, num_stages=2)")),
@@ -141,7 +141,7 @@ def test_bounds_that_are_no_integers() -> None:
 
 
 def test_the_variable_in_the_body() -> None:
-    """It may get another value there, which lasts until the next round."""
+    """It may get another value there, which lasts until the next iteration."""
     judge_bodies(
         "for i in range(n):\n    i = i * 2 + 1\n    tl.store(x + i, i)",
         "for i in range(n):\n    i += 0.5\n    tl.store(x, i)",
@@ -221,7 +221,7 @@ def test_functions_in_loops() -> None:
 
 
 def test_options() -> None:
-    """What `tl.range` is told reaches the operation."""
+    """The options of `tl.range` reach the operation."""
     judge_bodies(
         *(
             f"for i in tl.range(n, {option}):\n    tl.store(x + i, n)"

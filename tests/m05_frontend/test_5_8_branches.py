@@ -51,7 +51,7 @@ def test_what_an_if_results_in() -> None:
 
 
 def test_a_name_of_one_branch_only() -> None:
-    """It is lost: not every run gives it a value. So is a constant, of which there may be two. The error says where."""
+    """It is lost, for it has a value on only some paths. So is a constant with two values. The error says where."""
     for body in (
         "if n > 3:\n    y = n + 1\ntl.store(x, y)",
         "if n > 3:\n    pass\nelse:\n    y = n + 1\ntl.store(x, y)",
@@ -103,7 +103,7 @@ def test_blocks_do_not_decide(condition: str) -> None:
 
 
 def test_early_returns() -> None:
-    """What comes after the `if` belongs to the other path. (Real Triton jumps there.)"""
+    """Statements after the `if` belong to the other path. (Real Triton jumps there.)"""
     judge_bodies(
         "if n > 3:\n    return\n    tl.store(x, n)\ntl.store(x + 1, 2)",
         "if n > 3:\n    tl.store(x, 1)\n    return\nelse:\n    tl.store(x, 2)\nn += 1\ntl.store(x, n)",
@@ -151,7 +151,7 @@ def test_functions_that_return_early() -> None:
 
 @pytest.mark.parametrize("loop", ["for i in range(n)", "while n > 3"])
 def test_a_return_in_an_if_in_a_loop(loop: str) -> None:
-    """It is refused, even if it cannot be reached: what comes after it belongs to the round, not to the function."""
+    """It is refused, even if it cannot be reached: it would end an iteration, not the function."""
     for body in ("return", "if N == 5:\n            return\n        n = n - 1"):
         source = kernel(f"{loop}:\n    if n > 3:\n        {body}", ARGUMENTS)
         refuses(source, "Cannot have `return` statements inside", error=UnsupportedLanguageConstruct)
@@ -177,7 +177,7 @@ def test_results_of_two_types(otherwise: str) -> None:
 
 
 def test_while() -> None:
-    """It carries what its body changes, and asks before each round."""
+    """It carries the values that its body changes, and tests before each iteration."""
     judge_bodies(
         "while n > 3:\n    n = n - 1\ntl.store(x, n)",
         "while n > tl.load(x):\n    n -= 1\ntl.store(x, n)",
@@ -238,7 +238,7 @@ def test_conditional_expressions_of_two_types() -> None:
 
 
 def test_and_or_not() -> None:
-    """Tensors are combined bit by bit, whatever they are. What the compiler knows decides, or is left out."""
+    """Tensors are combined bit by bit. A value that the compiler knows decides, or is left out."""
     v = "tl.arange(0, 4) > 2"
     tensors = ("(n > 3) and (n < 10) and (f > 3)", "n > 3 and n < 10 or f > 3", "n > 3 and n", "n and n", "f or n > 3")
     decide = ("N > 3 or n > 3", "N < 3 or n > 3", "N > 3 and n > 3", "N < 3 and n > 3", "N and n", "n and N", "0 or n")

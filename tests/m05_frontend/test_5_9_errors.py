@@ -164,7 +164,7 @@ UNSUPPORTED = {
 
 @pytest.mark.parametrize("body", MISTAKES | UNSUPPORTED, ids=lambda body: body.replace(MARK, ""))
 def test_common_mistakes(body: str) -> None:
-    """What, where, and with no word about the compiler."""
+    """The error and its place, without a word about the compiler."""
     if body in UNSUPPORTED:
         says(body, UNSUPPORTED[body], error=UnsupportedLanguageConstruct, before=BEFORE)
     else:

@@ -47,7 +47,7 @@ def call_stored(call: described, value: Any) -> np.ndarray:
 
 @given(text=lazy_arrays.expressions, sizes=lazy_arrays.sizes)
 def test_positions(text: str, sizes: Sizes) -> None:
-    """Any arithmetic, on program ids, ranges, numbers, and what was loaded."""
+    """Any arithmetic on program ids, ranges, numbers and loaded values."""
     judge_expression(text, sizes)
 
 
@@ -111,7 +111,7 @@ def test_masks_stay_lazy(text: str) -> None:
 
 @pytest.mark.parametrize("text", MASKS)
 def test_masks_are_used(text: str) -> None:
-    """What they let through is loaded, also if it is nothing."""
+    """The lanes that they let through are loaded, even if there are none."""
     for sizes in (Sizes(), Sizes(n=-1), Sizes(n=15)):
         shape = (sizes.programs, sizes.rows, sizes.columns)
         offset = Affine(0, (sizes.rows * sizes.columns, sizes.columns, 1), shape, np.int64)

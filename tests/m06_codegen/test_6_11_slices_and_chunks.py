@@ -105,7 +105,7 @@ def judge_copy(text: str, x: np.ndarray, grid: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("grid", [(3, 2), (1, 1), (9, 1, 2), (0, 4)])
 def test_tiles(grid: tuple[int, ...]) -> None:
-    """Rectangles out of a matrix with strides, and what lies outside of it masked off."""
+    """Rectangles of a matrix with strides; elements outside of it are masked off."""
     text = compiled(COPY, x="*fp32", out="*fp32", m="i32", n="i32", sm="i32", sn="i32")
     for rows, columns in ((0, 5), (1, 1), (7, 13), (11, 16), (5, 3)):
         x = elements((rows, columns)).astype(np.float32)

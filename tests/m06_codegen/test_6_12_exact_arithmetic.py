@@ -67,12 +67,12 @@ def without_signs(meaning: Meaning) -> Meaning:
 
 
 def shifted(meaning: Meaning) -> Meaning:
-    """A shift, whose amount has no sign, and may be larger than the width."""
+    """A shift, whose amount is unsigned, and may be larger than the width."""
     return lambda x, y, type: meaning(x, min(unsigned(y, type), 64), type)
 
 
-NO_SIGN = "both operands have no sign: -1 is the largest number"
-GONE = "bits that are shifted out are gone, however far; the amount has no sign"
+NO_SIGN = "both operands are unsigned: -1 is the largest number"
+GONE = "bits that are shifted out are gone, however far; the amount is unsigned"
 MEANINGS: dict[str, tuple[Meaning, str]] = {
     "divsi": (lambda x, y, type: quotient(x, y), "the quotient is truncated toward zero, and wraps around"),
     "remsi": (lambda x, y, type: x - y * quotient(x, y), "it is x - y * quotient, and has the sign of x"),
@@ -92,7 +92,7 @@ KINDS = [(name, type) for name in MEANINGS for type in (INTEGERS if name != "mul
 
 
 def judge_integers(name: str, type: str, operands: list[np.ndarray]) -> None:
-    """What Python's integers say, which know no width. Nothing is divided by 0."""
+    """The answer of Python's integers, which have no width. Nothing is divided by 0."""
     meaning, because = MEANINGS[name]
     if name[:3] in ("div", "rem"):
         operands = [operands[0], np.where(operands[1] == 0, operands[1].dtype.type(3), operands[1])]
@@ -117,7 +117,7 @@ def test_any_integers(kind: tuple[str, str], rows: list[tuple[int, int]]) -> Non
 
 @pytest.mark.parametrize("type", INTEGERS)
 def test_division_by_zero_gives_something(type: str) -> None:
-    """It is no error: lanes that a mask switches off divide by zero all the time."""
+    """It is not an error: masked-off lanes divide by zero all the time."""
     x = integers(EDGES, type)
     for function in (exact.divsi, exact.remsi, exact.divui, exact.remui):
         with np.errstate(all="ignore"):
@@ -141,7 +141,7 @@ def test_rounding_toward_zero(source: str, target: str) -> None:
 
 
 def test_rounding_to_odd() -> None:
-    """What is no fp32 becomes the neighbour whose last bit is 1: then a second rounding does no harm."""
+    """A number that is not an fp32 becomes the neighbour whose last bit is 1: then a second rounding does no harm."""
 
     def meaning(x: float) -> float:
         cut = np.float32(rounded(x, "f32", toward_zero=True))
@@ -185,7 +185,7 @@ def test_from_fp8(source: str, target: str) -> None:
 
 @pytest.mark.parametrize("target", ["float16", "bfloat16", "float8_e5m2", "float8_e4m3fn"])
 def test_narrow_floats_as_torch(target: str) -> None:
-    """PyTorch rounds the same way. But it does not saturate, so only what fits is asked."""
+    """PyTorch rounds the same way. But it does not saturate, so only numbers in range are asked about."""
     name = {"float16": "f16", "bfloat16": "bf16", "float8_e5m2": "f8E5M2", "float8_e4m3fn": "f8E4M3FN"}[target]
     x = near_ties("f32", name)
     x = x[np.abs(x) <= float(largest(name))]
@@ -237,7 +237,7 @@ def test_floats_to_integers(source: str, target: str) -> None:
 
     because = "what is too large becomes the largest integer"
     if target == "i8":
-        because += " of 16 bits, as on a GPU, of which 8 are kept"
+        because += " of 16 bits, as on a GPU, and 8 of them are kept"
     because += "; NaN becomes the integer with the top bit alone" if nan else "; NaN becomes 0"
     half, options = 2 ** (width - 1), [DTYPES[target].type]
     judge(exact.fptosi, operands, lambda x: saturated(x, -half, half - 1), because, options, DTYPES[target])
@@ -286,7 +286,7 @@ def test_clamp(type: str) -> None:
 @given(drawn=st.sampled_from(FLOATS).flatmap(of_three))
 @settings(max_examples=300)
 def test_fused_multiply_add(drawn: tuple[str, list[tuple[int, int, int]]]) -> None:
-    """`x * y + z` of any numbers, or of a product and what almost takes it away."""
+    """`x * y + z` of any numbers, or of a product and nearly its negative."""
     type, rows = drawn
     x, y, z = (floats(column, type) for column in zip(*rows, strict=True))
     because = "the product is exact, and the sum is rounded once"
@@ -351,12 +351,12 @@ RECORDED = [
     if name != "math.fma f64"  # which is given
     if name != "tt.fp_to_fp f8E5M2 -> bf16"  # Triton makes numbers of infinity and NaN
 ]
-"""The questions about these functions that were put to a GPU."""
+"""The questions about these functions that a GPU has answered."""
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_as_a_gpu(name: str) -> None:
-    """Awkward numbers, and what real Triton's code made of them on a GPU."""
+    """Awkward numbers, and the results of real Triton's code on a GPU."""
     question = QUESTIONS[name]
     operation, *words = name.split()
     function = getattr(exact, operation.split(".")[-1])

@@ -94,7 +94,7 @@ def test_scalars_have_the_dtype_of_their_type() -> None:
 
 
 def test_several_results_and_none() -> None:
-    """`tt.split` has two results. What depends on more than its operands cannot be evaluated."""
+    """`tt.split` has two results. An operation that depends on more than its operands cannot be evaluated."""
     found = operations(
         "%r = tt.make_range {end = 4 : i32, start = 0 : i32} : tensor<4xi32>",
         "%m = tt.reshape %r : tensor<4xi32> -> tensor<2x2xi32>",
@@ -204,7 +204,7 @@ def test_control_flow(what: str, n: int, k: int) -> None:
 
 
 def test_what_the_first_block_forwards() -> None:
-    """It need not be what it gets: a loop that doubles, and results in the last number, its half, and the rounds."""
+    """Results may differ in type from inits: a loop that doubles, and returns the last number, its half, a count."""
     lines = """
         %one = arith.constant 1 : i32
         %r:3 = scf.while (%a = %n, %c = %one) : (i32, i32) -> (i32, i32, i32) {
@@ -263,7 +263,7 @@ module {
 
 
 def test_every_program_of_a_grid() -> None:
-    """In order, axis x fastest; each stores where it is told to."""
+    """In order, axis x fastest; each program stores to its own place."""
     lines = "at = tl.program_id(1) * 3 + tl.program_id(0)\ntl.store(out + at, at * at)"
     out = np.zeros(6, np.int32)
     module = parse_module(compiled(lines, out="*i32"))

@@ -149,12 +149,12 @@ def test_from_left_to_right(shape: tuple[int, ...], way: str) -> None:
 @one_in(4)
 @given(kernel=kernels(STRAIGHT) | kernels(REDUCTIONS) | kernels(BRANCHES_AND_LOOPS), seed=st.integers(0, 9))
 def test_random_kernels(kernel: Kernel, seed: int) -> None:
-    """What the reference's interpreter makes of them."""
+    """The results of the reference's interpreter."""
     judge_random(kernel, seed, "interpreted")
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
-    """What compiled Triton computed on a GPU. Kernels that need exact arithmetic are left to task 6.12."""
+    """The results of compiled Triton on a GPU. Kernels that need exact arithmetic are left to task 6.12."""
     if not needs_exact_arithmetic(parse_module(modules.text(case))):
         judge_corpus(case, "interpreted")

@@ -105,7 +105,7 @@ def test_stores(drawn: Drawn, values: list[int], one: bool) -> None:
 
 @given(drawn=accesses(wild=True))
 def test_accesses_that_may_be_outside(drawn: Drawn) -> None:
-    """The first lane that is outside, or between the elements of a slice, is told, and nothing is written."""
+    """The error names the first lane that is outside, or between the elements of a slice; nothing is written."""
     place, offset, mask = arrays(drawn, wild=True)
     judge_load(place, offset, mask)
     judge_store(place, offset, np.int32(7), mask)
@@ -172,7 +172,7 @@ def test_a_lane_that_is_masked_off_writes_nothing() -> None:
 
 
 def test_other() -> None:
-    """What a lane gets that is masked off: 0, a number, or an element of its own."""
+    """The value of a masked-off lane: 0, a number, or an element of its own."""
     offset, mask = np.array([4, 5, 6, 100]), np.array([True, False, True, False])
     judge_load(argument(), offset, mask)
     judge_load(argument(), offset, mask, np.int32(-3))
@@ -213,7 +213,7 @@ def test_every_dtype(type: str) -> None:
 
 
 def test_indices_are_checked_and_safe() -> None:
-    """`checked` says where in `buffer.data` lanes look; those that are masked off look at 0."""
+    """`checked` gives the index into `buffer.data` of each lane, and 0 for masked-off lanes."""
     for view, first in (("x", 0), ("x[::-1]", 20), ("x[::2]", 0)):
         buffer = argument(view).buffer
         offset, mask = np.array([0, 1, 1000, 2]), np.array([True, True, False, True])

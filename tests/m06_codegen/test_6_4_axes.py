@@ -142,7 +142,7 @@ AXES = {
 
 @pytest.mark.parametrize("line", AXES, ids=lambda line: line.splitlines()[0].partition(" : ")[0])
 def test_along_which_axes_a_value_varies(line: str) -> None:
-    """P is that of the programs. What does not vary is computed once: for all programs, all along an axis."""
+    """P is the axis of programs. A value that does not vary is computed once, for all programs or along an axis."""
     judge_axes(f"%v = {line}", {"v": AXES[line]})
 
 

@@ -57,14 +57,14 @@ def test_no_programs(grid: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("programs", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("shape", [(4,), (2, 4), (4, 1), (2, 2, 2)], ids=str)
 def test_a_number_beside_a_tensor(shape: tuple[int, ...], programs: int) -> None:
-    """The number of each program is the same for all elements of its tensor, also if there are as many programs."""
+    """A program's id is the same for all elements of its tensor, even if there are as many programs as elements."""
     size = math.prod(shape)
     lines = f"""
         lanes = tl.arange(0, {size}).reshape{shape}
         big = tl.full({shape}, 100, tl.int32)
         tl.store(out + pid * {size} + lanes, tl.where(pid < 1, big, pid * big + lanes))
     """
-    judge_counted(lines, [0] * programs, "a number of each program stands beside its tensor", out=64)
+    judge_counted(lines, [0] * programs, "an id of each program beside its tensor", out=64)
 
 
 SCALARS = {
@@ -130,7 +130,7 @@ def test_one_element_too_few(name: str, line: int) -> None:
 
 
 def test_the_program_is_named_by_its_ids() -> None:
-    """On a grid of three axes; also where each program accesses one element only."""
+    """On a grid of three axes, even if each program accesses a single element."""
     text = compiled("at = tl.program_id(0) + tl.program_id(1) + 3 * tl.program_id(2)\ntl.store(x + at, at)", x="*i32")
     call = running(text, (2, 3, 2), [np.zeros(6, np.int32)])
     call.raises(OutOfBounds, "x[6]", "(1, 2, 1)", because="x + y + 3 z is 6 in program (1, 2, 1) only")

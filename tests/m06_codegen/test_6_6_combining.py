@@ -27,7 +27,7 @@ Combine = Callable[..., tuple[Any, ...]]
 
 
 def folded(meaning: Combine, elements: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """What is left after each element, one after the other."""
+    """The combination after each element, one after the other."""
     return list(itertools.accumulate(elements, lambda left, right: meaning(*left, *right)))
 
 
@@ -111,7 +111,7 @@ def test_floats(type: str) -> None:
 
 @pytest.mark.parametrize("type", ["f16", "bf16"])
 def test_sums_of_narrow_floats(type: str) -> None:
-    """One after the other they stop growing: 256 + 1 is 256 in bf16. A tournament of 4096 numbers rounds 12 times."""
+    """Added one by one, sums stop growing: 256 + 1 is 256 in bf16. A tournament of 4096 numbers rounds 12 times."""
     array = np.random.default_rng(1).random((4, 4096)).astype(NUMPY[type])
     exact = array.astype(np.float64).sum(-1)
     allowed = 12 * float(ml_dtypes.finfo(NUMPY[type]).eps) * exact
@@ -215,7 +215,7 @@ def test_several_sources() -> None:
 
 
 def test_operands_stay() -> None:
-    """What is combined may be used again."""
+    """The operands may be used again."""
     x = np.arange(16, dtype=np.int32).reshape(2, 8)
     before = x.copy()
     for axis in (-1, -2):

@@ -45,7 +45,7 @@ OFFSETS = "rows, columns = tl.arange(0, 2), tl.arange(0, 4)\nall = pid * 8 + row
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_sums(source: str) -> None:
-    """Of what is the same all along an axis, or in all programs, too."""
+    """Reductions of values that are the same along an axis, or in all programs."""
     lines = f"""\
 v = {SOURCES[source]}
 tl.store(out + pid * 4 + columns, tl.sum(v, 0))
@@ -67,7 +67,7 @@ def largest(a, i, b, j):
 @pytest.mark.parametrize("other", SOURCES)
 @pytest.mark.parametrize("source", SOURCES)
 def test_operands_that_vary_differently(source: str, other: str) -> None:
-    """They are combined together: the largest number, and what the other operand has there. Of equal ones the first.
+    """Two operands combined: the largest number, and the other operand's element there; of equal ones the first.
 
     Two reductions, one after the other, and a scan have a function each; what follows uses their results.
     """

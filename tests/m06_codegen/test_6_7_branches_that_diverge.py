@@ -74,7 +74,7 @@ def test_a_mask_of_a_program_that_takes_no_part(k: int) -> None:
 
 
 def test_a_branch_in_a_branch() -> None:
-    """What is inside is for programs that are inside all around it, too."""
+    """A branch inside a branch is for programs that are in both."""
     lines = """
         if n > 1:
             if pid > 1:

@@ -34,7 +34,7 @@ def test_a_loop_for_all_alike(k: int) -> None:
 
 @pytest.mark.parametrize("bound", ["2000", "n + 2000"])
 def test_the_variable_wraps_around(bound: str) -> None:
-    """It is no integer of Python's: the cube of 2000 is more than 32 bits have."""
+    """It is not a Python integer: the cube of 2000 does not fit in 32 bits."""
     lines = f"""
         total = n
         for i in range(0, {bound}, k):
@@ -87,14 +87,14 @@ def test_a_loop_for_each_its_own(counts: list[int], bounds: str) -> None:
 @each_bounds
 @each_counts
 def test_what_all_carry_alike(counts: list[int], bounds: str) -> None:
-    """A count of rounds starts alike and goes on alike; but programs leave at different times."""
+    """A count of iterations is uniform at first and grows uniformly; but programs leave at different times."""
     lines = f"""
         rounds = 0
         for i in {bounds}:
             rounds += 2
         tl.store(out + pid, rounds)
     """
-    judge_counted(lines, counts, "a program counts the rounds that it makes itself", k=5)
+    judge_counted(lines, counts, "a program counts its own iterations", k=5)
 
 
 def test_values_that_change_places() -> None:
@@ -109,7 +109,7 @@ def test_values_that_change_places() -> None:
 
 
 def test_tensors_are_carried() -> None:
-    """One that begins as a number all along, and one that has no program in it at first."""
+    """A carried value that begins as a constant, and one that is uniform at first."""
     lines = """
         lanes = tl.arange(0, 4)
         a, b = tl.zeros((4,), tl.int32), lanes
@@ -122,7 +122,7 @@ def test_tensors_are_carried() -> None:
 
 @each_counts
 def test_pointers_are_carried(counts: list[int]) -> None:
-    """A pointer moves on from round to round, and stays where its program left the loop."""
+    """A pointer moves in each iteration, and stays where its program left the loop."""
     lines = """
         p = out + pid * 8
         for i in range(0, n):
@@ -130,7 +130,7 @@ def test_pointers_are_carried(counts: list[int]) -> None:
             p += 1
         tl.store(p, k)
     """
-    judge_counted(lines, counts, "the last store is behind those of the program's rounds", out=64)
+    judge_counted(lines, counts, "the last store is behind those of the program's iterations", out=64)
 
 
 def test_loops_in_loops() -> None:
@@ -157,7 +157,7 @@ def test_loops_in_loops() -> None:
     ],
 )
 def test_the_variable_wraps_around_after_a_program_has_left(bounds: str) -> None:
-    """Others go on with their rounds, in which `first + rounds * step` of this program may be small again."""
+    """Others go on, while `first + iterations * step` of this program may wrap around to a small number."""
     lines = f"""
         rounds = 0
         for i in {bounds}:
@@ -173,7 +173,7 @@ def test_the_variable_wraps_around_after_a_program_has_left(bounds: str) -> None
 
 
 def test_a_loop_touches_memory_for_its_programs_only() -> None:
-    """Program p reads x[p], ..., x[p + n - 1], and x has no more elements than the longest loop has rounds."""
+    """Program p reads x[p], ..., x[p + n - 1], and x has no more elements than the longest loop has iterations."""
     lines = """
         total = 0
         for i in range(0, n):
@@ -187,7 +187,7 @@ def test_a_loop_touches_memory_for_its_programs_only() -> None:
 
 
 def test_a_loop_in_a_branch() -> None:
-    """What is inside is for programs that are inside all around it, too."""
+    """A loop inside a loop is for programs that are in both."""
     lines = """
         if n > 1:
             for i in range(0, n):
@@ -201,7 +201,7 @@ def test_a_loop_in_a_branch() -> None:
 
 @each_counts
 def test_while(counts: list[int]) -> None:
-    """How often 3 goes into a number, and what is left."""
+    """Quotient and remainder of a number and 3."""
     lines = """
         times = 0
         while n >= 3:
@@ -254,7 +254,7 @@ def test_what_a_condition_loads() -> None:
 
     What the first block forwards is not what it gets.
     """
-    because = "a program that has stopped keeps what was forwarded last, also if that was loaded"
+    because = "a program that has stopped keeps the values forwarded last, even loaded ones"
     arguments = [np.array(x, np.int32) for x in ([2, 0, 6, 1, 5], [3, 9, 4, 5, 8, 12, 10], [-7] * 5)]
     judge(kernel("counts: *i32, x: *i32, out: *i32, k: i32", SEARCH), (5,), [*arguments, 9], because=because)
 
@@ -263,7 +263,7 @@ def test_what_a_condition_loads() -> None:
 
 
 def test_along_which_axes() -> None:
-    """Programs that leave a loop at different times differ in what it carries, if they do not in anything else."""
+    """Programs that leave a loop at different times differ in its carried values, if in nothing else."""
     for bounds, carried_differs, variable_differs in (
         ("range(0, k)", False, False),
         ("range(0, n)", True, False),

@@ -24,7 +24,7 @@ GUARD = 3  # elements around those of the buffer
 PART = slice(GUARD, -GUARD)
 
 Step = Callable[[Any, Any], Any]
-"""What an operation makes of what it reads and of what it is given."""
+"""The value that an operation writes, from the old value and its operand."""
 
 
 def unsigned(x: Any) -> Any:
@@ -48,7 +48,7 @@ KINDS += [("fadd", dtype) for dtype in FLOATS] + [("exch", "float32"), ("exch", 
 
 
 def swap(x: Any, pair: Any) -> Any:
-    """Compare and swap: what is given is what is expected, and what is to be written then."""
+    """Compare and swap: the expected value, and the value to write."""
     expected, new = pair
     return new if x.tobytes() == expected.tobytes() else x
 
@@ -81,7 +81,7 @@ def judge_order(
         operands, seen = [given[lane] for lane in lanes], [read[lane] for lane in lanes]
         assert possible(step, before[element], after[element], operands, seen), (
             f"{words}\n  element {element}, which was {before[element]}, got {operands}\n"
-            f"  expected  what each lane read, and what is left, in some order of the lanes {lanes}\n"
+            f"  expected  the values read and left, in some order of the lanes {lanes}\n"
             f"  got       they read {seen}, and {after[element]} is left"
         )
 
@@ -153,7 +153,7 @@ def judge_rmw(name: str, dtype: str, memory: list[float], lanes: list[Lane], sha
         return atomics.rmw(name, buffer, *arguments, result=result)
 
     left = judge_atomic(words, change, MEANINGS[name], memory, dtype, places, list(given), shape)
-    words += ", of which nobody wants the result"
+    words += ", whose result is not used"
     call, _, after = changed(words, lambda buffer: change(buffer, False), memory, dtype)
     for element, wanted in enumerate(left):
         exchanged = [x.tobytes() for x, at in zip(given, places, strict=True) if name == "exch" and at == element]
@@ -180,7 +180,7 @@ def test_many_lanes_with_one_element(name: str, dtype: str) -> None:
 
 
 Swap = tuple[int, float, float]
-"""An index, what is expected there, and what is to be written then."""
+"""An index, the expected value, and the value to write."""
 
 
 def swaps(dtype: str) -> st.SearchStrategy[tuple[str, list[float], list[Swap]]]:
@@ -226,8 +226,8 @@ COUNTS = {
         old = tl.atomic_add({SAME}, tl.full((4,), 3, tl.int32))
         tl.store(out + tl.program_id(0) * 4 + tl.arange(0, 4), old)
     """,
-    "a number that nobody reads": "tl.atomic_add(x, 3)",
-    "four numbers that nobody reads": f"tl.atomic_add({SAME}, tl.full((4,), 3, tl.int32))",
+    "a number that is not read": "tl.atomic_add(x, 3)",
+    "four numbers that are not read": f"tl.atomic_add({SAME}, tl.full((4,), 3, tl.int32))",
 }
 
 
@@ -238,7 +238,7 @@ def test_every_program_counts(what: str, programs: int) -> None:
     call = running(compiled(COUNTS[what], x="*i32", out="*i32"), (programs,), [number(100), np.full(52, -7, np.int32)])
     counter, out = call.succeeds()
     times = programs * (4 if "four" in what else 1)
-    read = [] if "nobody" in what else [100 + 3 * i for i in range(times)]
+    read = [] if "not read" in what else [100 + 3 * i for i in range(times)]
     got = int(counter[0]), sorted(out[out != -7].tolist())
     if got != (100 + 3 * times, read):
         words = f"{got[0]} in %x, and the lanes read {got[1]}"
@@ -292,10 +292,10 @@ while i < n:
 READS = ("tl.load(x)", "tl.atomic_xchg(x, n)", "tl.atomic_cas(x, n, 0)", "(tl.load(x) if n > 0 else n)")
 PLACES = {"alone": "", "in a loop": "for j in range(0, n):", "in a branch": "if n > 1:"}
 GOES_ON = {
-    "while i < n:\n    i += 1\ntl.store(x, n)": "the condition computes with what the program has",
+    "while i < n:\n    i += 1\ntl.store(x, n)": "the condition depends on the program's own values",
     "while i < n:\n    tl.store(x, tl.load(x) + i)\n    i += 1": "what the body reads is nothing to the condition",
     "while i < n:\n    tl.atomic_add(x, i)\n    i += 1": "what the body reads is nothing to the condition",
-    "while i < tl.load(x):\n    i += 1": "nobody writes what the condition reads",
+    "while i < tl.load(x):\n    i += 1": "the memory that the condition reads is not written",
     "while i < tl.load(x):\n    i += 1\n    tl.store(u, i)": "what the kernel writes is another argument",
     "y = tl.load(x)\nwhile i < y:\n    i += 1\ntl.store(x, n)": "the number is read once, before the loop",
     "tl.store(x, tl.load(x))": "there is no loop",

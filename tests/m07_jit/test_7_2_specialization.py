@@ -1,4 +1,4 @@
-"""Task 7.2: what the compiler is told of an argument, beside what real Triton's launcher tells its own."""
+"""Task 7.2: the specialization of an argument, beside that of real Triton's launcher."""
 
 from __future__ import annotations
 

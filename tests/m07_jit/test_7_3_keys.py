@@ -123,7 +123,7 @@ def module(**names: Any) -> ModuleType:
 
 
 def kernels(text: str = KERNELS, **names: Any) -> dict[str, Any]:
-    """What a text defines, over the names that it reads. The file is always the same."""
+    """The names that a text defines, given those that it reads. The file is always the same."""
     numbers = {name: constexpr(i) for i, name in enumerate(("DEEPEST", "INNERMOST", "OUTER"), 1)}
     known = {**numbers, "settings": module(INNER=constexpr(4)), **names}
     namespace = load(text, "kernels_of_one_file.py")
@@ -237,17 +237,17 @@ def test_what_a_key_depends_on() -> None:
         "another source": key_of(changed("+ OUTER + LOCAL", "- OUTER + LOCAL")),
         "another source of a callee": key_of(changed("innermost(v) +", "innermost(v) -")),
         "another source of a callee's callee": key_of(changed("deepest(v) * INNERMOST", "deepest(v) + INNERMOST")),
-        "another source of what that one calls": key_of(changed("v - DEEPEST", "v + DEEPEST")),
+        "another source of a function that it calls": key_of(changed("v - DEEPEST", "v + DEEPEST")),
         "another global": key_of(OUTER=constexpr(5)),
         "a global of another type": key_of(OUTER=constexpr(3.0)),
         "a global True": key_of(OUTER=constexpr(True)),
         "a global 1": key_of(OUTER=constexpr(1)),
         "another global of a callee's": key_of(settings=module(INNER=constexpr(5))),
         "another global of a callee's callee": key_of(INNERMOST=constexpr(5)),
-        "another global of what that one calls": key_of(DEEPEST=constexpr(5)),
+        "another global of a function that it calls": key_of(DEEPEST=constexpr(5)),
         "two globals exchanged": key_of(INNERMOST=constexpr(3), OUTER=constexpr(2)),
         "another dtype": key_of(arguments={"x": Specialized("*fp16", True)}),
-        "an address that is no multiple of 16": key_of(arguments={"x": Specialized("*fp32")}),
+        "an address that is not a multiple of 16": key_of(arguments={"x": Specialized("*fp32")}),
         "an integer that is one": key_of(arguments={"n": Specialized("i32", True)}),
         "an integer of 1": key_of(arguments={"n": specialize_constant(1)}),
         "a wide integer": key_of(arguments={"n": Specialized("i64")}),
@@ -340,4 +340,4 @@ def test_functions_as_arguments() -> None:
             arguments = {"x": Specialized("*fp32"), "F": specialize_constant(value)}
             words = f"F = {shown}, STEP = {step}" + f", where plus returns {body}" * (shown != "minus")
             keys[words] = key(names["kernel"], arguments, Options())
-    all_differ(keys, because=f"the function, and what it reads, are part of the kernel, in\n{CALLS_ITS_ARGUMENT}")
+    all_differ(keys, because=f"the function, and all that it reads, are part of the kernel, in\n{CALLS_ITS_ARGUMENT}")

@@ -91,7 +91,7 @@ def test_texts_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     run(stages, compilation()).returns(("ab", {"cheap": "a"}), because="the second stage makes its text on request")
     monkeypatch.setenv(inspection.DUMP, "1")
     run(stages, compilation()).returns(
-        ("ab", {"cheap": "a", "expensive": "ab"}), because=f"with {inspection.DUMP}=1 somebody wants to see all texts"
+        ("ab", {"cheap": "a", "expensive": "ab"}), because=f"with {inspection.DUMP}=1 all texts are wanted"
     )
 
 

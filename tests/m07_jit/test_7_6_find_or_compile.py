@@ -95,7 +95,7 @@ def test_other_specializations_have_their_own() -> None:
     [("STEP", constexpr(9)), ("STEP", constexpr(2.0)), ("settings.BIAS", constexpr(9)), ("plus", None), ("OTHER", 2)],
 )
 def test_a_name_that_has_changed(path: str, value: Any) -> None:
-    """Of the kernel's callees, of a module, a callee itself, and what a function among the arguments reads."""
+    """References: those of callees, of a module, a callee itself, and those of a function among the arguments."""
     text = KERNELS.replace("return v - STEP", "return v - OTHER").replace("F(n)", "F(plus(n))")
     names = kernels(text)
     names["OTHER"] = constexpr(1)
@@ -136,7 +136,7 @@ def test_changes_that_do_not_matter() -> None:
     assert warm(names, X, 5) is first, "nothing that the kernel reads has changed: STEP is 2 again"
 
 
-# --- from process to process, each of which loads the kernels once more
+# --- from process to process, each of which loads the kernels again
 
 
 def test_found_on_disk() -> None:

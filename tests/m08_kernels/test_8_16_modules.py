@@ -70,7 +70,7 @@ def attention(causal: bool) -> Callable[..., Any]:
 
 
 def parameters_of(name: str, options: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Those of a new module, moved a little: of a new LayerNorm all weights are 1."""
+    """The parameters of a new module, moved a little: all weights of a new LayerNorm are 1."""
     named = getattr(modules(), name)(**options).named_parameters()
     return {
         key: value.detach() + normal(value.shape, seed + place, scale=0.1) for place, (key, value) in enumerate(named)

@@ -50,7 +50,7 @@ def check(x: Any, p: float, seed: int, because: str = "", **options: Any) -> Any
 @example(3001, 0.5, 16, "float32", 1024)
 def test_what_is_dropped_and_what_is_kept(size: int, p: float, seed: int, dtype: str, block: int) -> None:
     because = f"element i is kept if tl.rand({seed}, i) >= {p}, whichever block it is in, and divided by the share of "
-    check(normal((size,), size, dtype), p, seed, f"{because}those that are kept", block=block)
+    check(normal((size,), size, dtype), p, seed, f"{because}the elements that are kept", block=block)
 
 
 @pytest.mark.parametrize("i", range(len(ON_A_GPU)))
@@ -59,13 +59,13 @@ def test_random_numbers_are_those_of_a_gpu(i: int) -> None:
     for p, kept in ((number, True), (ON_A_GPU[i] - 1e-6, True), (ON_A_GPU[i] + 1e-6, False)):
         call = host_call(dropout, torch.ones(4), p, 123)
         result = call()[i : i + 1]
-        because = f"tl.rand(123, {i}) is {ON_A_GPU[i]} on a GPU, and what is at least p is kept"
+        because = f"tl.rand(123, {i}) is {ON_A_GPU[i]} on a GPU, and at least p means kept"
         call.compare(f"of element {i}: kept", result != 0, torch.tensor([kept]), because=because)
 
 
 @pytest.mark.parametrize("value", [0.0, -3.0, 1e30, INF, -INF, NAN])
 def test_what_is_dropped_is_0(value: float) -> None:
-    check(torch.full((40,), value), 0.5, 7, "also if it was an infinity or NaN")
+    check(torch.full((40,), value), 0.5, 7, "even if it was an infinity or NaN")
     check(torch.full((40,), value), 1.0, 7, "with p = 1 all are dropped: no 0 / 0")
 
 

@@ -45,7 +45,7 @@ def allowed(arrays: Any, eps: float, dtype: str) -> dict[str, Any]:
 
 
 def compare(call: host_call, results: Any, arrays: Any, eps: float = 1e-5, because: str = "") -> None:
-    """All three results are right. What is fp64 is computed in fp32 all the same."""
+    """All three results are right. Even fp64 is computed in fp32."""
     out, mean, rstd = results
     expected = expected_of(arrays, eps)
     limits = allowed(arrays, eps, dtype_of(arrays[0]).replace("float64", "float32"))
@@ -74,7 +74,7 @@ def arguments(
 @example(2, 100, 0, "float32", 1.0, 0.5)
 def test_rows_are_normalised(rows: int, columns: int, seed: int, dtype: str, scale: float, eps: float) -> None:
     beyond = columns & (columns - 1)  # unless it is a power of 2
-    because = f"the block is longer than the row: what is beyond the {columns} elements has no part in mean and rstd"
+    because = f"the block is longer than the row: elements beyond the {columns} must not count in mean and rstd"
     check(arguments(rows, columns, seed, dtype, scale), eps, because if beyond else "")
 
 

@@ -94,7 +94,7 @@ def test_values_inside_branches() -> None:
 
 
 def loop(step: str, first: str = "%zero", by: str = "%one", type: str = "i32") -> str:
-    """A loop that carries a value `%x`, which is `%next` after a round."""
+    """A loop that carries a value `%x`, which is `%next` after an iteration."""
     return f"""
   %value = scf.for %i = %zero to %n step {by} iter_args(%x = {first}) -> ({type}) : i32 {{
     {step}
@@ -105,14 +105,14 @@ def loop(step: str, first: str = "%zero", by: str = "%one", type: str = "i32") -
 def test_loops() -> None:
     known(loop("%next = arith.addi %x, %eight : i32")).returns((1, 8, 1), "it is 0, 8, 16, ...")
     known(loop("%next = arith.addi %x, %eight : i32", "%four")).returns((1, 4, 1), "it is 4, 12, 20, ...")
-    known(loop("%next = arith.addi %x, %four : i32", "%m")).returns((1, 4, 1), "in the second round it is m + 4")
+    known(loop("%next = arith.addi %x, %four : i32", "%m")).returns((1, 4, 1), "in the second iteration it is m + 4")
     known(loop("%next = arith.addi %x, %n : i32", "%m")).returns((1, 1, 1), "`n` may be any number")
     known(loop("%next = arith.muli %x, %n : i32", "%eight")).returns((1, 8, 1), "a product is divisible as well")
     tensor = "tensor<64xi32>"
     known(loop(f"%next = arith.addi %x, %twos : {tensor}", "%range", type=tensor)).returns((64, 2, 1))
     known(loop(f"%next = arith.addi %x, %ones : {tensor}", "%range", type=tensor)).returns((64, 1, 1))
     known(loop(f"%next = arith.addi %x, %range : {tensor}", "%range", type=tensor)).returns(
-        (1, 1, 1), "in the second round it is 0 2 4 6 ..."
+        (1, 1, 1), "in the second iteration it is 0 2 4 6 ..."
     )
 
 
@@ -130,7 +130,7 @@ def test_facts_that_fade_slowly() -> None:
       iter_args(%x = %many, %y = %eight, %z = %four) -> (i32, i32, i32) : i32 {
     %next = arith.addi %z, %two : i32
     scf.yield %y, %z, %next : i32, i32, i32
-  }""").returns((1, 2, 1), "what is 6 after the first round is in `x` three rounds later")
+  }""").returns((1, 2, 1), "the 6 of the first iteration is in `x` three iterations later")
 
 
 def test_loops_in_loops() -> None:
@@ -149,7 +149,7 @@ def test_loops_in_loops() -> None:
       scf.yield %sum : i32
     }
     scf.yield %next, %two : i32, i32
-  }""").returns((1, 2, 1), "the inner loop's step is 2 from the second round on")
+  }""").returns((1, 2, 1), "the inner loop's step is 2 from the second iteration on")
 
 
 def test_loops_with_conditions() -> None:
@@ -297,7 +297,7 @@ def compiled(lines: str) -> str:
 
 @functools.cache
 def layouts() -> dict[str, list[tuple[str, int, int]]]:
-    """Those of real Triton."""
+    """The facts that real Triton finds."""
     texts = triton.coalesced([compiled(lines) for lines in LOOPS.values()])
     return dict(zip(LOOPS, map(chosen, texts), strict=True))
 

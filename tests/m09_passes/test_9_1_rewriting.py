@@ -141,7 +141,7 @@ def made(pattern: str, type: Type = I32) -> tuple[Module, Operation, Match]:
 
 
 def test_random_trees() -> None:
-    """A pattern matches what is made of it, and no longer when one of its parts is something else."""
+    """A pattern matches operations made from it, and no longer once one of its parts is replaced."""
     draw = random.Random(1)
     for _ in range(100):
         pattern = f"arith.addi({tree(draw, 3)}, {tree(draw, 3)})"
@@ -277,7 +277,7 @@ def test_an_operation_is_replaced() -> None:
     tt.return %out : i32
     """
     rewriting(function("%x: i32", before), [ADD_0]).leaves_text(
-        function("%x: i32", after), "%sum is %x, and then nobody uses the constant"
+        function("%x: i32", after), "%sum is %x, and then the constant has no uses"
     )
 
 
@@ -318,7 +318,7 @@ def test_names_and_locations_are_kept() -> None:
     inner, outer, last = call.left.body.operations[0].regions[0].block.operations
     where = described(f"The source locations of the new operations after {call}", lambda: [inner.loc, outer.loc])
     where.returns([Loc("kernel.py", 7, 11)] * 2, "they come from the place of the operation that they replace")
-    named = described(f"The name of what replaces %twice after {call}", lambda: last.operands[0].name)
+    named = described(f"The name of the replacement of %twice after {call}", lambda: last.operands[0].name)
     named.returns("twice", "a value without a name inherits the name of the result that it replaces")
 
 
@@ -328,7 +328,7 @@ def test_values_with_a_name_keep_it() -> None:
     )
     call = rewriting(text, [ADD_0])
     last = find(call.left, "tt.return")
-    described(f"The name of what replaces %sum after {call}", lambda: last.operands[0].name).returns("x")
+    described(f"The name of the replacement of %sum after {call}", lambda: last.operands[0].name).returns("x")
 
 
 # --- several rules
@@ -451,7 +451,7 @@ def test_dead_operations_are_erased() -> None:
     parameters = "%x: i32, %p: !tt.ptr<i32>"
     rewriting(function(parameters, before), []).leaves_text(
         function(parameters, after),
-        "nobody uses %d; then nobody uses %c and %b; then nobody uses %a; a store is not dead",
+        "%d has no uses; then %c and %b have none; then %a has none; a store is not dead",
     )
 
 

@@ -1,4 +1,4 @@
-"""Task 9.2: operations on constants become constants, and constants stand at the beginning of their function."""
+"""Task 9.2: operations on constants become constants, and constants are at the beginning of their function."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_values(name: str) -> None:
 
 
 def computed(module: Module) -> Any:
-    """What a function without parameters returns."""
+    """The results of a function without parameters."""
     returned = outcome(module, [])
     assert returned
     return returned[0]
@@ -160,7 +160,7 @@ def alone(function: Operation) -> Module:
 
 @functools.cache
 def theirs() -> list[tuple[str, Operation]]:
-    """What real Triton's canonicalizer makes of operations on constants."""
+    """The result of real Triton's canonicalizer for operations on constants."""
     texts = [text for name in NAMES if name.startswith("arith.") for text in instances(name)]
     module = parse_module(triton.canonical(joined(texts), ["canonicalizer"]))
     return list(zip(texts, module.body.operations, strict=True))
@@ -252,7 +252,7 @@ def test_nothing_is_moved() -> None:
     rewriting(text, FOLDING).leaves_text(text, "%x is not known")
 
 
-# --- where constants stand
+# --- the place of constants
 
 
 def test_constants_inside_of_loops_and_branches() -> None:
@@ -318,7 +318,7 @@ def test_constants_inside_of_a_reduction() -> None:
     )
     after = "    %six = arith.constant 6 : i32" + REDUCTION.replace(two, "").replace(three, "").replace(six, "")
     rewriting(function("%x: tensor<4xi32>", REDUCTION), FOLDING).leaves_text(
-        function("%x: tensor<4xi32>", after), "a region sees what stands before its operation"
+        function("%x: tensor<4xi32>", after), "a region sees the values before its operation"
     )
 
 

@@ -591,7 +591,7 @@ SNIPPETS = {
 
 @functools.cache
 def theirs() -> dict[str, Operation]:
-    """What real Triton leaves of all snippets."""
+    """All snippets after real Triton's canonicalizer."""
     texts = [text for snippets in SNIPPETS.values() for snippet in snippets for text in snippet.texts]
     return left_by_triton(tuple(texts))
 

@@ -80,7 +80,7 @@ def body(module: Module) -> str:
 
 
 def shown(outcome: Sequence[Any] | None) -> str:
-    """Returned values, and what is in memory afterwards, where it is short."""
+    """Returned values, and the memory afterwards, if it is short."""
     if outcome is None:
         return "an access out of bounds"
     return ", ".join(line(array) for array in outcome if array.size < 32) or "other values in memory"

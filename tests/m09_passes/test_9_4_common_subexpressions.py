@@ -169,7 +169,7 @@ def test_what_a_branch_computes_is_its_own(second: str) -> None:
 
 
 def test_what_a_loop_computes_is_its_own() -> None:
-    """Both regions of a `while` have values of their own, and what follows it has others."""
+    """Each region of a `while` has its own values, and so has the code after it."""
     lines = """
     %z = scf.while (%n = %a) : (i32) -> i32 {
       %v = arith.muli %a, %b : i32
@@ -359,7 +359,7 @@ def test_assembly_without_effects() -> None:
 
 
 def test_the_second_round_of_a_loop() -> None:
-    """The load in the loop follows on the store of the round before."""
+    """The load in the loop comes after the store of the previous iteration."""
     lines = """
     %one = arith.constant 1 : i32
     %v = tt.load %p : !tt.ptr<i32>
@@ -372,12 +372,12 @@ def test_the_second_round_of_a_loop() -> None:
     tt.store %p, %s : !tt.ptr<i32>
     """
     asked = put(merge_equal, kernel("p: *i32, a: i32, b: i32", lines))
-    asked.leaves({"tt.load": 2}, "from the second round on, %w reads what the round before has stored")
+    asked.leaves({"tt.load": 2}, "from the second iteration on, %w reads the value stored by the previous one")
     asked.computes_the_same((1,), [np.array([5], np.int32), 0, 3])
 
 
 def test_a_loop_that_waits() -> None:
-    """`while` ends when another program has stored another value: each round has to look."""
+    """`while` ends when another program has stored another value: each iteration has to load."""
     lines = """
     %v = tt.load %p : !tt.ptr<i32>
     %z = scf.while (%n = %v) : (i32) -> i32 {

@@ -1,4 +1,4 @@
-"""Task 9.5: what nobody reads goes."""
+"""Task 9.5: operations and values that nothing needs are erased."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_results_that_nobody_uses() -> None:
         %d = arith.subi %a, %b : i32
         tt.store %p, %d : !tt.ptr<i32>
         """,
-        "nobody uses %w and %e, and only %w uses %v",
+        "%w and %e have no uses, and only %w uses %v",
     )
 
 
@@ -101,7 +101,7 @@ def test_a_branch_without_effects() -> None:
         }
         """,
         "",
-        "nobody uses %v, and then nobody needs the condition",
+        "%v has no uses, and then nothing needs the condition",
     )
 
 
@@ -192,7 +192,7 @@ def loop(carried: str, body: str, yielded: str, used: str = "") -> str:
 
 ADD = "%{} = arith.addi %{}, %{} : i32\n"
 DEAD = {
-    "a carried value that nobody reads": ("s = %a", "", "%a"),
+    "a carried value that nothing reads": ("s = %a", "", "%a"),
     "one that only computes its own next value": ("s = %a", ADD.format("d", "s", "i"), "%d"),
     "two that are swapped": ("s = %a, t = %b", "", "%t, %s"),
     "three that pass on one another": ("s = %a, t = %b, u = %a", ADD.format("d", "u", "s"), "%t, %d, %s"),
@@ -210,8 +210,8 @@ def test_initial_values_of_dead_carried_values() -> None:
 
 
 def test_live_carried_values() -> None:
-    """What a result comes from, in any number of rounds."""
-    because = "the result is %{} of the round before the last one"
+    """The source of a result, after any number of iterations."""
+    because = "the result is %{} of the last iteration but one"
     stays(loop("s = %a, t = %b", "", "%t, %s", "%v#0"), because.format("t"))
     stays(loop("s = %a, t = %b", ADD.format("d", "t", "i"), "%t, %d", "%v#0"), because.format("t"))
     stays(loop("s = %a", ADD.format("d", "s", "s") + "tt.store %p, %s : !tt.ptr<i32>\n", "%d"), "the loop stores %s")
@@ -241,7 +241,7 @@ def test_loops_without_effects() -> None:
         }
         """,
         "",
-        "the loop writes nothing, and nobody uses its results: it is erased with all operations inside",
+        "the loop writes nothing, and its results have no uses: it is erased with all operations inside",
     )
 
 
@@ -279,7 +279,7 @@ tt.store %p, %v{9} : !tt.ptr<i32>
 """
 PLAIN = WHILE.format(*[""] * 10)
 WHILES = {
-    "a carried value that nobody reads": (
+    "a carried value that nothing reads": (
         *(":2", ", %s = %b", ", i32", ", i32", "", ", %s"),
         *(", %t: i32", "", ", %t", "#0"),
     ),
@@ -307,7 +307,7 @@ def test_live_values_of_while_loops() -> None:
 
 
 def test_swapped_values_of_while_loops() -> None:
-    """Two more values are swapped in each round. If nobody reads them, both go; one that is read keeps the other."""
+    """Two more values are swapped in each iteration. If neither is read, both are erased; if one is read, both stay."""
     fill = [
         ":3",
         ", %s = %a, %t = %b",
@@ -322,12 +322,12 @@ def test_swapped_values_of_while_loops() -> None:
     judge(WHILE.format(*fill, "#0"), PLAIN, "%s and %t are there for each other only")
     stays(
         WHILE.format(*fill, "#1"),
-        "the second result is %t, which was %s in the round before",
+        "the second result is %t, which was %s in the previous iteration",
     )
 
 
 def test_the_first_value_of_a_while_loop_is_dead() -> None:
-    """What it carries first, and forwards first, is there for itself only."""
+    """The first carried and forwarded value is used only for itself."""
     dead = """
     %g = arith.muli %b, %b : i32
     %v:2 = scf.while (%s = %g, %n = %a) : (i32, i32) -> (i32, i32) {
@@ -345,7 +345,7 @@ def test_the_first_value_of_a_while_loop_is_dead() -> None:
 
 
 def test_while_loops_without_effects() -> None:
-    judge(PLAIN.rsplit("\n", 2)[0], "", "a loop is taken to end: nobody uses %v")
+    judge(PLAIN.rsplit("\n", 2)[0], "", "loops are assumed to end, and %v has no uses")
 
 
 def test_while_loops_with_effects() -> None:
@@ -377,7 +377,7 @@ def test_regions_of_reductions() -> None:
     """
     use = "tt.store %q, %v : !tt.ptr<f32>"
     stays(lines + use, "what the region returns is the result")
-    judge(lines, "", "nobody uses the result, and then nobody needs %y")
+    judge(lines, "", "the result has no uses, and then nothing needs %y")
 
 
 # --- kernels

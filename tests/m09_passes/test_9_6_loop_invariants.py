@@ -1,4 +1,4 @@
-"""Task 9.6: what is the same in each round of a loop is computed once, before it."""
+"""Task 9.6: operations with the same result in each iteration of a loop run once, before it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stays(lines: str, because: str) -> None:
 
 
 def loop(body: str, before: str = "", bounds: str = "%a to %b step %b", carried: str = "") -> str:
-    """Lines of a `for`, with lines before it. What the loop carries is %s, and %w in the next round."""
+    """Lines of a `for`, with lines before it. The loop carries %s, which is %w in the next iteration."""
     head, end = (f"iter_args(%s = {carried}) -> (i32) ", "scf.yield %w : i32") if carried else ("", "")
     result, use = ("%r = ", "tt.store %p, %r : !tt.ptr<i32>") if carried else ("", "")
     return f"{before}\n{result}scf.for %i = {bounds} {head}: i32 {{\n{body}\n{end}\n}}\n{use}\n"
@@ -40,12 +40,12 @@ STORE = "tt.store %p, {} : !tt.ptr<i32>\n"
 
 
 def test_invariant_operations() -> None:
-    """A chain of them, in order; what depends on the round stays."""
+    """A chain of them, in order; operations that depend on the iteration stay."""
     constant = "%k = arith.constant 7 : i32\n"
     chain = "%v = arith.addi %a, %k : i32\n%w = arith.muli %v, %b : i32\n"
     rest = "%d = arith.addi %w, %i : i32\n%e = arith.muli %d, %v : i32\n" + STORE.format("%e")
     before, after = loop(constant + chain + rest), loop(rest, constant + chain)
-    judge(before, after, "%v and %w are the same in each round, %d and %e are not")
+    judge(before, after, "%v and %w are the same in each iteration, %d and %e are not")
     put(hoist_invariants, kernel(PARAMETERS, before)).leaves_no_more_than("licm")
 
 
@@ -54,7 +54,7 @@ def test_carried_values_change() -> None:
     judge(
         loop(body, carried="%a"),
         loop("%w = arith.muli %s, %v : i32", "%v = arith.addi %a, %b : i32", carried="%a"),
-        "%s is another value in each round, even if it begins as %a",
+        "%s is another value in each iteration, even if it begins as %a",
     )
 
 
@@ -104,7 +104,7 @@ def test_out_of_both_regions_of_a_while_loop() -> None:
     tt.store %p, %v : !tt.ptr<i32>
     """
     moved = "%d = arith.muli %a, %b : i32\n", "%e = arith.addi %a, %b : i32\n"
-    judge(loop.format("", *moved), loop.format("".join(moved), "", ""), "%d and %e are the same in each round")
+    judge(loop.format("", *moved), loop.format("".join(moved), "", ""), "%d and %e are the same in each iteration")
 
 
 # --- operations with regions
@@ -148,7 +148,7 @@ def test_a_loop_and_a_branch() -> None:
     branch = (
         "%m = arith.cmpi slt, %i, %a : i32\nscf.if %m {\n%v = arith.addi %a, %b : i32\n" + STORE.format("%v") + "}\n"
     )
-    stays(loop(branch), "the branch depends on the round, and its operations are its own")
+    stays(loop(branch), "the branch depends on the iteration, and its operations are inside of it")
 
 
 # --- what does harm if the loop does not run
@@ -227,7 +227,7 @@ def test_while_loops_may_not_run() -> None:
           scf.yield
         }
         """,
-        "the body may never run, and the load in the condition must run in each round",
+        "the body may never run, and the load in the condition must run in each iteration",
     )
 
 
@@ -262,7 +262,7 @@ def test_loads_from_memory_that_changes(what: str) -> None:
     writing = WRITING[what]
     before = loop(LOAD + ADD + "\n" + writing, KNOWN, ROUND, "%a")
     after = loop(LOAD + ADD + "\n" + writing.replace(moved, ""), KNOWN + moved, ROUND, "%a")
-    judge(before, after, f"{what}: the next round may read something else")
+    judge(before, after, f"{what}: the next iteration may read another value")
 
 
 def test_a_division_after_an_assertion() -> None:

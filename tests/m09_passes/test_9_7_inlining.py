@@ -58,7 +58,7 @@ CALL = "%r = tt.call @double(%a) : (i32) -> i32"
 
 
 def test_a_call() -> None:
-    """What the body computes stands in the place of the call, and the private function is gone."""
+    """The body's operations take the place of the call, and the private function is gone."""
     asked = put(inline_calls, module(calls(CALL), DOUBLE))
     asked.leaves_text(module(calls("%r = arith.addi %a, %a : i32")), "%x is %a there")
 
@@ -114,7 +114,7 @@ INSIDE = {
 
 @pytest.mark.parametrize("where", INSIDE)
 def test_calls_inside_of_control_flow(where: str) -> None:
-    judge(module(calls(INSIDE[where]), DOUBLE), f"the body stands where the call stood, in {where}")
+    judge(module(calls(INSIDE[where]), DOUBLE), f"the body is in the place of the call, in {where}")
 
 
 # --- bodies with regions
@@ -280,7 +280,7 @@ def test_a_copy() -> None:
 
 
 def test_a_copy_of_regions() -> None:
-    """Blocks, their arguments with names, and what is inside; values from outside stay unless they are in `values`."""
+    """Blocks, their named arguments and operations; values from outside stay unless they are in `values`."""
     outside = Block([F32, F32], ["x", "y"])
     x, y = outside.arguments
     inner = Block([F32, F32], ["l", "r"])
@@ -306,7 +306,7 @@ JUMPING = ("early_exits", "helper_returns")
 
 
 def test_real_tritons_kernels() -> None:
-    """What real Triton's front end makes of the corpus, with calls of helpers and of `tl.sum` and the like."""
+    """The corpus, compiled by real Triton's front end, with calls of helpers, `tl.sum` and the like."""
     cases = [case for case in CASES if not case.name.startswith(JUMPING)][::2]
     texts = [made.raw for made in triton.frontends([case.source() for case in cases], steps=True)]
     calling = {str(case): text for case, text in zip(cases, texts, strict=True) if "tt.call" in text}
@@ -316,7 +316,7 @@ def test_real_tritons_kernels() -> None:
 
 
 def test_locations_stay() -> None:
-    """An operation comes from its line in the callee, also in the kernel."""
+    """An operation keeps the location of its line in the callee."""
     text = module(calls(CALL), DOUBLE.replace("%x, %x : i32", '%x, %x : i32 loc("helper.py":7:4)'))
     parsed = parse_module(text)
     inline_calls(parsed)

@@ -247,7 +247,7 @@ tt.func public @kernel(
 
 
 def known(lines: str) -> described:
-    """What is known of the value that the last of these lines computes."""
+    """The facts about the value that the last of these lines computes."""
 
     def analyse() -> Any:
         module = parse_module(MODULE.replace("%value = OPERATION", lines))
@@ -435,7 +435,7 @@ def test_what_is_known_is_true(expressions: tuple[str, ...]) -> None:
 
 
 class NumpyLanguage:
-    """What the expressions use of `tl`."""
+    """The part of `tl` that the expressions use."""
 
     int32, int64 = np.int32, np.int64
     where, maximum, minimum, trans = np.where, np.maximum, np.minimum, np.transpose

@@ -1,4 +1,4 @@
-"""Task 9.9: branches and loops of which one knows what runs, and selects in the place of small branches."""
+"""Task 9.9: branches and loops whose control flow is known, and selects in place of small branches."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_loops_of_one_round_or_none() -> None:
     none = "%r = arith.subi %a, %b : i32\n" + STORE.format("%r")
     judge(unwrap_known, FOR.format("%k7 to %k4 step %k1"), none, "it does not run, and results in the initial values")
     stays(unwrap_known, FOR.format("%k4 to %k7 step %k1"), "it runs three times")
-    stays(unwrap_known, FOR.format("%k4 to %a step %k1"), "nobody knows how often it runs")
+    stays(unwrap_known, FOR.format("%k4 to %a step %k1"), "the number of iterations is not known")
 
 
 def test_known_control_flow_inside_of_known_control_flow() -> None:
@@ -181,18 +181,18 @@ def test_carried_values_that_never_change() -> None:
             carrying(f"{same.replace('s', 'a')}, %m", more=add, uses="%a"),
         )
         after = after.replace("%v#0", "%a")
-        judge(replace_known, before, after, "%s is %a in each round, and so is the result")
+        judge(replace_known, before, after, "%s is %a in each iteration, and so is the result")
 
 
 def test_carried_values_that_change() -> None:
-    stays(replace_known, carrying("%u, %s"), "the values are swapped in each round")
-    stays(replace_known, carrying("%b, %a"), "%s is %a in the first round only, and the loop may not run at all")
+    stays(replace_known, carrying("%u, %s"), "the values are swapped in each iteration")
+    stays(replace_known, carrying("%b, %a"), "%s is %a in the first iteration only, and the loop may not run at all")
 
 
 def test_what_a_loop_that_runs_yields_from_outside() -> None:
-    """Its result is the value that it yields; in its first round it has the other one."""
+    """Its result is the value that it yields; its first iteration has the initial value."""
     before = carrying("%k7, %m", "%k0 to %k10 step %k1", "%m = arith.addi %u, %s : i32")
-    judge(replace_known, before, before.replace("%v#0", "%k7"), "ten rounds yield %k7, and the first one has %a")
+    judge(replace_known, before, before.replace("%v#0", "%k7"), "ten iterations yield %k7, and the first one has %a")
     unknown = carrying("%k7, %m", more="%m = arith.addi %u, %s : i32")
     stays(replace_known, unknown, "if the loop does not run, the result is %a")
 
@@ -214,7 +214,7 @@ def test_what_both_branches_yield() -> None:
 
 
 def test_the_condition_inside_of_its_branches() -> None:
-    """In one branch it is true, in the other false, also in a branch of a branch. After them it is unknown."""
+    """In one branch it is true, in the other false, even in a nested branch. After them it is unknown."""
     lines = """
     scf.if %c {{
       scf.if %d {{
@@ -262,7 +262,7 @@ def test_one_thing_leads_to_another() -> None:
     }
     """
     asked = put(simplify_control_flow, kernel(PARAMETERS, CONSTANTS + lines))
-    asked.leaves({"scf.if": 0, "tt.store": 1}, "%s is true in each round")
+    asked.leaves({"scf.if": 0, "tt.store": 1}, "%s is true in each iteration")
     stored = next(o.operands[1].name for o in asked.left.walk() if o.name == "tt.store")
     assert stored == "b", f"%b is stored, not %{stored}"
 
@@ -280,7 +280,7 @@ ADD = "%m = arith.addi %a, %b : i32"
 
 
 def test_a_small_branch() -> None:
-    """What both sides do, then selects."""
+    """The operations of both sides, then selects."""
     before = branch(ADD, "%n = arith.subi %a, %b : i32", "%m, %n") + STORE.format("%v")
     after = ADD + "\n%n = arith.subi %a, %b : i32\n%v = arith.select %c, %m, %n : i32\n" + STORE.format("%v")
     judge(predicate_branches, before, after, "an addition and a subtraction cost less than a branch")

@@ -1,4 +1,4 @@
-"""Task 10.2: kernels called with tensors of a GPU. Where there is none, a stand-in runs what Triton would be given."""
+"""Task 10.2: kernels called with tensors of a GPU. Without a GPU, a stand-in runs the module that Triton would get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Task 10.2: machine code launched on a GPU. Without one, stand-ins tell what is launched."""
+"""Task 10.2: machine code launched on a GPU. Without one, stand-ins record the launches."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ ACCESS = st.tuples(
 
 
 def counted(ptx: str) -> list[tuple[tuple[str, int], int]]:
-    """What is found, in an order that does not depend on where it is."""
+    """The findings, in an order independent of their places."""
     return sorted(accesses(ptx).items())
 
 

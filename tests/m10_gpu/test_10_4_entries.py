@@ -1,4 +1,4 @@
-"""Task 10.4: what a signature says, and what C calls the result. The judge of names is Triton's own compiler."""
+"""Task 10.4: the meaning of a signature, and the C names of the result. The judge of names is Triton's own compiler."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def comparable(name: str) -> str:
 def declared(header: str, entries: list[str]) -> tuple[list[str], str]:
     """Arguments and algorithm that a header declares for the linker.
 
-    Left out is in what we differ from Triton: its floats are all `double`, which the GPU would take for a `float`; and
+    Left out are our differences from Triton: its floats are all `double`, which the GPU would take for a `float`; and
     an integer known to be 1 is a constant in its algorithms, so that no dispatcher ever chooses between 1 and others.
     """
     match = re.search(r"tt-linker: \w+:(.*):(.*)", header)

@@ -63,7 +63,7 @@ def arguments(draw: st.DrawFn) -> tuple[str, Any]:
 
 
 def launched(signature: str, values: list[Any], num_warps: int) -> Launched:
-    """What the C function of a kernel launches when it is called with the arguments of these values."""
+    """The launch of a kernel's C function when it is called with these argument values."""
     types = [entry.strip().partition(":") for entry in signature.split(",")]
     names = [f"p{i}" for i in range(len(types))]
     passed = [(type, value) for (type, _, hint), value in zip(types, values, strict=True) if hint != "1"]
@@ -134,7 +134,7 @@ def test_an_empty_grid_is_not_launched(sizes: tuple[int, int]) -> None:
     for grid in ("n, m, 1", "n, 1, m", "1, n, m"):
         with filled(grid) as (name, driver):
             call = described(f"{name} for an empty grid", driver.call, name, FILL_TYPES, 0, 4096, *sizes)
-            call.returns(0, because="nothing to do is no error")
+            call.returns(0, because="an empty grid is not an error")
             assert "launch" not in driver.calls, f"CUDA refuses an empty grid, but it was launched: {driver.launches}"
 
 
@@ -216,7 +216,7 @@ def test_scratch_memory_is_refused() -> None:
         call = described(
             "compile_kernel(<needs 256 bytes of scratch memory>)", folder.compile, FILL, "fill", "*i32, i32, i32"
         )
-        call.raises(RuntimeError, "256", because="nobody would give it to the kernel")
+        call.raises(RuntimeError, "256", because="the kernel would not get it")
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def variants(draw: st.DrawFn) -> tuple[list[str], list[list[str]]]:
 @example((["i32", "i32"], [["", ":16"]]), None)
 def test_the_most_special_variant_that_is_right(question: tuple[list[str], list[list[str]]], data: Any) -> None:
     types, hints = question
-    # A constant stands first: the numbers in names count it, C does not have it.
+    # A constant comes first: the numbers in names count it, but C does not have it.
     parameters = ["B: tl.constexpr", *(f"p{i}" for i in range(len(types)))]
     text = KERNEL.format(parameters=", ".join(parameters))
     with Folder() as folder, made_up_code() as codes:

@@ -1,4 +1,4 @@
-"""Task 10.4: kernels of milestone 8 called from C. Where there is no GPU, a stand-in runs what a GPU would be given."""
+"""Task 10.4: kernels of milestone 8 called from C. Without a GPU, a stand-in runs the launches."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_no_loop_without_lines() -> None:
     calling(nest((4, 8), [["before"], [], []]).loops, 1).returns([])
     calling(nest((4, 8), [[], ["a"], []]).loops, 1).returns(["for i0 in range(4):", "    a"])
     calling(nest((4, 8), [[], [], ["b"]]).loops, 1).returns(
-        ["for i0 in range(4):", "    for i1 in range(8):", "        b"], because="b stands in both loops"
+        ["for i0 in range(4):", "    for i1 in range(8):", "        b"], because="b is in both loops"
     )
 
 

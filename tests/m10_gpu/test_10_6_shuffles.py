@@ -29,13 +29,13 @@ def first_and_last(left: Sequence[str], right: Sequence[str]) -> tuple[list[str]
 
 
 def highest_and_where(left: Sequence[str], right: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Combine a number and its place; the second number is compared with what both sides had first."""
+    """Combine a number and its place; the second number is compared with the old first numbers of both sides."""
     larger = f"{left[0]} >= {right[0]}"
     return [], [f"max({left[0]}, {right[0]})", f"{left[1]} if {larger} else {right[1]}"]
 
 
 def run(lines: Sequence[str], names: Sequence[str], values: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
-    """What each thread of a block has in the variables after the lines, if it had `values[thread]` before."""
+    """The variables of each thread of a block after the lines, if they were `values[thread]` before."""
     count = len(values)
     barrier, slots = threading.Barrier(count), [None] * count
     found: list[Any] = [None] * count

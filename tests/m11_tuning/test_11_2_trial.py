@@ -151,7 +151,7 @@ def test_post_hook_gets_the_error() -> None:
     call = tried(tuned, memory("array", 1), memory("array", 2))
     with pytest.raises(KeyError) as raised:
         call()
-    holds(call, "what is raised, and what post_hook got", [raised.value, *seen], [error, error], "it is one error")
+    holds(call, "what it raises, and what post_hook gets", [raised.value, *seen], [error, error], "it is one error")
 
 
 @one_in(2)

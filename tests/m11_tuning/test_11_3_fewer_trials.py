@@ -94,7 +94,7 @@ def test_shares(share: float, left: int) -> None:
 def test_a_share_is_of_all_configurations() -> None:
     early = lambda configs, named: configs[:3]  # noqa: E731
     call = pruned([1, 2, 4, 8], early_config_prune=early, perf_model=lambda BLOCK, **_: -BLOCK, top_k=0.5)
-    call.returns([4, 2], because="0.5 of all four are two, also if one of them is gone already")
+    call.returns([4, 2], because="0.5 of all four are two, even if one of them is gone already")
 
 
 def test_what_top_k_may_be() -> None:

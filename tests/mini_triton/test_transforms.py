@@ -1,4 +1,4 @@
-"""The passes keep what a kernel computes, to the last bit; real Triton accepts it, and leaves no less itself."""
+"""The passes keep a kernel's results, to the last bit; real Triton accepts them, and leaves no fewer operations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ cases = pytest.mark.parametrize("case", CASES, ids=str)
 
 @functools.cache
 def text(case: Case) -> str:
-    """The module that our front end makes."""
+    """The module of our front end."""
     return print_module(sources.compiled(case.source(), str(case.path)))
 
 
@@ -116,7 +116,7 @@ def test_values_of_random_kernels_stay_on_a_gpu(batch: int, device: str) -> None
 
 
 def differing(kernel: Kernel, got: Sequence[Any], expected: Sequence[Any], rounding: closeness.Rounding) -> str:
-    """In what the buffers after two launches differ, a line each."""
+    """The differences between the buffers after two launches, one line each."""
     found = []
     for (name, argument), mine, right in zip(kernel.arguments.items(), got, expected, strict=True):
         if isinstance(argument, Buffer) and (difference := closeness.difference(mine, right, rounding)):

@@ -1,6 +1,6 @@
 """Kernels of milestone 8 again, as fast as TTIR lets them be on a GPU. (Given.)
 
-Those of milestone 8 are written to be read; these are written to be timed. What they do differently:
+The kernels of milestone 8 are written to be read; these are written to be fast. What they do differently:
 
     softmax, layer_norm   several rows a program, so that more loads are under way; the backward pass pipelines them
     matmul                no masks where K is whole; bytes whose K is not contiguous are transposed first

@@ -1,7 +1,7 @@
 """Attention without the matrix of scores. See `kernels.flash_attention` for the idea.
 
 Blocks of keys that every query of a program sees are not masked: only those on the diagonal, and at the end of a
-sequence whose length is no multiple of a block. The scale is applied where powers are taken, which costs nothing: it
+sequence whose length is not a multiple of a block. The scale is applied where powers are taken, which costs nothing: it
 is part of the same instruction. The gradients of k and v are computed from transposed scores, a row a key, because
 tensor cores take their left operand out of registers: what was just computed need not go through shared memory.
 """
@@ -56,7 +56,7 @@ def attend(
     highest, total, result, query, k, v, rows, begin, end, length, factor,
     CAUSAL: tl.constexpr, MASKED: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """The online softmax goes on over the keys from `begin` to `end`."""
+    """Continue the online softmax over the keys from `begin` to `end`."""
     for start in range(begin, end, BLOCK_N):
         key = tile_at(k, start, length, BLOCK_N, D, not MASKED)
         scores = tl.dot(query, tl.trans(key), input_precision="ieee")
@@ -114,7 +114,7 @@ def descend(
     dquery, query, do, lse, delta, k, v, rows, begin, end, length, factor,
     CAUSAL: tl.constexpr, MASKED: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """The gradient of the queries grows by what the keys from `begin` to `end` add."""
+    """Add the share of the keys from `begin` to `end` to the gradient of the queries."""
     for start in range(begin, end, BLOCK_N):
         key = tile_at(k, start, length, BLOCK_N, D, not MASKED)
         value = tile_at(v, start, length, BLOCK_N, D, not MASKED)
@@ -168,7 +168,7 @@ def gather_from(
     dkey, dvalue, key, value, q, dout, logsumexp, delta, at, begin, end, length, factor,
     DIAGONAL: tl.constexpr, BLOCK_M: tl.constexpr, D: tl.constexpr, EVEN: tl.constexpr,
 ):  # fmt: skip
-    """The gradients of keys and values grow by what the queries from `begin` to `end` add.
+    """Add the share of the queries from `begin` to `end` to the gradients of keys and values.
 
     Queries beyond the end add nothing: their rows of dout and delta are 0.
     """
@@ -265,7 +265,7 @@ def attention(q: Any, k: Any, v: Any, causal: bool = False, scale: float | None 
 def attention_backward(
     dout: Any, q: Any, k: Any, v: Any, out: Any, logsumexp: Any, causal: bool = False, scale: float | None = None
 ) -> tuple[Any, Any, Any]:
-    """The gradients of q, k and v, from that of the result and what `attention` gave."""
+    """The gradients of q, k and v, from the gradient of the result and the results of `attention`."""
     check_heads(q=q, k=k, v=v, out=out, dout=dout)
     check_statistics("logsumexp", logsumexp, tuple(q.shape[:3]), "q", q)
     batch, heads, length, size = q.shape
@@ -279,7 +279,7 @@ def attention_backward(
 
 
 def launch(kernel: Any, block: str, arrays: tuple[Any, ...], causal: bool, scale: float | None) -> None:
-    """Launch a kernel on arrays of which the first is q: a program for each block of rows of each head."""
+    """Launch a kernel on arrays, first q: one program for each block of rows of each head."""
     batch, heads, length, size = arrays[0].shape
     factor = size**-0.5 if scale is None else float(scale)
     if factor <= 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.fast.rows import by_rows
+from kernels.fast.rows import by_rows, multiprocessors
 from kernels.host import empty_like
 from kernels.layer_norm import check_rows, check_vector
 from kernels.tuned import configs
@@ -109,11 +109,10 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> tuple[Any, 
 
 
 def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> tuple[Any, Any, Any]:
-    """The gradients of x, weight and bias, from that of the result and what `layer_norm` kept."""
+    """The gradients of x, weight and bias, from the gradient of the result and the statistics of `layer_norm`."""
     rows, columns = check_rows(x)
     check_vector("weight", weight, x)
-    driver = triton.runtime.driver.active
-    processors = driver.utils.get_device_properties(driver.get_current_device())["multiprocessor_count"]
+    processors = multiprocessors()
     dx, dweight, dbias = empty_like(x), empty_like(weight), empty_like(weight)
     most = (max(PROGRAMS) * processors, columns)
     dweight_parts, dbias_parts = (empty_like(x, most, "float32") for _ in range(2))

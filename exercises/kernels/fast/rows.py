@@ -29,3 +29,9 @@ def that_suit_rows(candidates: Sequence[Any], named: Mapping[str, Any], **_: Any
     elements = {config: config.kwargs["ROWS"] * block // (32 * config.num_warps) for config in candidates}
     fitting = [config for config in candidates if FEWEST <= elements[config] <= MOST]
     return fitting or [min(candidates, key=lambda config: abs(elements[config] - MOST))]
+
+
+def multiprocessors() -> int:
+    """How many the device has; of a CPU its cores."""
+    driver = triton.runtime.driver.active
+    return driver.utils.get_device_properties(driver.get_current_device())["multiprocessor_count"]

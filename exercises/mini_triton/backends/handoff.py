@@ -20,7 +20,7 @@ from mini_triton.backends import triton_api
 
 @dataclass(frozen=True)
 class Lowered:
-    """What real Triton made of a module."""
+    """A module compiled by real Triton."""
 
     capability: int
     asm: Mapping[str, Any]  # by the stages' names: "ttgir", "llir", "ptx" are texts, "cubin" is bytes

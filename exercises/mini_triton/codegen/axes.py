@@ -1,8 +1,8 @@
 """Along which axes a value varies.
 
-A program is one of many, and all of them run at once. What depends on the program's id gets a leading *program axis*;
-what does not is computed once for all. The same question is asked of a tensor's own dimensions: a splat is the same all
-along, so one element will do, and NumPy's broadcasting does the rest.
+A program is one of many, and all of them run at once. A value that depends on the program's id gets a leading *program
+axis*; any other value is computed once for all. The same question is asked of a tensor's own dimensions: a splat is the
+same all along, so one element will do, and NumPy's broadcasting does the rest.
 
 So an IR value of shape (M, N) is held in an array of shape (M, N), or (P, M, N) if it varies from program to program,
 with 1 in place of every dimension along which it is constant. A value that varies along none is a scalar.
@@ -77,7 +77,7 @@ class Varying:
                 for block in region.blocks:
                     self.axes.update(dict.fromkeys(block.arguments, NONE))
         before: dict[Value, Axes] | None = None
-        while self.axes != before:  # what a loop carries depends on what its body makes of it
+        while self.axes != before:  # the axes of a carried value depend on the loop's body
             before = dict(self.axes)
             for operation in function.walk():
                 for value, axes in self.step(operation):
@@ -88,7 +88,7 @@ class Varying:
         return NONE.union(*(self.axes.get(value, NONE) for value in values))
 
     def step(self, operation: Operation) -> Iterable[tuple[Value, Axes]]:
-        """What an operation says about the axes of its results, and of the arguments of its regions."""
+        """The axes of an operation's results, and of the arguments of its regions, as far as it determines them."""
         match operation.name:
             case "scf.for":
                 return self.for_loop(operation)

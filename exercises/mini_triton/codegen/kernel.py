@@ -25,7 +25,7 @@ CHUNK = 2**19
 """Elements of the largest tile, over all programs that run at once: few enough to stay in a core's cache."""
 np.empty(2**24, np.uint8)  # freed at once: from now on glibc keeps freed blocks of this size instead of returning them
 Line = tuple[str, int]
-"""Where in the kernel's source a line comes from, "file:line", and the rank of what it accesses."""
+"""Source location, "file:line", and rank of the access behind a generated line."""
 
 
 def compile_module(module: Module, mode: Mode = "fast", handlers: Mapping[str, Handler] = HANDLERS) -> NumpyKernel:
@@ -71,7 +71,7 @@ class NumpyKernel:
     chunk: int
     lines: dict[int, Line]
     stored: list[str]  # the pointer parameters that it may store to
-    constants: list[int]  # the places of those that it does not store to
+    constants: list[int]  # the positions of those that it does not store to
 
     def __post_init__(self) -> None:
         self.dtypes = [numpy_dtype(type.pointee if isinstance(type, PointerType) else type) for type in self.types]
@@ -92,7 +92,7 @@ class NumpyKernel:
             values = [argument(dtype, value) for dtype, value in zip(self.dtypes, arguments, strict=True)]
             buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
             written = [value for place, value in enumerate(values) if place not in self.constants]
-            for place in self.constants:  # loads of what nobody writes to need not copy
+            for place in self.constants:  # loads need not copy memory that is never written
                 values[place] = values[place].unless_among(written)
             for programs in self.chunks((x, y, z), buffers):
                 try:

@@ -66,7 +66,7 @@ HANDLERS: dict[str, Handler] = {
     "scf.for": control_flow.for_,
     "scf.while": control_flow.while_,
 }
-"""What writes each operation. All others become the expression that is their `meaning`."""
+"""The function that writes each operation. All others become the expression that is their `meaning`."""
 
 
 def generate(

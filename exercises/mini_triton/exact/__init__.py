@@ -2,7 +2,7 @@
 
 NumPy agrees with the IR where nothing is listed here: integers wrap around, floats are rounded to nearest even.
 
-What wraps around, divides by zero or is no number makes NumPy warn. The caller turns that off, once for a whole
+NumPy warns of overflow, division by zero and NaN. The caller turns that off, once for a whole
 kernel: `np.errstate(all="ignore")`.
 """
 

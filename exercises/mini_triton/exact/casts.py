@@ -1,6 +1,6 @@
 """Casts between floats, and between floats and integers.
 
-A cast rounds once. NumPy keeps to that, but for the floats of `ml_dtypes` (bf16, fp8): whatever is cast to them becomes
+A cast rounds once. NumPy keeps to that, except for the floats of `ml_dtypes` (bf16, fp8): a number cast to them becomes
 an fp32 on the way, and may be rounded twice.
 
 Source: NVIDIA's PTX ISA, `cvt`: that is what Triton makes of casts. S. Boldo and G. Melquiond, "When double rounding is

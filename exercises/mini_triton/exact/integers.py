@@ -1,4 +1,4 @@
-"""Integers: they have no sign of their own, the operation says whether it reads one.
+"""Integers: signless in the IR, where the operation says whether it reads a sign.
 
 Arrays of the IR's integers are signed ones. `unsigned` reads the same bits without a sign.
 
@@ -26,7 +26,7 @@ def unsigned(x: Array) -> Array:
 
 
 def of_unsigned(function: Callable[[Array, Array], Array], x: Array, y: Array) -> Array:
-    """What a function makes of two numbers without signs, as the IR's signless integer. (Given.)"""
+    """A function of two integers read as unsigned; its result is read as the IR's signless integer. (Given.)"""
     result = function(unsigned(x), unsigned(y))
     return result.view(f"i{result.itemsize}")
 
@@ -55,7 +55,7 @@ def divui(x: Array, y: Array) -> Array:
 
 
 def remui(x: Array, y: Array) -> Array:
-    """What remains of `divui`. (Given.)"""
+    """The remainder of `divui`. (Given.)"""
     return of_unsigned(np.remainder, x, y)
 
 

@@ -24,7 +24,7 @@ Array = Any
 
 
 def extern(symbol: str, *operands: Array) -> Array:
-    """The function of a symbol, such as `__nv_tanhf`. Raises `LookupError` for those that are missing."""
+    """The function of a symbol, such as `__nv_tanhf`. Raises `LookupError` for a missing function."""
     name = symbol.removeprefix("__nv_").removeprefix("fast_")
     for spelling in (name, name.removesuffix("f"), name.removesuffix("d")):
         if spelling in FUNCTIONS:

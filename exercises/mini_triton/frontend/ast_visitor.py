@@ -60,7 +60,7 @@ PYTHON = (len, min, max, int, float, range, list, tuple, print, isinstance, geta
 """The functions of Python that kernels know."""
 
 REPLACED: dict[Any, str] = {min: "minimum", max: "maximum", print: "device_print", range: "range"}
-"""Those of them that mean a function of the language."""
+"""The built-in functions that are functions of the language."""
 
 MATH = tuple(function for function in vars(math).values() if callable(function))
 
@@ -69,7 +69,7 @@ REFUSALS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
 
 class Visitor:
-    """Compiles one function. What a visit of an expression returns is a `tensor`, a `constexpr`, a tuple, or a thing
+    """Compiles one function. Visiting an expression returns a `tensor`, a `constexpr`, a tuple, or a thing
     that has attributes or can be called: a dtype, a module, a function."""
 
     def __init__(self, function: KernelSource, builder: Builder, callers: Sequence[str] = ()) -> None:
@@ -80,7 +80,7 @@ class Visitor:
         self.in_loop = False  # whether the statement being visited is in the body of a loop
 
     def visit(self, node: ast.expr | ast.stmt) -> Any:
-        """Visit a node by its kind: a `BinOp` with `visit_BinOp`. What is built meanwhile comes from there. (Given.)"""
+        """Visit a node by its kind: a `BinOp` with `visit_BinOp`. Operations built for it get its location. (Given.)"""
         method = getattr(self, f"visit_{type(node).__name__}", None)
         if method is None:
             raise self.unsupported(node, node)
@@ -125,7 +125,7 @@ class Visitor:
     def evaluate(
         self, node: ast.expr | ast.stmt, function: Callable[..., Any], /, *operands: Any, **keywords: Any
     ) -> Any:
-        """Let Python or the language compute something; what they refuse, they refuse at the place of `node`. (Given.)
+        """Let Python or the language compute something; their errors point at `node`. (Given.)
 
         The result is as kernels see it (`to_compile_time`).
         """
@@ -314,7 +314,7 @@ class Visitor:
         return values, keywords
 
     def find_callee(self, node: ast.Call, function: Any) -> Callable[..., Any]:
-        """What Python is to call with the arguments. `CompilationError` for what kernels cannot call. (Given.)"""
+        """The function for Python to call. Raises `CompilationError` for one that kernels cannot call. (Given.)"""
         if not callable(function):
             raise self.error(node, f"'{type(function).__name__}' object is not callable: {ast.unparse(node.func)}")
         if function in REPLACED:
@@ -449,7 +449,7 @@ def bind_arguments(function: KernelSource, /, *arguments: Any, **keywords: Any) 
 
 
 def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """Call the function of the language that one of Python's means. Between constants `min` and `max` are Python's.
+    """Call the language's function in place of Python's built-in one. Between constants `min` and `max` are Python's.
     (Given.)"""
     meant = getattr(tl, REPLACED[function])
     if function not in (min, max):
@@ -463,7 +463,7 @@ def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 
 def call_python(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-    """Call a Python function, now, with what the compiler knows. (Given.)"""
+    """Call a Python function, now, with values that the compiler knows. (Given.)"""
     values = [*arguments, *keywords.values()]
     if function not in (isinstance, getattr, hasattr, len, list, tuple) and any(isinstance(v, tensor) for v in values):
         raise TypeError(f"{function.__name__} is computed by the compiler, which does not know its argument")

@@ -66,7 +66,7 @@ def build_module(
 
 
 def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument], divisible: Collection[str]) -> None:
-    """Check that a kernel returns nothing. Note which arguments are divisible, and nothing else that its body promised
+    """Check that a kernel returns nothing. Note which arguments are divisible, but nothing else that its body promised
     about them. (Given.)"""
     if isinstance(result, tensor | tuple) or unwrap(result) is not None:
         message = "a kernel returns nothing: store its results in memory"
@@ -76,7 +76,7 @@ def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument]
 
 
 def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
-    """The compile-time arguments, defaults included. Raises `ValueError` for what does not fit. (Given.)"""
+    """The compile-time arguments, defaults included. Raises `ValueError` for values that do not fit. (Given.)"""
     constants, parameters = dict(known), kernel.signature.parameters
     for name in (*signature, *constants):
         if name not in parameters:

@@ -1,7 +1,7 @@
-"""Control flow: `if`, `x if c else y`, `for`, `while`, and what becomes of the names there.
+"""Control flow: `if`, `x if c else y`, `for`, `while`, and their effect on names.
 
 If the compiler knows a condition, only one side is visited: the other one need not even make sense. Otherwise both are
-compiled, each into a region of an `scf.if`, and what they leave in the names becomes the operation's results.
+compiled, each into a region of an `scf.if`, and the values of the names at their ends become the operation's results.
 
 A `return` inside an `if` ends the function on one path only. The statements after the `if` then belong to the other
 path, so they are compiled as its continuation: `if c: return` followed by `rest` is `if c: return, else: rest`. (Triton

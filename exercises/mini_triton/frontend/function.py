@@ -25,7 +25,7 @@ class KernelSource:
         functools.update_wrapper(self, fn)
         self.fn = fn
         self.noinline = noinline
-        self.added: dict[str, Any] = {}  # names that were added to those that the source sees
+        self.added: dict[str, Any] = {}  # names added to those that the source sees
         self.signature = inspect.signature(fn)
 
     def __repr__(self) -> str:
@@ -89,7 +89,7 @@ class KernelSource:
 
     @property
     def globals(self) -> Mapping[str, Any]:
-        """What names mean that the function does not bind itself: its module's, and those of functions around it."""
+        """The values of names that the function does not bind: those of its module and of the functions around it."""
         names = self.fn.__code__.co_freevars
         cells = self.fn.__closure__ or ()
         enclosed = {}

@@ -1,7 +1,7 @@
-"""Names: which of them a piece of source reads and writes, and what they stand for.
+"""Names: which of them a piece of source reads and writes, and their values.
 
 SSA values never change, names do. So before a loop is compiled it must be known which names its body gives new values:
-those that had a value before are what the loop carries.
+the loop carries those that had a value before.
 
 Triton finds the same by visiting a loop's body twice (`visit_For` in `code_generator.py`).
 """
@@ -65,7 +65,7 @@ class Scope:
         self.lost.pop(name, None)
 
     def lose(self, name: str, reason: str, place: Loc) -> None:
-        """Take a name's value; `reason` is what to tell who asks for it: "it has a value only in ..."."""
+        """Take a name's value away; `reason` goes into the error for reading it: "it has a value only in ..."."""
         self.values.pop(name, None)
         self.places[name] = place
         self.lost[name] = reason

@@ -1,4 +1,4 @@
-"""What Triton's users expect to find by its names, for their programs rather than for their kernels. (Given; to skip.)
+"""Names that users of Triton expect, for their programs rather than for their kernels. (Given; to skip.)
 
 missing.py      names that Triton has and this compiler does not, each with the reason
 aliases.py      names of modules: `mini_triton.compiler.errors` is `mini_triton.errors`

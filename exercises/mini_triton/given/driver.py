@@ -1,6 +1,6 @@
 """The device that kernels run on, as Triton's users ask for it: `triton.runtime.driver.active`.
 
-With a GPU it is what PyTorch says of it. Without one it is this machine's CPU, and its cores are the multiprocessors.
+With a GPU it has PyTorch's answers. Without one it describes this machine's CPU, and its cores are the multiprocessors.
 
 Source: Triton's `python/triton/runtime/driver.py`; `CudaUtils` and `CudaDriver` in its NVIDIA back end.
 """
@@ -20,12 +20,12 @@ WARP = 32
 FLUSHED = 256 * 2**20
 """Bytes that are written before each timed run on a GPU: more than its cache holds."""
 RATES = {"sm_clock_rate": "clock_rate", "mem_clock_rate": "memory_clock_rate", "mem_bus_width": "memory_bus_width"}
-"""What Triton and PyTorch call clock rates, in kHz, and the bits of the memory bus. Not every PyTorch tells them."""
+"""Clock rates in kHz and the memory bus in bits, by Triton's and PyTorch's names. Old versions of PyTorch lack some."""
 
 
 @dataclass(frozen=True)
 class GPUTarget:
-    """What kernels are compiled for."""
+    """The target that kernels are compiled for."""
 
     backend: str  # "cuda" or "cpu"
     arch: int | str  # the compute capability, such as 90, or the CPU's architecture
@@ -50,7 +50,7 @@ class Driver:
         raise NotImplementedError
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        """What `autotune` times with, unless it is told otherwise: `do_bench` on this device."""
+        """The default timer of `autotune`: `do_bench` on this device."""
         from mini_triton.tuning.measuring import do_bench_on
 
         return functools.partial(do_bench_on, self)

@@ -1,4 +1,4 @@
-"""What environment variables decide, as attributes: `triton.knobs.compilation.always_compile = True`.
+"""The settings of environment variables as attributes: `triton.knobs.compilation.always_compile = True`.
 
 Source: Triton's `python/triton/knobs.py`.
 """
@@ -62,7 +62,7 @@ class RuntimeKnobs:
 
 
 class AutotuningKnobs:
-    """What autotuned kernels keep and tell."""
+    """Settings of autotuned kernels."""
 
     cache = Knob(results.CACHE)
     print = Knob(results.PRINT)

@@ -38,7 +38,7 @@ MISSING = {
 
 
 def explain_missing(module: str, name: str) -> str:
-    """The message for a name that is not here: because of what, or because Triton does not have it."""
+    """The message for a missing name: the reason, or that Triton does not have it."""
     if reason := MISSING.get(module, {}).get(name):
         return f"mini_triton does not support {module}.{name}: {reason}"
     return f"{module} has no {name}: neither has Triton"

@@ -6,9 +6,9 @@ a `Module` of operations, verified, and its text. Nothing here knows Python's sy
 Yours, in reading order, with their tasks (`mini_triton/formats.py`, given, is the table of all number formats):
 
     types.py        what a value is: scalars, pointers, tensors (1.1, 1.2); shapes that broadcast (1.3)
-    core.py         values, operations, blocks, regions, and who uses what (2.1)
+    core.py         values, operations, blocks, regions, and uses (2.1)
     ops/            what operations there are, each declared by its type rule (2.2 to 2.7): a map is in its docstring
-    verifier.py     whether a module is well formed (2.8)
+    verifier.py     checks that a module is well formed (2.8)
     printer.py      a module as text: numbers, names, attributes (2.9), operations and regions (2.10)
     builder.py      where operations go, constants, broadcasting, casts (3.1 to 3.4)
     scopes.py       loops, branches and functions as `with` blocks (3.5, 3.6)

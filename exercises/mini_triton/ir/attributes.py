@@ -45,6 +45,6 @@ Unit = Annotated[bool, "unit"]
 
 
 def annotation(hint: Any) -> tuple[Any, Any]:
-    """What a type rule's annotation says: the class of an attribute's values, and its `Keyword` or kind, if any."""
+    """The parts of a type rule's annotation: the class of an attribute's values, and its `Keyword` or kind, if any."""
     base, extra = get_args(hint)[:2] if get_origin(hint) is Annotated else (hint, None)
     return get_origin(base) or base, extra

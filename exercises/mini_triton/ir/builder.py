@@ -146,12 +146,12 @@ class Builder:
         return self._arithmetic("mul", lhs, rhs)
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
-        """Integer or float arithmetic, by what the left operand is."""
+        """Integer or float arithmetic, as the type of the left operand requires."""
         # Task 3.3: "add" of integers is `arith.addi`, of floats `arith.addf`. Operands are broadcast.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
-        """`slt`, `ult`, `oeq`, ...: the predicate of `arith.cmpi` or `arith.cmpf`, by what the left operand is."""
+        """`slt`, `ult`, `oeq`, ...: the predicate of `arith.cmpi` or `arith.cmpf`, chosen by the left operand."""
         # Task 3.3: Operands are broadcast.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
@@ -175,7 +175,7 @@ class Builder:
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def reduce(self, source: Value, axis: int, combine: Callable[[Value, Value], Value]) -> OpResult:
-        """Combine the elements along `axis` by what `combine(left, right)` builds. (Given.)"""
+        """Combine the elements along `axis` by the operations that `combine(left, right)` builds. (Given.)"""
         block = Block([element_type(source.type)] * 2)
         with self.at_end(block):
             self.operation("tt.reduce.return", combine(*block.arguments))

@@ -17,7 +17,7 @@ from mini_triton.errors import Loc
 from mini_triton.ir.types import FunctionType, Type
 
 Attribute = bool | int | float | str | tuple[int, ...] | FunctionType
-"""What an attribute may be: a constant known when the operation is made."""
+"""The types of attributes, which are constants known when the operation is made."""
 
 
 class Use(NamedTuple):
@@ -65,7 +65,7 @@ class OpResult(Value):
 class BlockArgument(Value):
     """Argument number `index` of block `owner`: a function's parameter, a loop's induction variable.
 
-    `attributes` is what is known of a function's parameter: `tt.divisibility = 16` of an aligned pointer.
+    `attributes` has facts about a function's parameter: `tt.divisibility = 16` of an aligned pointer.
     """
 
     def __init__(self, type: Type, owner: Block, index: int, name: str = "") -> None:
@@ -129,7 +129,7 @@ class Operation:
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def set_operand(self, index: int, value: Value) -> None:
-        """Use `value` as operand `index`, and no longer what was there."""
+        """Use `value` as operand `index` in place of the old value."""
         # Task 2.1: Afterwards operand `index` is among the uses of `value`, and no longer among those of the old
         # value.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
@@ -144,7 +144,7 @@ class Operation:
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def erase(self) -> None:
-        """Take this operation out of its block, if it is in one, and let go of its operands and those of all inside.
+        """Remove this operation from its block, if it is in one, and drop its operands and those of operations inside.
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """

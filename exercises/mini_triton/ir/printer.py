@@ -37,7 +37,7 @@ def without_locations(text: str) -> str:
 
 @functools.cache  # the name of a file comes with every operation
 def quoted(text: str) -> str:
-    """`text` as an MLIR string literal: quotes, backslashes and what is not plain ASCII as two hex digits a byte."""
+    """`text` as an MLIR string literal: quotes, backslashes and bytes beyond plain ASCII as two hex digits."""
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
     return f'"{"".join(plain)}"'
 
@@ -69,7 +69,7 @@ class Printer:
     def name(self, value: Value) -> str:
         """How `value` is written where it is used: `%x`, or `%x#1` for one of several results.
 
-        All results of an operation share one name, from the first result's wish.
+        All results of an operation share one name, that of the first.
         """
         if isinstance(value, OpResult) and len(value.owner.results) > 1:
             return f"{self._name(value.owner.results[0])}#{value.index}"
@@ -114,7 +114,7 @@ class Printer:
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def attributes(self, operation: Operation, leave_out: tuple[str, ...] = ()) -> dict[str, str]:
-        """The text of each attribute by name, in alphabetical order; "" for a unit attribute, which is just there."""
+        """The text of each attribute by name, in alphabetical order; "" for a unit attribute, which has no value."""
         declared = definition(operation.name)
         texts = {}
         for name, value in sorted(operation.attributes.items()):
@@ -163,7 +163,7 @@ class Printer:
         return f"{text} {self.attribute_dict(attributes)}" if attributes else text
 
     def _generic_attributes(self, operation: Operation) -> dict[str, str]:
-        """All attributes, also those that a pretty form leaves out or writes elsewhere."""
+        """All attributes, including those that a pretty form leaves out or writes elsewhere."""
         texts = self.attributes(operation)
         declared = definition(operation.name)
         if operation.name == "arith.constant":

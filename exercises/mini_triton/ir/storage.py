@@ -70,10 +70,10 @@ class OutOfBounds(IndexError):
 
 @dataclass
 class Buffer:
-    """The memory behind a pointer argument: `data`, of which element `origin` is the one pointed to.
+    """The memory behind a pointer argument: `data`; the pointer points to its element `origin`.
 
-    `gaps` is true for the elements that lie between those of the array but are not its own: those that a slice
-    `x[:, :3]` leaves out. It is None if there are none. `constant` promises that nobody writes to it during a launch.
+    `gaps` is true for elements between those of the array that do not belong to it: those that a slice
+    `x[:, :3]` leaves out. It is None if there are none. `constant` promises that it is not written during a launch.
     """
 
     name: str
@@ -191,9 +191,9 @@ ATOMICS: dict[str, Callable[[Any, Any], Any]] = {
     **{"max": np.maximum, "min": np.minimum, "umax": exact.maxui, "umin": exact.minui},
     "exch": lambda old, value: value,
 }
-"""What an atomic operation writes, by what was there and its operand."""
+"""The value that an atomic operation writes, computed from the old value and its operand."""
 
 
 def swap(old: Any, expected: Any, value: Any) -> Any:
-    """What `tt.atomic_cas` writes: `value` where memory holds what is expected, in every bit."""
+    """The values that `tt.atomic_cas` writes: `value` where memory holds the expected bits."""
     return value if old.tobytes() == expected.tobytes() else old

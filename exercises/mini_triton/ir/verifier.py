@@ -1,6 +1,6 @@
 """Is this IR well formed? Run it after building, and after every pass: a broken invariant is cheapest where it broke.
 
-What is checked, of every operation: its type rule still gives the types that its results have; it uses only values
+Of every operation it checks: its type rule still gives the types that its results have; it uses only values
 that are visible to it; blocks end in a terminator and have no other; uses and operands agree; calls fit their callee.
 
 Source: MLIR's `lib/IR/Verifier.cpp`.
@@ -55,7 +55,7 @@ def check_types(operation: Operation) -> None:
 
 
 def check_terminators(operation: Operation) -> None:
-    """Every block inside ends in a terminator, which stands nowhere else. Only a module's block needs none."""
+    """Every block inside ends in a terminator, which is nowhere else. Only a module's block needs none."""
     # Task 2.8: An empty block in an `scf.for` fails, and so does a `scf.yield` that is not the last. Given:
     # `definition(name)`, which is None for an operation that is not declared: this one is not a terminator.
     raise NotImplementedError("Task 2.8: The verifier")
@@ -64,8 +64,8 @@ def check_terminators(operation: Operation) -> None:
 def check_visibility(block: Block, visible: set[Value]) -> None:
     """Every operand in `block` and below is defined before it is used. `visible` are the values from around the block.
 
-    Inside structured control flow this is what dominance means: a value can be seen by the operations after it in
-    its block, and by all inside those; never by what is outside of its block.
+    Inside structured control flow dominance means: a value can be seen by the operations after it in
+    its block, and by all inside those; never by operations outside of its block.
     """
     # Task 2.8: Results are not visible inside their own operation, and the regions of ISOLATED_FROM_ABOVE see nothing
     # from outside. `visible` is the caller's set: do not change it.

@@ -17,7 +17,7 @@ __all__ = ["constexpr"]
 
 
 class RunTimeValue:
-    """What is known only when the kernel runs. Operators between it and a `constexpr` are its own to define."""
+    """A value known only when the kernel runs. It defines the operators between itself and a `constexpr`."""
 
 
 def unwrap(value: Any) -> Any:

@@ -60,7 +60,7 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
 
 
 def wrap(value: Number, dtype: dtype) -> Number:
-    """What a dtype keeps of a number: an integer its lowest bits, int1 whether it is zero. Floats keep it. (Given.)
+    """The part of a number that a dtype keeps: an integer its lowest bits, int1 its truth, a float all of it. (Given.)
 
     Raises `TypeError` if an integer dtype shall take a float that is not zero, or a number that is out of the range of
     64-bit integers with its signedness: unsigned ones take no negative number.

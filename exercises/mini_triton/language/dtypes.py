@@ -24,7 +24,7 @@ BY_NAME = {row.name: row for row in FORMATS}
 
 
 class _Type:
-    """What kernels may ask of a dtype as well as of a pointer, by Triton's names."""
+    """What kernels may ask of dtypes and pointers alike, by Triton's names."""
 
     kind: Kind | None  # None is a pointer
     width: int
@@ -77,7 +77,7 @@ class _Type:
         return self
 
     def __getattr__(self, name: str) -> Any:
-        """Python asks here for what it does not find."""
+        """Python calls this for a name that it does not find."""
         if name in MISSING["dtype"]:
             raise AttributeError(explain_missing("dtype", name))
         return object.__getattribute__(self, name)  # which raises the error that Python would

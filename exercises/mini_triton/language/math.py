@@ -22,7 +22,7 @@ __all__ = ["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "Propag
 
 
 class PropagateNan(enum.Enum):
-    """What `maximum` and its like make of a NaN: `NONE` takes the other operand, `ALL` gives NaN."""
+    """How `maximum` and the like treat a NaN: `NONE` takes the other operand, `ALL` gives NaN."""
 
     NONE = "none"
     ALL = "all"

@@ -52,7 +52,7 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
     """Four random words for four counter words; the bits of the seed are the key.
 
     The words are uint32 for 32-bit counters and uint64 for 64-bit ones: `TypeError` for others, and for a seed that
-    is no integer.
+    is not an integer.
     """
     # Task 4.10: The seed is read as a uint64. For 32-bit counters (`c0` decides) its lower and upper half are the key
     # words: seed 2**32 + 5 is (5, 1). For 64-bit ones it is the first key word, and a zero of shape (1,) the second.
@@ -64,7 +64,7 @@ def philox(seed: Any, c0: Any, c1: Any, c2: Any, c3: Any, n_rounds: int = 10) ->
 def randint4x(seed: Any, offset: tensor, n_rounds: int = 10) -> Four:
     """Four blocks of random uint32 for a seed and a block of offsets: the cheapest way to many random numbers.
 
-    Raises `TypeError` for offsets that are no tensor.
+    Raises `TypeError` for offsets that are not a tensor.
     """
     # Task 4.10: The counter words are uint32 in the shape of the offsets: their lower 32 bits, their upper 32 bits
     # (zeros, if they have none), zeros, zeros.

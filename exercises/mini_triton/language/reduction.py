@@ -1,6 +1,6 @@
 """Reductions: many elements along an axis become one.
 
-One operation, `tt.reduce`, does them all. What makes it a sum or a maximum is its region: a little function from two
+One operation, `tt.reduce`, does them all. Its region makes it a sum or a maximum: a little function from two
 groups of values to one, built by calling the kernel's `combine_fn` with the region's arguments as tensors.
 
 Source: Triton's `python/triton/language/standard.py` (`sum`, `max`, `argmax`) and `core.py` (`reduce`).
@@ -28,7 +28,7 @@ Combine = Callable[..., Any]
 # --- with any function
 
 
-@debugging(False)  # elements are combined in any order, by nobody in particular
+@debugging(False)  # elements are combined in any order, by no one program
 def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine) -> Region:
     """The region of a reduction or of a scan: `combine`, built into a block of its own.
 
@@ -51,7 +51,7 @@ def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
 
 
 def as_sources(input: Any, what: str) -> tuple[tensor, ...]:
-    """What is reduced or scanned, one tensor or several, as a tuple of tensors with one shape. (Given.)"""
+    """The operands of a reduction or scan, one tensor or several, as a tuple of tensors with one shape. (Given.)"""
     sources = (input,) if isinstance(input, tensor) else tuple(input) if isinstance(input, tuple | list) else ()
     if not sources or not all(isinstance(source, tensor) for source in sources):
         raise TypeError(f"a {what} takes a tensor or a tuple of tensors, not {input!r}")

@@ -1,4 +1,4 @@
-"""Tensors: the values of a running kernel, and what Python's operators do with them.
+"""Tensors: the values of a running kernel, and Python's operators on them.
 
 A `tensor` is an IR value together with its dtype, because the IR does not know which integers are signed. An operator
 brings both operands to one dtype and one shape (`unify`) and then builds one operation. Everything in the language
@@ -79,7 +79,7 @@ class block_type:
         return block_type(element_ty, self.shape)
 
     def __getattr__(self, name: str) -> Callable[[], bool]:
-        """A block is no float, no integer and no pointer: its elements are, `scalar`."""
+        """A block is not a float, an integer or a pointer itself: its elements are, `scalar`."""
         if name.startswith("is_") and hasattr(float32, name):
             return lambda: False
         raise AttributeError(explain_missing("block_type", name))
@@ -274,7 +274,7 @@ def neg(x: tensor) -> tensor:
 
 
 def invert(x: tensor) -> tensor:
-    """`~x` of integers: every bit turned over. For booleans that is "not"."""
+    """`~x` of integers: every bit flipped. For booleans that is "not"."""
     # Task 4.2: `arith.xori`: ~0 is -1, ~True is False. Pointers, floats: TypeError "wrong type argument to unary
     # invert".
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
@@ -330,7 +330,7 @@ class tensor(RunTimeValue):
         raise TypeError(f"{self!r} has no value yet: Python cannot branch on it while the kernel is being compiled")
 
     def __getattr__(self, name: str) -> Any:
-        """Python asks here for what it does not find: `x.sum(0)`, but `reduction.py` is not loaded yet."""
+        """Python calls this for a name that it does not find: `x.sum(0)`, while `reduction.py` is not loaded yet."""
         if not name.startswith("_"):
             dir(language)  # imports them all
             if hasattr(tensor, name):

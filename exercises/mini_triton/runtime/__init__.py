@@ -30,7 +30,7 @@ EXPORTS = {
     **dict.fromkeys(("Autotuner", "Config", "Heuristics", "autotune", "heuristics"), "autotuner"),
     **{"MockTensor": "arguments", "OutOfResources": "errors", "driver": "driver", "autotuner": "autotuner"},
 }
-"""What programs take from here, and where it is."""
+"""The names that programs import from here, and their modules."""
 
 
 def __getattr__(name: str) -> Any:

@@ -28,7 +28,7 @@ def is_memory(value: Any) -> bool:
 
 @functools.cache
 def element_type(dtype: Any) -> str | None:
-    """How a launch spells a dtype of NumPy, PyTorch or the language; None if kernels have no such type."""
+    """The spelling of a dtype of NumPy, PyTorch or the language in a launch; None if kernels lack this type."""
     name = str(dtype)
     if type(dtype).__module__.startswith("mini_triton."):
         return OF_LANGUAGE[name]
@@ -51,7 +51,7 @@ def is_descriptor(value: Any) -> bool:
 
 
 def parts_of(descriptor: Any) -> dict[str, Any]:
-    """What compiled code gets for a descriptor. The last stride is 1 in any case."""
+    """The arguments of compiled code for a descriptor. The last stride is always 1."""
     shape = {f"shape.{axis}": int(size) for axis, size in enumerate(descriptor.shape)}
     strides = {f"strides.{axis}": int(stride) for axis, stride in enumerate(descriptor.strides[:-1])}
     return {"base": descriptor.base, **shape, **strides}
@@ -65,12 +65,12 @@ def with_parts(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_python(value: Any) -> Any:
-    """NumPy's scalars as Python's numbers of the same value; all else as it is."""
+    """NumPy's scalars as Python's numbers of the same value; any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 class MockTensor:
-    """Stands for memory of which only the dtype is known: `kernel.warmup(MockTensor(torch.float32), grid=(1,))`.
+    """A placeholder for memory of which only the dtype is known: `kernel.warmup(MockTensor(torch.float32), grid=(1,))`.
 
     Its address, 0, is a multiple of 16.
     """

@@ -2,7 +2,7 @@
 
 A file per kernel, named by its key. Several processes may read and write the same files at any time, be killed in the
 middle of it, or find a disk full. So a file is written under another name and renamed, which happens at once or not
-at all; and what is read is believed only if its checksum fits.
+at all; and an entry is used only if its checksum fits.
 
 Source: `FileCacheManager` in Triton's `python/triton/runtime/cache.py`.
 """
@@ -21,10 +21,10 @@ DIRECTORY = "MINI_TRITON_CACHE_DIR"
 ALWAYS_COMPILE = "MINI_TRITON_ALWAYS_COMPILE"
 
 FORMAT = "3"
-"""The version of what is in an entry."""
+"""The version of the entries' format."""
 
 Entry = dict[str, Any]
-"""What is kept of a kernel, by name: texts, lists of texts, numbers."""
+"""The data of a kernel, by name: strings, lists of strings, numbers."""
 
 
 def directory() -> Path:
@@ -35,7 +35,7 @@ def directory() -> Path:
 
 
 def store(key: str, entry: Entry) -> None:
-    """Keep an entry under a key, in place of what may be there. Warns if that is not possible."""
+    """Keep an entry under a key, in place of an older one. Warns if that is not possible."""
     # Task 7.4: Whenever another process reads, and wherever this one is killed, there is the old file or the whole new
     # one. The folder may be missing. An `OSError` becomes a `warnings.warn` with its message, and no other file stays.
     # Given: `path_of`, `pack` (bytes of an entry), Python's `tempfile` and `os.replace`.

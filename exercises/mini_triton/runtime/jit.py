@@ -42,7 +42,7 @@ BACKEND = "MINI_TRITON_BACKEND"
 
 
 class KernelInterface:
-    """What can be launched: `kernel[grid](...)` is `kernel.run(..., grid=grid, warmup=False)`."""
+    """Something that can be launched: `kernel[grid](...)` is `kernel.run(..., grid=grid, warmup=False)`."""
 
     def run(self, *arguments: Any, grid: Any, warmup: bool, **keywords: Any) -> Any:
         raise NotImplementedError
@@ -88,7 +88,7 @@ class JITFunction(KernelSource, KernelInterface):
 
     @property
     def cache_key(self) -> str:
-        """A text that changes with the function's source, and with what it and the functions it calls read."""
+        """A text that changes with the function's source, and with all that it and the functions it calls read."""
         return compute_key(self, references(self), {}, DEFAULTS)
 
     def add_pre_run_hook(self, hook: Callable[..., None]) -> None:
@@ -96,7 +96,7 @@ class JITFunction(KernelSource, KernelInterface):
         self.pre_run_hooks.append(hook)
 
     def __getitem__(self, grid: Any) -> Callable[..., CompiledKernel]:
-        """What launches a grid: `kernel[grid](x, y, BLOCK=64)`. It returns the compiled kernel."""
+        """The function that launches a grid: `kernel[grid](x, y, BLOCK=64)`. It returns the compiled kernel."""
         return functools.partial(self.launch, grid)
 
     def launch(self, grid: Any, /, *arguments: Any, **keywords: Any) -> CompiledKernel:

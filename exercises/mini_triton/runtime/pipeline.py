@@ -84,14 +84,14 @@ class Form(NamedTuple):
 
 @dataclass(frozen=True)
 class Stage:
-    """One step on the way: what it makes of the product of the stage before, and how that reads."""
+    """One stage: a function of the previous stage's product, and a text of its own."""
 
     name: str
     run: Callable[[Any, Compilation], Any]
     form: Form
-    adds: str  # what is known after this stage, and was not known before
+    adds: str  # the facts known after this stage, and not before
     device: str = ""  # "cpu" or "gpu" if only that one needs the stage
-    on_request: bool = False  # the text is expensive, and made when somebody asks for it
+    on_request: bool = False  # the text is expensive, and made on request only
 
     def text(self, product: Any) -> Text:
         """The product as a text."""
@@ -189,12 +189,12 @@ def keep(product: Any, _: Compilation) -> Any:
 
 
 def asm_of(lowered: Lowered, stage: str) -> Text:
-    """What real Triton made in a stage. (Given.)"""
+    """The product of a stage of real Triton. (Given.)"""
     return lowered.asm[stage]
 
 
 def disassemble(lowered: Lowered, _: str) -> str:
-    """The machine code in words, an instruction a line; "" where there is no disassembler. (Given.)"""
+    """The disassembled machine code, one instruction a line; "" where there is no disassembler. (Given.)"""
     from mini_triton.backends import triton_api
 
     return triton_api.disassemble(lowered.asm["cubin"])
@@ -231,7 +231,7 @@ STAGES = [
 
 
 def stages_for(device: str) -> list[Stage]:
-    """The stages from source to the code of the CPU; or for others those that follow the module's text. (Given.)"""
+    """The stages from source to the CPU's code; for other targets, the stages after the module's text. (Given.)"""
     wanted = ("", "cpu") if device == "cpu" else (device,)
     return [stage for stage in STAGES if stage.device in wanted]
 
@@ -257,7 +257,7 @@ def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any =
 
 
 def report(compilation: Compilation, stage: Stage, text: Text) -> None:
-    """Show the text of a stage to whoever wants to see it. (Given.)"""
+    """Print and dump the text of a stage, if asked for. (Given.)"""
     if inspection.is_wanted():
         title, file = f"{compilation.name}: {stage.name}", stage.file(compilation.name)
         inspection.show(title, compilation.hash, file, stage.form.shown(text))

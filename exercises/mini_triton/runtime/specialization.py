@@ -1,8 +1,8 @@
-"""What a kernel is compiled for: the types of its arguments, and a little of their values.
+"""Specialization: the types of a kernel's arguments, and a little of their values.
 
 Two values matter so much that the compiler may know them. An integer of 1 is very often a stride: as a constant it
 vanishes, and neighbouring elements can be loaded at once. And memory is loaded by 16 bytes at a time if the compiler
-knows that addresses, and what is added to them, are multiples of 16.
+knows that addresses and offsets are multiples of 16.
 
 Source: `native_specialize_impl` in Triton's `python/src/specialize.cc`.
 """
@@ -22,7 +22,7 @@ ALIGNMENT = 16
 
 
 class Specialized(NamedTuple):
-    """What the compiler is told of one argument. Arguments with equal ones share a compiled kernel."""
+    """What the compiler knows about one argument. Launches whose arguments are specialized alike share a kernel."""
 
     type: str  # "*fp32", "i32", ..., or "constexpr"
     divisible: bool = False  # the integer, or the address, is a multiple of 16
@@ -30,9 +30,9 @@ class Specialized(NamedTuple):
 
 
 def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
-    """What the compiler is told of the argument for this parameter. (Given.)
+    """The specialization of the argument for this parameter. (Given.)
 
-    Raises, with the names of kernel and parameter, `TypeError` for what kernels cannot take, `OverflowError` for an
+    Raises, with the names of kernel and parameter, `TypeError` for values kernels do not take, `OverflowError` for an
     integer beyond 64 bits, and `CompilationError` for a constexpr that is not to be specialized.
     """
     if parameter.constexpr and not (parameter.specialize and parameter.specialize_alignment):
@@ -62,7 +62,7 @@ def specialize_value(value: Any, parameter: Parameter) -> Specialized:
 
 
 def specialize_number(value: int | float, ones: bool = True, multiples: bool = True) -> Specialized:
-    """What the compiler is told of a number: a bool is "u1", a float "fp32", an int the `integer_type` that holds it.
+    """The specialization of a number: a bool is "u1", a float "fp32", an int the `integer_type` that holds it.
 
     If `ones`, the integer 1 is a compile-time value. If `multiples`, integers that are multiples of 16 are `divisible`.
     """
@@ -77,7 +77,7 @@ def integer_type(value: int) -> str:
 
 
 def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Specialized:
-    """What the compiler is told of an array or a tensor: a pointer to elements of this dtype, such as "*fp32".
+    """The specialization of an array or a tensor: a pointer to elements of this dtype, such as "*fp32".
 
     If `multiples`, an address that is a multiple of 16 is `divisible`. Raises `TypeError`, with the dtype, for elements
     that kernels do not know.
@@ -88,7 +88,7 @@ def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Speci
 
 
 def specialize_descriptor(value: Any) -> Specialized:
-    """What the compiler is told of a tensor descriptor: elements, blocks, padding, and which parts are multiples of 16.
+    """The specialization of a tensor descriptor: elements, blocks, padding, and which parts are multiples of 16.
     (Given.)"""
     element = specialize_memory(value.base.dtype, address(value.base)).type.removeprefix("*")
     blocks = [int(size) for size in value.block_shape]
@@ -98,7 +98,7 @@ def specialize_descriptor(value: Any) -> Specialized:
 
 
 def specialize_constant(value: Any) -> Specialized:
-    """What the compiler is told of a compile-time value. Raises `TypeError` for one that is not hashable. (Given.)"""
+    """The specialization of a compile-time value. Raises `TypeError` for one that is not hashable. (Given.)"""
     value = freeze(unwrap(to_python(value)))
     try:
         hash(value)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class SanitizedKernel:
-    """Runs programs of a kernel as a `NumpyKernel` does, and keeps `reports` of what is wrong."""
+    """Runs programs of a kernel as a `NumpyKernel` does, and keeps `reports` of errors."""
 
     def __init__(self, plan: Plan, kinds: frozenset[str]) -> None:
         self.plan, self.stored, self.kinds = plan, plan.stored, kinds
@@ -44,7 +44,7 @@ class SanitizedKernel:
             self.run_one_by_one((x, y, z), arguments, memory)
 
     def run_one_by_one(self, grid: Ids, arguments: Sequence[Any], memory: Memory) -> None:
-        """Run one program after the other, and find what is wrong."""
+        """Run one program after the other, and report errors."""
         given = dict(zip(self.plan.block.arguments, arguments, strict=True))
         buffers: dict[Value, Buffer] = {key: value for key, value in given.items() if isinstance(value, Buffer)}
         values = [Traced(given.address(0) if isinstance(given, Buffer) else given) for given in arguments]

@@ -1,4 +1,4 @@
-"""What is known of memory beside its content: what was never written, and who wrote what. (Given.)"""
+"""Facts about memory beside its content: which bytes were never written, and who wrote the others. (Given.)"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mini_triton.ir.core import Operation
 from mini_triton.ir.storage import Buffer, as_numpy
 
 RUBBISH = 0xCB
-"""Each byte of memory that was never written. A byte that differs was written by somebody: the host, say."""
+"""The value of each byte that was never written. A byte with another value was written, for example by the host."""
 
 
 # --- memory that was never written
@@ -23,7 +23,7 @@ RUBBISH = 0xCB
 
 @dataclass
 class Span:
-    """A piece of memory: which of its bytes nobody has written yet."""
+    """A piece of memory: which of its bytes are not written yet."""
 
     start: int
     unwritten: np.ndarray
@@ -42,7 +42,7 @@ def uninitialized(memory: Any) -> Any:
 
         out = sanitizer.uninitialized(torch.empty(n))
 
-    What a kernel or the host writes to is no longer uninitialized.
+    Memory that a kernel or the host writes is no longer uninitialized.
     """
     array = as_numpy(initialized(memory))
     rubbish = 1 if array.dtype == bool else RUBBISH
@@ -71,7 +71,7 @@ def initialized(memory: Any) -> Any:
 
 
 class Conflict(NamedTuple):
-    """A write to what another program has written, or another lane of the same access."""
+    """A write to an element that another program, or another lane of the same access, has written."""
 
     at: int  # the index of the element in the buffer
     old: Any
@@ -100,9 +100,9 @@ class Region:
 
 @dataclass
 class Clock:
-    """What a program knows: up to which epoch it has seen the writes of other programs.
+    """The knowledge of a program: up to which epoch it has seen the writes of other programs.
 
-    Programs synchronize by atomics on scalars: whoever comes later sees what was written before, as by a lock.
+    Programs synchronize by atomics on scalars: a later program sees what was written before, as with a lock.
 
     Source: vector clocks (Lamport, 1978; Mattern, 1989), as in ThreadSanitizer.
     """
@@ -113,7 +113,7 @@ class Clock:
 
 
 class Memory:
-    """The memory of a launch, of which it is noted who writes to it."""
+    """The memory of a launch, with a note of the program that wrote each element."""
 
     def __init__(self, buffers: Sequence[Buffer], kinds: frozenset[str]) -> None:
         self.spans: list[Span] = []
@@ -150,7 +150,7 @@ class Memory:
                     span.unwritten[byte[(byte >= 0) & (byte < span.unwritten.size)]] = False
 
     def parts(self, buffer: Buffer) -> Iterator[tuple[Span, slice, slice]]:
-        """Pieces of memory that a buffer is in, of which some is unwritten; and which bytes of each are the other's."""
+        """The pieces of memory behind a buffer that have unwritten bytes, each with the buffer's bytes in it."""
         for span in self.spans:
             low, high = max(span.start, buffer.start), min(span.start + span.unwritten.size, buffer.end)
             inside = slice(low - span.start, high - span.start)
@@ -195,7 +195,7 @@ class Memory:
         return conflict
 
     def conflict(self, buffer: Buffer, index: np.ndarray, values: np.ndarray, clock: Clock) -> Conflict | None:
-        """The first element that another program has written another value to, and this one has not seen that."""
+        """The first element to which another program has written another value, unseen by this one."""
         region, at = self.place(buffer, index)
         before = region.program[at]
         suspect = (before >= 0) & (before != clock.program)
@@ -242,7 +242,7 @@ def bits(values: np.ndarray) -> np.ndarray:
 
 
 def regions_of(buffers: Sequence[Buffer]) -> list[Region]:
-    """Pieces of memory, of which no two overlap, for all buffers."""
+    """Pieces of memory for all buffers, none of which overlap."""
     found: list[tuple[int, int, int]] = []
     for buffer in sorted((b for b in buffers if b.data.size), key=lambda b: b.start):
         start, end, unit = buffer.start, buffer.end, buffer.data.itemsize

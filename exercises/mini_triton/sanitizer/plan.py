@@ -1,4 +1,4 @@
-"""What is known of a kernel before it runs: which arguments it reads and writes, which results are offsets. (Given.)"""
+"""Facts about a kernel before it runs: which arguments it reads and writes, which results are offsets. (Given.)"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mini_triton.ir.storage import numpy_dtype, pointee
 
 ACCESSES = ("tt.load", "tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 ARITHMETIC = {"arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply, "arith.shli": np.left_shift}
-"""What may wrap around."""
+"""Operations that may wrap around."""
 DIVISIONS = tuple(f"arith.{name}" for name in "divsi divui remsi remui ceildivsi ceildivui floordivsi".split())
 MOVES = (
     *("tt.splat", "tt.unsplat", "tt.broadcast", "tt.reshape", "tt.expand_dims", "tt.trans"),

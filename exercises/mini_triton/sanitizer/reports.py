@@ -1,4 +1,4 @@
-"""What the sanitizer has found, and what becomes of it: an error after the launch, or a list. (Given.)"""
+"""The sanitizer's reports: an error after the launch, or a list. (Given.)"""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from mini_triton.errors import TritonError
 
 SANITIZE = "MINI_TRITON_SANITIZE"
 KINDS = ("uninitialized", "races", "masked", "overflow", "division")
-"""What can be looked for: `MINI_TRITON_SANITIZE=races,masked`."""
+"""The kinds of errors to look for: `MINI_TRITON_SANITIZE=races,masked`."""
 
 Ids = tuple[int, int, int]
 
 
 @dataclass
 class Report:
-    """One defect: what is wrong in which line, and where it matters."""
+    """One defect: the error, its line, and where it matters."""
 
     kind: str
     kernel: str
     what: str  # "x[5] is read, but was never written"
-    place: str  # of what is wrong: "file:line"
+    place: str  # of the error: "file:line"
     program: Ids
     use: str = ""  # what the value is used for: "it is stored to out[5]"
     used_at: str = ""
@@ -89,7 +89,7 @@ def publish(reports: list[Report]) -> None:
 
 
 def wanted() -> frozenset[str]:
-    """What `MINI_TRITON_SANITIZE` asks for. Raises `ValueError` for a word that it does not know."""
+    """The value of `MINI_TRITON_SANITIZE`. Raises `ValueError` for a word that it does not know."""
     text = os.environ.get(SANITIZE)
     if not text or text.lower() in ("0", "false", "no", "off"):
         return frozenset()

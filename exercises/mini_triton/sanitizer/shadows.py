@@ -40,7 +40,7 @@ class Origin(NamedTuple):
 
 
 class Origins:
-    """All garbage that a program has made so far: the numbers in shadows, and what they mean."""
+    """All garbage that a program has made so far: the numbers in shadows, and their meaning."""
 
     def __init__(self) -> None:
         self.first = [0]  # the first number of each origin
@@ -62,7 +62,7 @@ class Origins:
 
 
 def both(x: Shadow, y: Shadow) -> Shadow:
-    """The shadow of what is garbage in either."""
+    """The shadow of elements that are garbage in either."""
     return y if x is None else x if y is None else np.maximum(x, y)
 
 
@@ -101,7 +101,7 @@ def merged(shadows: Sequence[Shadow], shape: tuple[int, ...]) -> Shadow:
 
 
 def chosen(condition: Any, x: Shadow, y: Shadow) -> Shadow:
-    """The shadow of what a condition chooses from: garbage that is not chosen does not matter."""
+    """The shadow of a select: garbage that is not chosen does not matter."""
     if x is None and y is None:
         return None
     return in_lanes(np.where(condition, 0 if x is None else x, 0 if y is None else y), None)

@@ -153,7 +153,7 @@ class Writes:
         self.low, self.high = math.inf, -math.inf  # all listed offsets are between these two
 
     def lie_elsewhere(self, piece: Affine | None) -> bool:
-        """Whether the bounds alone show that nobody has written there."""
+        """Whether the bounds alone show that the elements are not written."""
         if piece is None or "owners" in vars(self):
             return False
         low, high = piece.bounds
@@ -176,7 +176,7 @@ class Writes:
         return owners
 
     def written(self) -> np.ndarray:
-        """Which elements somebody has written."""
+        """Which elements are written."""
         if "owners" in vars(self):
             return self.owners.data != FREE
         written = like(self.buffer, np.zeros(self.buffer.data.size, bool))

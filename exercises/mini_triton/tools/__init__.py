@@ -1,4 +1,4 @@
-"""What stands beside the compiler.
+"""Tools beside the compiler.
 
 compile.py             compile a kernel ahead of time, to C: `python -m mini_triton.tools.compile`
 link.py                several such variants of a kernel behind one C function: `python -m mini_triton.tools.link`

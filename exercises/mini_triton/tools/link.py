@@ -41,7 +41,7 @@ class Compiled:
 
     @property
     def kernel(self) -> str:
-        """What C calls the kernel: "add". (Given.)"""
+        """The kernel's name in C: "add". (Given.)"""
         return self.name.rsplit("_", 2)[0]
 
     @property

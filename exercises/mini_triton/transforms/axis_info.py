@@ -95,7 +95,7 @@ def multiply(size: int, x: Facts, y: Facts) -> Facts:
 
 
 def divide(size: int, x: Facts, y: Facts) -> Facts:
-    """Facts of `x // y`, which rounds towards zero.
+    """Facts of `x // y`, which rounds toward zero.
 
     If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. If `x` counts
     up in shorter runs only, nothing follows from them, as in real Triton.
@@ -288,7 +288,7 @@ def along(info: Info, type: Type, result: Type) -> Info:
 
 
 def promised(info: Info, attributes: dict[str, Attribute]) -> Info:
-    """Facts of a value, with those that the kernel's author promised, such as by `tl.multiple_of`. (Given.)"""
+    """Facts of a value, including the promises of the kernel's author, such as `tl.multiple_of`. (Given.)"""
     for name in ("contiguity", "divisibility", "constancy"):
         if f"tt.{name}" in attributes:
             given: Any = attributes[f"tt.{name}"]
@@ -327,7 +327,7 @@ class AxisAnalysis:
         return [self[operand] for operand in block.operations[-1].operands]
 
     def visit_if(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
-        """Facts of the results: those that hold after either branch.
+        """Facts of the results: the facts that hold after either branch.
 
         Values inside the branches also need facts, even if the operation has no results. Without results, there may be
         no second block.

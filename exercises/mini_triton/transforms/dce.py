@@ -1,4 +1,4 @@
-"""Dead code: operations and values that nobody needs are erased.
+"""Dead code: operations and values that nothing needs are erased.
 
 An operation is live if it writes, or if a live operation uses its results. A carried value is not live if its only
 purpose is to compute its own next value. So the pass does not search for dead code: it marks live code, beginning with

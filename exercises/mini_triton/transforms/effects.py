@@ -46,7 +46,7 @@ def own_effects(operation: Operation) -> int:
 
 
 def is_dead(operation: Operation) -> bool:
-    """Whether erasing an operation changes nothing: nobody uses its results, and it writes nothing."""
+    """Whether erasing an operation changes nothing: its results have no uses, and it writes nothing."""
     return (
         not any(result.uses for result in operation.results)
         and operation.name not in TERMINATORS

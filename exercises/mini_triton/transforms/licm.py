@@ -1,4 +1,4 @@
-"""Loop-invariant code motion: operations with the same result in each round of a loop move in front of the loop.
+"""Loop-invariant code motion: operations with the same result in each iteration of a loop move in front of the loop.
 
 Source: MLIR's `LoopInvariantCodeMotionUtils.cpp`; Triton's `LoopInvariantCodeMotion.cpp`.
 """

@@ -79,7 +79,7 @@ class Ran:
     kernel: str
     seconds: float
     changed: bool
-    missing: str = ""  # why it did nothing, if the learner has not written it yet
+    missing: str = ""  # the reason if it did nothing, because the learner has not written it yet
 
 
 @dataclass

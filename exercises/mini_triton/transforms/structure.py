@@ -56,7 +56,7 @@ def insert(operation: Operation, place: Operation) -> None:
 
 
 def move(operation: Operation, place: Operation) -> None:
-    """Take an operation out of its block, and put it in front of another one."""
+    """Move an operation in front of another one."""
     assert operation.parent is not None
     operation.parent.operations.remove(operation)
     operation.parent = None

@@ -1,4 +1,4 @@
-"""How many warps of a kernel a multiprocessor holds at a time, and because of what not more.
+"""Occupancy: how many warps of a kernel a multiprocessor holds at a time, and what limits them.
 
 While a warp waits for memory, another one of the same multiprocessor works. How many there are to choose from is
 decided before they start: a block is taken in only if all that its threads need is free, and keeps it until it ends.
@@ -23,14 +23,14 @@ REGISTERS = 65536
 PARTITIONS = 4
 """Parts of a multiprocessor. Each has its share of the registers, and a warp's are all in one of them."""
 REGISTER_UNIT = 256
-"""Registers are given to a warp by so many at a time."""
+"""The number of registers that are allocated to a warp at a time."""
 SHARED_UNIT = 128
-"""Bytes of shared memory are given to a block by so many at a time."""
+"""The bytes of shared memory that are allocated to a block at a time."""
 
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What the multiprocessors of a GPU have."""
+    """The resources of a GPU's multiprocessors."""
 
     warps: int
     blocks: int
@@ -94,7 +94,7 @@ def occupancy_of(kernel: CompiledKernel, target: str = "sm_90") -> Occupancy:
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of a sweep: what it needs and reaches, or why it does not compile."""
+    """One combination of a sweep: its resources and occupancy, or the error of compiling it."""
 
     choice: Mapping[str, Any]
     registers: int = 0

@@ -27,7 +27,7 @@ from mini_triton.tuning.given import pictures
 
 
 class Benchmark:
-    """What `perf_report` calls a function with, and how the results are shown. (Given.)
+    """The arguments that `perf_report` passes to a function, and how the results are shown. (Given.)
 
     x_names, x_vals                  arguments that change along the x axis, and their values: for several arguments a
                                      tuple of as many values, or one value for all
@@ -59,7 +59,7 @@ class Benchmark:
 
 
 class Point(NamedTuple):
-    """A result, and the range in which it lies, if the function tells one."""
+    """A result, and its range, if the function returns one."""
 
     value: Any
     low: Any = None

@@ -1,6 +1,7 @@
 """Convolution as a matrix product that is never built, with channels last: what a tile loads is contiguous.
 
-K runs over taps, and over the channels of each. See `kernels.conv2d` for the idea.
+K runs over taps, and over the channels of each. The number of channels is known when the kernel is compiled, so that
+no k has to be divided by it. See `kernels.conv2d` for the idea.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from kernels.host import check, check_alike, describe, empty_like
 from kernels.tuned import configs, worth_trying
 
 DTYPES = ("float16", "bfloat16", "float32")
+MOST_TAPS = 63
+"""A number of 64 bits has a bit for each."""
 
 
 @triton.jit
 def conv2d_kernel(
-    out, x, w, images, channels, height, width, filters, p_size, q_size, stride, padding, dilation,
-    R: tl.constexpr, S: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
-    EVEN: tl.constexpr,
+    out, x, w, images, height, width, filters, p_size, q_size, stride, padding, dilation,
+    CHANNELS: tl.constexpr, R: tl.constexpr, S: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
-    """BLOCK_M output pixels by BLOCK_N filters a program. EVEN: BLOCK_K divides the channels."""
+    """BLOCK_M output pixels by BLOCK_N filters a program."""
     tiles = tl.cdiv(filters, BLOCK_N)  # neighbours have the same pixels
     pixel = tl.program_id(0) // tiles * BLOCK_M + tl.arange(0, BLOCK_M)
     filter = tl.program_id(0) % tiles * BLOCK_N + tl.arange(0, BLOCK_N)
@@ -28,23 +31,27 @@ def conv2d_kernel(
     image = pixel // (p_size * q_size)
     top = pixel // q_size % p_size * stride - padding
     left = pixel % q_size * stride - padding
-    corner = ((image * height + top) * width + left) * channels
+    corner = ((image * height + top) * width + left) * CHANNELS
     there, known = pixel < images * p_size * q_size, filter < filters
-    blocks = tl.cdiv(channels, BLOCK_K)
+    # A bit for each tap, so that the loop need not compare coordinates: whether it is inside of the image.
+    bits = tl.zeros((BLOCK_M,), tl.int32 if R * S < 32 else tl.int64)
+    for i in tl.static_range(R * S):
+        h, v = top + i // S * dilation, left + i % S * dilation
+        bits |= (there & (h >= 0) & (h < height) & (v >= 0) & (v < width)).to(bits.dtype) << i
+    BLOCKS: tl.constexpr = (CHANNELS + BLOCK_K - 1) // BLOCK_K
     total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-    for block in range(0, R * S * blocks):
-        tap = block // blocks
-        c = block % blocks * BLOCK_K
-        down = tap // S * dilation
-        right = tap % S * dilation
-        inside = there & (top + down >= 0) & (top + down < height) & (left + right >= 0) & (left + right < width)
-        place = (corner + ((down * width + right) * channels + c))[:, None] + inner[None, :]
-        place_w = (filter * (R * S * channels) + (tap * channels + c))[None, :] + inner[:, None]
-        if EVEN:
+    for block in range(0, R * S * BLOCKS):
+        tap = block // BLOCKS
+        c = block % BLOCKS * BLOCK_K
+        step = (tap // S * width + tap % S) * dilation * CHANNELS + c
+        place = (corner + step)[:, None] + inner[None, :]
+        place_w = (filter * (R * S * CHANNELS) + (tap * CHANNELS + c))[None, :] + inner[:, None]
+        inside = ((bits >> tap) & 1) != 0
+        if CHANNELS % BLOCK_K == 0:
             pixels = tl.load(x + place, mask=inside[:, None], other=0.0)
             taps = tl.load(w + place_w, mask=known[None, :], other=0.0)
         else:
-            within = c + inner < channels
+            within = c + inner < CHANNELS
             pixels = tl.load(x + place, mask=inside[:, None] & within[None, :], other=0.0)
             taps = tl.load(w + place_w, mask=known[None, :] & within[:, None], other=0.0)
         total = tl.dot(pixels, taps, total, input_precision="ieee")
@@ -53,21 +60,18 @@ def conv2d_kernel(
 
 
 TILES = [
+    *configs(BLOCK_M=(64, 128), BLOCK_N=(128,), BLOCK_K=(64,), num_warps=(4,), num_stages=(2, 3, 4)),
     *configs(BLOCK_M=(128,), BLOCK_N=(128, 256), BLOCK_K=(64,), num_warps=(8,), num_stages=(3, 4)),
-    *configs(BLOCK_M=(128, 64), BLOCK_N=(128,), BLOCK_K=(64,), num_warps=(4,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(64,), BLOCK_N=(64, 256), BLOCK_K=(64,), num_warps=(4,), num_stages=(2, 3)),
     *configs(BLOCK_M=(128,), BLOCK_N=(64,), BLOCK_K=(64,), num_warps=(4,), num_stages=(3, 4)),
-    *configs(BLOCK_M=(64,), BLOCK_N=(256,), BLOCK_K=(64,), num_warps=(4,), num_stages=(3, 4)),
-    *configs(BLOCK_M=(256,), BLOCK_N=(128,), BLOCK_K=(64,), num_warps=(8,), num_stages=(3,)),
-    *configs(BLOCK_M=(128,), BLOCK_N=(128,), BLOCK_K=(32,), num_warps=(4, 8), num_stages=(4,)),
     *configs(BLOCK_M=(64,), BLOCK_N=(64,), BLOCK_K=(32,)),
 ]
-EVEN = triton.heuristics({"EVEN": lambda named: named["channels"] % named["BLOCK_K"] == 0})
 
 tuned = triton.autotune(
     TILES,
-    ["images", "channels", "height", "width", "filters", "stride", "R", "S"],
+    ["images", "CHANNELS", "height", "width", "filters", "stride", "R", "S"],
     prune_configs_by={"early_config_prune": worth_trying},
-)(EVEN(conv2d_kernel))
+)(conv2d_kernel)
 
 
 def conv2d(x: Any, w: Any, stride: int = 1, padding: int = 0, dilation: int = 1) -> Any:
@@ -84,9 +88,11 @@ def conv2d(x: Any, w: Any, stride: int = 1, padding: int = 0, dilation: int = 1)
     q_size = (width + 2 * padding - dilation * (s_size - 1) - 1) // stride + 1
     if depth != channels or min(p_size, q_size) < 1:
         raise ValueError(f"filters w, {describe(w)}, do not fit x, {describe(x)}, padded by {padding}")
+    if r_size * s_size > MOST_TAPS:
+        raise ValueError(f"a filter of w, {describe(w)}, has more than {MOST_TAPS} taps")
     out = empty_like(x, (images, p_size, q_size, filters))
-    sizes = (images, channels, height, width, filters, p_size, q_size, stride, padding, dilation)
+    sizes = (images, height, width, filters, p_size, q_size, stride, padding, dilation)
     pixels = images * p_size * q_size
     grid = lambda meta: (triton.cdiv(pixels, meta["BLOCK_M"]) * triton.cdiv(filters, meta["BLOCK_N"]),)  # noqa: E731
-    tuned[grid](out, x, w, *sizes, R=r_size, S=s_size)
+    tuned[grid](out, x, w, *sizes, CHANNELS=channels, R=r_size, S=s_size)
     return out

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
+from kernels.fast.rows import multiprocessors
 from kernels.host import check, check_alike, describe, empty_like, on_gpu, strides_of
 from kernels.matmul import DTYPES, tile_of
 from kernels.tuned import configs, worth_trying
@@ -25,38 +26,93 @@ def transpose_kernel(out, x, rows, columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.c
 
 
 @triton.jit
-def matmul_kernel(
-    a, b, c, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr, EVEN: tl.constexpr,
-    TOTAL: tl.constexpr,
+def tiles_at(
+    a, b, rows, columns, start, M, N, K, stride_am, stride_ak, stride_bk, stride_bn,
+    BLOCK_K: tl.constexpr, EVEN: tl.constexpr,
 ):  # fmt: skip
-    """c = a @ b, one tile of c a program. EVEN: K is a multiple of BLOCK_K."""
-    tile_m, tile_n = tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)
-    rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
-    columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
-    inner = tl.arange(0, BLOCK_K)
-    a_tile = a + (rows % M)[:, None] * stride_am + inner[None, :] * stride_ak
-    b_tile = b + inner[:, None] * stride_bk + (columns % N)[None, :] * stride_bn
-    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=TOTAL)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
-        if EVEN:
-            x = tl.load(a_tile)
-            y = tl.load(b_tile)
-        else:
-            x = tl.load(a_tile, mask=inner[None, :] < K - k * BLOCK_K, other=0)
-            y = tl.load(b_tile, mask=inner[:, None] < K - k * BLOCK_K, other=0)
-        total = tl.dot(x, y, total, input_precision="ieee", out_dtype=TOTAL)
-        a_tile += BLOCK_K * stride_ak
-        b_tile += BLOCK_K * stride_bk
+    """The tiles of both operands whose k begins at `start`. EVEN: K is a multiple of BLOCK_K."""
+    k = start + tl.arange(0, BLOCK_K)
+    # Beyond the edges, `%` takes other rows and columns instead of a mask: they are not stored.
+    places_a = a + (rows % M)[:, None] * stride_am + k[None, :] * stride_ak
+    places_b = b + k[:, None] * stride_bk + (columns % N)[None, :] * stride_bn
+    if EVEN:
+        return tl.load(places_a), tl.load(places_b)
+    else:
+        x = tl.load(places_a, mask=k[None, :] < K, other=0)
+        return x, tl.load(places_b, mask=k[:, None] < K, other=0)
+
+
+@triton.jit
+def put(c, total, rows, columns, M, N, stride_cm, stride_cn):
+    """Store a tile of the result."""
     place = c + rows[:, None] * stride_cm + columns[None, :] * stride_cn
     tl.store(place, total.to(c.dtype.element_ty), mask=(rows[:, None] < M) & (columns[None, :] < N))
 
 
+@triton.jit
+def matmul_kernel(
+    a, b, c, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr, EVEN: tl.constexpr,
+    KIND: tl.constexpr, TOTAL: tl.constexpr,
+):  # fmt: skip
+    """c = a @ b, one tile of c a program, or if it stays several."""
+    tiles_m, tiles_n, steps = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), tl.cdiv(K, BLOCK_K)
+    tile = tl.program_id(0)
+    programs = tl.num_programs(0)
+    tile_m, tile_n = tile_of(tile, tiles_m, tiles_n, GROUP)
+    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=TOTAL)
+    if KIND == "one":
+        rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
+        columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
+        for k in range(0, steps):
+            x, y = tiles_at(
+                a, b, rows, columns, k * BLOCK_K, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, BLOCK_K, EVEN
+            )  # fmt: skip
+            total = tl.dot(x, y, total, input_precision="ieee", out_dtype=TOTAL)
+        put(c, total, rows, columns, M, N, stride_cm, stride_cn)
+    elif KIND == "flat":
+        for i in range(0, tl.cdiv(tiles_m * tiles_n - tile, programs) * steps):
+            k = i % steps
+            tile_m, tile_n = tile_of(tile + i // steps * programs, tiles_m, tiles_n, GROUP)
+            rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
+            columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
+            x, y = tiles_at(
+                a, b, rows, columns, k * BLOCK_K, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, BLOCK_K, EVEN
+            )  # fmt: skip
+            total = tl.dot(x, y, total, input_precision="ieee", out_dtype=TOTAL)
+            if k == steps - 1:
+                put(c, total, rows, columns, M, N, stride_cm, stride_cn)
+                total = tl.zeros((BLOCK_M, BLOCK_N), dtype=TOTAL)
+    else:
+        k = 0
+        for _ in range(0, tl.cdiv(tiles_m * tiles_n - tile, programs) * steps):
+            if k == steps:
+                k = 0
+                tile += programs
+                tile_m, tile_n = tile_of(tile, tiles_m, tiles_n, GROUP)
+            rows = tile_m * BLOCK_M + tl.arange(0, BLOCK_M)
+            columns = tile_n * BLOCK_N + tl.arange(0, BLOCK_N)
+            x, y = tiles_at(
+                a, b, rows, columns, k * BLOCK_K, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, BLOCK_K, EVEN
+            )  # fmt: skip
+            total = tl.dot(x, y, total, input_precision="ieee", out_dtype=TOTAL)
+            k += 1
+            if k == steps:
+                put(c, total, rows, columns, M, N, stride_cm, stride_cn)
+                total = tl.zeros((BLOCK_M, BLOCK_N), dtype=TOTAL)
+
+
+ONE = {"KIND": ("one",)}
+STAY = {"KIND": ("flat", "carried")}
 TILES = [
-    *configs(BLOCK_M=(128,), BLOCK_N=(256,), BLOCK_K=(64, 128), GROUP=(4, 8, 16), num_warps=(8,), num_stages=(3, 4)),
-    *configs(BLOCK_M=(256,), BLOCK_N=(128,), BLOCK_K=(64,), GROUP=(8,), num_warps=(8,), num_stages=(3, 4)),
-    *configs(BLOCK_M=(128,), BLOCK_N=(128,), BLOCK_K=(64, 128), GROUP=(8,), num_warps=(4, 8), num_stages=(3, 4)),
-    *configs(BLOCK_M=(64,), BLOCK_N=(64,), BLOCK_K=(32,), GROUP=(8,)),
+    *configs(BLOCK_M=(128,), BLOCK_N=(256,), BLOCK_K=(64,), GROUP=(4, 8, 16), **ONE, num_warps=(8,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(128,), BLOCK_N=(256,), BLOCK_K=(64,), GROUP=(8,), **STAY, num_warps=(8,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(128,), BLOCK_N=(256,), BLOCK_K=(128,), GROUP=(8,), **ONE, num_warps=(8,), num_stages=(3,)),
+    *configs(BLOCK_M=(128,), BLOCK_N=(128,), BLOCK_K=(64, 128), GROUP=(8,), **ONE, num_warps=(8,), num_stages=(3, 4)),
+    *configs(BLOCK_M=(128,), BLOCK_N=(128,), BLOCK_K=(128,), GROUP=(8,), **STAY, num_warps=(8,), num_stages=(3,)),
+    *configs(BLOCK_M=(64,), BLOCK_N=(256,), BLOCK_K=(32,), GROUP=(8,), **ONE, num_warps=(4,), num_stages=(4, 5)),
+    *configs(BLOCK_M=(64,), BLOCK_N=(256,), BLOCK_K=(64,), GROUP=(8,), **ONE, num_warps=(4,), num_stages=(2,)),
+    *configs(BLOCK_M=(64,), BLOCK_N=(64,), BLOCK_K=(32,), GROUP=(8,), **ONE),
 ]
 EVEN = triton.heuristics({"EVEN": lambda named: named["K"] % named["BLOCK_K"] == 0})
 
@@ -89,7 +145,12 @@ def matmul(a: Any, b: Any) -> Any:
         b = transposed(b).T
     (m, k), n = a.shape, b.shape[1]
     c = empty_like(a, (m, n), "int32" if integers else None)
-    grid = lambda meta: (triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, meta["BLOCK_N"]),)  # noqa: E731
+    processors = multiprocessors()
+
+    def grid(meta: Any) -> tuple[int]:
+        tiles = triton.cdiv(m, meta["BLOCK_M"]) * triton.cdiv(n, meta["BLOCK_N"])
+        return (tiles if meta["KIND"] == "one" else min(tiles, processors),)
+
     total = tl.int32 if integers else tl.float32
     tuned[grid](a, b, c, m, n, k, *strides_of(a), *strides_of(b), *strides_of(c), TOTAL=total)
     return c

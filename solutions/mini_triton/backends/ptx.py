@@ -1,4 +1,4 @@
-"""What a kernel's PTX does with memory: how many bytes each thread moves at a time.
+"""Accesses to memory in a kernel's PTX: how many bytes each thread moves at a time.
 
 A GPU moves up to 16 bytes for each thread of a warp with one instruction, if they are next to each other, and if the
 compiler knows that their address is a multiple of 16. That is what divisibility in TTIR is for.

@@ -1,4 +1,4 @@
-"""All that is asked of real Triton, versions 3.6 to 3.9: by its public ways, and by private ones where there are none.
+"""Every use of real Triton, versions 3.6 to 3.9: its public functions, and private ones where no public ones exist.
 
 (Given.) Public are `triton.compile` and what it returns. Private: running passes on a module that was read from a
 file, telling a kernel made from a file what types its arguments have, and where NVIDIA's tools are.
@@ -65,11 +65,11 @@ def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
     module = ir.parse_mlir_module(file, context)
     module.context = context
     text = str(backend.make_ttir(module, {}, backend.parse_options(dict(options)), capability))
-    return text.replace(file, os.path.basename(file))  # where there is no place in Python: Triton's cache reads it, too
+    return text.replace(file, os.path.basename(file))  # where Python knows no location: Triton's cache reads it, too
 
 
 def compile(file: str, capability: int, options: Mapping[str, Any], types: Sequence[str]) -> Kernel:
-    """What Triton makes of the module in a .ttir file, whose parameters have these types: "*fp16", "i32", "fp32".
+    """Compile the module in a .ttir file, whose parameters have these types: "*fp16", "i32", "fp32".
 
     MLIR's types of numbers do not tell u32 from i32, and Triton's launcher has other names for f16 and f64.
     """
@@ -100,7 +100,7 @@ def disassemble(cubin: bytes) -> str:
 
 
 def inspect(cubin: bytes, question: str) -> str:
-    """What NVIDIA's cuobjdump says of machine code; "" where Triton came without it."""
+    """The output of NVIDIA's cuobjdump for machine code; "" where Triton was installed without it."""
     from triton import knobs
 
     with tempfile.TemporaryDirectory(prefix="mini-triton-") as folder:
@@ -141,7 +141,7 @@ class Kernel:
 
     @functools.cached_property
     def usage(self) -> dict[str, int]:
-        """What a thread needs, by NVIDIA's names: "REG" are registers, "STACK" and "LOCAL" bytes of its own memory."""
+        """The resources of a thread, by NVIDIA's names: "REG" for registers, "STACK" and "LOCAL" for bytes."""
         said = inspect(self.asm["cubin"], "-res-usage")
         return {name: int(size) for name, size in re.findall(r"\b([A-Z]+):(\d+)", said)}
 
@@ -156,7 +156,7 @@ class Kernel:
         return (self.usage.get("STACK", 0) + self.usage.get("LOCAL", 0)) // 4
 
     def loaded(self) -> tuple[Any, ...]:
-        """What a launch needs; the machine code is on the current GPU then."""
+        """The resources of a launch; loads the machine code onto the current GPU."""
         from triton import knobs
         from triton.runtime import driver
 

@@ -24,7 +24,7 @@ def bytes_of(type: Type) -> int:
 
 
 def memory_of(emit: Emitter, pointer: Value) -> str:
-    """The memory that a pointer leads into, read as what it points to: `x`, or `x.read_as(np.int8)`."""
+    """The memory that a pointer leads into, as elements of its pointee: `x`, or `x.read_as(np.int8)`."""
     origin, dtype = emit.origins[pointer], dtype_text(pointee(pointer.type))
     if origin is None:
         return f"programs.memory({dtype})"  # any of it

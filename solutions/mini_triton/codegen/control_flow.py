@@ -19,7 +19,7 @@ from mini_triton.ir.core import Block, Operation, Value
 from mini_triton.ir.storage import dtype_text
 from mini_triton.ir.types import shape_of
 
-# --- what loops and branches need (given)
+# --- helpers of loops and branches (given)
 
 
 def end_of(block: Block) -> Sequence[Value]:

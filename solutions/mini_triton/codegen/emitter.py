@@ -80,7 +80,7 @@ class Emitter(Writer):
         # [end]
 
     def assign(self, value: Value, text: str) -> None:
-        """Give a value a variable; or put its text where it is used, if that is once and near, and it has no name."""
+        """Give a value a variable; or paste its text where it is used, if it is used once, nearby, and has no name."""
         if re.fullmatch(r"[\w.]+(\((\d*|True|False)\))?", text):  # a variable, a number, the program's id
             self.names[value] = text
         elif self.is_used_here_once(value):

@@ -1,4 +1,4 @@
-"""What is known of memory before code is written: which argument a pointer leads into, and which loops wait.
+"""Facts about memory before code is written: which argument a pointer leads into, and which loops wait.
 
 In generated code a pointer is an offset in elements, and the argument it started from is known when the code is
 written. Where it is not, because an address was loaded from memory or one of two arguments was chosen, a pointer is a
@@ -76,7 +76,7 @@ def waits(function: Operation, leads: Origins) -> bool:
         while tl.load(flag) == 0:
             pass
 
-    Programs that run at once would wait for one another forever. A search in memory that nobody writes does not wait.
+    Programs that run at once would wait for one another forever. A search in memory that is not written does not wait.
     """
     written = _written(function, leads)
     return any(may_change(needed(loop), leads, written) for loop in function.walk() if loop.name == "scf.while")
@@ -99,7 +99,7 @@ def may_change(operations: Iterable[Operation], leads: Origins, written: Collect
 
 
 def needed(loop: Operation) -> set[Operation]:
-    """The operations in a `while` that its condition depends on, in the same round or a later one. (Given.)"""
+    """The operations in a `while` that its condition depends on, in the same iteration or a later one. (Given.)"""
     end = loop.regions[0].block.terminator
     assert end is not None
     sources = dict(flow(loop))

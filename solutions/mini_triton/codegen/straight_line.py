@@ -1,6 +1,6 @@
 """Operations that need no memory and no control flow, and are more than one expression. (Given.)
 
-Constants and ids; tiles, which are made and whose elements move; what is printed, and what is left out.
+Constants and ids; tiles, made and moved; printing; operations that generated code leaves out.
 """
 
 from __future__ import annotations

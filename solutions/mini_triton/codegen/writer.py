@@ -67,7 +67,7 @@ class Writer:
         return name
 
     def name(self, value: Value) -> str:
-        """What stands for a value in the source: its variable, or the expression that was put in its place."""
+        """The text of a value in the source: its variable, or the expression pasted in its place."""
         if value not in self.names:
             self.names[value] = self.fresh(value.name or "t")
         return self.names[value]

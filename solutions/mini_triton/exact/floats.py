@@ -77,14 +77,14 @@ def fma(x: Array, y: Array, z: Array) -> Array:
 
 
 def two_sum(x: Array, y: Array) -> tuple[Array, Array]:
-    """`x + y`, and what was lost in rounding it. (Given.)"""
+    """`x + y`, and its rounding error. (Given.)"""
     total = x + y
     part = total - x
     return total, (x - (total - part)) + (y - part)
 
 
 def odd(total: Array, error: Array) -> Array:
-    """`total + error`, of which `total` is the nearest float, rounded to odd instead. (Given.)"""
+    """`total + error`, whose nearest float is `total`, rounded to odd instead. (Given.)"""
     bits = np.asarray(total).view(np.int64)
     even = (np.abs(error) > 0) & (bits & 1 == 0)
     away = (error > 0) == (total > 0)
@@ -114,7 +114,7 @@ def moderate(x: Array) -> Array:
 
 
 def two_product(x: Array, y: Array) -> tuple[Array, Array]:
-    """`x * y`, and what was lost in rounding it: each factor is cut into halves of 26 bits. (Given.)"""
+    """`x * y`, and its rounding error: each factor is cut into halves of 26 bits. (Given.)"""
     product = x * y
     (high, low), (other_high, other_low) = halves(x), halves(y)
     return product, ((high * other_high - product) + high * other_low + low * other_high) + low * other_low
@@ -128,7 +128,7 @@ def halves(x: Array) -> tuple[Array, Array]:
 
 
 def fma_of_fractions(x: float, y: float, z: float) -> float:
-    """`fma` of finite numbers, of which `x` and `y` are not zero. (Given.)"""
+    """`fma` of finite numbers, where `x` and `y` are not zero. (Given.)"""
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     try:
         return float(exact)

@@ -1,7 +1,7 @@
 """The front end: from a kernel's Python source to IR.
 
 In: a function decorated by `@jit`, the types of its arguments, the values of its constants. Out: an `ir.core.Module`
-with one `tt.func`; every operation knows its line of the source. What is wrong with the kernel is a `CompilationError`.
+with one `tt.func`; every operation knows its line of the source. An error in the kernel is a `CompilationError`.
 
 Files in reading order, with the tasks in them:
 

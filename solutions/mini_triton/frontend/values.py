@@ -1,4 +1,4 @@
-"""What a name may hold, and how that crosses control flow.
+"""The values of names, and how they cross control flow.
 
 A loop carries IR values, and a branch results in them. A name may hold more: a tuple of tensors, a block pointer with
 its offsets. So a value is flattened into its tensors on the way in, and rebuilt around others on the way out. What the
@@ -23,7 +23,7 @@ def like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def to_compile_time(value: Any) -> Any:
-    """A value that Python computed, as kernels see it: numbers, texts and None as `constexpr`, also those in tuples.
+    """A value that Python computed, as kernels see it: numbers, strings and None, also in tuples, become `constexpr`.
     (Given.)"""
     if isinstance(value, constexpr) and isinstance(value.value, tuple):
         value = value.value
@@ -37,7 +37,7 @@ def to_compile_time(value: Any) -> Any:
 
 
 def to_run_time(value: Any) -> Any:
-    """The same value with its numbers as tensors, also those in tuples: as after an assignment."""
+    """The same value with its numbers, also in tuples, as tensors: as after an assignment."""
     # [task 5.4] `(constexpr(1), "a")` becomes a tuple of an int32 scalar and "a". Given: `is_number`, `to_tensor`, and
     # `like`, which makes a tuple of the same kind.
     if isinstance(value, constexpr) and is_number(value.value):
@@ -56,7 +56,7 @@ def can_be_named(value: Any) -> bool:
 
 
 def flatten(value: Any) -> list[tensor]:
-    """The tensors in a value, from left to right; none in what the compiler knows."""
+    """The tensors in a value, from left to right; [] for a value that the compiler knows."""
     # [task 5.6] Of `(x, constexpr(1), (y, z))` they are `[x, y, z]`. A `RunTimeValue` that is not a tensor, such as a
     # block pointer, has `_fields`.
     if isinstance(value, tensor):

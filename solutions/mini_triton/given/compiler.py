@@ -28,7 +28,7 @@ Place = str | int | tuple[int, ...]
 
 
 class ASTSource:
-    """A kernel, the types of its parameters by name, the values of the constant ones, and what is known of others.
+    """A kernel, the types of its parameters by name, the values of the constant ones, and facts about the others.
 
     `attrs` has `[["tt.divisibility", 16]]` for parameters that are multiples of 16.
     """
@@ -57,7 +57,7 @@ class ASTSource:
         return self.names[place[0] if isinstance(place, tuple) else place]
 
     def specialized(self) -> dict[str, Specialized]:
-        """What the compiler is told of each argument."""
+        """What the compiler knows about each argument."""
         result = {}
         for name in self.names:
             type = "constexpr" if name in self.constants else self.signature[name]

@@ -58,7 +58,7 @@ class TensorWrapper:
 def reinterpret(tensor: Any, dtype: dtype) -> Any:
     """An array, a tensor or a wrapped one as elements of `dtype`, of the same size; nothing is copied.
 
-    The result is what was wrapped if `dtype` is its own. Raises `TypeError` for what is no memory.
+    The result is the wrapped memory itself if it has this dtype. Raises `TypeError` for anything but memory.
     """
     base = tensor.base if isinstance(tensor, TensorWrapper) else tensor
     if isinstance(tensor, TensorWrapper) and dtype == base.dtype:

@@ -99,7 +99,7 @@ def pretty(form: str, operation: Operation, printer: Printer, indent: str) -> st
 
 
 def _words(parts: tuple[Directive, ...], form: str, operation: Operation, printer: Printer) -> list[str]:
-    """The text of each directive, "" for what is not there."""
+    """The text of each directive, "" for a part that is absent."""
     declared = definition(operation.name)
     assert declared is not None
     words = []
@@ -231,7 +231,7 @@ def _dot_scaled(operation: Operation, printer: Printer, indent: str) -> str:
 
 
 def _carried(word: str, arguments: list, inits: tuple[Value, ...] | list[Value], printer: Printer) -> str:
-    """`iter_args(%acc = %zero)`: the block arguments of carried values, and what they start as."""
+    """`iter_args(%acc = %zero)`: the block arguments of carried values, and their initial values."""
     pairs = [f"{printer.name(a)} = {printer.name(init)}" for a, init in zip(arguments, inits, strict=True)]
     return f"{word}({', '.join(pairs)})" if pairs else ""
 

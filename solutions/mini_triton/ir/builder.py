@@ -206,13 +206,13 @@ class Builder:
         return self._arithmetic("mul", lhs, rhs)
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
-        """Integer or float arithmetic, by what the left operand is."""
+        """Integer or float arithmetic, as the type of the left operand requires."""
         # [task 3.3] "add" of integers is `arith.addi`, of floats `arith.addf`. Operands are broadcast.
         return self.elementwise(f"arith.{name}{'f' if is_float(lhs.type) else 'i'}", lhs, rhs)
         # [end]
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
-        """`slt`, `ult`, `oeq`, ...: the predicate of `arith.cmpi` or `arith.cmpf`, by what the left operand is."""
+        """`slt`, `ult`, `oeq`, ...: the predicate of `arith.cmpi` or `arith.cmpf`, chosen by the left operand."""
         # [task 3.3] Operands are broadcast.
         return self.elementwise("arith.cmpf" if is_float(lhs.type) else "arith.cmpi", lhs, rhs, predicate=predicate)
         # [end]
@@ -251,7 +251,7 @@ class Builder:
         # [end]
 
     def reduce(self, source: Value, axis: int, combine: Callable[[Value, Value], Value]) -> OpResult:
-        """Combine the elements along `axis` by what `combine(left, right)` builds. (Given.)"""
+        """Combine the elements along `axis` by the operations that `combine(left, right)` builds. (Given.)"""
         block = Block([element_type(source.type)] * 2)
         with self.at_end(block):
             self.operation("tt.reduce.return", combine(*block.arguments))

@@ -1,4 +1,4 @@
-"""What the operations of a kernel mean: an interpreter, which runs one program after the other.
+"""The meaning of every operation: an interpreter, which runs one program after the other.
 
     run(module, (4,), [Buffer.of("x", x), Buffer.of("out", out), 1000])
 
@@ -33,10 +33,10 @@ from mini_triton.ir.types import shape_of
 Array = Any
 """A NumPy array, or a NumPy scalar for a value without dimensions."""
 GPUS_ONLY = "inline PTX runs on GPUs only"
-"""What a CPU says to it."""
+"""The error of a CPU for inline PTX."""
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 NAMES = {"np": np, "exact": exact, **{row.array: getattr(ml_dtypes, row.array) for row in FORMATS if not row.native}}
-"""What the expressions of `meaning` may name."""
+"""The names that expressions of `meaning` may use."""
 
 
 def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array] | None:
@@ -168,7 +168,7 @@ def run_for(program: Program, operation: Operation, lower: Array, upper: Array, 
 
 
 def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
-    """What the first block of an `scf.while` forwards when its condition is false."""
+    """The values that the first block of an `scf.while` forwards when its condition is false."""
     carried: Sequence[Array] = inits
     before, after = (region.block for region in operation.regions)
     # [task 6.1] `scf.condition(%go) %a, %b` forwards `%a` and `%b` to `after`, which yields the next arguments of
@@ -182,7 +182,7 @@ def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
 
 
 def run_if(program: Program, operation: Operation, condition: Array) -> Any:
-    """What the branch of an `scf.if` that is taken yields; () if that is a region without a block."""
+    """The values that the taken branch of an `scf.if` yields; () if it is a region without a block."""
     # [task 6.1] The first region is for a true condition, the second for a false one.
     region = operation.regions[0 if condition else 1]
     return program.run(region.block) if region.blocks else ()
@@ -204,7 +204,7 @@ def combine(program: Program, operation: Operation, sources: Sequence[Array]) ->
 
 
 def scan(program: Program, operation: Operation, *sources: Array) -> Any:
-    """All steps of `combine`, laid along the axis; from the end if `reverse`. (Given.)"""
+    """All steps of `combine`, stacked along the axis; from the end if `reverse`. (Given.)"""
     axis: Any = operation.attributes["axis"]
     backwards = bool(operation.attributes["reverse"])
     steps = combine(program, operation, [np.flip(source, axis) if backwards else source for source in sources])
@@ -213,7 +213,7 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
 
 
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
-    """What is in memory at these addresses; `other` where the mask is false."""
+    """The elements at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
     # [task 6.2] Given: `program.reach(dtype, address, mask)` yields each buffer that is reached, an index into
     # `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The index of another lane may be out
@@ -255,7 +255,7 @@ def assert_true(program: Program, operation: Operation, condition: Array) -> Any
 
 
 def refuse(program: Any, operation: Operation, *_: Any) -> Any:
-    """What only GPUs run. (Given.)"""
+    """Refuse an operation that only GPUs run. (Given.)"""
     raise CompilationError(GPUS_ONLY, operation.loc)
 
 

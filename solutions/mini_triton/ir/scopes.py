@@ -96,7 +96,7 @@ class Function:
 def region(builder: Builder, region: Region, block: Block, terminator: str = "scf.yield") -> Iterator[None]:
     """Inside the `with`, operations go to `block`, the only one of `region`.
 
-    What does not end in a terminator of its own gets an empty `terminator`. Afterwards, also after an exception, the
+    A block that does not end in a terminator gets an empty `terminator`. Afterwards, also after an exception, the
     builder is back where it was: `at_end` sees to that.
     """
     region.append(block)
@@ -171,7 +171,7 @@ def function(
     """A `tt.func` in `module`, its arguments named and typed by `inputs`; end it with `return_`, if it returns values.
 
     The module has it when its `with` ends, not before. `Function.arguments` are in the order of `inputs`.
-    `divisibility` says which arguments are known to be multiples of what (pointers: their address in bytes).
+    `divisibility` has a known divisor of each argument named in it (for a pointer, of its address in bytes).
     """
     # [task 3.6] `inputs` of `{"x": I32}` is one block argument, named `x`. `tt.func` has the attributes `sym_name`,
     # `function_type` and `sym_visibility`, "public" or "private"; `tt.divisibility` is an attribute of the argument.

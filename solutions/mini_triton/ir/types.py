@@ -46,7 +46,7 @@ class FloatType:
 
     @property
     def format(self) -> Format:
-        """What its bits mean. (Given.)"""
+        """The meaning of its bits. (Given.)"""
         return FLOATS[self.name]
 
     @property
@@ -70,7 +70,7 @@ class PointerType:
 
     @property
     def width(self) -> int:
-        """Size in bits of the address, not of what it points to."""
+        """Size in bits of the address, not of the pointee."""
         # [task 1.1] The same for every pointee.
         return POINTER_WIDTH
         # [end]
@@ -135,7 +135,7 @@ class TensorType:
 
 @dataclass(frozen=True)
 class FunctionType:
-    """What a function takes and returns. Printed `(f32, i32) -> f32`. (Given.)"""
+    """The types of a function's inputs and results. Printed `(f32, i32) -> f32`. (Given.)"""
 
     inputs: tuple[Type, ...]
     results: tuple[Type, ...] = ()

@@ -25,7 +25,7 @@ SCOPES = ("gpu", "cta", "sys")
 
 
 def _order(sem: str | None, scope: str | None) -> dict[str, str]:
-    """What other accesses an atomic one orders, and for whom: the attributes for it. (Given.)"""
+    """The attributes that say which other accesses an atomic one orders, and for which threads. (Given.)"""
     if sem not in (None, "", *SEMANTICS):
         raise ValueError(f"Memory semantic {sem} not supported, only {', '.join(SEMANTICS)}")
     if scope not in (None, "", *SCOPES):
@@ -34,7 +34,7 @@ def _order(sem: str | None, scope: str | None) -> dict[str, str]:
 
 
 def _check_is_pointer(pointer: Any, name: str) -> None:
-    """Raises `ValueError` for what is no pointer. (Given.)"""
+    """Raises `ValueError` for anything but pointers. (Given.)"""
     if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
         raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)} in `tl.{name}`")
 
@@ -148,7 +148,7 @@ def atomic_or(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, 
 @member
 @builtin
 def atomic_xor(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Turn the bits of `val` over in memory; the result is what it held before."""
+    """Flip the bits of `val` in memory; the result is what it held before."""
     return _rmw("xor", *_integers("atomic_xor", pointer, val, mask), _order(sem, scope))
 
 

@@ -24,7 +24,7 @@ EVICTION_POLICIES = ("", None, "evict_first", "evict_last")
 
 
 def _check_hints(cache_modifier: Any, caches: tuple[Any, ...], eviction_policy: Any) -> None:
-    """What a load or store says about caches has to be right, and is then left out of the IR. (Given.)"""
+    """Check the hints of a load or store about caches, which the IR leaves out. (Given.)"""
     if cache_modifier not in caches:
         raise ValueError(f"Cache modifier {cache_modifier} not supported")
     if eviction_policy not in EVICTION_POLICIES:
@@ -154,7 +154,7 @@ def store(
 
 
 def _load_block(pointer: block_pointer, mask: Any, other: Any, boundary_check: Any, padding_option: str) -> tensor:
-    """Read what a block pointer is at. (Given.)"""
+    """Read through a block pointer. (Given.)"""
     if mask is not None or other is not None:
         raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
     inside, padding = pointer.mask(boundary_check), pointer.padding(padding_option)

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def _listed(values: Sequence[Any]) -> tuple[Any, ...]:
-    """What came one by one, `f(x, 2, 4)`, or all in one, `f(x, (2, 4))`. (Given.)"""
+    """Arguments given one by one, `f(x, 2, 4)`, or as one tuple, `f(x, (2, 4))`, as a tuple. (Given.)"""
     return tuple(values[0] if len(values) == 1 and isinstance(values[0], tuple | list) else values)
 
 
@@ -162,7 +162,7 @@ def squeeze(x: tensor, dim: int) -> tensor:
     """Without dimension `dim`, which has size 1."""
     dim = wrap_axis(dim, len(x.shape))
     if x.shape[dim] != 1:
-        raise ValueError(f"dimension {dim} of {x!r} has not size 1")
+        raise ValueError(f"dimension {dim} of {x!r} does not have size 1")
     return reshape(x, (*x.shape[:dim], *x.shape[dim + 1 :]))
 
 
@@ -290,7 +290,7 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
 def flip(x: tensor, dim: int | None = None) -> tensor:
     """The elements along `dim` from the last to the first; along the last dimension if it is None.
 
-    An index is turned over by turning over each of its bits, and a dimension of size 8 is three of size 2, one for
+    An index is flipped by flipping each of its bits, and a dimension of size 8 is three of size 2, one for
     each bit. Along a dimension of size 2, `a ^ b` combines both elements, and either of them with it gives the other.
     """
     dim = wrap_axis(-1 if dim is None else dim, len(x.shape))

@@ -50,7 +50,7 @@ def spell(type: dtype | pointer_type) -> str:
 
 
 def inputs_of(types: Mapping[str, Any]) -> dict[str, dtype | pointer_type]:
-    """What compiled code gets for parameters of these types, by name: `d.base`, `d.shape.0` and so on for a descriptor
+    """The arguments of compiled code for these parameters, by name: `d.base`, `d.shape.0` and so on for a descriptor
     `d`."""
     inputs: dict[str, dtype | pointer_type] = {}
     for name, type in types.items():
@@ -60,13 +60,13 @@ def inputs_of(types: Mapping[str, Any]) -> dict[str, dtype | pointer_type]:
 
 
 def divisible_parts(types: Mapping[str, Any]) -> list[str]:
-    """Those of `inputs_of` that are parts of descriptors, and known to be multiples of 16."""
+    """The names in `inputs_of` of parts of descriptors that are known to be multiples of 16."""
     descriptors = {name: type for name, type in types.items() if isinstance(type, tensor_descriptor_type)}
     return [f"{name}.{part}" for name, type in descriptors.items() for part in type.divisible]
 
 
 def receive(types: Mapping[str, Any], arguments: Iterable[Value]) -> dict[str, Any]:
-    """The parameters of these types, by name, as a kernel sees them: made of what compiled code gets, in order."""
+    """The parameters of these types, by name, as a kernel sees them: made of compiled code's arguments, in order."""
     tensors = map(tensor, arguments, inputs_of(types).values())
     return {
         name: type.receive(*islice(tensors, len(type.inputs)))

@@ -29,7 +29,7 @@ TYPE_NAMES = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kernel, and what its definition says about how to compile it."""
+    """A parameter of a kernel, and how its definition asks for it to be compiled."""
 
     name: str
     default: Any = REQUIRED
@@ -52,7 +52,7 @@ class Parameter:
 def parameters_of(
     signature: inspect.Signature, unspecialized: Collection[int | str] = (), unaligned: Collection[int | str] = ()
 ) -> tuple[Parameter, ...]:
-    """The parameters of a kernel. Those in the collections, by name or number, are not specialized. (Given.)"""
+    """The parameters of a kernel. Parameters in the collections, by name or number, are not specialized. (Given.)"""
     return tuple(
         Parameter(
             name=name,

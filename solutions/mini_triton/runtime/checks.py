@@ -1,7 +1,7 @@
 """Launches that cannot work, and accesses out of bounds, said in the words of who wrote the launch.
 
 A GPU says "illegal memory access", some time later, about some kernel. Here memory is never touched outside of the
-arguments, and what goes wrong has a name, a number and a line.
+arguments, and an error has a name, a number and a line.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[st
 
 
 def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> AccessError:
-    """The error for whoever launched the kernel: what was accessed, by which program, and the kernel's source line.
+    """The error of a launch: the access, the program, and the kernel's source line.
 
         add: x[1024] is out of bounds, x has 1000 elements, shape (1000,)
         accessed by program (7, 0, 0) at add.py:7

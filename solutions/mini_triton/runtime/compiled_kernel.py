@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from mini_triton.frontend.function import KernelSource
 
 CPU = -1
-"""What PyTorch calls the device of a tensor that is on no GPU."""
+"""PyTorch's name for the device of a tensor that is not on a GPU."""
 
 
 def compile_kernel(
@@ -69,7 +69,7 @@ def compile_kernel(
 
 
 def entry_of(kernel: CompiledKernel) -> cache.Entry:
-    """What is kept of a kernel on disk. (Given.)"""
+    """The data of a kernel for the disk. (Given.)"""
     program = kernel.program
     runs = {"mode": program.mode, "chunk": program.chunk, "lines": list(program.lines.items())}
     return {"texts": kernel.texts, "stored": program.stored, "constants": program.constants} | runs
@@ -86,7 +86,7 @@ def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKern
 
 @dataclass(frozen=True, kw_only=True)
 class Metadata(Options):
-    """What a compiled kernel tells about itself: the options it was compiled with, and these."""
+    """Facts about a compiled kernel: the options it was compiled with, and these."""
 
     name: str
     hash: str
@@ -130,7 +130,7 @@ class CompiledKernel:
 
     @property
     def metadata(self) -> Metadata:
-        """What it was compiled for and with."""
+        """The target and options it was compiled for."""
         options = vars(self.compilation.options)
         return Metadata(name=self.name, hash=self.hash, signature=self.signature, kernel=self, **options)
 
@@ -145,11 +145,11 @@ class CompiledKernel:
         return self.resources().spills
 
     def _init_handles(self) -> None:
-        """Make ready what the properties above tell; programs for real Triton call this."""
+        """Compute the properties above; programs for real Triton call this."""
         self.resources()
 
     def resources(self) -> Any:
-        """What a program needs of the device: `registers`, `spills`, bytes of `shared` memory. (Given.)"""
+        """The resources of a program on the device: `registers`, `spills`, bytes of `shared` memory. (Given.)"""
         if not self.lowered:
             target = driver.active.get_current_target()
             if target.backend != "cuda":
@@ -201,7 +201,7 @@ class CompiledKernel:
         # [end]
 
     def compile_threads(self) -> CudaKernel:
-        """What runs the grid with Numba on a GPU, or in its simulator. (Given.)"""
+        """The function that runs the grid with Numba on a GPU, or in its simulator. (Given.)"""
         if "numba_cuda" not in self.texts:
             _, texts = run_stages(stages_for("numba_cuda"), self.compilation, self.texts[pipeline.last_module().name])
             self.texts |= texts
@@ -212,7 +212,7 @@ class CompiledKernel:
         return CudaKernel(str(self.texts["numba_cuda"]), self.program.types, folder)
 
     def compile_loops(self) -> Callable[..., None]:
-        """What runs the grid with Numba; it is NumPy where Numba cannot. (Given.)"""
+        """The function that runs the grid with Numba, or with NumPy where Numba cannot. (Given.)"""
         if "numba" not in self.texts:
             _, texts = run_stages(stages_for("numba"), self.compilation, self.texts[pipeline.last_module().name])
             self.texts |= texts
@@ -254,7 +254,7 @@ class CompiledKernel:
         self.launchers[gpu](grid, [to_python(values[name]) for name in self.parameters])
 
     def lower(self, target: str = "sm_90") -> Lowered:
-        """What real Triton makes of the TTIR for a GPU, which need not be there. `asm` has it from now on. (Given.)"""
+        """Let real Triton compile the TTIR for a GPU, which need not be present; add the results to `asm`. (Given.)"""
         from mini_triton.backends.handoff import capability_of
 
         capability = capability_of(target)

@@ -1,4 +1,4 @@
-"""The stages of a compilation, for whoever wants to look: printed, and dumped as files.
+"""The stages of a compilation for people to read: printed, and dumped as files.
 
     MINI_TRITON_PRINT=stages        print what each stage makes, as soon as it has
     MINI_TRITON_PRINT=passes        print the module before and after each pass that changes it
@@ -24,7 +24,7 @@ WIDTH = 100
 
 
 def is_wanted() -> bool:
-    """Whether someone wants to look: then kernels are compiled anew, so that there is something to see. (Given.)"""
+    """Whether printing or dumping is on: then kernels are compiled anew, so that there is something to see. (Given.)"""
     return os.environ.get(PRINT) in ("stages", "passes") or is_set(DUMP)
 
 
@@ -34,7 +34,7 @@ def is_set(variable: str) -> bool:
 
 
 def show(title: str, key: str, file: str, text: str | bytes) -> None:
-    """Print and dump what a stage has made, if that is wanted. (Given.)"""
+    """Print and dump the text of a stage, if asked for. (Given.)"""
     if os.environ.get(PRINT) == "stages":
         print(add_title(title, text))
     if is_set(DUMP):

@@ -1,4 +1,4 @@
-"""What a compiled kernel depends on: two launches that agree in all of it may share the kernel, and no others.
+"""Everything that a compiled kernel depends on: only launches that agree in all of it may share the kernel.
 
 The arguments are not enough. A kernel's code is its own source, that of every function it calls, and the values of the
 names that all of them read from outside.
@@ -37,19 +37,19 @@ MISSING = object()
 
 @dataclass(frozen=True)
 class Reference:
-    """A name that a function reads from outside, and what it stood for when the function was first compiled."""
+    """A name that a function reads from outside, and its value when the function was first compiled."""
 
     function: KernelSource
     path: str  # "BLOCK", or with the modules that lead there: "settings.BLOCK"
     value: Any
-    known: Any = field(init=False, repr=False, compare=False)  # the value, or a copy of it that nobody else can change
+    known: Any = field(init=False, repr=False, compare=False)  # the value, or a private copy of it
 
     def __post_init__(self) -> None:
         value = self.value
         object.__setattr__(self, "known", constexpr(value.value) if isinstance(value, constexpr) else value)
 
     def has_changed(self) -> bool:
-        """Whether the name stands for something else by now. (Given.)"""
+        """Whether the name has another value by now. (Given.)"""
         now = resolve(self.function.globals, self.path)
         return unwrap(now) is not unwrap(self.known) and describe(now) != describe(self.known)
 
@@ -99,9 +99,9 @@ def dotted_name(node: ast.AST) -> str:
 
 
 def resolve(names: Mapping[str, Any], path: str) -> Any:
-    """What a dotted name stands for; `MISSING` if it leads nowhere, or through anything but modules. (Given.)
+    """The value of a dotted name; `MISSING` if there is none, or if its path has anything but modules. (Given.)
 
-    Modules of this package are not looked into: nobody changes `tl.float32`.
+    Names in modules of this package are left out: `tl.float32` does not change.
     """
     name, *attributes = path.split(".")
     value = names.get(name, MISSING)
@@ -151,7 +151,7 @@ def references(*functions: KernelSource) -> list[Reference]:
 def describe(value: Any) -> str:
     """A value that a kernel depends on as a text, the same in every process. (Given.)
 
-    A function is described by where it is and its source; what is Python's own, or the language's, by its name.
+    A function is described by its place and source; one of Python or of the language by its name.
     """
     if isinstance(value, tuple | list):
         return f"{type(value).__qualname__}({', '.join(map(describe, value))})"
@@ -198,7 +198,7 @@ def digest(texts: list[str]) -> str:
 
 
 def versions() -> list[str]:
-    """Versions of all that makes a kernel; ours: a hash of our sources, the stages, the passes. (Given.)"""
+    """Versions of every component; ours is a hash of its sources, stages and passes. (Given.)"""
     from mini_triton.runtime.pipeline import STAGES  # not earlier: kernels can be defined without a back end
     from mini_triton.transforms.manager import chosen, remaining
 

@@ -1,4 +1,4 @@
-"""What a launch may say beside its arguments. (Given.)
+"""The options of a launch, beside its arguments. (Given.)
 
 Real Triton has a set of options for each back end. They tune GPUs: NumPy computes the same without them. They are kept
 with the compiled kernel all the same, for the back ends that need them.

@@ -1,8 +1,8 @@
-"""A sanitizer: kernels run on the CPU, and what a GPU would do without a word is reported. (Given.)
+"""A sanitizer: kernels run on the CPU, and errors that a GPU would pass over silently are reported. (Given.)
 
     MINI_TRITON_SANITIZE=1                      look for everything
     MINI_TRITON_SANITIZE=races,division         look for these
-    x = sanitizer.uninitialized(torch.empty(n)) memory that nobody has written yet
+    x = sanitizer.uninitialized(torch.empty(n)) memory that is not written yet
 
 Programs run at once, with coarse checks. If these suspect anything, the programs run again, one by one, and exactly.
 
@@ -11,7 +11,7 @@ In reading order: `reports.py` (what is found), `plan.py` (what is known of a ke
 suspect), `watch.py` (all programs, with checks); `launch.py`.
 
 Sources: MemorySanitizer (Stepanov and Serebryany, 2015) for values that must not matter; compute-sanitizer's initcheck
-and racecheck, and Triton-Viz's sanitizer, for what is looked for.
+and racecheck, and Triton-Viz's sanitizer, for the kinds of errors.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EXPORTS = {
     **dict.fromkeys(("KINDS", "Report", "SanitizerError", "collect"), "reports"),
     **dict.fromkeys(("initialized", "uninitialized"), "memory"),
 }
-"""What programs take from here, and where it is. It is loaded when it is first used."""
+"""The names that programs import from here, and their modules, which are loaded at first use."""
 
 
 def __getattr__(name: str) -> Any:

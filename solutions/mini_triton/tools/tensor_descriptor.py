@@ -36,7 +36,7 @@ class TensorDescriptor:
     strides: Sequence[int]
     block_shape: Sequence[int]
     padding: str = "zero"
-    round_f32_to_tf32: bool = False  # GPUs may round what they load; here all bits stay
+    round_f32_to_tf32: bool = False  # GPUs may round the elements; here all bits stay
 
     def __post_init__(self) -> None:
         rank = len(self.shape)

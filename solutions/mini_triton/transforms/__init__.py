@@ -4,12 +4,12 @@
     folding.py       operations on constants become constants (9.2)
     peepholes.py     x + 0, x * 1, splats sunk below arithmetic, ...: one line per rule (9.3)
     cse.py           equal operations are merged (9.4)
-    dce.py           operations and values that nobody reads are erased (9.5)
+    dce.py           operations and values that nothing needs are erased (9.5)
     licm.py          loop-invariant operations move in front of the loop (9.6)
     inlining.py      a call becomes the body of its callee (9.7)
     axis_info.py     facts about integers and pointers along each axis (9.8), through control flow (9.10)
     coalescing.py    how wide a GPU's loads and stores are, from these facts (9.10)
-    control_flow.py  branches with known conditions, loops of at most one round (9.9)
+    control_flow.py  branches with known conditions, loops of at most one iteration (9.9)
     predication.py   a small `scf.if` becomes selects (9.9)
 
 Given: `effects.py` (which operations touch memory), `structure.py` (where operations and values are), and

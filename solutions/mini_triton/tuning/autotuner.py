@@ -1,4 +1,4 @@
-"""Compile-time values that nobody has to choose: `@autotune` tries some, `@heuristics` computes them.
+"""Compile-time values that users need not choose: `@autotune` tries some, `@heuristics` computes them.
 
 Both wrap a kernel and are launched as it is. Decorators stack; the last line is the kernel itself:
 
@@ -30,7 +30,7 @@ from mini_triton.tuning.measuring import do_bench as time_runs
 from mini_triton.tuning.measuring import do_bench_cudagraph
 
 QUANTILES = (0.5, 0.2, 0.8)
-"""What a configuration is judged by: the median of its times first."""
+"""The order of configurations: the median of the times comes first."""
 UNFIT = (OutOfResources, CompilationError, PTXASError)
 """Errors of a trial that only say that a configuration is none for this kernel and this device."""
 NEVER = [math.inf] * len(QUANTILES)
@@ -62,7 +62,7 @@ class Config:
         self.ir_override = ir_override
 
     def all_kwargs(self) -> dict[str, Any]:
-        """What a launch with this configuration gets beside its arguments: `{"BLOCK": 128, "num_warps": 8, …}`."""
+        """The keywords that this configuration adds to a launch: `{"BLOCK": 128, "num_warps": 8, …}`."""
         options = {name: getattr(self, name) for name in ("num_warps", "num_ctas", "num_stages", "maxnreg")}
         options["ir_override"] = self.ir_override
         return {**self.kwargs, **{name: value for name, value in options.items() if value is not None}}
@@ -211,7 +211,7 @@ class Autotuner(KernelInterface):
     # --- the choice
 
     def key_of(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
-        """What a choice is made for: the values of the arguments in `self.keys`, the dtypes of all that have one, and
+        """The key of a choice: the values of the arguments in `self.keys`, the dtypes of all that have one, and
         the device.
 
         `arguments` are by name, and may have more than the kernel's own, which do not count. Names in `self.keys` that
@@ -226,7 +226,7 @@ class Autotuner(KernelInterface):
         # [end]
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What the benchmark says of a configuration, or `NEVER` if it is `UNFIT`; `self.failures` has the error then.
+        """The benchmark's result for a configuration, or `NEVER` if it is `UNFIT`; then `self.failures` has the error.
 
         Raises `ValueError` with their names for compile-time values that the launch sets as well. Other errors of a
         trial are the kernel's: they are raised.
@@ -287,12 +287,12 @@ class Autotuner(KernelInterface):
         try:
             return self.launch(args, kwargs)
         finally:
-            self.nargs, self.all_arguments = {}, {}  # which would keep memory that nobody needs
+            self.nargs, self.all_arguments = {}, {}  # which would keep memory alive for nothing
 
     def tune(self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
         """The choice for a key: one that is on disk, or made by trials. (Given.)
 
-        Afterwards memory is as before, but for what `reset_to_zero` names, which is 0.
+        Afterwards memory is as before, except for the arguments in `reset_to_zero`, which are 0.
         """
         configs = self.prune_configs(kwargs)
         entry = results.entry_for(self, key, configs) if self.cache_results else ""
@@ -311,7 +311,7 @@ class Autotuner(KernelInterface):
 
     @property
     def do_bench(self) -> Callable[..., Any]:
-        """What times configurations: the user's benchmark, or that of the device where the arguments are. (Given.)"""
+        """The benchmark that times configurations: the user's, or that of the arguments' device. (Given.)"""
         return self.bench or benchmarker_for(self.all_arguments)
 
     def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:

@@ -18,7 +18,7 @@ from mini_triton.given import driver
 ESTIMATES = 5
 """Runs from which it is estimated how often to repeat."""
 UNKNOWN = 1000
-"""Repetitions of a function that is faster than the clock can tell."""
+"""Repetitions of a function that is too fast for the clock."""
 GRAPHS = 10
 """Times that a graph of repetitions is run."""
 MODES: dict[str, Callable[[Sequence[float]], Any]] = {
@@ -34,7 +34,7 @@ def measure(
 
     After one run that is not counted, `ESTIMATES` runs, together between two events, estimate the time of one. So many
     runs as fit `warmup` milliseconds warm up, and so many as fit `rep` are timed: at least one each, and `UNKNOWN` if
-    the estimate is 0. What is timed finds the device's cache cleared, and the tensors in `grad_to_none` without a
+    the estimate is 0. The timed function finds the device's cache cleared, and the tensors in `grad_to_none` without a
     gradient. The runs that make the estimate find the cache cleared as well.
 
     `device.get_device_interface()` has `Event(enable_timing=True)` and `synchronize()`, which waits until the device is
@@ -85,7 +85,7 @@ def quantile(times: Sequence[float], q: float) -> float:
 
 
 def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:
-    """What `do_bench` returns of the times: a list of their quantiles, or what `return_mode` says of them. (Given.)
+    """The result of `do_bench` for these times: a list of their quantiles, or a number as `return_mode` says. (Given.)
 
     For a single quantile it is a number.
     """

@@ -29,7 +29,7 @@ sys.meta_path.insert(0, FINDER)
 
 
 def call(files: dict[str, str], module: str, function: str, values: str, device: str) -> None:
-    """Call `function` with what is in the file `values`: a list of arguments, a dictionary of options.
+    """Call `function` with the contents of the file `values`: a list of arguments, a dictionary of options.
 
     Then the file has the result. Tensors are on `device` meanwhile. With the device "none" kernels are compiled for a
     GPU that need not be there, and not run: the result means nothing.
@@ -54,7 +54,7 @@ def imported(files: tuple[tuple[str, str], ...], module: str) -> Any:
     """A module of `kernels` from these files, whatever was imported before."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "kernels"]:
         del sys.modules[name]
-    for name, file in sorted(files):  # packages come before what is in them
+    for name, file in sorted(files):  # packages come before their modules
         spec = spec_from_file_location(name, file)
         assert spec and spec.loader
         SPECS[name] = spec

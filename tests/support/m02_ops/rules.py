@@ -75,6 +75,8 @@ class applying(calling):
     """A call of a type rule or of what it is made of, shown with types as MLIR writes them."""
 
     def shown(self, value: Any) -> str:
+        if type(value) is tuple:
+            return f"({', '.join(map(self.shown, value))}{',' * (len(value) == 1)})"
         try:
             return (
                 str(value) if isinstance(value, Type) else value.name if isinstance(value, Operation) else repr(value)

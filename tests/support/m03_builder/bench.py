@@ -35,7 +35,7 @@ class Bench:
 
     def holds(self, value: Value, expected: Term, what: str) -> None:
         """The value is computed as this term says."""
-        assert isinstance(value, Value), f"{what} returns {value!r}, which is no value"
+        assert isinstance(value, Value), f"{what} returns {value!r}, which is not a value"
         got = term(value)
         assert got == expected, f"{what}\n  expected  {expected}\n  got       {got}\n  from\n{self.text}"
 

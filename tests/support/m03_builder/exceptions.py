@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class Stop(Exception):
-    """What the tests raise inside `with` blocks."""
+    """The exception that tests raise inside `with` blocks."""
 
 
 @contextmanager

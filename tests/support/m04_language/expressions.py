@@ -153,7 +153,7 @@ class Scene:
         """What an expression gives. Anything but a tensor, or a number, is refused by none and accepted by none."""
         value = unwrap(eval(expression, names))
         if _has_result(expression) and not isinstance(value, tensor | bool | int | float):
-            raise AssertionError(f"{value!r} is no tensor")
+            raise AssertionError(f"{value!r} is not a tensor")
         return value
 
     def source(self, expressions: Sequence[str]) -> Source:
@@ -169,7 +169,7 @@ class Scene:
         return Source(text, "kernel", self.signature | dict.fromkeys(self.constants, "constexpr"), self.constants)
 
     def compare(self, expressions: Sequence[str], ours: str, theirs: str) -> None:
-        """Fail where something else is computed than by real Triton."""
+        """Fail where the computation differs from real Triton's."""
         __tracebackhide__ = True
         if not (found := self._difference(ours, theirs)):
             return
@@ -185,7 +185,7 @@ class Scene:
         return difference(_negations(triton.canonical(ours)), _negations(theirs), list(self.types))
 
     def fail(self, expression: str, expected: Any, got: Any, because: str) -> NoReturn:
-        """The expression is something else than it should be."""
+        """The expression builds other operations than it should."""
         __tracebackhide__ = True
         self.outcomes([expression])  # once more and last: so the grader finds the function that it is about
         said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got

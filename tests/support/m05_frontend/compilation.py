@@ -166,7 +166,7 @@ def used(names: Mapping[str, str], text: str) -> dict[str, str]:
 
 
 def judge(sources: Sequence[Source]) -> None:
-    """Fail where our front end does something else with one of these kernels than real Triton's."""
+    """Fail where our front end compiles one of these kernels otherwise than real Triton's."""
     __tracebackhide__ = True
     outcomes = [outcome(source) for source in sources]
     for source, ours, theirs in zip(sources, outcomes, triton.frontends(sources), strict=True):
@@ -228,7 +228,7 @@ def without_jumps(source: Source, made: Made) -> str:
 
 
 def fail(source: Source, expected: str, got: Outcome, because: str) -> NoReturn:
-    """The kernel becomes something else than it should."""
+    """The kernel is compiled to other operations than it should."""
     __tracebackhide__ = True
     said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
     lines = [f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]

@@ -188,7 +188,7 @@ class triton_call(host_call):
 
 
 def different(got: np.ndarray, expected: np.ndarray, allowed: np.ndarray) -> tuple[str, str] | None:
-    """The worst difference in words: what is expected and what there is; or nothing."""
+    """The worst difference in words, expected and got; "" if there is none."""
     if got.dtype.kind in "iu" and expected.dtype.kind in "iu":
         got, expected = got.astype(object), expected.astype(object)
     else:
@@ -216,7 +216,7 @@ def is_array(value: Any) -> bool:
 
 
 def as_numpy(value: Any) -> np.ndarray:
-    """An array or a number as a NumPy array; what NumPy has no dtype for as fp64."""
+    """An array or a number as a NumPy array; as fp64 if NumPy does not have its dtype."""
     if not hasattr(value, "data_ptr"):
         return np.asarray(value)
     value = value.detach().cpu()
@@ -224,12 +224,12 @@ def as_numpy(value: Any) -> np.ndarray:
 
 
 def results_of(result: Any) -> list[Any]:
-    """The arrays that a function gives: one, or a tuple of some."""
+    """The arrays that a function returns: one, or a tuple of several."""
     return [value for value in (result if isinstance(result, tuple) else (result,)) if is_array(value)]
 
 
 def spoiled(value: Any) -> np.ndarray:
-    """What no kernel would store in place of `value`."""
+    """A value that no kernel would store in place of `value`."""
     stored = np.asarray(value)
     return ~stored if stored.dtype.kind in "iub" else np.full_like(stored, np.nan)
 

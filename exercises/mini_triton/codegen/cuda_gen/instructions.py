@@ -1,4 +1,4 @@
-"""What generated code calls, on a GPU: instructions that Numba lacks, and functions under shorter names. (Given.)"""
+"""Functions for generated code on a GPU: instructions that Numba lacks, and shorter names. (Given.)"""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _store(count):
 
 @intrinsic
 def shuffle_xor(typing, value, distance):
-    """What the thread has whose number in the warp differs in these bits; all threads must ask."""
+    """The value of the thread whose number in the warp differs in these bits; all threads must call this."""
 
     def build(context, builder, signature, arguments):
         half = ir.IntType(32)

@@ -46,7 +46,7 @@ class ThreadPoint(Point):
         self.overwritten: set[str] = set()  # the arrays of registers that this nest writes to
 
     def level(self, text: str) -> int:
-        """0 for what no index occurs in; 2 for what an index within the vector occurs in; 1 for the rest."""
+        """0 for a text without indices, 2 for one with an index within the vector, 1 otherwise."""
         names = set(self.words(text))
         if not names & {*self.variables, *self.first}:
             return 0
@@ -209,7 +209,7 @@ class ThreadNest(ThreadPoint):
         self.overwritten = {program.target(root.target) for root in nest.roots if isinstance(root, Write)}
 
     def emit(self) -> list[str]:
-        """Compute what every root asks for, then let all take effect."""
+        """Compute the operands of every root, then write all roots."""
         effects: list[tuple[int, str]] = []
         for root in self.nest.roots:
             if isinstance(root, Write):

@@ -1,4 +1,4 @@
-"""Memory by address, for pointers of which it is not known which argument they lead into. (Given.)
+"""Memory by address, for pointers that may lead into any argument. (Given.)
 
 An address may lead into any memory that the launch knows, and nowhere else.
 """

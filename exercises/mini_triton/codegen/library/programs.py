@@ -20,12 +20,12 @@ Grid = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Programs:
-    """Those with the numbers from `first` up to, not including, `last`. Axis x runs fastest."""
+    """The programs numbered from `first` up to, but not including, `last`. Axis x runs fastest."""
 
     grid: Grid
     first: int
     last: int
-    buffers: Sequence[Buffer] = ()  # all the memory that there is for them
+    buffers: Sequence[Buffer] = ()  # all memory that they may access
 
     def __len__(self) -> int:
         return self.last - self.first
@@ -53,7 +53,7 @@ class Programs:
         return [buffer.read_as(dtype) for buffer in self.buffers]
 
     def trips(self, lower: Array, upper: Array, step: Array) -> np.ndarray:
-        """How often each goes round: the length of `range(lower, upper, step)`, where the step is positive. (Given.)
+        """Iterations of each program: the length of `range(lower, upper, step)` for a positive step. (Given.)
 
         A difference of integers that wraps around is right when it is read without a sign.
         """
@@ -114,17 +114,17 @@ class Chosen(Programs):
 
 
 class Loop:
-    """The programs that are still in a loop, and the results of those that have left."""
+    """The programs still in a loop, and the results of the programs that have left."""
 
     def __init__(self, everyone: Programs) -> None:
         self.everyone = everyone
-        self.places = np.arange(len(everyone))  # of those that are still in it
+        self.places = np.arange(len(everyone))  # of the programs still in it
         self.results: list[Array] = []
 
     def go_on(self, stays: np.ndarray, carried: Sequence[Array], *others: Array) -> tuple[Any, ...]:
-        """Let programs leave unless they stay. What they have carried is their result.
+        """Let the programs leave that do not stay. Their carried values become their results.
 
-        Returns the remaining programs, how many they are, and what is theirs of each array, carried or other.
+        Returns the remaining programs, their number, and their rows of each array, carried or not.
         """
         if not self.results and len(self.places) == len(self.everyone) and not stays.any():
             self.results = list(carried)

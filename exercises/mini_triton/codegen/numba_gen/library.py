@@ -1,4 +1,4 @@
-"""What generated code calls: arithmetic of single numbers that Numba does not have, narrow floats. (Given.)
+"""Functions for generated code: arithmetic of single numbers that Numba lacks, narrow floats. (Given.)
 
 Generated code names the functions of `mini_triton.exact`, as that of the NumPy back end does. Here Numba is told what
 they are for single numbers; so the same source also runs without Numba (`NUMBA_DISABLE_JIT=1`), slowly.

@@ -1,6 +1,6 @@
 """Functions that real Triton's `@jit` has marked, such as a library's helpers: kernels call them as they call ours.
 
-They are compiled from their source. What that names of real Triton's is replaced by ours: `tl.load` by our `tl.load`.
+They are compiled from their source. Names of real Triton in it are replaced by ours: `tl.load` by our `tl.load`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mini_triton.language.dtypes import DTYPES
 
 
 def translate(value: Any) -> Any:
-    """What is real Triton's as ours: modules, functions of the language, dtypes, compile-time values."""
+    """Our counterpart of a module, a function, a dtype or a compile-time value of real Triton."""
     if isinstance(value, ModuleType):
         return importlib.import_module(f"mini_{value.__name__}") if _is_tritons(value.__name__) else value
     if _is_tritons(type(value).__module__):

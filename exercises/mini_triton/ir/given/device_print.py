@@ -9,7 +9,7 @@ import numpy as np
 
 
 def show(ids: Sequence[int], attributes: Mapping[str, Any], values: Sequence[Any]) -> None:
-    """Print what one program prints: the elements of its values one by one, or just the prefix."""
+    """Print for one program: the elements of its values one by one, or just the prefix."""
     prefix, start = attributes["prefix"], f"pid ({', '.join(map(str, ids))})"
     if not values:
         print(f"{start}{prefix}")

@@ -1,4 +1,6 @@
-"""Every operation, declared once. In: a name, operands and attributes. Out: a typed operation, or what does not fit.
+"""Every operation, declared once.
+
+In: a name, operands and attributes. Out: a typed operation, or an error that says what does not fit.
 
 A declaration is a function from operand types to result types, its type rule. A file a family, in reading order:
 

@@ -30,21 +30,21 @@ R = TypeVar("R", bound=Rule)
 
 FAMILIES = ("elementwise", "memory", "shape", "reduction", "control_flow", "function", "given.scaled")
 SPECIAL = ("result", "regions")
-"""Keyword-only parameters of a type rule that are no attributes."""
+"""Keyword-only parameters of a type rule that are not attributes."""
 
 _DEFINITIONS: dict[str, OpDefinition] = {}
 
 
 @dataclass(frozen=True)
 class Schema:
-    """What the signature of a type rule says about an operation."""
+    """The signature of a type rule, as facts about the operation."""
 
     operands: tuple[str, ...] = ()  # those with a name of their own
     optional: tuple[str, ...] = ()  # which of them may be absent, from the right
     variadic: str | None = None  # the operand that stands for any number of values
     attributes: tuple[str, ...] = ()
     defaults: Mapping[str, Attribute] = field(default_factory=dict)  # of the attributes that have one
-    takes_result: bool = False  # the rule is told the result type ...
+    takes_result: bool = False  # the rule takes the result type ...
     needs_result: bool = False  # ... and cannot do without
     takes_regions: bool = False
 
@@ -86,7 +86,7 @@ class OpDefinition:
         results: tuple[Type, ...] = (),
         regions: Iterable[Region] = (),
     ) -> tuple[Type, ...]:
-        """Run the type rule; `results` are the result types that it is told, if it asks for them.
+        """Run the type rule; `results` are the result types, which it takes if its schema says so.
 
         Raises `TypeError` if the operation does not fit its schema, and where the rule raises `TypeError` or
         `ValueError`: from `TensorType`, for a shape that no tensor may have. Attributes whose name has a dot are

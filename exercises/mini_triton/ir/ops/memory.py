@@ -14,7 +14,7 @@ from mini_triton.ir.ops.elementwise import is_float, is_integer
 from mini_triton.ir.types import I1, PointerType, Type, element_type, shape_of, with_element
 
 HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict) ignore(cachePolicy)"
-"""What a load or store may say about caches: words and attributes up to Triton 3.8, one attribute in 3.9."""
+"""Hints about caches on loads and stores: words and attributes up to Triton 3.8, one attribute in 3.9."""
 
 
 def pointee(ptr: Type) -> Type:
@@ -25,8 +25,8 @@ def pointee(ptr: Type) -> Type:
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
     """A mask has one boolean for every pointer."""
-    # Task 2.3: A scalar pointer takes an `i1`, `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None is no mask. The message
-    # names the type that the mask has.
+    # Task 2.3: A scalar pointer takes an `i1`, `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None means no mask. The
+    # message names the type that the mask has.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 

@@ -54,7 +54,7 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
 
 
 def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], terminator: str) -> None:
-    """Check N sources (one at least, tensors of one shape with such an axis) and the region that combines them.
+    """Check N sources (one at least, tensors of one shape with this axis) and the region that combines them.
 
     The region is one block, with N left and then N right elements as arguments. It ends in `terminator`, which returns
     N combined elements.

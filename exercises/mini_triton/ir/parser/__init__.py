@@ -1,4 +1,4 @@
-"""TTIR text as IR: what real Triton prints, and what our printer prints. (Given.)
+"""TTIR text as IR, whether printed by real Triton or by our printer. (Given.)
 
     module = parse_module(text)
 

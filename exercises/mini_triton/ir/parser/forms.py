@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Fields:
-    """What the text of one operation says."""
+    """The parts of the text of one operation."""
 
     operands: dict[str, list[Operand]] = field(default_factory=dict)
     types: dict[str, tuple[Type, ...]] = field(default_factory=dict)  # of the operands
@@ -240,7 +240,7 @@ def _dot_scaled(parser: Parser, start: Token) -> Operation:
 
 
 def _carried(parser: Parser) -> tuple[list[Token], list[Operand]]:
-    """`(%x = %init, %y = %other)`: the names of carried values in the loop, and what they start as."""
+    """`(%x = %init, %y = %other)`: the names of carried values in the loop, and their initial values."""
 
     def pair() -> tuple[Token, Operand]:
         name = parser.expect_kind("value", "a carried value such as %x")

@@ -90,7 +90,7 @@ class Cursor:
         return self.advance()
 
     def separated(self, read: Callable[[], T], begin: str, end: str) -> list[T]:
-        """What stands between `begin` and `end`, separated by commas, each piece taken by `read`."""
+        """The pieces between `begin` and `end`, separated by commas, each taken by `read`."""
         self.expect(begin)
         found: list[T] = []
         while not self.accept(end):
@@ -105,7 +105,7 @@ class Cursor:
         return Loc(self.file, line, token.start - (self.text.rfind("\n", 0, token.start) + 1))
 
     def unexpected(self, what: str) -> CompilationError:
-        """The error that something else comes next than `what`."""
+        """The error for a next token that is not `what`."""
         found = "the end of the text" if self.token.kind == "end" else self.token.text
         return self.error(f"expected {what}, found {found}")
 

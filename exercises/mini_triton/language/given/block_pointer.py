@@ -75,7 +75,7 @@ class block_pointer(RunTimeValue):
         return mask
 
     def padding(self, option: str) -> tensor | None:
-        """What elements outside of the array are read as: "zero", "nan", or by "" something undefined."""
+        """The value of elements outside of the array: "zero", "nan", or "" for undefined."""
         if option not in ("", None, "zero", "nan"):
             raise ValueError(f"Padding option {option} not supported")
         element = self.base.dtype.element_ty
@@ -96,7 +96,7 @@ def make_block_ptr(base: tensor, shape: Any, strides: Any, offsets: Any, block_s
     """A block of `block_shape` at `offsets` in the array at `base`, of the given shape and strides.
 
     `order` says which dimension is contiguous; here the strides say so. Raises `ValueError` for lists of different
-    lengths, and for what is no pointer.
+    lengths, and for anything but a pointer.
     """
     if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:
         raise ValueError("Expected `base` to be a pointer type (but not a block pointer type or others)")

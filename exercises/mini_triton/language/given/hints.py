@@ -1,4 +1,4 @@
-"""What a kernel tells the compiler, and what it has printed or checked. (Given.)
+"""Hints to the compiler, printing and assertions. (Given.)
 
 Source: `multiple_of`, `assume`, `device_print` and their neighbours in Triton's `semantic.py`.
 """
@@ -20,7 +20,7 @@ __all__ = [
 
 
 def annotated(value: Value) -> dict[str, Attribute]:
-    """The attributes in which to note what is known of a value."""
+    """The attributes that hold promises about a value."""
     if isinstance(value, OpResult):
         return value.owner.attributes
     assert isinstance(value, BlockArgument)

@@ -1,4 +1,4 @@
-"""What a kernel may ask about the GPU that it is compiled for, `tl.target_info`. (Given.)
+"""Questions about the GPU that a kernel is compiled for, `tl.target_info`. (Given.)
 
 The answer is that of no GPU in particular: CPUs and all GPUs run the same module, so a kernel takes its portable way.
 """

@@ -5,7 +5,7 @@
 
 On newer GPUs the hardware knows descriptors (TMA). Here they are lowered as block pointers are: an access becomes a
 tensor of pointers and a mask, so that it runs everywhere. Outside of the array a load gives zero or NaN, and a store
-does nothing. What the hardware demands is demanded here, too: 16 bytes in the last dimension, which is contiguous.
+does nothing. The demands of the hardware hold here, too: 16 bytes in the last dimension, which is contiguous.
 
 Source: `make_tensor_descriptor` and `descriptor_*` in Triton's `semantic.py`, and its
 `RewriteTensorDescriptorToPointer.cpp`.
@@ -53,7 +53,7 @@ BITS = (uint32, int32, uint64, int64)
 
 @dataclass(frozen=True)
 class tensor_descriptor_type:
-    """The type of a descriptor: of its blocks, and what they are filled with outside of the array.
+    """The type of a descriptor: of its blocks, and of the padding outside of the array.
 
     If the host makes it, `divisible` has those of its `inputs` that are multiples of 16.
     """
@@ -64,14 +64,14 @@ class tensor_descriptor_type:
 
     @property
     def inputs(self) -> dict[str, dtype | pointer_type]:
-        """What a kernel gets of a descriptor that the host has made: the last stride is 1 in any case."""
+        """The arguments that a kernel gets for a descriptor made by the host. The last stride is always 1."""
         axes = range(len(self.block_type.shape))
         shape = {f"shape.{axis}": int32 for axis in axes}
         strides = {f"strides.{axis}": int64 for axis in axes[:-1]}
         return {"base": pointer_type(self.block_type.element_ty), **shape, **strides}  # type: ignore[arg-type]
 
     def receive(self, base: tensor, *sizes: tensor) -> tensor_descriptor:
-        """The descriptor of which a kernel has got these."""
+        """The descriptor made of such arguments."""
         rank = len(self.block_type.shape)
         strides = (*sizes[rank:], make_scalar(1, int64))
         return tensor_descriptor(base, sizes[:rank], strides, self.block_type.shape, self.padding)
@@ -129,7 +129,7 @@ class tensor_descriptor(RunTimeValue):
 
     @builtin
     def atomic_add(self, offsets: Any, value: tensor) -> None:
-        """Add a block to memory in one step. None of these functions tells what memory held before."""
+        """Add a block to memory in one step. None of these functions returns what memory held before."""
         self._reduce(atomics.atomic_add, ADDED, offsets, value)
 
     @builtin
@@ -213,7 +213,7 @@ def make_tensor_descriptor(
 ) -> tensor_descriptor:
     """A descriptor of the array at `base`, with the shape and strides, in elements. Its blocks have `block_shape`.
 
-    Outside of the array loads give what `padding_option` says, "zero" or "nan". Raises `ValueError` or `TypeError` for
+    Loads outside of the array return the `padding_option`, "zero" or "nan". Raises `ValueError` or `TypeError` for
     what the hardware would not take.
     """
     if not isinstance(base, tensor) or not base.dtype.is_ptr() or base.shape:
@@ -240,7 +240,7 @@ def make_tensor_descriptor(
 
 
 def describe_blocks(element: dtype, block_shape: Sequence[int], padding: str = "zero") -> tensor_descriptor_type:
-    """The type of a descriptor. Raises `ValueError` for blocks or padding that there are not."""
+    """The type of a descriptor. Raises `ValueError` for invalid blocks or padding."""
     shape = TensorType(tuple(block_shape), element.ir_type).shape
     size = element.primitive_bitwidth // 8
     if shape[-1] * size < SMALLEST_ROW:

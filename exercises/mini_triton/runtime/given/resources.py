@@ -1,4 +1,4 @@
-"""What a kernel needs of a CPU, in the terms of a GPU. (Given.)
+"""The resources of a kernel on a CPU, in the terms of a GPU. (Given.)
 
 Programs for Triton divide a device's registers and its shared memory by these numbers, to find out how many programs to
 launch: so none of them is 0.
@@ -16,7 +16,7 @@ TILE = re.compile(r"tensor<((?:\d+x)+)(?:!tt\.ptr<[^>]*>|[a-z]+(\d+))")
 
 
 class CpuResources(NamedTuple):
-    """What a program needs."""
+    """The resources of a program."""
 
     registers: int
     spills: int
@@ -24,7 +24,7 @@ class CpuResources(NamedTuple):
 
     @staticmethod
     def of(ttir: str) -> CpuResources:
-        """Those of a module in this text."""
+        """The resources of the module in this text."""
         tiles = TILE.findall(ttir)
         sizes = [math.prod(map(int, shape[:-1].split("x"))) * max(1, int(bits or 64) // 8) for shape, bits in tiles]
         return CpuResources(REGISTERS, 0, max(sizes, default=1))

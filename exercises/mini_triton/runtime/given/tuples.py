@@ -85,7 +85,7 @@ class Flattening:
             return ast.Name(element, ast.Load())
         fields = getattr(value, "_fields", range(len(value)))
         elements = [self.expression(f"{name}_{field}", part) for field, part in zip(fields, value, strict=True)]
-        if not hasattr(value, "_fields"):  # also the shape of a torch tensor
+        if not hasattr(value, "_fields"):  # the shape of a torch tensor, too
             return ast.Tuple(elements, ast.Load())
         maker = self.name_for(type(value).__name__)
         self.kernel.added[maker] = type(value)

@@ -23,7 +23,7 @@ from mini_triton.runtime.specialization import ALIGNMENT, specialize_constant, s
 Values = tuple[Any, ...]
 
 PLAIN = frozenset((int, bool, str, type(None)))
-"""Types of compile-time values of which nothing matters but the type and equality."""
+"""Types of compile-time values for which only type and equality matter."""
 
 known_number = functools.lru_cache(2**14, typed=True)(specialize_number)
 
@@ -70,7 +70,7 @@ class WarmLaunches:
 def generate_binder(parameters: Sequence[Parameter]) -> Callable[..., tuple[Values, Values]]:
     """A function with these parameters, which returns how its arguments and options are specialized, and their values.
 
-    It raises `TypeError` for arguments that cannot be bound, and for those that need a closer look.
+    It raises `TypeError` for arguments that cannot be bound, and for arguments that need a closer look.
     """
     defaults = {f"_default_{p.name}": p.default for p in parameters if p.default is not REQUIRED}
     signature = [f"{p.name}=_default_{p.name}" if p.default is not REQUIRED else p.name for p in parameters]
@@ -86,12 +86,12 @@ def generate_binder(parameters: Sequence[Parameter]) -> Callable[..., tuple[Valu
 
 
 def quick_constant(value: Any) -> Hashable:
-    """What a compile-time value is specialized to."""
+    """The specialization of a compile-time value."""
     return (value.__class__, value) if value.__class__ in PLAIN else specialize_constant(value)
 
 
 def quick_argument(value: Any) -> Hashable:
-    """What a number is specialized to; of a tensor all that its specialization depends on, and its device."""
+    """The specialization of a number; of a tensor, its device and all that its specialization depends on."""
     kind = value.__class__
     if kind is int or kind is float or kind is bool:
         return known_number(value)

@@ -33,12 +33,12 @@ from mini_triton.tools.explore.subject import Subject
 FIRST, LAST = 12, 4
 """So many programs at the beginning and the end of the grid are shown, of a large one."""
 ROUNDS = 12
-"""So many rounds of a loop are shown."""
+"""The number of iterations of a loop that are shown."""
 
 
 @dataclass(frozen=True)
 class Touch:
-    """What one program does when it comes to an access once: an offset into memory for each lane of the tile."""
+    """One execution of an access by one program: an offset into memory for each lane of the tile."""
 
     program: tuple[int, int, int]
     round: int  # how often it came there before
@@ -48,12 +48,12 @@ class Touch:
 
 @dataclass
 class Access:
-    """A load, a store or an atomic operation, and what was seen of it."""
+    """A load, a store or an atomic operation, and its executions."""
 
     operation: Operation
     buffer: Buffer
     touches: list[Touch] = field(default_factory=list)
-    rounds: int = 0  # of all that there are
+    rounds: int = 0  # of all programs
 
     @property
     def tile(self) -> tuple[int, ...]:

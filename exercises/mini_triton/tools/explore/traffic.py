@@ -1,4 +1,4 @@
-"""What an access costs on a GPU: which thread does what, and how many sectors of memory a warp's instructions move."""
+"""The cost of an access on a GPU: the elements of each thread, and the sectors that a warp's instructions move."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def layouts_by_place(ttgir: str) -> dict[tuple[str, int, int], Blocked]:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What the instructions of a program's warps move, when it comes to an access once."""
+    """The traffic of a program's warps in one execution of an access."""
 
     instructions: int
     sectors: int  # that they touch, all together

@@ -24,7 +24,7 @@ CUresult $name($prototype);
 
 #endif
 """)
-"""What a C program includes. The comments are for the linker: all arguments, those that are known to be 1 included."""
+"""The header for a C program. Its comments list all arguments for the linker, including those known to be 1."""
 
 SOURCE = Template("""\
 // $description
@@ -90,7 +90,7 @@ void unload_$name(void);
 
 #endif
 """)
-"""What a C program includes that calls a linked kernel."""
+"""The header for a C program that calls a linked kernel."""
 
 ALGORITHM = Template("""\
 CUresult $name($prototype);

@@ -70,7 +70,7 @@ def heat_map(cells: Sequence[Cell], across: str) -> str:
 
 
 def _field(cell: Cell | None) -> str:
-    """One field: the share of warps as its colour, and because of what it is not more."""
+    """One field: the share of warps as its colour, and what limits it."""
     if cell is None or cell.occupancy is None:
         reason = escape(cell.error) if cell else ""
         return f'<td class="cell" style="background: #d0d7de" title="{reason}">—</td>'

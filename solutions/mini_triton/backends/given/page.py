@@ -1,4 +1,4 @@
-"""What became of a kernel, on one page: how large each stage is, which thread has what, how memory is accessed.
+"""A kernel in all its stages, on one page: the size of each stage, the elements of each thread, the accesses to memory.
 
 print(write_page(softmax_kernel.warmup(np.float16, np.float16, 1024, 1024, 1000, BLOCK=1024), "sm_90"))
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 ROWS, COLUMNS = 8, 16
-"""Of a layout, so many pieces are shown."""
+"""The number of pieces of a layout that are shown."""
 
 SASS_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}  # else 4 bytes
 SASS_KINDS = {"LDG": "load", "STG": "store", "LDGSTS": "copy"}

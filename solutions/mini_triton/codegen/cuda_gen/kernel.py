@@ -126,7 +126,7 @@ class CudaLauncher:
 
 
 def preparation(type: Type) -> Callable[[Any], Any] | None:
-    """What makes an argument of a kernel of a value; None if that is the value itself."""
+    """The function that turns a value into an argument of a kernel; None if the value is the argument."""
     if isinstance(type, PointerType):
         return operator.methodcaller("data_ptr")
     return partial(number, type) if narrow(type) else None

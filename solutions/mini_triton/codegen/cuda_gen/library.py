@@ -1,4 +1,4 @@
-"""What generated code calls: arithmetic of single numbers, and what CPUs do not have. (Given.)
+"""Functions for generated code: arithmetic of single numbers, and what CPUs lack. (Given.)
 
 There are two versions of the latter: instructions for a GPU, and Python for Numba's simulator.
 """
@@ -32,7 +32,7 @@ def divsi(x, y):
 
 @device
 def remsi(x, y):
-    """What is left of `x` after `divsi`."""
+    """The remainder of `divsi`."""
     if y == 0:
         return 0
     rest = x % y

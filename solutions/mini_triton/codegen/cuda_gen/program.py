@@ -64,7 +64,7 @@ HANDLERS: dict[str, Handler] = {
     "scf.for": control_flow.for_,
     "scf.while": control_flow.while_,
 }
-"""What writes each operation that is no nest. All others become an expression."""
+"""The function that writes each operation that is not a nest. All others become an expression."""
 
 
 class Pool(NamedTuple):
@@ -253,7 +253,7 @@ class ThreadEmitter(ProgramEmitter):
         return "\n".join([*header, "", facts, "", "", *decorated, *body, ""])
 
     def beginning(self) -> list[str]:
-        """What the function begins with: numbers of the thread and the program, shared memory."""
+        """The beginning of the function: the numbers of thread and program, shared memory."""
         words = set(re.findall(r"\w+", "\n".join([*self.lines, *self.allocated])))
         places = {"pid": "blockIdx", "grid": "gridDim"}
         found = [f"{id} = int32(cuda.{places[id[:-2]]}.{id[-1]})" for id in IDS if id in words]
@@ -332,7 +332,7 @@ class ThreadEmitter(ProgramEmitter):
         return self.arrays[view]
 
     def swap(self, one: str, other: str) -> None:
-        """Let an array have what is in another one: registers have no addresses."""
+        """Copy an array into another one, element by element: registers have no addresses."""
         k = self.fresh("register")
         (count,) = {re.search(r"array\((\d+)", line)[1] for line in self.allocated if line.startswith(f"{one} =")}  # type: ignore[index]
         self.emit([f"for {k} in range({count}):", f"    {one}[{k}] = {other}[{k}]"])
@@ -353,7 +353,7 @@ class ThreadEmitter(ProgramEmitter):
             self.line(f"{self.name(operation.result)} = {text}")
 
     def told(self, result: Value, lines: list[str]) -> None:
-        """One thread finds a scalar by these lines, `{0}` in them, and tells all others."""
+        """One thread computes a scalar by these lines, in which it is `{0}`, and hands it to all others."""
         pool = self.pool_of(result.type, 1)
         self.barrier()
         self.emit(["if thread == 0:", *indented([line.format(pool.at("0")) for line in lines])])
@@ -375,7 +375,7 @@ def pointee(value: Value) -> Type:
 
 
 def generate(module: Module, warps: int = 4, fused: bool = True) -> str:
-    """The source for a module whose calls are inlined. Raises `Unsupported`, with a reason, for what it cannot do.
+    """The source for a module whose calls are inlined. Raises `Unsupported` for an operation that this back end lacks.
 
     `fused`: a product and a sum may become one instruction, as the option `enable_fp_fusion` allows.
     """

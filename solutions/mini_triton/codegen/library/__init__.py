@@ -1,1 +1,1 @@
-"""What generated code calls."""
+"""The functions that generated code calls."""

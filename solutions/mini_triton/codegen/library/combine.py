@@ -13,9 +13,9 @@ from mini_triton.ir.storage import numpy_dtype
 from mini_triton.ir.types import FloatType
 
 MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}
-"""What sums and products of booleans are."""
+"""The ufuncs for sums and products of booleans."""
 NARROW = tuple(numpy_dtype(FloatType(name)) for name, row in FLOATS.items() if row.width < 32)
-"""Floats that lose what is added to them one by one."""
+"""Floats too narrow to be added one by one."""
 SHORT = (2, 4, 8, 16, 32, 64)
 """Lengths of rows at which `combined_rows` is faster than NumPy's `reduce`."""
 

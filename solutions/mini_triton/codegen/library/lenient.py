@@ -66,7 +66,7 @@ class Lenient:
             return self.module.cas(memory, offset, expected, value, shape, inside)
 
     def inside(self, error: OutOfBounds, memory: Any, offset: Array, mask: Array | None, writes: bool) -> np.ndarray:
-        """The mask of the lanes that may go on; those that may not are noted."""
+        """The mask of the lanes whose accesses are in bounds; the other lanes are noted."""
         used = np.asarray(True if mask is None else stored(mask))
         inside = used & (within(memory, offset) if isinstance(memory, Buffer) else known(memory, offset))
         outside = int(np.count_nonzero(used & ~inside))

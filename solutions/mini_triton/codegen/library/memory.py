@@ -1,4 +1,4 @@
-"""Reading and writing memory through many pointers at once, never outside of what an argument points to.
+"""Reading and writing memory through many pointers at once, never outside of an argument's memory.
 
 A pointer is an offset, in elements, from the one that the argument points to.
 """
@@ -40,7 +40,7 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
 
 
 def leads_inside(buffer: Buffer, offset: Array) -> bool:
-    """Whether an array of offsets leads to elements of the buffer only, also where it is masked off. (Given.)"""
+    """Whether every offset of an array, masked off or not, leads to an element of the buffer. (Given.)"""
     index = stored(offset)
     if buffer.gaps is not None or not index.ndim or not index.size:
         return False
@@ -48,7 +48,7 @@ def leads_inside(buffer: Buffer, offset: Array) -> bool:
 
 
 def load_constants(buffer: Buffer, offset: Array, mask: Array | None, other: Array | None) -> Array:
-    """`load` from memory that nobody writes to, where any lane may read. (Given.)"""
+    """`load` from memory that is never written, where any lane may read. (Given.)"""
     result = buffer.data.take(stored(offset) + buffer.origin if buffer.origin else stored(offset))
     if mask is not None:
         shape = together(offset, mask, other)
@@ -178,7 +178,7 @@ def _naming(chosen: np.ndarray) -> Iterator[None]:
 
 
 def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
-    """The elements in the box: a copy, unless nobody writes there."""
+    """The elements in the box: a copy, unless this memory is never written."""
     window, starts, sizes, order = _window(buffer, offset, box)
     if starts is None:
         return window if buffer.constant else window.copy()

@@ -26,7 +26,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 
 
 class NumbaKernel:
-    """Runs programs of a kernel: those that the generated function gives up are run by NumPy, which knows why."""
+    """Runs programs of a kernel. NumPy runs the programs that the generated function gives up, and finds the error."""
 
     def __init__(
         self, source: str, plain: NumpyKernel, folder: Path | None = None, tell: Callable[[str], object] = bool
@@ -75,7 +75,7 @@ class NumbaKernel:
             self.run_plainly((x, y, z), number, plain, reachable)
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> Iterator[int]:
-        """Run all programs. Those that are given up come out: with atomics at once, otherwise at the end."""
+        """Run all programs; return those that were given up: at the first one if there are atomics, else at the end."""
         if not self.in_turn:
             yield from self.run_in_parallel(grid, values)
             return
@@ -86,7 +86,7 @@ class NumbaKernel:
                 yield stopped
 
     def run_in_parallel(self, grid: tuple[int, int, int], values: Sequence[Any]) -> list[int]:
-        """Run all programs, in any order. The numbers of those that are given up."""
+        """Run all programs, in any order; return the numbers of those that were given up."""
         failed = np.zeros(math.prod(grid), bool)
         with self.threads():
             self.launch(0, *grid, failed, *values)
@@ -135,7 +135,7 @@ class NumbaKernel:
 
 @functools.lru_cache(2**10)
 def memory_at(address: int, size: int, dtype: np.dtype) -> np.ndarray:
-    """So many bytes as an array. It does not keep the memory alive: use it while something else does.
+    """Memory of this many bytes as an array, which does not keep it alive: use it while something else does.
 
     It costs less than PyTorch's `numpy()`, and nothing at all the next time.
     """

@@ -1,8 +1,8 @@
 """A loop nest: at each index, everything that its roots ask for, as scalars.
 
-`Point.at(value, index)` is the text of one element. Lines are kept by level: what depends on no loop variable stands in
-front of the loops, what depends on the outer ones only in the outer loops. In front of the loops stands a guard for
-each access of memory: it makes sure that every index that will be used is inside.
+`Point.at(value, index)` is the text of one element. Lines are kept by level: a line that depends on no loop variable is
+in front of the loops, one that depends on outer variables only is in the outer loops. In front of the loops is a guard
+for each access of memory: it makes sure that every index that will be used is inside.
 """
 
 from __future__ import annotations
@@ -404,11 +404,11 @@ class Point:
     # --- the whole
 
     def lines(self) -> list[str]:
-        """The nest: what stands in front, and the loops."""
+        """The nest: the lines in front, and the loops."""
         return [*self.levels[0], *self.loops(1)]
 
     def loops(self, level: int) -> list[str]:
-        """The loops from this level on: level 1 is the outermost loop. Empty if nothing stands in them.
+        """The loops from this level on: level 1 is the outermost loop. Empty if there is nothing in them.
 
         With the lines "a" in level 1 and "b" in level 2 `["for i0 in range(4):", "    a", "    for i1 in range(8):",
         "        b"]`.
@@ -493,7 +493,7 @@ class NestPoint(Point):
         return [*self.levels[0], *inner]
 
     def roots(self) -> None:
-        """Compute what every root asks for, then let all take effect."""
+        """Compute the operands of every root, then write all roots."""
         effects: list[tuple[int, str]] = []
         deepest = len(self.variables)
         for root in self.nest.roots:

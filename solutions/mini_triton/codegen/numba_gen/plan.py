@@ -1,4 +1,4 @@
-"""What is computed where: which values need arrays, and which loop nests a block becomes.
+"""The plan of a function: which values need arrays, and which loop nests a block becomes.
 
 A tensor that is computed purely is not computed where the IR defines it. A *root* asks for its elements: a store, a
 reduction's operand, a value that needs an array. A root opens a loop nest over its shape; roots of the same shape that
@@ -28,14 +28,14 @@ DEAR |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordiv
 DIRECT = ("tt.reduce", "tt.scan", "tt.dot", "tt.histogram", "tt.atomic_rmw", "tt.atomic_cas")
 """Operations that are loops of their own, with arrays for results."""
 IN_LINE = {"tt.make_range", "tt.splat", "tt.addptr", "arith.constant", "arith.addi", "arith.extsi", "arith.cmpi"}
-"""What the addresses and masks of a row are made of: elements that lie one after the other."""
+"""The operations behind addresses and masks whose elements along a row are neighbours."""
 NOTHING = ("llvm.intr.assume", "gpu.barrier")
 LONG = 16
 """Operations that may be computed again rather than kept."""
 
 
 class Unsupported(Exception):
-    """What this back end leaves to the NumPy back end."""
+    """Operations that this back end leaves to the NumPy back end."""
 
 
 def is_tensor(value: Value) -> bool:
@@ -257,7 +257,7 @@ class Plan:
         return tuple(f"i{axis}" if n > 1 else "0" for axis, n in enumerate(shape))
 
     def tree(self, value: Value, index: Index, seen: set[tuple[Value, Index]]) -> Iterator[tuple[Value, Index]]:
-        """A tensor and what it is computed from, up to what is kept."""
+        """A tensor and the values that it is computed from, back to values that are kept."""
         if not is_tensor(value) or (value, index) in seen:
             return
         seen.add((value, index))
@@ -283,7 +283,7 @@ class Plan:
         )
 
     def is_row(self, value: OpResult) -> bool:
-        """Whether elements are loaded from memory where they lie one after the other: an array would be no better."""
+        """Whether elements are loaded from consecutive memory: an array would not be better."""
         if not self.reloads or value.owner.name != "tt.load" or len(shape_of(value.type)) != 1:
             return False
         return all(isinstance(v, OpResult) and v.owner.name in IN_LINE for v in self.behind(value.owner.operands))
@@ -356,7 +356,7 @@ class Plan:
                 self.add_scalar(items, operation)
 
     def add_scalar(self, items: list[Item], operation: Operation) -> None:
-        """A scalar moves in front of the open nest, unless it is loaded from what that writes."""
+        """Move a scalar in front of the open nest, unless it is loaded from memory that the nest writes."""
         if self.open is not None and operation.name in ("tt.load", "tt.unsplat"):
             writes = any(isinstance(root, Store) for root in self.open.roots)
             if writes or operation.name == "tt.unsplat":
@@ -367,7 +367,7 @@ class Plan:
             items.insert(items.index(self.open), operation)
 
     def operand_roots(self, operation: Operation) -> Iterator[Root]:
-        """The arrays that an operation works on, and what has to be written to them."""
+        """The arrays that an operation works on, and the values to write to them first."""
         order = self.order[operation]
         if operation.name in ("tt.reduce", "tt.scan"):
             for number, operand in enumerate(operation.operands):
@@ -398,7 +398,7 @@ class Plan:
         )
 
     def finish(self, block: Block, terminator: Operation, items: list[Item]) -> None:
-        """The end of a block: what it yields goes to the arrays of those who take it."""
+        """The end of a block: the values that it yields go to the arrays of the values that take them."""
         parent = block.parent.parent if block.parent else None
         if parent is None or parent.name not in ("scf.for", "scf.if", "scf.while"):
             return
@@ -476,7 +476,7 @@ class Plan:
         return True
 
     def behind(self, values: Sequence[Value]) -> Iterator[Value]:
-        """What addresses and masks are computed from."""
+        """The values that addresses and masks are computed from."""
         seen: set[tuple[Value, Index]] = set()
         for value in values:
             for found, _ in self.tree(value, self.index(shape_of(value.type)), seen):

@@ -80,7 +80,7 @@ HANDLERS: dict[str, Handler] = {
     "scf.for": control_flow.for_,
     "scf.while": control_flow.while_,
 }
-"""What writes each operation that is no nest. All others become an expression."""
+"""The function that writes each operation that is not a nest. All others become an expression."""
 
 
 class ProgramEmitter(Writer):
@@ -155,7 +155,7 @@ class ProgramEmitter(Writer):
         return atomics or waits(self.function, self.leads)
 
     def emit(self, lines: Sequence[str]) -> None:
-        """Lines of a nest, as they stand."""
+        """The lines of a nest, unchanged."""
         for line in lines:
             bare = line.lstrip()
             self.lines.append("    " * self.depth + line[: len(line) - len(bare)] + tidy(bare))
@@ -164,7 +164,7 @@ class ProgramEmitter(Writer):
     # --- arrays
 
     def find_shared(self) -> None:
-        """Let a value live in another one's array where nobody needs that any longer."""
+        """Let a value use the array of another value that is not needed any more."""
         plan = self.plan
         for operation in self.function.walk():
             if operation.name == "scf.for":
@@ -196,7 +196,7 @@ class ProgramEmitter(Writer):
         """The name of the array of a value."""
         home = self.home(value)
         if home not in self.arrays:
-            make = self.allocate if self.depth else self.borrow  # in a loop it may last from round to round
+            make = self.allocate if self.depth else self.borrow  # in a loop it may last from one iteration to the next
             self.arrays[home] = make(home.name or value.name or "t", shape_of(home.type), kind(home.type))
         return self.arrays[home]
 
@@ -374,6 +374,6 @@ def generate(module: Module) -> str:
 
 
 def dtype_of(type: Type) -> str:
-    """What an argument is for the generated function: the dtype of its array, or of the number."""
+    """The dtype of an argument of the generated function: of its array, or of the number."""
     pointer = element_type(type)
     return memory_dtype(pointer.pointee) if isinstance(pointer, PointerType) else kind(type)

@@ -32,7 +32,7 @@ def kind(type: Type) -> str:
 
 
 def narrow(type: Type) -> str:
-    """The name of a narrow float; "" for all else."""
+    """The name of a narrow float; "" for any other type."""
     element = element_type(type)
     return element.name if isinstance(element, FloatType) and element.name in NARROW else ""
 

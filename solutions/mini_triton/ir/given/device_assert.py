@@ -1,4 +1,4 @@
-"""What a `tl.device_assert` that does not hold raises, in CUDA's words. (Given.)
+"""The error of a `tl.device_assert` that fails, in CUDA's words. (Given.)
 
     kernel.py:7: block: [1,0,0] Assertion `x must be positive` failed.
 

@@ -1,7 +1,7 @@
 """Structured control flow: `for`, `while` and `if` as operations with regions.
 
 SSA has no assignment, so a variable that changes in a loop is *carried*: it enters the body as a block argument,
-and its next value leaves by `scf.yield`. What the loop ends with are the operation's results.
+and its next value leaves by `scf.yield`. Its last value is a result of the operation.
 
 Source: MLIR's `SCFOps.td`.
 """
@@ -98,7 +98,7 @@ def while_(*inits: Type, regions: list[Region]) -> Types:
 
 @op("scf.yield", assembly="attr-dict ($values : type($values))?", terminator=True)
 def yield_(*values: Type) -> None:
-    """Ends a region of `scf.for`, `scf.if` or the second of `scf.while`: what the region results in."""
+    """Ends a region of `scf.for`, `scf.if` or the second of `scf.while`, with the values that it yields."""
 
 
 @op("scf.condition", assembly="( $condition ) attr-dict ($values : type($values))?", terminator=True)

@@ -430,7 +430,7 @@ for row in ROWS:
 
 
 def meaning(operation: Operation) -> str | None:
-    """The expression that computes an operation's result from its operands; None if its meaning is no expression.
+    """The expression that computes an operation's result from its operands; None if its meaning is not an expression.
 
     It is the row's, for the operation's predicate and for booleans where they differ.
     """

@@ -11,7 +11,7 @@ from mini_triton.ir.parser.literals import TENSOR, parse_number, shape_in, type_
 from mini_triton.ir.types import F64, I1, I64, MAX_NUMEL, FunctionType, TensorType, Type, element_type
 
 Parsed = Any
-"""An attribute as read: an `Attribute`, a list or dict of them, or None for what the IR has no place for."""
+"""An attribute as read: an `Attribute`, a list or dict of them, or None for one that the IR does not keep."""
 
 Location = tuple[Loc | str, ...]
 """A location as read: places and aliases of places, the innermost first."""
@@ -25,14 +25,14 @@ class Literal(NamedTuple):
 
 
 class Constant(NamedTuple):
-    """A number, or a tensor of which every element is that number."""
+    """A number, or a tensor with this number in every element."""
 
     value: bool | int | float
     type: Type
 
 
 class Argument(NamedTuple):
-    """A block argument to be: the token of its name, its type, what is known of it."""
+    """A future block argument: the token of its name, its type, its attributes."""
 
     token: Token
     type: Type
@@ -63,7 +63,7 @@ class AttributeParser(Cursor):
         return tuple(found)
 
     def result_types(self) -> tuple[Type, ...]:
-        """What is right of an arrow: `f32`, `(f32, i32)` or `()`."""
+        """The types to the right of an arrow: `f32`, `(f32, i32)` or `()`."""
         return tuple(self.separated(self.type, "(", ")")) if self.at("(") else (self.type(),)
 
     def function_type(self) -> FunctionType:
@@ -103,7 +103,7 @@ class AttributeParser(Cursor):
         return Literal(sign + self.expect_kind("number", "a number").text, token)
 
     def number_in(self, literal: Literal, type: Type) -> bool | int | float:
-        """What a literal means in a type."""
+        """The value of a literal of this type."""
         try:
             return parse_number(literal.text, type)
         except ValueError as error:
@@ -279,7 +279,7 @@ class AttributeParser(Cursor):
         return tuple(place for places in self.separated(self._place, "[", "]") for place in places)
 
     def _named_place(self, name: str) -> Location:
-        """`"file":1:2`, also with an end, ` to 3:4` or ` to :4`; a value's `"name"`, of something at a place."""
+        """`"file":1:2`, with or without an end, ` to 3:4` or ` to :4`; `"name"` of something at a location."""
         if self.accept("("):
             found = self._place()
             self.expect(")")

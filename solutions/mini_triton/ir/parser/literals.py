@@ -1,4 +1,4 @@
-"""What one token means: the spelling of types, numbers and strings, read. (Given.)
+"""The meaning of one token: types, numbers and strings. (Given.)
 
 The functions raise `ValueError` or `TypeError`; the parser adds where.
 """
@@ -39,7 +39,7 @@ def shape_in(match: re.Match[str]) -> tuple[int, ...]:
 
 
 def parse_number(text: str, type: Type) -> bool | int | float:
-    """What a literal means as a number of a scalar type.
+    """The value of a literal as a number of a scalar type.
 
     An integer may be written as unsigned; hexadecimal digits of a float are its bits.
     """

@@ -76,7 +76,7 @@ class Parser(AttributeParser):
     # --- locations
 
     def _alias(self) -> None:
-        """`#loc1 = loc(...)`; other aliases name attributes that the IR has no place for."""
+        """`#loc1 = loc(...)`; other aliases name attributes that the IR does not keep."""
         name = self.advance().text
         self.expect("=")
         if self.at("loc"):
@@ -85,12 +85,12 @@ class Parser(AttributeParser):
             self.attribute()
 
     def _set_locations(self) -> None:
-        """Now that all aliases are known, also those from the end of the text."""
+        """Resolve locations, now that all aliases are known, including those at the end of the text."""
         for operation, location in self._locations:
             operation.loc = self._innermost(location)
 
     def _innermost(self, location: Location, inside: Location = ()) -> Loc | None:
-        """The first place in a location, which may be in one of its aliases; `inside` are those that led here."""
+        """The first place in a location, which may be in one of its aliases; `inside` are the aliases that led here."""
         for place in location:
             found = place if isinstance(place, Loc) else None
             if isinstance(place, str) and place not in inside:
@@ -102,7 +102,7 @@ class Parser(AttributeParser):
     # --- values
 
     def define(self, token: Token, values: Sequence[Value]) -> None:
-        """Give values the name that `token` is; a number is no name to keep."""
+        """Name values after `token`; a number is not a name to keep."""
         name = token.text[1:]
         if "#" in name:
             raise self.error(f"a value cannot be given the name {token.text}", token)
@@ -177,7 +177,7 @@ class Parser(AttributeParser):
     def region(self, arguments: Sequence[Argument] | None = None, *, function: bool = False) -> Region:
         """`{ blocks }`; `arguments` are the first block's if the operation has named them already.
 
-        What is defined inside is not known outside, and a function does not know what is outside either.
+        Names defined inside are not known outside, and inside a function no name from outside is known.
         """
         outer = self._values
         self._values = {} if function else dict(outer)
@@ -278,7 +278,7 @@ class Parser(AttributeParser):
         return declared
 
     def checked(self, declared: OpDefinition, parsed: Mapping[str, Parsed], start: Token) -> dict[str, Attribute]:
-        """The attributes of an operation as its type rule takes them, without those that say nothing to the IR."""
+        """The attributes of an operation as its type rule takes them, without those that mean nothing to the IR."""
         own = {name: value for name, value in parsed.items() if name in declared.schema.attributes}
         others = {name: value for name, value in parsed.items() if name not in own}
         for name in others:
@@ -334,7 +334,7 @@ class Parser(AttributeParser):
 def _drop_dead_blocks(region: Region) -> None:
     """Leave the first block alone: no branch leads to the others, because branches are refused.
 
-    Real Triton's front end makes such blocks, of what would come after a `return`.
+    Real Triton's front end makes such blocks from the code after a `return`.
     """
     for block in reversed(region.blocks[1:]):
         for operation in reversed(block.operations):

@@ -1,4 +1,4 @@
-"""What only some devices have, `tl.extra`. (Given.)"""
+"""Functions of some devices only, `tl.extra`. (Given.)"""
 
 from mini_triton.language.extra import cuda, libdevice
 

@@ -53,7 +53,7 @@ def _with_int(name: str, int_first: bool = False) -> Versions:
 
 
 def _rounded(rounding: str) -> dict[str, Versions]:
-    """What there is for each rounding."""
+    """The operations with each rounding."""
     table: dict[str, Versions] = {f"double2float_{rounding}": {(float64,): (f"__nv_double2float_{rounding}", float32)}}
     table[f"fma_{rounding}"] = {
         (float32,) * 3: (f"__nv_fmaf_{rounding}", float32),
@@ -134,7 +134,7 @@ PREDICATES = ("isnan", "isinf", "finitef", "isfinited")
 def call(name: str, *xs: Any) -> tensor:
     """Function `name` of the device library on operands that are broadcast.
 
-    Raises `ValueError` where it has no version for these dtypes.
+    Raises `ValueError` if it has no version for these dtypes.
     """
     tensors = broadcast_together(*map(to_tensor, xs))
     dtypes = tuple(x.dtype for x in tensors)

@@ -1,4 +1,4 @@
-"""What Triton's module `core` has besides the functions: names for annotations, for hosts, and for libraries. (Given.)
+"""Names of Triton's module `core` that are not functions: for annotations, for hosts, and for libraries. (Given.)
 
 Kernels write `tl.core.where` for `tl.where`: every name of the language is found here as well.
 

@@ -19,7 +19,7 @@ ELEMENTS = {"e2m1": uint8, "e4m3": E4M3, "e5m2": DTYPES["fp8e5"], "bf16": DTYPES
 
 
 def _decode(x: tensor, format: str, side: str, k_pack: bool) -> tensor:
-    """The operand with the dtype of its format. Raises `ValueError` and `TypeError` for what does not fit."""
+    """The operand with the dtype of its format. Raises `ValueError` or `TypeError` if it does not fit."""
     if format not in ELEMENTS:
         raise ValueError(f"Invalid float format: {format}. There are {', '.join(ELEMENTS)}")
     if not k_pack and format != "e2m1":
@@ -61,7 +61,7 @@ def dot_scaled(
 ) -> tensor:
     """`acc + lhs @ rhs`, each group of 32 numbers along K times its scale, of shape (M, K / 32) or (N, K / 32).
 
-    Scales are powers of two as uint8, of which 255 is NaN. Numbers of "e2m1" are two in a uint8, neighbours along K
+    Scales are powers of two as uint8, where 255 is NaN. Numbers of "e2m1" are two in a uint8, neighbours along K
     unless `lhs_k_pack` or `rhs_k_pack` is false; the first one is in the low bits.
     """
     if out_dtype != float32:

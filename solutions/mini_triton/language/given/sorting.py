@@ -92,7 +92,7 @@ def topk(x: tensor, k: int, dim: int | None = None, descending: bool = True) -> 
 
 @builtin
 def bitonic_merge(x: tensor, dim: int | None = None, descending: bool = False) -> tensor:
-    """The elements of the last dimension in order, of which one half rises and the other falls."""
+    """The elements of the last dimension in order, if one half of them rises and the other falls."""
     x = of_numbers(x, "bitonic_merge")
     if not x.shape or dim not in (None, len(x.shape) - 1):
         raise ValueError("only minor dimension is currently supported")

@@ -1,4 +1,4 @@
-"""What becomes of accesses outside of the arguments: an error, a list of them, or what a GPU would do.
+"""Out-of-bounds accesses: an error, a list of them, or the behaviour of a GPU.
 
     MINI_TRITON_BOUNDS=error    the first one stops the kernel; this is the default
     MINI_TRITON_BOUNDS=warn     the kernel goes on without them, and a `BoundsWarning` lists them all, line by line
@@ -40,7 +40,7 @@ class BoundsWarning(UserWarning):
 
 
 def chosen() -> str:
-    """What `MINI_TRITON_BOUNDS` says. Raises `ValueError` for anything but `WAYS`."""
+    """The value of `MINI_TRITON_BOUNDS`. Raises `ValueError` for anything but `WAYS`."""
     way = os.environ.get(BOUNDS) or "error"
     if way not in WAYS:
         raise ValueError(f"{BOUNDS} is {way!r}; it can be {', '.join(WAYS)}")
@@ -51,7 +51,7 @@ def chosen() -> str:
 
 
 def complete(error: AccessError, arguments: Mapping[str, Any]) -> AccessError:
-    """The error with a line on the argument's storage, if that is not one element after the other."""
+    """The error with a line on the argument's storage, unless that is contiguous."""
     cause = error.__context__
     if isinstance(cause, OutOfBounds) and cause.buffer.name in arguments:
         first, *others = str(error).split("\n")
@@ -60,7 +60,7 @@ def complete(error: AccessError, arguments: Mapping[str, Any]) -> AccessError:
 
 
 def describe_place(error: OutOfBounds, value: Any) -> list[str]:
-    """What is special about the place that was accessed, and about the argument's storage. Empty if nothing is."""
+    """Remarks about the place that was accessed, and about the argument's storage; may be empty."""
     buffer, name, lines = error.buffer, error.buffer.name, []
     if buffer.gaps is not None and 0 <= error.element + buffer.origin < buffer.data.size:
         lines.append(f"{name}[{error.element}] is in a gap of the slice {name}: between its elements, but none of them")
@@ -99,7 +99,7 @@ class Outside:
     count: int = 0
 
     def describe(self, arguments: Mapping[str, Any]) -> str:
-        """What was accessed, by which program, and the kernel's source line."""
+        """The access, the program, and the kernel's source line."""
         name, place = self.first.buffer.name, self.first.place
         more = f" and {self.count - 1} more" if self.count > 1 else ""
         what, remarks = f"the address {self.first.element:#x}{more}, in no argument", []
@@ -160,7 +160,7 @@ def whole(name: str, value: Any) -> Buffer:
 def allocation(value: Any) -> np.ndarray:
     """The bytes of the memory that an array is a view of, or of a tensor's storage."""
     owner = value
-    while (base := getattr(owner, "base", None)) is not None:  # a view's, or that of what a view was made through
+    while (base := getattr(owner, "base", None)) is not None:  # a view's, or that of the array behind the view
         owner = base
         if isinstance(base, np.ndarray) or hasattr(base, "untyped_storage"):
             value = base

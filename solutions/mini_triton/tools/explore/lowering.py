@@ -54,7 +54,7 @@ class Lowering:
             pass  # `answer` says why it has ended
 
     def answer(self) -> Texts:
-        """What real Triton made of the last request."""
+        """Real Triton's answer to the last request."""
         output, errors = self.process.communicate()
         if self.process.returncode:
             return {"": f"real Triton stopped: {(errors.strip().splitlines() or ['no message'])[-1]}"}

@@ -19,7 +19,7 @@ from mini_triton.transforms.axis_info import AxisAnalysis
 from mini_triton.transforms.coalescing import WIDEST, accesses
 
 NUMBERS = 60_000
-"""About so many numbers describe all touches of a page."""
+"""About how many numbers describe all touches of a page."""
 LANES = 300_000
 """So many lanes of an access are drawn: a browser takes a moment for each."""
 
@@ -82,7 +82,7 @@ def widths_of(module: Module, warps: int) -> dict[Operation, tuple[int, str]]:
 
 
 def packed(touches: Sequence[Touch], room: int) -> Iterator[list[Any]]:
-    """About `room` numbers that describe touches: [program, round, offsets, lanes] for each, the first rounds first.
+    """About `room` numbers for touches: [program, iteration, offsets, lanes] for each, in order of iterations.
 
     Offsets are {"first", "strides"} if they are regular, else a list; lanes are a range for each axis if they are a
     box, else a text of 0 and 1.

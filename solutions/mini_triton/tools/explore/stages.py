@@ -47,10 +47,10 @@ class Step:
 
 @dataclass
 class Ours:
-    """What our own compiler makes of a kernel."""
+    """The stages of our own compiler."""
 
     texts: dict[str, str] = field(default_factory=dict)  # by stage
-    reasons: dict[str, str] = field(default_factory=dict)  # by stage: why it has no text
+    reasons: dict[str, str] = field(default_factory=dict)  # by stage: the reason for a missing text
     steps: list[Step] = field(default_factory=list)
     module: Module | None = None  # after the passes
     program: NumpyKernel | None = None
@@ -116,7 +116,7 @@ def run_passes(module: Module, steps: list[Step]) -> Module:
 
 
 def differences(before: list[Line], after: list[Line]) -> Iterator[tuple[str, Line]]:
-    """The lines of both, each once, with "-" for those that went, "+" for those that came, " " for the others."""
+    """The lines of both, each once, marked "-" if removed, "+" if added, " " otherwise."""
     old, new = ([line.text for line in lines] for lines in (before, after))
     for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag != "equal":
@@ -149,7 +149,7 @@ def column_of(stage: Stage, text: str, reason: str, source: Mapping[Place, str] 
 
 
 def title_of(stage: Stage) -> str:
-    """What the page calls a stage."""
+    """The page's name for a stage."""
     words = {"numpy": "NumPy", "numba": "Numba"}
     return " ".join(words.get(word, word.upper()) for word in stage.name.split("_"))
 

@@ -1,4 +1,4 @@
-"""What the page is about: a kernel, the types of its arguments, and, if it was launched, the arguments themselves."""
+"""The subject of the page: a kernel, the types of its arguments, and, if it was launched, the arguments themselves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mini_triton.runtime.specialization import Specialized, specialize
 from mini_triton.tools.coalescing import source_of
 
 LIBRARIES = {"np": "numpy", "torch": "torch"}
-"""What a launch may name although its file does not import it."""
+"""Names that a launch may use although its file does not import them."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 Most offsets of a kernel are `start + i * stride`, and most masks say where such a number is below a limit. As long as
 they are, nothing is computed element by element: a load is a slice, and a mask is a box in the array.
 
-`Affine` and `Box` stand where NumPy arrays do. What cannot stay lazy becomes a plain array when it is computed.
+`Affine` and `Box` take the place of NumPy arrays. An operation whose result cannot be lazy gives a plain array.
 
     array.py     what all lazy arrays have in common
     box.py       masks that are true in a box

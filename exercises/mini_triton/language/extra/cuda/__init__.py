@@ -1,4 +1,4 @@
-"""What only NVIDIA's GPUs have, `tl.extra.cuda`. (Given.)
+"""Functions of NVIDIA's GPUs only, `tl.extra.cuda`. (Given.)
 
 Source: Triton's `third_party/nvidia/language/cuda/utils.py` and `gdc.py`.
 """

@@ -1,4 +1,4 @@
-"""What all lazy arrays have in common: they stand where NumPy arrays do. (Given.)
+"""What all lazy arrays have in common: they take the place of NumPy arrays. (Given.)
 
 Source: NumPy's `__array_ufunc__` protocol (NEP 13).
 """
@@ -53,7 +53,7 @@ class Lazy(NDArrayOperatorsMixin):
         return getattr(ufunc, method)(*map(stored, inputs), **options) if lazy is None else lazy
 
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        """`ufunc(x, y)`, of which one is this array, without its elements; or None."""
+        """`ufunc(x, y)`, where x or y is this array, computed without its elements; None if that is impossible."""
         raise NotImplementedError
 
     def __getitem__(self, key: Any) -> Array:
@@ -72,7 +72,7 @@ class Lazy(NDArrayOperatorsMixin):
         raise NotImplementedError
 
     def only(self, chosen: np.ndarray) -> Array:
-        """What is at these places of the first axis, which ascend."""
+        """The elements at these indices, in ascending order, of the first axis."""
         return rows(stored(self), chosen)
 
     def __getattr__(self, name: str) -> Any:
@@ -87,12 +87,12 @@ def _is_whole(key: Any) -> bool:
 
 
 def stored(x: Any) -> Any:
-    """A plain array with the elements of a lazy one; all else as it is."""
+    """A plain array with the elements of a lazy one; any other value unchanged."""
     return np.asarray(x) if isinstance(x, Lazy) else x
 
 
 def rows(x: Array, chosen: np.ndarray) -> Array:
-    """What is at these places of the first axis, which ascend."""
+    """The elements at these indices, in ascending order, of the first axis."""
     if isinstance(x, Lazy):
         return x.only(chosen)
     if len(chosen) and chosen[-1] - chosen[0] == len(chosen) - 1:

@@ -36,7 +36,7 @@ class Box(Lazy):
         return None
 
     def slices(self) -> tuple[slice, ...]:
-        """What selects the box from an array of the same shape."""
+        """The index that selects the box from an array of the same shape."""
         return tuple(slice(*bounds) for bounds in self.ranges)
 
     def chosen(self) -> np.ndarray:

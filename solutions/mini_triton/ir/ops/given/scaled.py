@@ -1,4 +1,4 @@
-"""Products of matrices in the microscaling formats: small floats, of which each group of 32 shares a power of two.
+"""Products of matrices in the microscaling formats: small floats, where each group of 32 shares a power of two.
 
 Source: the OCP specification "Microscaling Formats (MX)", version 1.0; `DotScaledOp` in Triton's `TritonOps.td`.
 """

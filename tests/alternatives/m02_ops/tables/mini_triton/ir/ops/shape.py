@@ -13,7 +13,7 @@ def expand_dims(src: Type, *, axis: int) -> Type:
 def broadcast(src: Type, *, result: Type) -> Type:
     grows = {(old, new) for old, new in itertools.zip_longest(tensor(src).shape, tensor(result).shape) if old != new}
     require({old for old, _ in grows} <= {1}, f"{src} does not grow to {result}")
-    require(tensor(src).rank == tensor(result).rank, f"{src} has not the rank of {result}")
+    require(tensor(src).rank == tensor(result).rank, f"{src} does not have the rank of {result}")
     require(element_type(src) == element_type(result), f"{src} has other elements than {result}")
     return result
 

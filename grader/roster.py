@@ -1,0 +1,117 @@
+"""Submissions and learners: the submissions in a folder, the learners on a list, and who is late."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+_ARCHIVES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.xz", ".tar.bz2")
+_KEYS = ("submission", "username", "login", "id", "name", "email")  # columns that may name a learner, the best first
+
+
+class BadRoster(Exception):
+    """A list of learners that cannot be used; the text says why."""
+
+
+@dataclass(frozen=True)
+class Handed:
+    """The submission of one learner."""
+
+    name: str  # of the folder or archive, without the archive's ending
+    path: Path
+    when: datetime
+
+    @property
+    def folder(self) -> str:
+        """A name for its results that every file system takes."""
+        safe = re.sub(r'[\x00-\x1f<>:"/\\|?*\ud800-\udfff]', "_", self.name).strip(". ")
+        return safe or "_"
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A row of the list: the key that names a submission, and the other columns."""
+
+    key: str
+    label: str
+
+
+def find(folder: Path, besides: Sequence[Path] = ()) -> list[Handed]:
+    """All submissions of a folder: every folder and every file in it that is not hidden, by name."""
+    names: dict[str, list[Path]] = {}
+    skipped = {path.resolve() for path in besides}
+    for path in sorted(folder.iterdir()):
+        if not path.name.startswith((".", "__MACOSX")) and path.resolve() not in skipped:
+            names.setdefault(_name(path), []).append(path)
+    return [
+        Handed(name if len(paths) == 1 else path.name, path, _when(path))
+        for name, paths in sorted(names.items())
+        for path in paths
+    ]
+
+
+def read(path: Path) -> list[Learner]:
+    """The learners in a CSV file with a header. Raises `BadRoster`."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise BadRoster(f"{path} cannot be read: {error}") from None
+    columns = {column.strip().lower(): column for column in (rows[0] if rows else {}) if column}
+    keys = [columns[key] for key in _KEYS if key in columns]
+    if not keys:
+        raise BadRoster(f"{path} needs a header with one of the columns {', '.join(_KEYS)}.")
+    label = columns.get("name", keys[0])
+    return [Learner(row[keys[0]].strip(), (row[label] or "").strip()) for row in rows if (row[keys[0]] or "").strip()]
+
+
+def match(learners: Sequence[Learner], handed: Sequence[Handed]) -> dict[str, Learner]:
+    """The learner of each submission, by its name: the same name, or `assignment-name` as GitHub calls forks."""
+    known = {_plain(learner.key): learner for learner in learners}
+    found = {}
+    for one in handed:
+        name = _plain(one.name)
+        ends = [key for key in known if name == key or name.endswith(f"-{key}") or name.startswith(f"{key}_")]
+        if ends:
+            found[one.name] = known[max(ends, key=len)]
+    return found
+
+
+def moment(text: str) -> datetime:
+    """A deadline such as `2026-11-22 18:00`, in local time unless it names another. Raises `ValueError`."""
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def lateness(when: datetime, deadline: datetime | None) -> str:
+    """How late something is: `2 d 3 h late`, or nothing."""
+    if deadline is None or when <= deadline:
+        return ""
+    minutes = max(1, round((when - deadline).total_seconds() / 60))
+    days, hours, rest = minutes // 1440, minutes // 60 % 24, minutes % 60
+    parts = [f"{number} {unit}" for number, unit in ((days, "d"), (hours, "h"), (rest, "min")) if number]
+    return f"{' '.join(parts[:2])} late"
+
+
+def _name(path: Path) -> str:
+    lower = path.name.lower()
+    ending = max((end for end in _ARCHIVES if lower.endswith(end)), key=len, default="")
+    return path.name[: len(path.name) - len(ending)] or path.name
+
+
+def _when(path: Path) -> datetime:
+    """When it was handed in: an archive's own time, or that of the last change of a Python file."""
+    times = [os.lstat(path).st_mtime]
+    if path.is_dir() and not path.is_symlink():
+        files = [file for file in path.rglob("*.py") if ".git" not in file.parts]
+        times = [os.lstat(file).st_mtime for file in files] or times
+    return datetime.fromtimestamp(max(times), UTC)
+
+
+def _plain(name: str) -> str:
+    return unicodedata.normalize("NFC", name).strip().casefold()
