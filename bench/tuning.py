@@ -3,8 +3,8 @@
     python -m bench.tuning                      on this machine's GPU: the fast kernels, beside real Triton as well
     python -m bench.tuning --cpu                on its CPU: milestone 8's, tuned, with both back ends
     python -m bench.tuning --sweep              and a heat map of matmul's occupancy, which takes minutes to compile
-    python -m bench.tuning --picture docs/images/tuning
-    python -m bench.tuning --draw results.json  the page and the picture again, of an earlier run's numbers
+    python -m bench.tuning --keep               numbers, table and pictures go where the repository has them
+    python -m bench.tuning --draw results.json  the same of an earlier run's numbers
 
 On a GPU times are those of CUDA graphs, which contain no time of the host's.
 """
@@ -30,9 +30,11 @@ from mini_triton.tuning.occupancy import sweep
 from rich.console import Console
 
 from bench import ROOT, chart
-from bench.tuning_report import Result, load, save, table
+from bench.tuning_report import Result, load, markdown, save, table
 
 TARGET = "sm_90"
+BEGIN, END = "<!-- tuning -->", "<!-- end -->"
+"""Around the table in `docs/fast_kernels.md`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -43,7 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--sweep", action="store_true", help="with a heat map of matmul's occupancy")
     parser.add_argument("--to", type=Path, default=ROOT / ".kata/bench/tuning", help="a folder for page and numbers")
     parser.add_argument("--draw", type=Path, metavar="JSON", help="measure nothing: draw these numbers")
-    parser.add_argument("--picture", type=Path, help="a file for the chart, without its ending")
+    parser.add_argument(
+        "--keep", action="store_true", help="put numbers, table and pictures where the repository has them"
+    )
     options = parser.parse_args(arguments)
     console = Console(width=max(200, Console().width))
     options.to.mkdir(parents=True, exist_ok=True)
@@ -55,10 +59,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console.print(table(results))
     save(options.to / "results.json", machine, results)
     console.print(f"[dim]{page(options.to, machine, results, heat_map() if options.sweep else '')}[/dim]")
-    if options.picture:
-        for ending, dark in (("light", False), ("dark", True)):
-            path = options.picture.with_name(f"{options.picture.name}-{ending}.svg")
-            path.write_text(picture(machine, results, dark), encoding="utf-8")
+    if options.keep:
+        keep(machine, results)
+
+
+def keep(machine: str, results: Sequence[Result]) -> None:
+    """Put the numbers into `bench/results/`, the picture into `docs/images/` and the table into its page."""
+    save(ROOT / "bench/results/tuning.json", machine, results)
+    for shade, dark in (("light", False), ("dark", True)):
+        (ROOT / f"docs/images/tuning-{shade}.svg").write_text(picture(machine, results, dark), encoding="utf-8")
+    page = ROOT / "docs/fast_kernels.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(f"{BEGIN}\n")
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n{markdown(machine, results)}{END}{after}", encoding="utf-8")
 
 
 def measure(options: argparse.Namespace, console: Console) -> tuple[str, list[Result]]:

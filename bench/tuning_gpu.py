@@ -10,25 +10,23 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from operator import attrgetter
 from statistics import median
-from types import SimpleNamespace
 from typing import Any
 
 import torch
-from kernels import conv2d, flash_attention, layer_norm, matmul, softmax
+from kernels import conv2d, flash_attention, layer_norm, matmul
 from mini_triton.testing import do_bench_cudagraph
 
 from bench import ahead
 from bench.handoff import switch
 from bench.tuning_report import Result
 
-MODULES = ("softmax", "layer_norm", "matmul", "attention", "conv2d")
+MODULES = ("softmax", "layer_norm", "fast.layer_norm", "fast.matmul", "fast.attention", "fast.conv2d")
 ROUNDS = 25
 TURN = 10.0
 """Milliseconds."""
 aten = torch.ops.aten
-Sides = tuple[Callable[[], Any], Mapping[str, Callable[[], Any]]]
+Sides = tuple[Callable[[], Any] | None, Mapping[str, Callable[[], Any]]]
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,9 @@ class Problem:
     """A problem: our kernel for it, and PyTorch's ways to solve it."""
 
     name: str
-    kernel: str  # "softmax.softmax": a function of `kernels.fast`
+    kernel: str  # "fast.matmul:matmul": a function of `kernels.fast.matmul`
     arguments: tuple[Any, ...]
-    plain: Callable[[], Any]  # the kernel of milestone 8, with its own tiles
+    plain: Callable[[], Any] | None  # the kernel of milestone 8, if it is another one
     torch: Mapping[str, Callable[[], Any]]  # the first one judges
     operations: float
     bytes: float
@@ -47,7 +45,8 @@ class Problem:
 
     def solve(self, kernels: Any) -> Any:
         """Have the kernels of one compiler solve it."""
-        return attrgetter(self.kernel)(kernels)(*self.arguments)
+        module, _, function = self.kernel.partition(":")
+        return getattr(kernels[module], function)(*self.arguments)
 
 
 def random(*shape: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
@@ -58,9 +57,9 @@ def softmaxes() -> Iterator[Problem]:
     """Rows of a length that is no multiple of anything, and long ones."""
     for rows, columns in ((4096, 781), (8192, 4096), (4096, 16384)):
         x = random(rows, columns)
-        sides: Sides = partial(softmax.softmax, x), {"torch": partial(torch.softmax, x, 1)}
+        sides: Sides = None, {"torch": partial(torch.softmax, x, 1)}
         work = 5 * x.numel(), 8 * x.numel()
-        yield Problem(f"softmax {rows}×{columns}", "softmax.softmax", (x,), *sides, *work, 1.2)
+        yield Problem(f"softmax {rows}×{columns}", "softmax:softmax", (x,), *sides, *work, 1.2)
 
 
 def layer_norms() -> Iterator[Problem]:
@@ -70,18 +69,18 @@ def layer_norms() -> Iterator[Problem]:
         _, mean, rstd = aten.native_layer_norm(x, w.shape, w, b, 1e-5)
         forward = x, w, b
         sides: Sides = (
-            partial(layer_norm.layer_norm, *forward),
+            None,
             {"torch": partial(aten.native_layer_norm, x, w.shape, w, b, 1e-5)},
         )
         name, work = f"layer norm {rows}×{columns}", (8 * x.numel(), 8 * x.numel())
-        yield Problem(name, "layer_norm.layer_norm", forward, *sides, *work, 1.2)
+        yield Problem(name, "layer_norm:layer_norm", forward, *sides, *work, 1.2)
         backward = dy, x, w, mean.flatten(), rstd.flatten()
         sides = (
             partial(layer_norm.layer_norm_backward, *backward),
             {"torch": partial(aten.native_layer_norm_backward, dy, x, w.shape, mean, rstd, w, b, [True] * 3)},
         )
         work = 14 * x.numel(), 12 * x.numel()
-        yield Problem(f"{name}, backward", "layer_norm.layer_norm_backward", backward, *sides, *work, 1.3)
+        yield Problem(f"{name}, backward", "fast.layer_norm:layer_norm_backward", backward, *sides, *work, 1.3)
 
 
 def products() -> Iterator[Problem]:
@@ -91,11 +90,11 @@ def products() -> Iterator[Problem]:
     for dtype in (torch.float16, torch.bfloat16):
         a, b = random(n, n, dtype=dtype), random(n, n, dtype=dtype)
         sides: Sides = partial(matmul.matmul, a, b), {"torch": partial(torch.matmul, a, b)}
-        yield Problem(f"matmul {n}³ {str(dtype)[6:]}", "matmul.matmul", (a, b), *sides, *work, 1.0, 1e-2)
+        yield Problem(f"matmul {n}³ {str(dtype)[6:]}", "fast.matmul:matmul", (a, b), *sides, *work, 1.0, 1e-2)
     a, b = (torch.randint(-100, 100, (n, n), device="cuda").to(torch.int8) for _ in range(2))
     for name, right in (("", b), (", K contiguous", b.T.contiguous().T)):
         sides = partial(matmul.matmul, a, right), {"torch": partial(torch._int_mm, a, right)}
-        yield Problem(f"matmul {n}³ int8{name}", "matmul.matmul", (a, right), *sides, *work, 1.0, 0.0)
+        yield Problem(f"matmul {n}³ int8{name}", "fast.matmul:matmul", (a, right), *sides, *work, 1.0, 0.0)
 
 
 def convolutions() -> Iterator[Problem]:
@@ -112,7 +111,7 @@ def convolutions() -> Iterator[Problem]:
         )
         work = 2 * images * filters * channels * 9 * (size // stride) ** 2, 2 * (x.numel() + w.numel())
         name = f"conv2d {images}×{channels}×{size}×{size}, {filters} 3×3{f', stride {stride}' if stride > 1 else ''}"
-        yield Problem(name, "conv2d.conv2d", ours, *sides, *work, 0.8, 5e-3)
+        yield Problem(name, "fast.conv2d:conv2d", ours, *sides, *work, 0.8, 5e-3)
 
 
 def channels_last(function: Callable[..., Any], *arguments: Any) -> Callable[[], Any]:
@@ -131,7 +130,7 @@ def attentions() -> Iterator[Problem]:
         operations = 4 * batch * heads * length**2 * size / (2 if causal else 1)
         forward = q, k, v, causal
         sides: Sides = partial(flash_attention.attention, *forward), {"torch": flash, "cuDNN": cudnn}
-        yield Problem(name, "attention.attention", forward, *sides, operations, 8 * q.numel(), 1.2, 5e-3)
+        yield Problem(name, "fast.attention:attention", forward, *sides, operations, 8 * q.numel(), 1.2, 5e-3)
         backward = (dout, q, k, v, *flash_attention.attention(*forward), causal)
         y, lse, *rest = flash()
         to_flash = (dout, q, k, v, y, lse, *rest[:4], 0.0, causal, *rest[4:6])
@@ -143,7 +142,7 @@ def attentions() -> Iterator[Problem]:
             },
         )
         work = 2.5 * operations, 18 * q.numel()
-        yield Problem(f"{name}, backward", "attention.attention_backward", backward, *sides, *work, 1.2, 1e-2)
+        yield Problem(f"{name}, backward", "fast.attention:attention_backward", backward, *sides, *work, 1.2, 1e-2)
 
 
 def gradients_by_cudnn(dout: Any, q: Any, k: Any, v: Any, causal: bool) -> Callable[[], Any]:
@@ -178,9 +177,9 @@ def results(only: str, say: Callable[[str], None]) -> Iterator[Result]:
         yield measured(problem, ours, theirs, say)
 
 
-def modules() -> SimpleNamespace:
-    """The fast kernels, imported for the compiler that `switch` has set."""
-    return SimpleNamespace(**{name: importlib.import_module(f"kernels.fast.{name}") for name in MODULES})
+def modules() -> dict[str, Any]:
+    """The kernels, imported for the compiler that `switch` has set."""
+    return {name: importlib.import_module(f"kernels.{name}") for name in MODULES}
 
 
 def measured(problem: Problem, ours: Any, theirs: Any, say: Callable[[str], None]) -> Result:
@@ -196,7 +195,7 @@ def measured(problem: Problem, ours: Any, theirs: Any, say: Callable[[str], None
     sides: dict[str, Callable[[], Any]] = {
         "tuned": partial(problem.solve, ours),
         "Triton": partial(problem.solve, theirs),
-        "plain": problem.plain,
+        **({"plain": problem.plain} if problem.plain else {}),
         **problem.torch,
     }
     expected = listed(problem.torch["torch"]())
@@ -258,11 +257,11 @@ def options(config: Any) -> dict[str, Any]:
 
 
 def tuners(kernels: Any) -> dict[str, Any]:
-    """All tuners of one compiler's modules: `attention.forward`, ..."""
+    """All tuners of one compiler's modules: `fast.attention.forward`, ..."""
     return {
         f"{module}.{name}": value
         for module in MODULES
-        for name, value in vars(getattr(kernels, module)).items()
+        for name, value in vars(kernels[module]).items()
         if type(value).__name__ == "Autotuner"
     }
 

@@ -46,6 +46,22 @@ def table(results: Sequence[Result]) -> Table:
     return shown
 
 
+def markdown(machine: str, results: Sequence[Result]) -> str:
+    """The same for a page: microseconds of ours, and how many times as long others take."""
+    others = list(dict.fromkeys(side for result in results for side in result.milliseconds if side != "tuned"))
+    lines = [
+        f"{machine}. Beside ours, the times of others over ours:",
+        "",
+        f"| kernel | ours, µs | rate | {' | '.join(others)} | goal |",
+        f"|---|--:|--:|{'--:|' * len(others)}--:|",
+    ]
+    for result in results:
+        ratios = ["" if (ratio := result.ratio(side)) is None else f"{ratio:.2f}" for side in others]
+        ours = f"{result.milliseconds['tuned'] * 1e3:.1f} | {rate(result)}"
+        lines.append(f"| {result.name} | {ours} | {' | '.join(ratios)} | {result.goal or ''} |")
+    return "\n".join(lines) + "\n"
+
+
 def rate(result: Result) -> str:
     """Operations a second where there are many for each byte, otherwise bytes a second."""
     if result.operations / result.bytes > 50:

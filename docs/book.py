@@ -45,8 +45,8 @@ def read(file: Path) -> str:
 
 
 def title(file: Path) -> str:
-    """A chapter's heading, without the words that all share: `Passes, part 2: passes over whole functions`."""
-    return read(file).partition("\n")[0].removeprefix("# Milestone ")
+    """A chapter's heading: `Milestone 9: passes, part 2: passes over whole functions`."""
+    return read(file).partition("\n")[0].removeprefix("# ")
 
 
 def hours(*tasks: Task) -> str:

@@ -34,13 +34,13 @@ def add_commands(commands: Any) -> None:
     grade.add_argument("--classroom50", action="store_true", help="write each learner's result.json")
     grade.add_argument("--junit", action="store_true", help="write each learner's report.xml")
     grade.add_argument("--roster", type=Path, metavar="FILE", help="a CSV file of all learners, with a header")
-    grade.add_argument("--deadline", metavar="TIME", help='such as "2026-11-22 18:00": what is newer is marked as late')
+    grade.add_argument("--deadline", metavar="TIME", help='such as "2026-11-22 18:00": newer ones are marked as late')
     grade.add_argument("--jobs", type=int, metavar="N", help="submissions at a time (a processor each)")
     grade.add_argument("--dask", default="", metavar="ADDRESS", help="of a Dask scheduler whose workers do the grading")
     grade.add_argument("--seed", type=int, help="of the random cases (another for each submission)")
     grade.add_argument("--examples", type=int, default=100, metavar="N", help="random cases a test (100)")
     grade.add_argument("--fill", choices=("learner", "reference"), default="reference", help="as for grade")
-    grade.add_argument("--verbose", action="store_true", help="keep whole reports, however long")
+    grade.add_argument("--verbose", action="store_true", help="keep whole reports, whatever their size")
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -104,7 +104,7 @@ def _class(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
 
 def _write(results: Path, rows: Sequence[Any], tasks: Sequence[Any], options: argparse.Namespace) -> None:
-    """Whatever is made from the reports."""
+    """Write the files made from the reports."""
     from grader import feedback, gradebook, junit, platforms
     from grader.verdicts import Report
 

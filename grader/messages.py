@@ -5,22 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from grader.terminal import WIDTH, wrap
 
 LONG = 16  # lines of a listing: a kernel, a module, what a test did
 _SHOWN = LONG - 4
-_LABEL = re.compile(r"( *)(expected|got|because|in|where|here)( {2,})(?=\S)", re.IGNORECASE)
+_LABEL = re.compile(r"( *)(expected|got|because|in|where|here)( {2,})(?=\S)|( *)(expected|got|because) *$")
+_LISTED = ("expected", "got")  # what stands below such a label belongs to it
 _PROSE = re.compile(r" *[A-Z`'][^%=|]*$")
 
 
 @dataclass
 class _Part:
-    """Lines that belong together: a labelled value with its further lines, or a heading with its list."""
+    """A labelled value with the listing below it, or a heading with its list."""
 
     lines: list[str] = field(default_factory=list)
     label: str = ""
     hanging: int = 0
+    focus: int | None = None  # the line to show in any case
+
+    @property
+    def depth(self) -> int:
+        return len(self.lines[0]) - len(self.lines[0].lstrip())
 
 
 def message_lines(text: str, indent: str = "", whole: bool = False) -> Iterator[str]:
@@ -42,26 +49,42 @@ def _parts(lines: list[str]) -> list[_Part]:
         depth = len(line) - len(line.lstrip())
         current = parts[-1] if parts else None
         if label:
-            parts.append(_Part([line], label[2], len(label[0]) - depth))
-        elif current and current.label and depth <= _depth(current):
+            parts.append(_Part([line], label[2] or label[5], len(label[0]) - depth))
+        elif current is None:
             parts.append(_Part([line]))
-        elif current is None or line.endswith(":") and not current.label and depth <= _depth(current):
+        elif current.label in _LISTED:
+            current.lines.append(line)
+        elif depth <= current.depth and (current.label or line.endswith(":")):
             parts.append(_Part([line]))
         else:
             current.lines.append(line)
+    _focus({part.label: part for part in parts})
     return parts
 
 
-def _depth(part: _Part) -> int:
-    return len(part.lines[0]) - len(part.lines[0].lstrip())
+def _focus(parts: dict[str, _Part]) -> None:
+    """Two long listings are shown where they first differ."""
+    if all(label in parts and len(parts[label].lines) > LONG for label in _LISTED):
+        expected, got = (parts[label] for label in _LISTED)
+        pairs = zip_longest(expected.lines[1:], got.lines[1:])
+        expected.focus = got.focus = next((number for number, (one, two) in enumerate(pairs, 1) if one != two), None)
 
 
 def _shortened(part: _Part) -> list[str]:
-    """The part, without the middle of a long listing."""
-    hidden = len(part.lines) - _SHOWN
+    """The part, without most of a long listing: its beginning and end are left, or what is around the focus."""
+    head, lines = part.lines[:1], part.lines[1:]
     if len(part.lines) <= LONG:
         return part.lines
-    first = _SHOWN // 2 + 1
-    indent = re.match(" *", part.lines[first])[0]  # type: ignore[index]
-    note = f"{indent}… {hidden} of {len(part.lines)} lines are not shown (--verbose shows all)"
-    return [*part.lines[:first], note, *part.lines[first + hidden :]]
+    if part.focus is None:
+        first = _SHOWN // 2
+        return [*head, *lines[:first], _note(lines, first, len(lines) - first), *lines[-first:]]
+    start = max(0, min(part.focus - 1 - _SHOWN // 2, len(lines) - _SHOWN))
+    end = start + _SHOWN
+    before = [_note(lines, 0, start)] if start else []
+    after = [_note(lines, end, len(lines))] if end < len(lines) else []
+    return [*head, *before, *lines[start:end], *after]
+
+
+def _note(lines: list[str], start: int, end: int) -> str:
+    indent = " " * (len(lines[start]) - len(lines[start].lstrip()))
+    return f"{indent}… {end - start} of {len(lines)} lines are not shown (--verbose shows all)"

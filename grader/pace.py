@@ -50,6 +50,6 @@ class Pace:
 
 
 def duration(seconds: float) -> str:
-    """As one says it: "40 s", "3 min 20 s"."""
+    """A duration in words: "40 s", "3 min 20 s"."""
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import code
+import codeop
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 from grader import overlay, tracebacks
 from grader.curriculum import Curriculum
@@ -23,7 +25,7 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
             import readline  # noqa: F401 (lets lines be edited)
         numbers = ", ".join(map(str, sorted(milestones)))
         banner = f"Python {sys.version.split()[0]}, milestone {numbers} yours, earlier ones the reference's."
-        code.interact(banner, Prompt(), names, exitmsg="")
+        Console(names).interact(banner, exitmsg="")
         return True
     sys.argv = [str(file)]
     try:
@@ -35,16 +37,22 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
     return True
 
 
-class Prompt:
-    """Reads lines as they are typed, or as they are pasted from a chapter, with `>>> ` and `... `."""
+class Console(code.InteractiveConsole):
+    """A prompt that also takes examples pasted from a chapter: with `>>> `, and without blank lines after blocks."""
 
-    def __init__(self, read: Callable[[str], str] = input) -> None:
-        self.read = read
-        self.waiting: list[str] = []
+    def raw_input(self, prompt: str = "") -> str:
+        return re.sub(r"^(>>>|\.\.\.)( |$)", "", super().raw_input(prompt))
 
-    def __call__(self, prompt: str = "") -> str:
-        line = self.waiting.pop() if self.waiting else self.read(prompt)
-        if line.startswith(">>>") and prompt.startswith("..."):
-            self.waiting.append(line)  # a new example ends the block before it
-            return ""
-        return re.sub(r"^(>>>|\.\.\.)( |$)", "", line)
+    def push(self, line: str, *rest: Any) -> bool:
+        block = "\n".join(self.buffer)
+        if block and line and not re.match(r"\s|(else|elif|except|finally|case)\b", line) and is_complete(block):
+            super().push("", *rest)  # a statement that is not indented ends the block before it
+        return super().push(line, *rest)
+
+
+def is_complete(block: str) -> bool:
+    """Whether a blank line would end this block; none ends an open bracket or text."""
+    try:
+        return codeop.compile_command(block + "\n") is not None
+    except (SyntaxError, ValueError, OverflowError):
+        return False

@@ -18,7 +18,7 @@ from grader.curriculum import ROOT, load
 def test_function(name: str, *, target: str, impl: overlay.Impl, fill: overlay.Impl, device: str) -> Callable[..., Any]:
     """A test by pytest's name for it, running the same modules as when it was graded.
 
-    A property test is given without hypothesis around it, to be called with the arguments that failed.
+    A property test comes without hypothesis around it, to be called with the failing arguments.
     """
     curriculum = load()
     milestones = {task.milestone for task in curriculum.resolve([target])}
@@ -43,7 +43,7 @@ def failing_call(
 ) -> tuple[Callable[..., object], tuple[object, ...], dict[str, object]]:
     """Run a test up to its failure and return it: the function, arguments and options of the call that failed.
 
-    Printing and `breakpoint()` have no effect until then. If it passes, it is the test itself.
+    Printing and `breakpoint()` have no effect until then. If the test passes, the result is the test itself.
     """
     hook, sys.breakpointhook = sys.breakpointhook, lambda *_, **__: None
     try:

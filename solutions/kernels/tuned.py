@@ -115,6 +115,7 @@ PRODUCTS = [
     *configs(BLOCK_M=(64,), BLOCK_N=(64,), BLOCK_K=(32,), GROUP=(8,)),
     *configs(BLOCK_M=(64, 128), BLOCK_N=(128, 256), BLOCK_K=(32, 64, 128), GROUP=(8,), num_warps=(4, 8)),
     *configs(BLOCK_M=(128,), BLOCK_N=(256,), BLOCK_K=(64,), GROUP=(8,), num_warps=(8,), num_stages=(4,)),
+    *configs(BLOCK_M=(128,), BLOCK_N=(128,), BLOCK_K=(512,), GROUP=(8,)),  # for CPUs: no GPU has room for it
 ]
 WINDOWS = [
     *configs(BLOCK_M=(64,), BLOCK_N=(32,), BLOCK_K=(32,)),
@@ -124,7 +125,9 @@ WINDOWS = [
 add = tuned(add_kernel, ["n"], VECTORS)
 dropout = tuned(dropping.dropout_kernel, ["n"], VECTORS)
 online_softmax = tuned(
-    softmax.online_softmax_kernel, ["columns"], configs(BLOCK=(4096, 1024, 2048, 8192, 32768), num_warps=(4, 8, 16))
+    softmax.online_softmax_kernel,
+    ["columns"],
+    configs(BLOCK=(4096, 512, 1024, 2048, 8192, 32768), num_warps=(4, 8, 16)),
 )
 matmul = tuned(product.matmul_kernel, ["M", "N", "K"], PRODUCTS)
 attention = tuned(

@@ -1,4 +1,4 @@
-"""The front end: kernels from their source, judged by what their modules do."""
+"""The front end: kernels from their source, judged by running their modules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WRONG = (
 
 
 def compiling(tasks: str, kernel: Kernel, seed: int) -> Question:
-    """A question for what a kernel's module does."""
+    """A question about the behaviour of a kernel's module."""
     return ask(
         tasks,
         f"a kernel ({kernel.feature})",

@@ -45,7 +45,7 @@ for arguments, keywords in CALLS:
     numbers += [random.randrange(2**40) for _ in range(3)] + [16 * random.randrange(2**40) for _ in range(3)]
     yield ask(
         "7.2",
-        "what the compiler is told of an argument",
+        "the specialization of an argument",
         _REFUSED
         + """
 import numpy as np

@@ -1,4 +1,4 @@
-"""The way to a GPU, as far as it goes without one: machine code by real Triton, and what is read off its texts."""
+"""The way to a GPU, as far as possible without one: machine code of real Triton, and readings of its texts."""
 
 from __future__ import annotations
 

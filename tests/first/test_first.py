@@ -1,4 +1,4 @@
-"""What is given in milestone 0: `python -m first` shows the slice, and the recorded modules are real Triton's."""
+"""The given parts of milestone 0: `python -m first` shows the slice, and the recorded modules are real Triton's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the grader's own tests share."""
+"""Fixtures of the grader's own tests."""
 
 from __future__ import annotations
 

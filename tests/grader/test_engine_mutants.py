@@ -1,4 +1,4 @@
-"""Mutants: which changes there are, where, which are drawn, and what is said of those that survive."""
+"""Mutants: the changes, their places, the sampling, and the report on survivors."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_solved_tasks_are_no_fault_of_the_course(solved: Course) -> None:
     solved.edit("tiny/text.py", "Capitals first", "Mark last", tree="solutions")
     assert [problem.path.name for problem in stubs.check(solved.curriculum, is_learners=True)] == ["text.py"]
     (solved.root / "exercises/tiny/number.py").unlink()
-    assert len(stubs.check(solved.curriculum, is_learners=True)) == 2, "a file that is missing is nobody's work"
+    assert len(stubs.check(solved.curriculum, is_learners=True)) == 2, "a missing file is not a learner's work"
 
 
 def test_what_a_package_reads_comes_along(tiny: Course) -> None:

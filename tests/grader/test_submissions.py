@@ -1,4 +1,4 @@
-"""Work that somebody handed in: what is taken of it, what its code may do, and which points count."""
+"""Submissions: the files taken in, the rights of their code, and the points that count."""
 
 from __future__ import annotations
 

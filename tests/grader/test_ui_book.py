@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 from pathlib import Path
 
+import pytest
+
 from grader.chapters import part_of, parts
-from grader.python import Prompt
+from grader.python import Console
 
 
 def test_a_section_is_found_in_the_part_that_has_it(tmp_path: Path) -> None:
@@ -24,13 +28,27 @@ def test_a_section_is_found_in_the_part_that_has_it(tmp_path: Path) -> None:
     assert part_of("m01_types", "1.1", tmp_path) == "docs/m01_types.md"
 
 
-def test_pasted_examples_lose_their_prompts() -> None:
-    lines = [">>> for x in range(2):", "...     y = x", ">>> y", "plain", ">>>"]
-    rest = iter(lines)
-    prompt = Prompt(lambda _: next(rest))
-    assert prompt(">>> ") == "for x in range(2):"
-    assert prompt("... ") == "    y = x"
-    assert prompt("... ") == "", "the next example ends the block"
-    assert prompt(">>> ") == "y"
-    assert prompt(">>> ") == "plain"
-    assert prompt(">>> ") == ""
+PROMPTED = """\
+>>> for x in range(2):
+...     y = x
+>>> if y:
+...     z = \'\'\'
+... text\'\'\'
+... else:
+...     z = 0
+>>> w = (
+...     1,
+... )
+>>>
+"""
+
+
+@pytest.mark.parametrize("text", [PROMPTED, re.sub("^(>>>|[.]{3}) ?", "", PROMPTED, flags=re.MULTILINE)])
+def test_pasted_examples_run(text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = iter(text.splitlines())
+    monkeypatch.setattr("builtins.input", lambda _: next(lines, "exit()"))
+    names: dict[str, object] = {}
+    with contextlib.suppress(SystemExit):
+        Console(names).interact("", "")
+    assert "Error" not in capsys.readouterr().err
+    assert (names["y"], names["z"], names["w"]) == (1, "\ntext", (1,))

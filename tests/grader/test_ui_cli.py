@@ -30,7 +30,7 @@ def curriculum(tiny: Course) -> Curriculum:
 
 
 class Runner:
-    """Stands in for the module `grader.runner`: answers as told, and remembers what was asked."""
+    """A substitute for the module `grader.runner` that gives prepared answers, and records the questions."""
 
     def __init__(self, answer: Report | Exception) -> None:
         self.answer = answer

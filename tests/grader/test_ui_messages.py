@@ -1,4 +1,4 @@
-"""What a learner reads when a test fails: nothing that matters is cut, and `code` is where to look."""
+"""The screen after a failed test: no essential line is cut, and `code` is the place to look."""
 
 from __future__ import annotations
 
@@ -44,6 +44,12 @@ def test_expected_and_got_that_are_modules_are_shortened_each_by_itself() -> Non
     text = told(f"f(x)\n  expected  no change, from\n{KERNEL}\n  got       True, and\n{KERNEL}\n  because   it is so")
     assert text.count("lines are not shown") == 2
     assert "expected  no change" in text and "got       True, and" in text and "because   it is so" in text
+
+
+def test_long_modules_are_shown_where_they_differ() -> None:
+    text = told(f"f(x)\n  expected  \n{KERNEL}\n  got       \n{KERNEL.replace('%31 = arith.addi', '%31 = arith.subi')}")
+    assert "%31 = arith.addi" in text and "%31 = arith.subi" in text and "%5 =" not in text
+    assert len(text.splitlines()) < 50
 
 
 def test_a_long_case_is_shortened_too() -> None:

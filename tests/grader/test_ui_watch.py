@@ -22,7 +22,7 @@ GRADER = "import pathlib, sys, grader.cli; sys.exit(grader.cli.main(sys.argv[1:]
 READY = "Save to grade"
 PATIENCE = 60
 SAVE_TO_VERDICT = 1.5  # seconds
-PAUSE = 1.0  # between two saves: nobody types faster
+PAUSE = 1.0  # between two saves, faster than anyone types
 IMPORTS = 0.5  # seconds that the libraries of a grading take on an idle machine
 
 

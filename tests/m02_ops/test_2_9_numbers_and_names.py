@@ -29,7 +29,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 
 
 def named(wish: str) -> Value:
-    """A value with a wish for its name."""
+    """A value that suggests its name."""
     (value,) = Block([I32], [wish]).arguments
     return value
 
@@ -110,7 +110,7 @@ def test_booleans() -> None:
 
 
 def test_wishes_for_names() -> None:
-    """A wish is granted; the next who wishes the same gets a suffix; others get numbers."""
+    """The first value with a name gets it; the next gets a suffix; values without a legal name get numbers."""
     wishes = {"x": "%x", "x ": "%0", "": "%1", "7up": "%2", "_": "%_", "a.b": "%3", "y9": "%y9", "naïve": "%4"}
     wishes["z\n"] = "%5"
     printer = Printer()

@@ -29,7 +29,11 @@ from tests.support.m03_builder.rebuilding import LINE, Rebuilder, rebuilt
 def must_build(program: str) -> None:
     """Real Triton reads from the module what the case describes; every operation has a location."""
     __tracebackhide__ = True
-    module = rebuilt(build(program))
+    try:
+        module = rebuilt(build(program))
+    except AssertionError as failure:
+        failure.args = (f"{failure}\nthe program to build is\n{program}",)
+        raise
     verify(module)
     text = print_module(module, locations=True)
     meant, built = triton.accepts_many([program, text])

@@ -588,7 +588,7 @@ RULES = [
 
 
 def test_random_programs() -> None:
-    """They compute what they did, and no rule fits any longer."""
+    """The functions compute the same as before, and no rule matches any more."""
     for seed in range(60):
         text = program(seed)
         arguments = given_to([I32, I32], random.Random(seed))

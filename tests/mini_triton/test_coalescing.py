@@ -99,7 +99,7 @@ def modules() -> dict[str, str]:
 
 
 def reported(text: str) -> Mapping[Instruction, set[int]]:
-    """What the report says of a module, as `instructions` says it of PTX."""
+    """The report on a module, in the form of `instructions` for PTX."""
     found: dict[Instruction, set[int]] = defaultdict(set)
     for access in accesses(parse_module(text)):
         loc = access.operation.loc
@@ -126,7 +126,7 @@ def test_layouts_are_real_tritons() -> None:
 
 
 def shape(access: Access) -> tuple[int, ...]:
-    """The shape of what is loaded or stored."""
+    """The shape of the loaded or stored tensor."""
     return shape_of(access.operation.operands[0].type)
 
 

@@ -1,4 +1,4 @@
-"""What is given of exact arithmetic: booleans, the error function, libdevice."""
+"""The given parts of exact arithmetic: booleans, the error function, libdevice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ONE_BIT: dict[str, Callable[[int, int], int | None]] = {
     "arith.cmpi sgt,": lambda x, y: -x > -y,
     "arith.cmpi sge,": lambda x, y: -x >= -y,
 }
-"""What operations on booleans mean that no GPU was asked for."""
+"""The meaning of operations on booleans for which no GPU's answers are recorded."""
 
 
 @pytest.mark.parametrize("name", ONE_BIT)
@@ -94,7 +94,7 @@ def test_symbols_of_the_device_library(symbol: str) -> None:
 
 
 def _numpy(type: dtype) -> np.dtype:
-    """The IR's type of it, which has no sign."""
+    """Its IR type, which is signless."""
     return np.dtype({"fp32": np.float32, "fp64": np.float64}.get(type.name, f"int{type.width}"))
 
 

@@ -254,10 +254,10 @@ def test_what_each_program_touches(strided: Path) -> None:
 
 
 def test_out_of_bounds(strided: Path) -> None:
-    """In round 1, the last program reads x[200], which there is none of."""
+    """In iteration 1, the last program reads x[200], which does not exist."""
     load, store = accesses(strided, "run(200, 200, 1)")
     assert load["outside"] == 1
-    assert store["outside"] == 2 * 56, "the store has no mask: of 256 lanes 200 are inside, in both rounds"
+    assert store["outside"] == 2 * 56, "the store has no mask: of 256 lanes 200 are inside, in both iterations"
     assert [touch[3] for touch in load["touches"]] == [[[0, 128]], [[0, 128]], [[0, 72]], [[0, 72]]]
 
 
@@ -373,7 +373,7 @@ def test_a_signature_is_enough(strided: Path) -> None:
 
 
 def test_a_wrong_kernel(tmp_path: Path) -> None:
-    """What the compiler says of it is where its TTIR would be."""
+    """The compiler's error is in the place of its TTIR."""
     file = tmp_path / "wrong.py"
     file.write_text(STRIDED.replace("at * STRIDE", "at * nowhere"))
     page = make_page(file, "--signature", "*fp32, *fp32, i32, 1, 128")

@@ -29,7 +29,7 @@ SPELLINGS = (
     (r"\bfloat(?=\d+\b)", "fp"),
     (r"\W+", " "),
 )
-"""What does not count in messages, and what stands for it: how dtypes, shapes and classes are written."""
+"""Differences in messages that do not count, such as spellings of dtypes and shapes, and their replacements."""
 
 BEYOND = {
     "show(var(x, y))": "functions with *parameters, in Triton from 3.8 on",
@@ -40,7 +40,7 @@ BEYOND = {
     "y: tl.constexpr\nx, y = 0, 0\ntl.static_assert(x.dtype == tl.int32)": "a declaration without a value, from 3.9 on",
     "tl.atomic_add(pi + tl.arange(0, 16), 1, mask=True)": "numbers as masks of atomics, from 3.8 on",
 }
-"""What the pinned version of Triton does not compile, or compiles to something else, and newer ones do."""
+"""Features that the pinned version of Triton does not compile as newer ones do."""
 
 
 def leading() -> None:
@@ -102,7 +102,7 @@ ELSEWHERE = re.compile(r"inline_asm|softmax|px\.to\(|show\((at \+ |\(|tl\.multip
 
 
 def printed(kernel: Source, mode: Way, capsys: pytest.CaptureFixture[str]) -> tuple[str, list[bytes]]:
-    """What a kernel prints, and what it leaves in memory."""
+    """The output of a kernel, and the memory after it."""
     arguments = [
         NUMBERS[kind] if kind in NUMBERS else (np.arange(4096) % 13).astype(DTYPES[kind.lstrip("*k")])
         for kind in kernel.signature.values()

@@ -40,7 +40,7 @@ def compiled(target: str) -> dict[Case, tuple[triton.Compiled, triton.Compiled]]
 
 @pytest.mark.parametrize("case", DISTINCT, ids=str)
 def test_same_values(case: Case) -> None:
-    """What is computed from what, and what is done to memory in which order."""
+    """The flow of data, and the effects on memory in order."""
     judge_valid(case.source())
 
 

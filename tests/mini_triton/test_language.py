@@ -102,7 +102,7 @@ def test_gather() -> None:
 
 
 def test_other_shapes() -> None:
-    """What is made of the functions that the learner writes."""
+    """Given functions that build on the learner's."""
     values = {"x": "i32[4, 2]", "y": "i32[4]", "o": "fp16[1]", "z": "i32[1, 4]"}
     judge(
         values,

@@ -1,4 +1,4 @@
-"""What is given in the language beside the tasks of milestone 4: libdevice, histograms, `tl.math`, lazy names."""
+"""The given parts of the language beside the tasks of milestone 4: libdevice, histograms, `tl.math`, lazy names."""
 
 from __future__ import annotations
 

@@ -44,13 +44,13 @@ def arguments() -> list[Any]:
 
 @functools.cache
 def compiled(place: str, name: str) -> Any:
-    """What our front end makes of the kernel of a name."""
+    """The kernel of a name, compiled by our front end."""
     return sources.compiled(names.source(names.expression(place, name)))
 
 
 @functools.cache
 def interpreted() -> dict[tuple[str, str], Launched]:
-    """What real Triton's interpreter makes of each kernel."""
+    """The result of real Triton's interpreter for each kernel."""
     asked = [key for key in KERNELS if key[1] not in names.NOT_INTERPRETED.get(key[0], ())]
     launches = [Launch(names.source(names.expression(*key)), (1,), arguments()) for key in asked]
     return dict(zip(asked, interpreter.launch_many(launches), strict=True))
@@ -101,7 +101,7 @@ def test_is_refused_on_cpus(place: str, name: str, run: Any) -> None:
 
 @functools.cache
 def theirs_on_the_host() -> dict[str, str]:
-    """What each expression is with real Triton, in a process of its own."""
+    """The value of each expression with real Triton, in a process of its own."""
     if not triton.available():
         oracles.unavailable("real Triton is not installed")
     program = (

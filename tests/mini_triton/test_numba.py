@@ -43,7 +43,7 @@ FIRST = [
 
 
 def each_pair(names: list[str], numbers: list[Any], dtype: Any) -> None:
-    """Numba's and NumPy's functions of two numbers agree, to the bit but for those of a NaN."""
+    """Numba's and NumPy's functions of two numbers agree in every bit, except for those of a NaN."""
     functions = ", ".join(f"exact.{name}(x, y)" for name in names)
     compiled = numba.njit(error_model="numpy")(eval(f"lambda x, y: ({functions},)", {"exact": exact}))
     for x in map(dtype, numbers):

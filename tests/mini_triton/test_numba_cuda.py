@@ -28,7 +28,7 @@ from tests.support.m06_codegen import closeness, numpy_backend  # noqa: E402
 from tests.support.m10_gpu import threads  # noqa: E402
 
 SIMULATED = ("reduce_axes", "carried_kinds", "segmented_sum", "concatenated", "matmul_grouped_strided", "compact")
-"""Those of the corpus that are quick in the simulator, and have most of what there is."""
+"""Kernels of the corpus that are quick in the simulator, and cover most operations."""
 RACES = ("early_exits_2",)
 """Programs store different numbers to one element: on a GPU, any of them may be the last."""
 REFUSED = 9  # cases of the corpus that are not claimed, at most
@@ -87,7 +87,7 @@ def test_random_kernels(batch: int) -> None:
 
 
 def reference(module: Module, grid: Any, arguments: Any, hidden: Any = ()) -> list[Any]:
-    """What the NumPy back end makes of it."""
+    """The result of the NumPy back end."""
     chunk = 1 if compile_module(module).chunk == 1 else 0
     return numpy_backend.run(module, grid, arguments, hidden, "fast", chunk)
 

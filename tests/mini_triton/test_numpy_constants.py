@@ -1,4 +1,4 @@
-"""Loads of memory that nobody writes to need not copy, and may read lanes that are masked off. Nothing else changes."""
+"""Loads of memory that is not written need not copy, and may read masked-off lanes. Nothing else changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ tl.store(out + 16 + at, before)
 
 @pytest.mark.parametrize("distance", [0, 5, 16, 32])
 def test_arguments_that_share_memory(distance: int) -> None:
-    """What was loaded stays, also if the kernel writes there later through another argument."""
+    """A loaded value stays, even if the kernel writes there later through another argument."""
     kernel = compile_module(parse_module(compiled(TWICE, x="*i32", out="*i32")))
     both = np.arange(64, dtype=np.int32)
     kernel((1,), [Buffer.of("x", both[:16]), Buffer.of("out", both[distance : distance + 32])])

@@ -59,7 +59,7 @@ def test_real_tritons_module(case: Case, mode: Way) -> None:
 
 @functools.cache
 def compiled(case: Case) -> Module:
-    """What our front end makes of a case."""
+    """A case, compiled by our front end."""
     return sources.compiled(case.source(), str(case.path))
 
 

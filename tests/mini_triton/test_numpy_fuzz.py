@@ -26,7 +26,7 @@ from tests.support.m06_codegen import closeness, numpy_backend
 MANY = 8  # times as many programs as a kernel is drawn for: more ways to go
 ON_A_GPU = 1000
 BATCH = 100  # kernels compiled, run and forgotten
-SHOWN = 3  # of those that differ
+SHOWN = 3  # of the kernels that differ
 REFUSED = 3  # of a batch, at most: some kernels real Triton's own compiler gives up
 GIVEN_UP = "Failures have been detected while processing an MLIR pass pipeline"
 MAGNIFYING = ("tl.sin", "tl.cos", "math.sin", "math.cos", "exp(", "exp2(", "%")
@@ -107,7 +107,7 @@ def judge_on_gpu(
 
 
 def compiled(kernel: Kernel) -> Module:
-    """What our front end makes of a kernel."""
+    """A kernel, compiled by our front end."""
     return sources.compiled(launch(kernel, 0).kernel)  # type: ignore[arg-type]
 
 

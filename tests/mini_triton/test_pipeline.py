@@ -50,7 +50,7 @@ def warm() -> Any:
 
 
 def add_pass(monkeypatch: pytest.MonkeyPatch, name: str, work: Any) -> None:
-    """Add a pass to the list, where passes stand."""
+    """Add a pass to the list, in the place of passes."""
     before = [stage for stage in STAGES if not stage.device]
     stages = [*before, Stage(name, change(work), TTIR, "what a test adds"), *STAGES[len(before) :]]
     monkeypatch.setattr(pipeline, "STAGES", stages)

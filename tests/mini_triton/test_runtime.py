@@ -1,4 +1,4 @@
-"""The given parts of the runtime: annotations, tensors, a kernel's file, and what a debugger sees."""
+"""The given parts of the runtime: annotations, tensors, a kernel's file, and a debugger's view."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ HARMLESS = [
 
 @contextlib.contextmanager
 def slow_runs() -> Iterator[mock.MagicMock]:
-    """Inside the `with`, calls of what runs programs one by one are noted."""
+    """Inside the `with`, record the calls that run programs one by one."""
     run = SanitizedKernel.run_one_by_one
     with mock.patch.object(SanitizedKernel, "run_one_by_one", autospec=True, side_effect=run) as one_by_one:
         yield one_by_one

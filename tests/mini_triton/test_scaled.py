@@ -40,7 +40,7 @@ cases = pytest.mark.parametrize("case", CASES, ids=str)
 
 @functools.cache
 def compiled(case: Case) -> Any:
-    """What our front end makes of a case."""
+    """A case, compiled by our front end."""
     return sources.compiled(case.source(), str(case.path))
 
 
@@ -59,7 +59,7 @@ def decoded(values: np.ndarray, format: str, shape: tuple[int, ...], pairs_along
 
 
 def powers(scales: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """What each number of a row is multiplied by."""
+    """The scale of each number of a row."""
     kind = ml_dtypes.float8_e8m0fnu if scales.dtype == np.uint8 else scales.dtype
     values = scales.view(kind).astype(np.float64).reshape(*shape[:-1], -1)
     return np.repeat(values, shape[-1] // values.shape[-1], axis=-1)

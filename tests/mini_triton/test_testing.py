@@ -1,4 +1,4 @@
-"""`assert_close`: what it accepts and what it says."""
+"""`assert_close`: the arrays that it accepts, and its messages."""
 
 from __future__ import annotations
 

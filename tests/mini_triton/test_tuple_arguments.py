@@ -11,7 +11,7 @@ import pytest
 
 
 class Function(NamedTuple):
-    """A function and what it is called with after the values."""
+    """A function, and its further arguments after the values."""
 
     fn: tl.constexpr
     captured: tuple[Any, ...]

@@ -45,7 +45,7 @@ def interpreted() -> dict[Case, Launched]:
 
 @functools.cache
 def compiled(case: Case) -> Any:
-    """What our front end makes of a case."""
+    """A case, compiled by our front end."""
     return sources.compiled(case.source(), str(case.path))
 
 

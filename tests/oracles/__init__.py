@@ -1,4 +1,4 @@
-"""What decides that code is right, and was written by no one here: real Triton and PyTorch.
+"""The judges, none of them written for this course: real Triton and PyTorch.
 
 Real Triton runs in a process of its own (`tests.oracles.triton`); where it cannot be had, its recorded
 answers judge (`tests.oracles.records`). This module only remembers who judged, so that a report can say it.
@@ -32,7 +32,7 @@ def used() -> dict[str, str]:
 
 
 def unavailable(reason: str, oracle: str = "triton") -> NoReturn:
-    """End the running test with the verdict `unavailable`: nobody on this machine can judge it."""
+    """End the running test with the verdict `unavailable`: no judge on this machine can answer."""
     _missing.add(oracle)
     import pytest
 

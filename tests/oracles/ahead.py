@@ -15,7 +15,7 @@ from tests.oracles.triton import PARSE_SECONDS, _ask, version
 
 @dataclass(frozen=True)
 class Header:
-    """What Triton made of a kernel."""
+    """A kernel compiled by Triton."""
 
     name: str  # of the C function
     file: str  # of the header
@@ -24,7 +24,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Linked:
-    """What Triton's linker wrote."""
+    """The files that Triton's linker wrote."""
 
     source: str
     header: str

@@ -1,4 +1,4 @@
-"""Processes that somebody else starts for us: in a grader's bounds, this one may start none.
+"""Processes that the grader starts for us: a confined process may start none.
 
 `KATA_ORACLES` is the descriptor of a socket to the grader, which starts what `start` asks for.
 """

@@ -105,7 +105,7 @@ class Question:
         return f"module {{\n  tt.func public @question({parameters}) {{\n    {body}\n  }}\n}}\n"
 
     def operands(self) -> list[np.ndarray]:
-        """What the operation is asked about."""
+        """The operands that the question is about."""
         columns = [_numbers(kind, len(self.types)) for kind in self.types]
         if len(columns) == 3:  # the third is in another order
             columns[2] = np.roll(columns[2].reshape(PAIRED, PAIRED), 5, axis=0).T.ravel()

@@ -1,6 +1,6 @@
-"""Launches of kernels by real Triton, in a server's process: what goes there, and what comes back.
+"""Launches of kernels by real Triton, in a server's process: requests and answers.
 
-Values travel in a file of PyTorch's, because it is PyTorch's tensors that Triton launches kernels on.
+Values travel in a file of PyTorch, because Triton launches kernels on PyTorch's tensors.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tests.oracles.triton import Source
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel, as TTIR or in a Python text that real Triton compiles, and what it is launched with.
+    """A kernel, as TTIR or as Python source for real Triton, and its launch.
 
-    Arguments are NumPy arrays or CPU tensors, integers, floats; for the constants of a Python text there are none.
+    Arguments are NumPy arrays or CPU tensors, integers, floats; constants of Python source are not among them.
     `{"addresses": [2, 3]}` stands for a buffer with the addresses of the arguments 2 and 3. `hidden` ones come after
     the others, and are known to the kernel by their addresses only.
     """
@@ -33,15 +33,15 @@ class Launch:
     arguments: Sequence[Any]
     hidden: Sequence[Any] = ()
     options: Mapping[str, Any] = field(default_factory=dict)  # of Triton's, for TTIR
-    signature: Sequence[str] = ()  # of TTIR, if its numbers have types that it does not tell: "u32", "fp64"
+    signature: Sequence[str] = ()  # of TTIR, for numbers whose types it does not show: "u32", "fp64"
 
     @property
     def values(self) -> list[Any]:
-        """All that goes to the GPU and back."""
+        """All values of the launch."""
         return [*self.arguments, *self.hidden]
 
     def request(self, file: str, action: str = "launch_written") -> dict[str, Any]:
-        """As the server wants it, which reads and writes the values in this file."""
+        """The request for the server, which reads and writes the values in this file."""
         places = iter(range(len(self.arguments)))
         if isinstance(self.kernel, str):
             request: dict[str, Any] = {"do": "launches.launch", "text": self.kernel, "parameters": list(places)}
@@ -55,7 +55,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Launched:
-    """The arguments, and what is hidden, after a launch. False as a bool when it failed; `diagnostic` says why."""
+    """The arguments and hidden buffers after a launch. False as a bool if it failed; `diagnostic` says why."""
 
     values: Sequence[Any] = ()
     diagnostic: str = ""
@@ -101,7 +101,7 @@ def run_many(
 
 
 def _tensor(value: Any) -> Any:
-    """A NumPy array as a tensor; all else as it is."""
+    """A NumPy array as a tensor; any other value unchanged."""
     import torch
 
     if not isinstance(value, np.ndarray):

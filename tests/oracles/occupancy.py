@@ -1,4 +1,4 @@
-"""NVIDIA's recorded answers: how many blocks of a kernel fit a multiprocessor, and because of what not more.
+"""NVIDIA's recorded answers: how many blocks of a kernel fit a multiprocessor, and what limits them.
 
     occupancy.load()["sm_90"][0]    # {"warps": 4, "registers": 32, "shared": 0, "blocks": 16, "limiters": ["warps"]}
 
@@ -34,7 +34,7 @@ DEVICES = {  # threads and shared memory of a multiprocessor, and the latter for
     "sm_90": (2048, 233472, 232448, 1024),
     "sm_100": (2048, 233472, 232448, 1024),
 }
-"""What CUDA's guide says of compute capabilities; the rest is in the header."""
+"""Facts about compute capabilities from CUDA's guide; the rest is in the header."""
 
 WARPS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32)
 REGISTERS = (1, 16, 24, 32, 33, 40, 41, 48, 56, 64, 65, 72, 80, 96, 97, 104, 128, 129, 160, 168, 192, 200, 224, 255)
@@ -108,7 +108,7 @@ def questions(target: str) -> Iterator[tuple[int, int, int]]:
 
 
 def ask(folder: str) -> dict[str, list[list[Any]]]:
-    """What the calculator in this folder answers."""
+    """The answers of the calculator in this folder."""
     answers: dict[str, list[list[Any]]] = {}
     with tempfile.TemporaryDirectory() as place:
         source, program = Path(place, "ask.c"), Path(place, "ask")

@@ -66,7 +66,7 @@ class Server:
         if self.process is None or self.process.poll() is not None:
             self._start()
         assert self.process is not None and self.process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # dead already: reading will tell
+        with contextlib.suppress(BrokenPipeError):  # dead already: reading will show it
             self.process.stdin.write(json.dumps(requests).encode() + b"\n")
             self.process.stdin.flush()
 
@@ -84,7 +84,7 @@ class Server:
             stderr=self.stderr,
             cwd=ROOT,
             env=environment | ours,
-            start_new_session=True,  # whoever kills our process group leaves it the time to clean up
+            start_new_session=True,  # our process group is killed with time to clean up
         )
 
     def stop(self) -> None:

@@ -22,7 +22,7 @@ CASES = 24
 
 
 class Answer(NamedTuple):
-    """What becomes of a case."""
+    """The result of a case."""
 
     seed: int
     calls: list[dict[str, Any]]
@@ -38,7 +38,7 @@ def load() -> list[Answer]:
 
 
 def ask() -> list[Answer]:
-    """What the installed Triton does."""
+    """The behaviour of the installed Triton."""
     requests = [{"do": "tuning.report", "seed": seed} for seed in range(CASES)]
     answers = triton.insist_on("frontend", requests)
     return [Answer(seed, answer["calls"], answer["lines"]) for seed, answer in enumerate(answers)]

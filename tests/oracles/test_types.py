@@ -1,4 +1,4 @@
-"""What the graded tests of milestone 1 take on trust: that NumPy and real Triton's parser agree with them."""
+"""Assumptions of the graded tests of milestone 1: that NumPy and real Triton's parser agree with them."""
 
 from __future__ import annotations
 

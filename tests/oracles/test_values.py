@@ -1,4 +1,4 @@
-"""Values are recorded for all that there is, and questions are such that they can be asked."""
+"""Values are recorded for every case, and every question can be asked."""
 
 from __future__ import annotations
 

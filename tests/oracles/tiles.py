@@ -78,7 +78,7 @@ def decide(dtype: str, rows: int, columns: int, inner: int, stages: int, warps: 
 
 
 def ask() -> list[Product]:
-    """What the installed Triton answers."""
+    """The answers of the installed Triton."""
     asked = [(target, *question) for target in TARGETS for question in questions()]
     made = triton.frontends([source(*question) for question in asked], lower=True)
     for question, answer in zip(asked, made, strict=True):

@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Compiled:
-    """What real Triton compiled a module to. False as a bool when it would not; `diagnostic` says why."""
+    """A module compiled by real Triton. False as a bool if it refused; `diagnostic` says why."""
 
     ok: bool
     diagnostic: str = ""
@@ -62,7 +62,7 @@ class Code(str):
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel in a Python text (with `import triton` and `import triton.language as tl`), and what it is compiled for.
+    """A kernel in a Python text (with `import triton` and `import triton.language as tl`), and its specialization.
 
     The signature lists all parameters, constexpr ones as "constexpr"; `divisible` names the multiples of 16. Options
     are Triton's: `{"num_warps": 8}`.
@@ -91,7 +91,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Made:
-    """What real Triton's front end made of a source. False as a bool when it refused, and then says why.
+    """Source compiled by real Triton's front end. False as a bool if it refused, with the reason.
 
     `error` and `diagnostic` are class and words of the error. `lines` are the lines of the text on the way to it, of
     the calls first, and `line` and `column` (from 1 and from 0) are the last of them.
@@ -133,7 +133,7 @@ def version() -> str:
 
 
 def refusal(what: str, text: str, diagnostic: str) -> str:
-    """What to tell of a module that real Triton refuses: the line at fault, the reason, and the module."""
+    """The message about a module that real Triton refuses: the line at fault, the reason, and the module."""
     place = re.match(r'loc\("[^"]*":(\d+):(\d+)\): (?:error: )?(.*)', diagnostic, re.DOTALL)
     lines = text.splitlines()
     if not place or not 0 < int(place[1]) <= len(lines):
@@ -202,7 +202,7 @@ def disassembled(cubin: bytes) -> str:
 
 
 def frontends(sources: Sequence[Source], steps: bool = False, lower: bool = False) -> list[Made]:
-    """What real Triton makes of kernels in Python texts, asked at once.
+    """Kernels in Python source, compiled by real Triton, asked all at once.
 
     With `steps` each stage on the way is kept, with `lower` the kernels are compiled down to cubins.
     """

@@ -13,7 +13,7 @@ SECONDS = 60.0
 
 
 def time(questions: Sequence[Question]) -> list[tuple[Any, int]]:
-    """What real Triton's `do_bench` returns on the simulated device, and how often it calls the function."""
+    """The result of real Triton's `do_bench` on the simulated device, and the number of calls."""
     requests = [{"do": "tuning.time", "question": dataclasses.asdict(question)} for question in questions]
     return [(answer["result"], answer["runs"]) for answer in triton.insist_on("frontend", requests, SECONDS)]
 

@@ -1,4 +1,4 @@
-"""What compiled Triton computes on a GPU: recorded, for machines without one.
+"""Results of compiled Triton on a GPU, recorded for machines without one.
 
     values.corpus(case)       # the buffers of a kernel of the corpus, as they are after its launch
     values.answer(question)   # the result of an elementwise operation on awkward numbers
@@ -49,7 +49,7 @@ def answer(question: Question) -> np.ndarray:
 
 
 def about(file: str) -> dict[str, Any]:
-    """What a file was recorded with, checksums of what was asked, and what failed."""
+    """The versions behind a file, checksums of the questions, and the failures."""
     return json.loads(str(_load(file)["about"]))
 
 
@@ -77,7 +77,7 @@ def write(folder: Path = FOLDER) -> list[str]:
 
 
 def _asked(case: Case) -> int:
-    """A number that differs when something else is launched."""
+    """A checksum of a launch."""
     arguments, hidden = inputs(case, SEED)
     return checksum([*arguments, *hidden, list(case.grid), dict(case.constexprs)])
 

@@ -1,1 +1,1 @@
-"""What the tests share: random cases as plain data, and judges. A folder a milestone; the files here serve several."""
+"""What tests share: random cases as plain data, and judges. A folder a milestone; the files here serve several."""

@@ -1,43 +1,24 @@
-"""Layer normalisation, several rows a program. See `kernels.layer_norm` for the formulas.
+"""The gradient of layer normalisation. See `kernels.layer_norm` for the formulas, and for the forward pass.
 
-The backward pass has two stages: programs that stay, as many as the GPU can hold, each add up their rows; then the
-sums of all are added up. The rows of the next iteration are loaded while this one is computed.
+As there, programs that stay each add up their rows, and a second kernel adds up their sums. A program takes several
+rows at a time, and the rows of the next iteration are loaded while these are computed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.fast.rows import by_rows, multiprocessors
-from kernels.host import empty_like
+from kernels.fast.device import multiprocessors
+from kernels.host import empty_like, on_gpu
 from kernels.layer_norm import check_rows, check_vector
-from kernels.tuned import configs
+from kernels.tuned import configs, that_differ
 
 PROGRAMS = (1, 2, 4)
-"""Programs for each multiprocessor in the backward pass."""
-
-
-@triton.jit
-def forward_kernel(
-    out, x, weight, bias, mean_out, rstd_out, rows, columns, eps, BLOCK: tl.constexpr, ROWS: tl.constexpr
-):  # fmt: skip
-    """ROWS rows a program; each fits BLOCK."""
-    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    at = tl.arange(0, BLOCK)
-    there, within = row < rows, at < columns
-    inside = there[:, None] & within[None, :]
-    place = row.to(tl.int64)[:, None] * columns + at[None, :]
-    values = tl.load(x + place, mask=inside, other=0.0).to(tl.float32)
-    w = tl.load(weight + at, mask=within).to(tl.float32)
-    b = tl.load(bias + at, mask=within).to(tl.float32)
-    mean = tl.sum(values, axis=1) / columns
-    centred = tl.where(within[None, :], values - mean[:, None], 0.0)
-    rstd = tl.rsqrt(tl.sum(centred * centred, axis=1) / columns + eps)
-    tl.store(mean_out + row, mean, mask=there)
-    tl.store(rstd_out + row, rstd, mask=there)
-    result = centred * rstd[:, None] * w[None, :] + b[None, :]
-    tl.store(out + place, result.to(out.dtype.element_ty), mask=inside)
+"""Programs for each multiprocessor."""
+FEWEST, MOST = 4, 32
+"""Elements of a thread."""
 
 
 @triton.jit
@@ -91,21 +72,24 @@ def sum_kernel(
     tl.store(dbias + at, tl.sum(db, axis=0).to(dbias.dtype.element_ty), mask=at < columns)
 
 
-forward = by_rows(forward_kernel)
-backward = by_rows(backward_kernel, ROWS=(1, 2, 4), num_warps=(4, 8, 16), PROGRAMS=PROGRAMS, STAGES=(1, 3))
+ROWS = configs(ROWS=(1, 2, 4), PROGRAMS=PROGRAMS, STAGES=(1, 3), num_warps=(4, 8, 16))
+BLOCK = triton.heuristics({"BLOCK": lambda named: triton.next_power_of_2(named["columns"])})
+
+
+def that_suit(candidates: Sequence[Any], named: Mapping[str, Any], **_: Any) -> list[Any]:
+    """The configurations whose threads have neither too few elements nor more than registers."""
+    if not on_gpu(named["x"]):
+        return that_differ(candidates)
+    block = triton.next_power_of_2(named["columns"])
+    elements = {config: config.kwargs["ROWS"] * block // (32 * config.num_warps) for config in candidates}
+    suiting = [config for config in candidates if FEWEST <= elements[config] <= MOST]
+    return suiting or [min(candidates, key=lambda config: abs(elements[config] - MOST))]
+
+
+backward = triton.autotune(ROWS, ["rows", "columns"], prune_configs_by={"early_config_prune": that_suit})(
+    BLOCK(backward_kernel)
+)
 sums = triton.autotune(configs(LINES=(64, 128), BLOCK=(8, 16, 32), num_warps=(4, 8)), ["parts", "columns"])(sum_kernel)
-
-
-def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> tuple[Any, Any, Any]:
-    """The normalised rows of a contiguous (rows, columns) matrix, and each row's mean and rstd, which are fp32."""
-    rows, columns = check_rows(x)
-    check_vector("weight", weight, x)
-    check_vector("bias", bias, x)
-    out = empty_like(x)
-    mean, rstd = (empty_like(x, (rows,), "float32") for _ in range(2))
-    grid = lambda meta: (triton.cdiv(rows, meta["ROWS"]),)  # noqa: E731
-    forward[grid](out, x, weight, bias, mean, rstd, rows, columns, float(eps))
-    return out, mean, rstd
 
 
 def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> tuple[Any, Any, Any]:

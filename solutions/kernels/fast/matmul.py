@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels.compiler import tl, triton
-from kernels.fast.rows import multiprocessors
+from kernels.fast.device import multiprocessors
 from kernels.host import check, check_alike, describe, empty_like, on_gpu, strides_of
 from kernels.matmul import DTYPES, tile_of
 from kernels.tuned import configs, worth_trying

@@ -30,7 +30,7 @@ class Use(NamedTuple):
 class Value:
     """Something an operation can use, defined exactly once (static single assignment, SSA).
 
-    `uses` lists every operand that is this value. `name` is only a wish for the printed text.
+    `uses` lists every operand that is this value. `name` is only a suggestion for the printed text.
     """
 
     def __init__(self, type: Type, name: str = "") -> None:

@@ -74,7 +74,7 @@ def assemble(text: str, capability: int, options: dict[str, Any]) -> Answer:
 
 
 def disassemble(cubin: str) -> Answer:
-    """What NVIDIA's disassembler says of a cubin, given as hexadecimal digits."""
+    """A cubin, given as hexadecimal digits, disassembled by NVIDIA's tool."""
     return {"sass": get_sass(bytes.fromhex(cubin))}
 
 

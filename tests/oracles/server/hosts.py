@@ -20,7 +20,7 @@ from triton.runtime import driver
 
 SPECS: dict[str, Any] = {}  # of the modules of `kernels`
 FINDER: Any = SimpleNamespace(find_spec=lambda name, path=None, target=None: SPECS.get(name))
-NO_GPU = SimpleNamespace(  # what Triton asks of a driver before it compiles
+NO_GPU = SimpleNamespace(  # the driver's part that Triton asks before it compiles
     get_current_target=lambda: GPUTarget("cuda", 90, 32),
     get_current_device=lambda: 0,
     get_current_stream=lambda device: 0,

@@ -92,7 +92,7 @@ def _argument(value: Any, kind: str) -> Any:
     """A value as its type says: a pointer, a descriptor `tensordesc<fp32[16, 32], zero, base>`, or a number."""
     if kind.startswith("tensordesc"):
         match = re.fullmatch(r"tensordesc<\w+\[(.+)\], (\w+), .*>", kind)
-        assert match, f"this is no descriptor: {kind}"
+        assert match, f"this is not a descriptor: {kind}"
         blocks, padding = match.groups()
         return TensorDescriptor.from_tensor(value, [int(size) for size in blocks.split(",")], padding)
     return value if kind.startswith("*") else _scalar(value, kind)

@@ -1,4 +1,4 @@
-"""Questions put to real Triton, most by compiling tiny kernels. Imports Triton: only for the server."""
+"""Questions to real Triton, most asked by compiling tiny kernels. Imports Triton: only for the server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ seen: list[Any] = []
 
 @dataclass(frozen=True)
 class TorchType:
-    """What Triton sees of a dtype of PyTorch's: its name."""
+    """A dtype of PyTorch as Triton sees it: its name."""
 
     name: str
 
@@ -32,7 +32,7 @@ class TorchType:
 
 @dataclass
 class Memory:
-    """What Triton sees of a tensor."""
+    """A tensor as Triton sees it."""
 
     dtype: TorchType
     address: int

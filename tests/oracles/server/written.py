@@ -1,4 +1,4 @@
-"""Kernels given as Python source text, put to real Triton's front end. Imports Triton: only for the server.
+"""Kernels given as Python source, compiled by real Triton's front end. Imports Triton: only for the server.
 
 A text becomes a module in a file of its own, is asked about, and is forgotten: its file, its entry in `sys.modules`,
 and what Python and Triton remember of it.
@@ -30,7 +30,7 @@ _numbers = itertools.count()
 
 
 def make(text: str, steps: bool, lower: bool, **question: Any) -> frontend.Answer:
-    """What Triton's own front end makes of a kernel in a Python text, step by step and down to a cubin on demand.
+    """A kernel in Python source, compiled by Triton's own front end, step by step, down to a cubin on demand.
 
     Why Triton refuses it is part of the answer, as data.
     """
@@ -92,7 +92,7 @@ def source(
 
 
 def _anonymous(diagnostic: str) -> str:
-    """What C++ said, without the name of the file that it said it about."""
+    """The message of C++, without the name of its file."""
     return re.sub(rf"[^\s\"]*{NAME}_\d+\.py", "kernel.py", diagnostic)
 
 

@@ -52,7 +52,7 @@ class Page:
         return [self.source[number].strip() for number in sorted(found)]
 
     def column(self, name: str) -> dict[str, Any]:
-        """What the page has of a column."""
+        """The part of the page about a column."""
         if name == "passes":
             return self.data["passes"]
         return next(column for column in self.data["columns"] if column["name"] == name)

@@ -18,7 +18,7 @@ OPTIONS = (
 
 
 def why_not() -> str:
-    """Why there is no browser here; empty if there is one."""
+    """The reason why there is no browser; "" if there is one."""
     try:
         import selenium  # noqa: F401
     except ImportError:
@@ -82,7 +82,7 @@ class Browser:
         return self.run(script, f'[data-pane="{column}"] [aria-selected="true"] .text')
 
     def complaints(self) -> list[str]:
-        """What the page wrote to the console since the last time."""
+        """The page's output to the console since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self) -> list[str]:

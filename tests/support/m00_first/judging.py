@@ -1,4 +1,4 @@
-"""What the tests of the slice share: operations built, printed, computed and put to real Triton.
+"""Helpers of the slice's tests: operations built, printed, computed, and compiled by real Triton.
 
 Nothing here calls a function of the learner's that another task asks for.
 """

@@ -1,4 +1,4 @@
-"""What can be wrong with a program besides what the tests of the type rules have, each fault by its name.
+"""Faults of a program beyond those that tests of the type rules plant, each by its name.
 
 A fault is a few lines that can end any block. The one that defines `%wrong` breaks a rule, or else the last one. They
 use the values of `PARAMETERS`.

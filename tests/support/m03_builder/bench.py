@@ -29,7 +29,7 @@ class Bench:
         self.arguments = tuple(self.block.arguments)
 
     def call(self, method: str, *arguments: Any, **options: Any) -> Any:
-        """What a method of the builder returns; its operations go to the end of the block."""
+        """The result of a method of the builder; its operations go to the end of the block."""
         __tracebackhide__ = True
         return self._ask(method, arguments, options).succeeds()
 

@@ -12,7 +12,7 @@ class Stop(Exception):
 
 @contextmanager
 def stopped(where: str) -> Iterator[None]:
-    """`Stop` comes out of this `with`, as it was raised inside of `where`, and nothing else does."""
+    """`Stop`, raised inside of `where`, must leave this `with`, and nothing else may."""
     try:
         yield
     except Stop:

@@ -27,7 +27,7 @@ def rebuilt(module: Operation) -> Module:
 
 
 class Rebuilder:
-    """Uses what task 3.5 is about, and `Builder.operation` for all else."""
+    """Uses the functions of task 3.5, and `Builder.operation` for the rest."""
 
     def __init__(self) -> None:
         self.builder = Builder()
@@ -36,7 +36,7 @@ class Rebuilder:
     def fill(self, block: Block, arguments: Sequence[Value]) -> None:
         """Build a block's operations at the insertion point; `arguments` stand for its arguments."""
         got, wanted = [str(value.type) for value in arguments], [str(value.type) for value in block.arguments]
-        assert got == wanted, f"the arguments of a region should have the types {wanted}, got {got}"
+        assert got == wanted, f"the types of a region's arguments\n  expected  {wanted}\n  got       {got}"
         self.values |= zip(block.arguments, arguments, strict=True)
         for operation in block.operations:
             build = getattr(self, operation.name.replace(".", "_"), self.plain)

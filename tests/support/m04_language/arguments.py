@@ -1,4 +1,4 @@
-"""What expressions are made of: dtypes, shapes, numbers as a test writes them; and on which Triton's versions agree."""
+"""The parts of expressions: dtypes, shapes, numbers as a test writes them; and on which Triton's versions agree."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _folded(module: str, inputs: Mapping[str, float]) -> list[tuple[str, str]]:
 
 @functools.cache
 def _ours(types: Types, expressions: tuple[str, ...]) -> str:
-    """What our language makes of them."""
+    """The expressions, compiled by our language."""
     __tracebackhide__ = True
     scene = Scene(dict(types))
     outcomes, text = scene.outcomes(expressions)
@@ -82,7 +82,7 @@ def _ours(types: Types, expressions: tuple[str, ...]) -> str:
 
 @functools.cache
 def _theirs(types: Types, expressions: tuple[str, ...]) -> str:
-    """What real Triton's front end makes of them. It is asked once."""
+    """The expressions, compiled by real Triton's front end, which is asked once."""
     (answer,) = triton.frontends([Scene(dict(types)).source(expressions)])
     assert answer, f"the test is wrong, real Triton refuses {expressions}: {answer.diagnostic}"
     return answer.canonical

@@ -1,1 +1,1 @@
-"""Kernels as Python source, compared with what real Triton's front end makes of them."""
+"""Kernels as Python source, compiled and compared with real Triton's front end."""

@@ -62,7 +62,7 @@ GLOBALS = {
     "plain": "def plain(a):\n    return a",
     "Plain": "class Plain:\n    value = 3",
 }
-"""What stands before them in their file, some of it visible to kernels."""
+"""The beginning of their file, some of it visible to kernels."""
 
 Outcome = str | Exception
 """The text of the module that our front end makes of a kernel, or why it refuses."""
@@ -127,7 +127,7 @@ def judge_expressions(*expressions: str) -> None:
 
 
 def outcome(source: Source) -> Outcome:
-    """What our front end makes of a kernel."""
+    """A kernel, compiled by our front end."""
     try:
         with mock.patch.dict(os.environ, {DEBUGGING: "1"}):
             return print_module(compiled(source))
@@ -220,7 +220,7 @@ def _compare(source: Source, ours: Outcome, theirs: Made) -> None:
 
 
 def without_jumps(source: Source, made: Made) -> str:
-    """What real Triton makes of a kernel, after its canonicalizer. Early returns are `scf.if`s there, too."""
+    """A kernel compiled by real Triton, after its canonicalizer. Early returns are `scf.if`s there, too."""
     if " cf." not in made.canonical:
         return made.canonical
     (stages,) = triton.frontends([source], steps=True)

@@ -1,4 +1,4 @@
-"""A kernel as a graph of what is computed from what, read from text as real Triton's canonicalizer prints it.
+"""A kernel's dataflow graph, read from text as real Triton's canonicalizer prints it.
 
 Names, the order of independent lines, the order of what loops carry and branches result in, and where a value is
 broadcast leave no trace in it. Its nodes are *elements*: seen from an element, `tt.splat`, `tt.expand_dims` and
@@ -71,7 +71,7 @@ class Graph:
     # --- blocks
 
     def _effects(self, lines: Iterable[Line], depth: int) -> tuple[Node, ...]:
-        """What the lines do to memory, in order. A load belongs between the effects where it stands."""
+        """The effects of the lines on memory, in order. A load belongs between the effects where it stands."""
         structured = {"scf.for": self._for, "scf.while": self._while, "scf.if": self._if}
         effects: list[Node] = []
         for line in lines:

@@ -1,4 +1,4 @@
-"""TTIR as real Triton prints it, read into lines: what is computed from what, and what is inside of what.
+"""TTIR as real Triton prints it, read into lines: operands, results and nesting.
 
 Text may use a name again once its first owner is out of sight; here every value has a name of its own.
 """

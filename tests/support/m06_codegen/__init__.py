@@ -1,1 +1,1 @@
-"""Kernels run over a grid, and what the reference's interpreter makes of them."""
+"""Kernels run over a grid, compared with the reference's interpreter."""

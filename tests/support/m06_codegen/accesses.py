@@ -27,7 +27,7 @@ class Memory:
         self.before = self.all.copy()
 
     def judge_unchanged(self, call: described, but: Mapping[int, list[Any]] | None = None) -> None:
-        """Memory is as it was, but for elements that have one of these values."""
+        """Memory is unchanged, except for elements that have one of these values."""
         __tracebackhide__ = True
         for place, (before, after) in enumerate(zip(self.before.tolist(), self.all.tolist(), strict=True)):
             possible = (but or {}).get(place, [before])

@@ -44,7 +44,7 @@ def floats(bits: Iterable[int], type: str) -> np.ndarray:
 
 
 def wrapped(number: int, type: str) -> int:
-    """What is left of a number in a signed integer of this type."""
+    """A number wrapped around into a signed integer of this type."""
     half = 2 ** (int(type[1:]) - 1)
     return (number + half) % (2 * half) - half
 
@@ -151,7 +151,7 @@ def judge_shapes(function: Callable[..., Any], type: str, operands: int, options
 def _numbers(array: Any) -> list[Any]:
     """The elements as Python numbers."""
     array = np.asarray(array)
-    with np.errstate(invalid="ignore"):  # NaN is no error
+    with np.errstate(invalid="ignore"):  # NaN is not an error
         return (array if array.dtype.kind in "iub" else array.astype(np.float64)).ravel().tolist()
 
 
@@ -165,7 +165,7 @@ def _words(function: Callable[..., Any], operands: Sequence[str], options: Seque
     return f"exact.{function.__name__}({', '.join([*operands, *others])})"
 
 
-# --- numbers at which arithmetic goes wrong: where something turns over, is rounded, or is no number
+# --- numbers at which arithmetic goes wrong: they overflow, are rounded, or are NaN
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.5, -2.5, math.inf, -math.inf, math.nan)
 EDGES = sorted({sign * (2**power + step) for power in range(65) for step in (-1, 0, 1) for sign in (1, -1)})

@@ -29,7 +29,7 @@ class Sizes:
     n: int = 7
 
     def names(self, lazily: bool) -> dict[str, Any]:
-        """What the names in an expression stand for."""
+        """The values of the names in an expression."""
         grid, last = (self.width, 3, 10**6), self.first + self.programs
         programs = (LazyPrograms if lazily else Programs)(grid, self.first, last)
         arange = lazy.arange if lazily else (lambda start, end: np.arange(start, end, dtype=np.int32))

@@ -31,7 +31,7 @@ def run(
     mode: Way = "batched",
     chunk: int = 0,
 ) -> list[Any]:
-    """The arguments, and what is hidden, as they are after the kernel ran on copies of them.
+    """The arguments and hidden buffers after the kernel ran on copies of them.
 
     `chunk` programs run at once, if that is not left to the kernel.
     """

@@ -5,10 +5,10 @@ The defect is in the line with `# here`, or else in the line with the braces. Al
     x, y    64 random floats                    n    20
     i       the integers from 0 to 63           zero    0
     j       integers, every fifth of them 0     big     2**30
-    u       20 floats, and 44 elements that nobody has written
+    u       20 floats, and 44 unwritten elements
     out, numbers    64 floats and integers to write to
 
-The grid has two programs, a block 16 elements, and `at` is where the block of a program is.
+The grid has two programs, a block 16 elements, and `at` are the positions of a program's block.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ device = cuda.jit(device=True)
 
 
 def _address(context, builder, type, memory, at):
-    """Of an element: `memory` is a bare pointer, or an array of Numba's."""
+    """The address of an element: `memory` is a bare pointer, or an array of Numba."""
     if isinstance(type, types.CPointer):
         return builder.gep(memory, [at])
     return builder.gep(context.make_array(type)(context, builder, memory).data, [at])
@@ -187,7 +187,7 @@ def _of_two(name):
 
 @intrinsic
 def quotient(typing, x, y):
-    """`x / y` as Triton has it: within 2 units of the last place, in half the instructions."""
+    """`x / y` as in Triton: within 2 units of the last place, in half the instructions."""
 
     def build(context, builder, signature, arguments):
         form = ir.FloatType()
@@ -197,7 +197,7 @@ def quotient(typing, x, y):
 
 
 maxnumf, minnumf = _of_two("fmax"), _of_two("fmin")
-times = _of_two("mul.rn")  # which is not fused with a sum
+times = _of_two("mul.rn")  # never fused with a sum
 
 bits_of_32, bits_of_64 = libdevice.float_as_int, libdevice.double_as_longlong
 float_of_32, float_of_64 = libdevice.int_as_float, libdevice.longlong_as_double

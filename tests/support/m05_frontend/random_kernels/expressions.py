@@ -62,7 +62,7 @@ def like(k: Function, a: Value) -> Value:
 
 
 def partner(k: Function, a: Value) -> Value:
-    """What may be on the other side of an operator."""
+    """The possible other operands of an operator."""
     return literal(k, a) if a.dtype in WIDE and k.chance(35) else like(k, a)
 
 
@@ -307,12 +307,12 @@ def load(k: Function) -> Value | None:
 
 
 def read(at: Value) -> Value:
-    """What is in memory there."""
+    """The content of memory there."""
     return Value(f"tl.load({at.text})", at.dtype.removeprefix("*"), at.shape)
 
 
 def address(k: Function) -> Value | None:
-    """What a load reads: where a pointer is now, a program's own part of a buffer, or any of its first elements."""
+    """The source of a load: where a pointer is now, a program's own part of a buffer, or any of its first elements."""
     known = k.pick(is_pointer)
     if known and (k.helper or k.chance(40)):
         step = k.of((0, 0, *STEPS))

@@ -33,7 +33,7 @@ def own_part(k: Function, value: Value) -> str:
 
 
 def store(k: Function, value: Value | None = None) -> bool:
-    """`tl.store` to a place that no one else writes to."""
+    """`tl.store` to a place that nothing else writes."""
     value = value or k.pick(lambda value: value.dtype in k.program.grammar.dtypes and not value.fixed)
     if value is None or k.helper:
         return False
@@ -137,7 +137,7 @@ BOUNDS = (
     *("tl.range({k})", "range({k}, 0, -1)", "range({k}, -1, -2)", "range(3, 0, -1)", "range({start} & 3)"),
     *("range({start} & 3, 4)", "tl.static_range(2)", "tl.static_range(3)", "range(pid & 1, 6, 2)"),
 )
-"""What a loop runs over: `{k}` is known when the kernel runs, as `{start}` is, a scalar, and the program's number."""
+"""The range of a loop: `{k}` is known when the kernel runs, as `{start}` is, a scalar, and the program's number."""
 
 
 def for_loop(k: Function) -> bool:

@@ -1,4 +1,4 @@
-"""What a random kernel is, and what it is written with: the file, and the function whose lines are being written.
+"""Random kernels, and the tools that write them: the file, and the function whose lines are being written.
 
 Dtypes have their names in `triton.language`; "*float32" is a pointer. Python's own numbers are "int" and "float".
 """
@@ -107,7 +107,7 @@ def kind(dtypes: Sequence[str], *ranks: int) -> Fits:
 
 
 class Grammar(NamedTuple):
-    """What a kernel may consist of: each of the functions writes one kind, if something visible fits."""
+    """The parts of a kernel: each of the functions writes one kind, if something visible fits."""
 
     expressions: Sequence[Callable[[Function], Value | None]]
     statements: Sequence[Callable[[Function], bool]]

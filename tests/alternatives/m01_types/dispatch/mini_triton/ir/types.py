@@ -5,7 +5,7 @@ from collections import deque
 
 
 def check_dimension(i: int, dim: object) -> None:
-    """Refuse what is no power of two."""
+    """Refuse a size that is not a power of two."""
     match dim:
         case int() if dim > 0 and dim.bit_count() == 1:
             return

@@ -31,5 +31,5 @@ def _terminates(operation: Operation) -> bool:
 
 
 def _inside(operation: Operation, known: frozenset[Value]) -> set[Value]:
-    """What the regions of an operation see."""
+    """The values that the regions of an operation see."""
     return set() if operation.name in ISOLATED_FROM_ABOVE else set(known)

@@ -9,7 +9,7 @@ def end_of(region: Region, terminator: str) -> Operation:
 
 
 def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Region]) -> Types:
-    require(len(regions) == 1 and {lower, upper, step} <= {*map(IntegerType, (8, 16, 32, 64))}, f"{lower} is no bound")
+    require(len(regions) == 1 and {lower, upper, step} <= {*map(IntegerType, (8, 16, 32, 64))}, f"{lower} bounds")
     end = end_of(regions[0], "scf.yield")
     takes, yields = argument_types(regions[0].block), operand_types(end)
     require(len({lower, upper, step, *takes[:1]}) == 1, "the bounds and the variable have one type")

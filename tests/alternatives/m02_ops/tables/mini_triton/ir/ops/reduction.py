@@ -5,13 +5,13 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
     names = ["smk", "skn", "smn"] if tensor(a).rank == 3 else ["mk", "kn", "mn"]
     sizes: dict[str, set[int]] = {}
     for letters, type in zip(names, (a, b, c), strict=True):
-        require(tensor(type).rank == len(letters), f"{type} has not {len(letters)} dimensions")
+        require(tensor(type).rank == len(letters), f"{type} does not have {len(letters)} dimensions")
         for letter, size in zip(letters, tensor(type).shape, strict=True):
             sizes.setdefault(letter, set()).add(size)
     require(all(len(found) == 1 for found in sizes.values()), f"{a} times {b} does not fit {c}")
     elements = {element_type(a), element_type(b)}
     require(len(elements) == 1 or elements <= FP8, f"{a} and {b} do not meet")
-    require(all(element_type(c) in ACCUMULATORS.get(e, ()) for e in elements), f"{c} is no sum of {a} times {b}")
+    require(all(element_type(c) in ACCUMULATORS.get(e, ()) for e in elements), f"{c} is not a sum of {a} times {b}")
     return c
 
 
