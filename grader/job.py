@@ -16,7 +16,7 @@ MEMORY = 4 << 30
 
 @dataclass(frozen=True)
 class Job:
-    """Tests of one milestone to run, and on whose code."""
+    """The tests of one milestone to run, and the code to run them on."""
 
     root: str
     learner_root: str
@@ -34,7 +34,7 @@ class Job:
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # modules that ended an earlier child
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
-    shrink: bool = True  # look for the smallest failing case; without it the first one found will do
+    shrink: bool = True  # look for the smallest failing case; without it, report the first one found
     trace: str = os.devnull  # where stacks are written when the process ends for a timeout or a crash
     others: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # see `own`
     bounds: dict[str, Any] | None = None  # files that the process may reach, see `boundary`; None: all of the user's

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any
@@ -25,43 +26,54 @@ class _Call:
     given: str = ""  # where the called function returned, if that is none of the task's
 
 
-def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan, is_own: IsOwn) -> tuple[str, str]:
-    """Run a failed test once more; the line at which the function to look at returned, and the function's name.
+class Watched:
+    """Watches a test run. `found` is then the line at which the function to look at returned, and the function's name.
 
     That is the task's function that the failing call reached. Where several may be at fault, all are named.
     """
-    tests = str(plan.root / "tests")
-    calls: list[_Call] = []
 
-    def profile(frame: FrameType, event: str, argument: object) -> None:
-        code = frame.f_code
-        if event not in ("call", "return") or not plan.is_graded(code.co_filename) or code.co_name in _SHOWING:
+    def __init__(self, plan: Plan, is_own: IsOwn) -> None:
+        self.plan = plan
+        self.is_own = is_own
+        self.found = "", ""
+        self._tests = str(plan.root / "tests")
+        self._calls: list[_Call] = []
+
+    def __enter__(self) -> None:
+        sys.setprofile(self._profile)
+
+    def __exit__(self, kind: object, failure: BaseException | None, frames: object) -> None:
+        sys.setprofile(None)
+        if failure is None or isinstance(failure, OutOfTime):  # more would have been called
             return
-        is_direct = _caller(frame).startswith(tests)
+        call = getattr(failure, "call", None)
+        called = getattr(getattr(call, "function", None), "__code__", None)
+        is_last = call is not None or hasattr(failure, "last_call")
+        self.found = _suspects(self._calls, called, is_last, self.plan)
+
+    def _profile(self, frame: FrameType, event: str, argument: object) -> None:
+        code = frame.f_code
+        if event not in ("call", "return") or not self.plan.is_graded(code.co_filename) or code.co_name in _SHOWING:
+            return
+        is_direct = _caller(frame).startswith(self._tests)
         if event == "call" and is_direct:
-            calls.append(_Call())
-        if event == "return" and is_own(code):
-            call = calls[-1] if calls else _Call()
+            self._calls.append(_Call())
+        if event == "return" and self._calls and self.is_own(code):
+            call = self._calls[-1]
             call.returned.pop(code, None)
             call.returned[code] = frame.f_lineno
-            if is_direct or not _is_inside(frame, is_own):
+            if is_direct or not _is_inside(frame, self.is_own):
                 call.outermost[code] = None
-        elif event == "return" and is_direct and calls:
-            calls[-1].given = f"{plan.display(code.co_filename)}:{frame.f_lineno}"
+        elif event == "return" and is_direct and self._calls:
+            self._calls[-1].given = f"{self.plan.display(code.co_filename)}:{frame.f_lineno}"
 
-    failure: object = None
-    sys.setprofile(profile)
-    try:
+
+def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan, is_own: IsOwn) -> tuple[str, str]:
+    """Run a failed test once more, watched."""
+    watched = Watched(plan, is_own)
+    with suppress(BaseException), watched:  # it fails again: it was judged
         test(**arguments)
-    except OutOfTime:
-        return "", ""  # more would have been called
-    except BaseException as error:  # it fails again: it was judged
-        failure = error
-    finally:
-        sys.setprofile(None)
-    call = getattr(failure, "call", None)
-    called = getattr(getattr(call, "function", None), "__code__", None)
-    return _suspects(calls, called, call is not None or hasattr(failure, "last_call"), plan)
+    return watched.found
 
 
 def _suspects(calls: list[_Call], called: CodeType | None, is_last: bool, plan: Plan) -> tuple[str, str]:

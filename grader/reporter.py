@@ -6,7 +6,7 @@ import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from dataclasses import asdict, replace
 from inspect import signature
 from pathlib import Path
@@ -196,9 +196,12 @@ class Reporter:
         def watched(*arguments: Any, **keywords: Any) -> Any:
             shown = _arguments(keywords)  # before the call, which may change them
             self.printed.clear()
+            look = last_call.Watched(self.plan, self._own(item))
             try:
-                return test(*arguments, **keywords)
+                with look if _is_last_run() else nullcontext():
+                    return test(*arguments, **keywords)
             except BaseException as error:
+                self.function = look.found
                 if not outcome.is_hypothesis(error) and not (self.failure and isinstance(error, OutOfTime)):
                     self.failure = error
                     self.counterexample = shown
@@ -218,7 +221,7 @@ class Reporter:
         """The function behind a failure whose traceback has no line of graded code."""
         failure = self.failure or error
         found = outcome.of_test(failure, self.plan, is_own=self._own(item))
-        if self.last_call and found.verdict is Verdict.FAIL and not found.location:
+        if self.last_call and found.verdict is Verdict.FAIL and not found.location and not self.function[0]:
             with suppress(OutOfTime), redirect_stdout(self.printed), self.limit(_LAST_CALL_LIMIT):
                 self.function = last_call.find(*self.last_call, self.plan, self._own(item))
 
@@ -230,6 +233,13 @@ class Reporter:
 
     def _name(self, item: pytest.Item) -> str:
         return f"{self._file(item.path)}::{getattr(item, 'originalname', item.name)}"
+
+
+def _is_last_run() -> bool:
+    """Whether hypothesis runs the smallest failing case once more, to show it: what a test draws is drawn again."""
+    from hypothesis import control
+
+    return control.currently_in_test_context() and control.current_build_context().is_final
 
 
 def _reason(report: pytest.TestReport | pytest.CollectReport) -> str:

@@ -150,6 +150,16 @@ def test_fixtures_are_no_obstacle(solved: Course) -> None:
     assert "double returned here" in judged(solved, "1.2")
 
 
+def test_a_test_that_draws_as_it_goes_names_the_function_too(solved: Course) -> None:
+    replace(solved, "double", "return 3 * a")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "from hypothesis import given, strategies as st\nfrom tiny.number import double\n\n"
+        "@given(st.data())\ndef test_double(data):\n    a = data.draw(st.integers())\n    assert double(a) == 2 * a\n",
+    )
+    assert "double returned here" in judged(solved, "1.2")
+
+
 def test_where_several_functions_may_be_wrong_all_are_named(solved: Course) -> None:
     solved.edit("tiny/number.py", "return 2 * a\n", "return 3 * a\n")
     solved.edit("tiny/number.py", "def double", "def half(a):\n    return a // 2\n\n\ndef double")

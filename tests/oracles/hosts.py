@@ -3,7 +3,7 @@
     called = hosts.call("cpu", softmax, (x,), {})
 
 The host functions are those of the tests' own process, from the same files. They run in a server's process, where
-`KERNELS_COMPILER=triton` makes the same source kernels of real Triton.
+`KERNELS_COMPILER=triton` lets real Triton compile the same source.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def call(device: str, function: Callable[..., Any], arguments: Sequence[Any], op
             oracles.unavailable(str(silence))
         if not answer["ok"]:
             if device == "cuda":
-                _server(device).stop()  # an illegal access costs it its GPU
+                _server(device).stop()  # after an illegal access a process cannot use its GPU
             raise Refused(answer["diagnostic"])
         return None if device == "none" else torch.load(values, weights_only=True)
 

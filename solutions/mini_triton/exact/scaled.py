@@ -14,9 +14,9 @@ Array = Any
 
 SIZES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
 E2M1 = np.concatenate((SIZES, -SIZES))
-"""The number that each four bits are: a sign, two bits of exponent, one of mantissa."""
+"""The numbers of all four-bit patterns: a sign, two bits of exponent, one of mantissa."""
 E8M0 = np.append(np.exp2(np.arange(-127.0, 128)), np.nan).astype(np.float32)
-"""The power of two that each byte is."""
+"""The powers of two of all bytes."""
 
 
 def scaled(x: Array, scales: Array | None, format: str, along: int, packed: int) -> Array:
