@@ -45,7 +45,10 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     named = bool(words) and words[0] in (*commands, "-h", "--help")
     options = parser.parse_args(words if named else ["grade", *words])
     try:
-        return options.run(load(root), options)
+        curriculum = load(root)
+        if "fill" in options and not curriculum.has_solutions:
+            options.fill = "learner"
+        return options.run(curriculum, options)
     except (UsageError, UnknownTarget) as error:
         print("\n".join(wrap(str(error))), file=sys.stderr)
         if not named and isinstance(error, UnknownTarget):
@@ -326,6 +329,8 @@ def _asked(curriculum: Curriculum, options: argparse.Namespace) -> Task:
 
 
 def _earned(task: Task, curriculum: Curriculum, options: argparse.Namespace) -> None:
+    if not curriculum.has_solutions:
+        raise UsageError("This copy of the course has no solutions.")
     if not options.anyway and not _progress(curriculum).task(task.id).first_pass:
         raise UsageError(
             f"The solution of {task.id} is shown once you have passed it. "

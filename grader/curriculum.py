@@ -17,6 +17,9 @@ TESTS = ROOT / "tests"
 TIME_LIMIT = 20.0  # seconds for one test, unless a milestone or a task says otherwise
 BUSY_LIMIT = 20.0  # the same in processor time, which an endless loop uses up even on a busy machine
 
+SKELETON = "skeleton"
+"""The folder that takes the place of `solutions/` in a copy for learners."""
+
 ASSETS = (".css", ".html", ".js")
 """Files that packages read, beside their modules."""
 
@@ -97,7 +100,13 @@ class Curriculum:
 
     @property
     def solutions(self) -> Path:
-        return self.root / "solutions"
+        """The reference; in a copy for learners a skeleton, in which stubs stand for all that they write."""
+        return _reference(self.root)
+
+    @property
+    def has_solutions(self) -> bool:
+        """Whether this is the course itself, and not a copy for learners."""
+        return self.solutions.name != SKELETON
 
     @property
     def tests(self) -> Path:
@@ -206,8 +215,13 @@ def load(root: Path = ROOT) -> Curriculum:
     files = sorted((root / "grader" / "curriculum").glob("*.toml"))
     if not files:
         raise CurriculumError(f"No milestone is declared in {root / 'grader' / 'curriculum'}.")
-    milestones = sorted((_read(path, root / "solutions") for path in files), key=lambda milestone: milestone.number)
+    milestones = sorted((_read(path, _reference(root)) for path in files), key=lambda milestone: milestone.number)
     return Curriculum(tuple(milestones), root)
+
+
+def _reference(root: Path) -> Path:
+    solutions = root / "solutions"
+    return solutions if solutions.is_dir() or not (root / SKELETON).is_dir() else root / SKELETON
 
 
 def _read(path: Path, solutions: Path) -> Milestone:

@@ -49,7 +49,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(curriculum: Curriculum, options: argparse.Namespace) -> int:
-    from grader import export  # type: ignore[attr-defined]
+    from grader import export
 
     course = curriculum.with_points(_points(options.points, curriculum))
     try:

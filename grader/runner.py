@@ -59,7 +59,7 @@ def grade(
         _run_all(gradings, jobs, settings.first)
     if not any(grading.has_lost for grading in gradings):
         _run_all(gradings, jobs)
-    if impl == fill == "learner":
+    if impl == fill == "learner" and curriculum.has_solutions:
         from grader import blame
 
         for grading in gradings:

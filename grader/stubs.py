@@ -96,7 +96,7 @@ def write(curriculum: Curriculum, *, force: bool = False) -> list[Path]:
             path.write_text(text, encoding="utf-8", newline="\n")
     root.mkdir(exist_ok=True)
     # Last, so that a run cut short is simply continued by the next.
-    (root / MANIFEST).write_text(_manifest(wanted), encoding="utf-8", newline="\n")
+    (root / MANIFEST).write_text(manifest(wanted), encoding="utf-8", newline="\n")
     return changed
 
 
@@ -120,7 +120,7 @@ def check(curriculum: Curriculum, *, is_learners: bool = False) -> list[Problem]
         else:
             text = "is not what solutions/ generates"
         problems.append(Problem(root / name, 0, f"{text}: run `python -m grader stubs`"))
-    if not problems and read(root / MANIFEST) != _manifest(wanted):
+    if not problems and read(root / MANIFEST) != manifest(wanted):
         problems.append(Problem(root / MANIFEST, 0, "is out of date: run `python -m grader stubs`"))
     return problems
 
@@ -166,7 +166,8 @@ def digest(text: str) -> str:
     return hashlib.sha256(encode(text)).hexdigest()
 
 
-def _manifest(files: Mapping[str, str]) -> str:
+def manifest(files: Mapping[str, str]) -> str:
+    """The text of the manifest for generated files."""
     return "".join(f"{digest(text)}  {name}\n" for name, text in sorted(files.items()))
 
 

@@ -68,6 +68,11 @@ class Case:
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_here(self) -> bool:
+        """Whether its kernel exists."""
+        return bool(re.search(rf"^def {self.kernel}\(", self.path.read_text(encoding="utf-8"), re.MULTILINE))
+
     @cached_property
     def parameters(self) -> list[str]:
         """The names of all parameters, in order."""

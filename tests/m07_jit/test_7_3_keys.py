@@ -85,7 +85,7 @@ def test_paths(parameters: str, drawn: list[tuple[str, str, str]]) -> None:
     assert isinstance(tree, ast.FunctionDef)
     asked = described(f"paths(tree of\n{text})", paths, tree)
     because = "Python reads these before the body gives them a value; sorted, they are the same in every process"
-    own = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
+    own = {node.arg for node in ast.walk(tree.args) if isinstance(node, ast.arg)}
     asked.returns(sorted(read_by_python("\n".join(lines), own)), because)
 
 

@@ -25,7 +25,7 @@ def causal() -> bool:
 
 @triton.jit
 def seen_kernel(seen, ends, first, length, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
-    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
+    rows = tl.arange(0, BLOCK_M) + tl.program_id(0) * BLOCK_M
     place = rows[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
     tl.store(seen + place, is_seen(rows, first + tl.arange(0, BLOCK_N), length, True).to(tl.int8))
     tl.store(ends + tl.program_id(0), end_of_keys(length, True, BLOCK_M))

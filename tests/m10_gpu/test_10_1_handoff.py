@@ -18,7 +18,8 @@ from mini_triton.backends.handoff import capability_of, lower
 from mini_triton.ir.printer import print_module
 
 from tests.checks import calling, described
-from tests.corpus import CASES
+from tests.corpus import CASES, named
+from tests.corpus.cases import Case
 from tests.oracles import triton
 from tests.support import sources
 
@@ -65,9 +66,8 @@ def test_what_is_no_target(name: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_machine_code_is_what_triton_makes_of_the_source(kernel: str, target: str) -> None:
-    case = next(case for case in CASES if str(case) == kernel)
+@pytest.mark.parametrize("case", named(*KERNELS), ids=str)
+def test_machine_code_is_what_triton_makes_of_the_source(case: Case, target: str) -> None:
     call = lowering(case, target)
     lowered = call()
     source = case.source()

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.backends.layouts import Blocked, layouts
 
-from tests import oracles
+from tests import corpus, oracles
 from tests.checks import described
+from tests.corpus.cases import Case
 from tests.oracles import triton
 from tests.oracles.records import FOLDER
 
@@ -66,17 +67,14 @@ def test_definitions(found: list[Blocked]) -> None:
     described(f"layouts({text!r})", layouts, text).returns(expected)
 
 
-@pytest.mark.parametrize("kernel", ["matmul_kernel", "layer_norm_forward", "attention_forward"])
-def test_real_ttgir(kernel: str) -> None:
-    from tests.corpus import CASES
-
-    case = next(case for case in CASES if str(case) == kernel)
+@pytest.mark.parametrize("case", corpus.named("matmul_kernel", "layer_norm_forward", "attention_forward"), ids=str)
+def test_real_ttgir(case: Case) -> None:
     (made,) = triton.frontends([case.source()], lower=True)
     text = made.compiled.ttgir
     found = layouts(text)
     lines = [line for line in text.splitlines() if "= #ttg.blocked<" in line]
     again = [definition(layout, name.removeprefix("#")) for name, layout in found.items()]
-    assert sorted(again) == sorted(lines), f"the blocked layouts in the TTGIR of {kernel}\n{again}\n{lines}"
+    assert sorted(again) == sorted(lines), f"the blocked layouts in the TTGIR of {case}\n{again}\n{lines}"
 
 
 def test_threads_of_a_real_gpu() -> None:

@@ -25,7 +25,7 @@ def written(nodes: Iterable[ast.AST]) -> list[str]:
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names whose value is used anywhere inside these nodes, each once, in the order of the text."""
-    # Task 5.1: For `x += y` they are `y` and `x`. `nodes` may be an iterator.
+    # Task 5.1: For `x += y` they are `x` and `y`. `nodes` may be an iterator.
     raise NotImplementedError("Task 5.1: Names that are read and written")
 
 

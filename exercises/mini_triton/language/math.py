@@ -109,7 +109,7 @@ def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
     Numbers are not weak here: a number has its own dtype. Raises `ValueError` for floats with a `propagate_nan` that is
     not one of `PropagateNan`.
     """
-    # Task 4.7: Of fp16 and the number 2, "max" is an fp32 `arith.maxnumf`, or `arith.maximumf` if `propagate_nan`
+    # Task 4.7: Of fp16 and the number 2.0, "max" is an fp32 `arith.maxnumf`, or `arith.maximumf` if `propagate_nan`
     # is ALL; "min" alike. Of bf16 it is an fp32. Integers: `arith.maxsi` or `arith.maxui`, whatever `propagate_nan` is.
     # Given: `without_bfloat16` makes a tensor, and an fp32 of a bf16.
     raise NotImplementedError("Task 4.7: Mathematics")

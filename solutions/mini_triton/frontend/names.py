@@ -26,7 +26,7 @@ def written(nodes: Iterable[ast.AST]) -> list[str]:
 
 def read(nodes: Iterable[ast.AST]) -> list[str]:
     """The names whose value is used anywhere inside these nodes, each once, in the order of the text."""
-    # [task 5.1] For `x += y` they are `y` and `x`. `nodes` may be an iterator.
+    # [task 5.1] For `x += y` they are `x` and `y`. `nodes` may be an iterator.
     nodes = list(nodes)
     loads = [name for name in _names(nodes) if isinstance(name.ctx, ast.Load)]
     updates = [node.target for top in nodes for node in ast.walk(top) if isinstance(node, ast.AugAssign)]

@@ -38,8 +38,8 @@ def printed(kernel: Kernel) -> str:
         assert not missing, f"{op.name} comes before its operand {missing[0]}, or that was never emitted"
         names[op] = f"%{number}"
         result = f"%{number} = " * (op.type != NOTHING)
-        attributes = ", ".join(f"{name} = {spell(value)}" for name, value in op.attributes.items())
-        types = ", ".join(str(operand.type) for operand in op.operands)
+        attributes = ", ".join(f"{key} = {spell(number)}" for key, number in op.attributes.items())
+        types = ", ".join(str(value.type) for value in op.operands)
         values = ", ".join(names[operand] for operand in op.operands)
         lines.append(f'  {result}"{op.name}"({values}) <{{{attributes}}}> : ({types}) -> {op.type}\n')
     return f"tt.func public @{kernel.name}({parameters}) {{\n{''.join(lines)}  tt.return\n}}\n".replace(" <{}>", "")

@@ -192,7 +192,7 @@ def holders(operation: Operation) -> Iterator[Operation]:
 def without_dead(text: str) -> str:
     """A module without operations whose results nobody uses: several of real Triton's passes erase these as well."""
     module = parse_module(text)
-    for operation in reversed([*module.walk()]):
+    for operation in [*module.walk()][::-1]:
         if operation.parent is not None and operation.parent_op is not module and is_dead(operation):
             operation.erase()
     return print_module(module)

@@ -92,10 +92,11 @@ class OpDefinition:
         `ValueError`: from `TensorType`, for a shape that no tensor may have. Attributes whose name has a dot are
         *discardable*, such as `tt.divisibility`. Any operation may have them, and its rule does not see them.
         """
-        # Task 2.7: `load` above, of two operands, one attribute `axis=0` and one result: `rule(ptr, mask, axis=0,
-        # result=type)`. The schema is violated by too few or too many operands, by a missing or unknown attribute (the
-        # message names it), by no `results` where the rule needs one; the rule does not run then. It gets `regions` as
-        # a list, and a tuple as `result` unless there is exactly one. It returns a type, a tuple of types, or None.
+        # Task 2.7: `load` of the example above, of two operands, one attribute `axis=0` and one result: `rule(ptr,
+        # mask, axis=0, result=type)`. The schema is violated by too few or too many operands, by a missing or unknown
+        # attribute (the message names it), by no `results` where the rule needs one; the rule does not run then. It
+        # gets `regions` as a list, and a tuple as `result` unless there is exactly one. It returns a type, a tuple of
+        # types, or None.
         raise NotImplementedError("Task 2.7: From rule to operation")
 
 

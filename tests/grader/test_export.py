@@ -1,0 +1,133 @@
+"""The course as learners get it: it works, it tells no solution, and it can be brought up to date."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader import cli, export, markers, stubs
+from grader.curriculum import load
+from tests.grader.small_course import Course
+
+# What anybody writes, or what a chapter shows.
+IDIOMS = {
+    "except (OSError, ValueError) as error:",
+    "except FileNotFoundError:",
+    "facts = analysis[pointers][axis]",
+    "for argument in block.arguments:",
+    "for operation in operations:",
+    "if (gX == 0 || gY == 0 || gZ == 0)",
+    "if isinstance(pattern, Pattern):",
+    "if isinstance(pattern, str):",
+    "if isinstance(value, str):",
+    "if not isinstance(pattern, Pattern):",
+    'if type.startswith("*"):',
+}
+
+
+def git(folder: Path, *arguments: str) -> str:
+    settings = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always")
+    done = subprocess.run(["git", *settings, *arguments], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def grade(root: Path, *arguments: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", "grader", *arguments]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The whole course, exported twice."""
+    folder = tmp_path_factory.mktemp("export") / "course"
+    assert cli.main(["export", str(folder), "--milestones", "0-2"]) == cli.OK
+    assert cli.main(["export", str(folder)]) == cli.OK
+    return folder
+
+
+def test_no_line_of_a_solution(exported: Path) -> None:
+    """Neither in its files nor in its history."""
+    secret = export.secret_lines(load()).keys() - IDIOMS
+    objects = [line.split(" ", 1) for line in git(exported, "rev-list", "--objects", "--all").splitlines()]
+    assert len(git(exported, "rev-list", "--all").splitlines()) == 2
+    for object, path in (entry for entry in objects if len(entry) == 2):
+        if git(exported, "cat-file", "-t", object).strip() == "blob":
+            data = subprocess.run(["git", "cat-file", "blob", object], cwd=exported, capture_output=True).stdout
+            lines = {line.strip() for line in data.decode("utf-8", "replace").splitlines()}
+            assert not lines & secret, f"{path} tells solutions"
+    names = set(git(exported, "ls-files").splitlines())
+    assert not {name for name in names if name.startswith(("solutions", "bench", "tests/grader"))}
+    assert not {name for name in names for word in ("mistakes", "alternatives", "mutants", "capstones/", "cheats/")
+                if name.startswith(f"tests/{word}")}  # fmt: skip
+
+
+def test_a_fresh_clone_grades(exported: Path, tmp_path: Path) -> None:
+    """Two commands: clone, grade. Then the same with solutions in it."""
+    git(tmp_path, "clone", "--quiet", str(exported), "mine")
+    mine = tmp_path / "mine"
+    code, text = grade(mine, "m1")
+    assert code == cli.LOST and "1.1" in text and "not started" in text and "could not run" not in text, text
+    assert not git(mine, "status", "--porcelain")
+    curriculum = load()
+    for file in map(curriculum.file_of, curriculum.milestone(1).modules):
+        source = stubs.read(curriculum.solutions / file)
+        told = [line for line in source.splitlines(keepends=True) if "# [task" not in line and "# [end]" not in line]
+        (mine / "exercises" / file).write_text("".join(told), encoding="utf-8")
+    code, text = grade(mine, "m1", "--examples", "5")
+    assert code == cli.OK and "14 of 14" in text, text
+    code, text = grade(mine, "2.1", "--examples", "5")
+    assert code == cli.LOST and "could not run" not in text, text
+    code, text = grade(mine, "solution", "1.1")
+    assert code == cli.USAGE and "no solutions" in text
+    code, text = grade(mine, "reset", "1.1")
+    assert code == cli.OK and "back to the stub" in text
+
+
+def test_an_update_keeps_what_a_learner_wrote(tiny: Course) -> None:
+    upstream, mine = tiny.root / "upstream", tiny.root / "mine"
+    tiny.write("pyproject.toml", '[project]\nversion = "1.0"\n')
+    assert "new repository" in export.export(tiny.curriculum, upstream, [1])
+    git(tiny.root, "clone", "--quiet", str(upstream), "mine")
+    stub = 'raise NotImplementedError("Task 1.1: Add")'
+    file = mine / "exercises" / "tiny" / "number.py"
+    file.write_text(file.read_text().replace(stub, "return b + a"))
+    git(mine, "commit", "--quiet", "--all", "--message", "mine")
+
+    tiny.edit("tiny/number.py", "# [task 1.1] Add them.", "# [task 1.1] Add both.", tree="solutions")
+    tiny.edit("tiny/text.py", '"""Text."""', '"""Text, given."""', tree="solutions")
+    tiny.write("pyproject.toml", '[project]\nversion = "1.1"\n')
+    assert "updated: Course 1.1" in export.export(tiny.curriculum, upstream, [1])
+    assert "up to date" in export.export(tiny.curriculum, upstream, [1])
+    git(mine, "pull", "--quiet", "--no-rebase", "--no-edit", "-X", "ours", str(upstream), "main")
+    assert "return b + a" in file.read_text() and stub not in file.read_text()
+    assert '"""Text, given."""' in (mine / "exercises" / "tiny" / "text.py").read_text()
+
+
+def test_points_and_skeleton(tiny: Course) -> None:
+    folder = tiny.root / "out"
+    export.export(tiny.curriculum.with_points({"1.2": 7}), folder, [1])
+    course = load(folder)
+    assert [task.points for task in course.tasks] == [2, 7, 1] and not course.has_solutions
+    assert [milestone.number for milestone in course.milestones] == [1]
+    for module in course.modules:
+        source = stubs.read(course.solutions / course.file_of(module))
+        assert stubs.stub_text(source, course) == stubs.read(course.exercises / course.file_of(module))
+    source = stubs.read(course.solutions / "tiny" / "number.py")
+    assert [region.task for region in markers.regions(source)] == ["1.1", "1.2"] and "a + b" not in source
+    assert not stubs.check(course)
+
+
+def test_what_is_refused(tiny: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    (tiny.root / "full").mkdir()
+    (tiny.root / "full" / "letter").write_text("dear")
+    assert cli.main(["export", str(tiny.root / "full")], tiny.root) == cli.USAGE
+    assert "neither empty nor an export" in " ".join(capsys.readouterr().err.split())
+    assert cli.main(["export", str(tiny.root / "out"), "--milestones", "2"], tiny.root) == cli.USAGE
+    assert "built on milestone 1" in " ".join(capsys.readouterr().err.split())
