@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -200,3 +201,41 @@ def layout() -> Drawing:
 def _marked(color: str, where: Any) -> Callable[[int, int], str]:
     """The colour of a table's cells: this one where an array is true."""
     return lambda i, j: color if where[i, j] else "faint"
+
+
+@figure
+def fused() -> Drawing:
+    """A graph of operators with a box around each kernel, as the back end of `torch.compile` has partitioned it."""
+    import torch
+    from mini_triton import fusion
+
+    torch._dynamo.reset()
+    fusion.programs.clear()
+    function = lambda x, w, b: torch.softmax(torch.relu(x @ w + b), -1).cumsum(-1)  # noqa: E731
+    model = torch.compile(function, backend=fusion.mini_triton)
+    model(torch.zeros(32, 64), torch.zeros(64, 48), torch.zeros(48))
+    (program,) = fusion.programs
+    product, softmax, call = program.groups
+    assert [len(group.members) for group in program.groups] == [3, 5, 1]
+    places = {"arg0_1": (70, 34), "arg1_1": (146, 34), "arg2_1": (222, 34), "mm": (108, 92), "add": (146, 132)}
+    places |= {"relu": (146, 172), "amax_rows": (92, 242), "sub": (146, 282), "exp": (146, 322)}
+    places |= {"sum_1_rows": (92, 362), "div": (146, 402), "cumsum": (146, 472)}
+    d = Drawing(506, "A product with bias and ReLU is one kernel, a softmax another; PyTorch computes the sum after it")
+    for group, top, height, color in (
+        (product, 68, 128, "blue"),
+        (softmax, 218, 208, "green"),
+        (call, 448, 48, "orange"),
+    ):
+        d.box(12, top, 212, height, f"{color}-soft", color, dashed=group.is_call)
+        kernel = "PyTorch" if group.is_call else next(k for k in program.kernels if k.tensors[-1] in group.stored).name
+        said = [kernel.rpartition("_")[0] or kernel]
+        said += [] if group.is_call else [f"moves {group.bytes:,} bytes", f"stores {group.stored[0].name}"]
+        d.lines(236, top + 20, said, 17, color=color, size=12)
+    for tensor, sources in program.partition.uses.sources.items():
+        for source in sources:
+            (x0, y0), (x, y) = places[source.name], places[tensor.name]
+            d.arrow((x0 - 28, y0 + 13), (x - 28, y - 13))
+    for (name, (x, y)), label in itertools.zip_longest(places.items(), ("x", "w", "b")):
+        text = label or name.removesuffix("_rows").removesuffix("_1")
+        d.label(x - 60, y - 13, 64, 26, text, "paper", size=12, mono=True)
+    return d

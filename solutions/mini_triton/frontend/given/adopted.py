@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
-from mini_triton.frontend.function import KernelSource
+from mini_triton.frontend.function import ConstexprFunction, KernelSource
 from mini_triton.language.constexpr import constexpr
 from mini_triton.language.dtypes import DTYPES
 
@@ -56,13 +56,14 @@ class AdoptedSource(KernelSource):
         return AdoptedNames(super().globals)
 
 
-_adopted: dict[int, KernelSource] = {}
+_adopted: dict[int, KernelSource | ConstexprFunction] = {}
 
 
 def adopt(value: Any) -> Any:
-    """A function of real Triton's `@jit` as one of ours; everything else as it is."""
+    """A function that real Triton's `@jit` or `@constexpr_function` has marked as one of ours; all else as it is."""
     if not type(value).__module__.startswith("triton.runtime.") or not hasattr(value, "fn"):
         return value
     if id(value) not in _adopted:
-        _adopted[id(value)] = AdoptedSource(value.fn)
+        is_plain = type(value).__name__ == "ConstexprFunction"
+        _adopted[id(value)] = ConstexprFunction(value.fn) if is_plain else AdoptedSource(value.fn)
     return _adopted[id(value)]

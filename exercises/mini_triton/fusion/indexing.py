@@ -1,0 +1,211 @@
+"""Index expressions: which element of a tensor a step of a loop reads.
+
+An index is arithmetic over *coordinates*: `30 * i0 + i1` with `0 <= i0 < 20` and `0 <= i1 < 30`. A view changes the
+index and moves no data: a transposition swaps coordinates, a reshape makes one number of them and takes it apart again.
+Two indices are known to be equal only if they look the same, so quotients and remainders are simplified when they are
+made. Sizes may be symbols (`s0`): then a graph serves every size.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+from torch.utils._sympy.printers import PythonPrinter
+
+Size = Any
+Index = tuple[Any, ...]
+
+
+class Coordinate(sympy.Symbol):
+    """A number from 0 to below its size: the position along one dimension of a loop nest."""
+
+    size: sympy.Expr
+    reduced: bool
+
+    def __new__(cls, name: str, size: Any, reduced: bool = False) -> Coordinate:
+        self = sympy.Symbol.__xnew__(cls, name, integer=True, nonnegative=True)
+        self.size = sympy.sympify(size)
+        self.reduced = reduced
+        return self
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), self.size, self.reduced)
+
+
+class Quotient(sympy.Function):
+    """`a // b` of numbers that are not negative, where nothing simpler is known."""
+
+    is_integer = is_nonnegative = True
+
+
+class Remainder(sympy.Function):
+    """`a % b` of numbers that are not negative, where nothing simpler is known."""
+
+    is_integer = is_nonnegative = True
+
+
+def numel(shape: Sequence[Size]) -> sympy.Expr:
+    """The number of elements of a shape."""
+    return sympy.expand(math.prod(shape, start=sympy.Integer(1)))
+
+
+def bounds(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """Numbers that the expression is never below, and never above. (Given.)"""
+    zero = sympy.Integer(0)
+    if isinstance(expr, Coordinate):
+        return zero, expr.size - 1
+    if isinstance(expr, Remainder):
+        return zero, expr.args[1] - 1
+    if isinstance(expr, Quotient):
+        multiples, rest = multiples_and_rest(bounds(expr.args[0])[1] + 1, expr.args[1])
+        return zero, multiples - 1 if rest == 0 else multiples + Quotient(rest, expr.args[1])
+    if isinstance(expr, sympy.Add):
+        lows, highs = zip(*map(bounds, expr.args), strict=True)
+        return sympy.Add(*lows), sympy.Add(*highs)
+    if isinstance(expr, sympy.Mul) and expr.could_extract_minus_sign():
+        low, high = bounds(-expr)
+        return -high, -low
+    if isinstance(expr, sympy.Mul):
+        lows, highs = zip(*map(bounds, expr.args), strict=True)
+        return sympy.Mul(*lows), sympy.Mul(*highs)
+    return expr, expr
+
+
+def is_within(expr: sympy.Expr, size: sympy.Expr) -> bool:
+    """Whether it is known that `0 <= expr < size`. (Given.)"""
+    low, high = bounds(expr)
+    return bool(low.is_nonnegative) and bool(sympy.expand(size - 1 - high).is_nonnegative)
+
+
+@functools.cache
+def multiples_and_rest(expr: sympy.Expr, by: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """`expr` as `by * multiples + rest`: the terms that `by` divides, divided by it, and the others.
+
+    `30 * i0 + i1` by 10 is `(3 * i0, i1)`.
+    """
+    if isinstance(by, sympy.Add):  # a size such as s0 + 3: division of polynomials (given)
+        return sympy.div(sympy.expand(expr), by, *by.free_symbols)
+    # Task 12.2: `sympy.Add.make_args(sympy.expand(expr))` has the terms; `is_whole` judges a quotient.
+    raise NotImplementedError("Task 12.2: Pointwise graphs")
+
+
+def is_whole(quotient: sympy.Expr) -> bool:
+    """Whether a quotient of integers is known to be an integer. (Given.)"""
+    return bool(quotient.is_integer)
+
+
+@functools.cache
+def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
+    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`. Neither is negative.
+
+    What cannot be simplified is a `quotient`. Terms of `expr` may be negative: then only all of them together are not.
+    """
+    # Task 12.2: Take out what is a multiple of `by`. `is_within(rest, by)` says what is known of the rest,
+    # `bounds(rest)[0].is_nonnegative` whether it is known not to be negative.
+    raise NotImplementedError("Task 12.2: Pointwise graphs")
+
+
+def quotient(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
+    """A `Quotient` of small numbers: `(9 * i0 + i1) // 45` is `i0 // 5` if `i1 < 9`. (Given.)"""
+    for term in sympy.Add.make_args(expr):
+        factor = sympy.gcd(term, by)
+        multiples, rest = multiples_and_rest(expr, factor)
+        if factor != 1 and multiples != 0 and is_within(rest, factor):
+            return quotient(multiples, by / factor)
+    return Quotient(expr, by)
+
+
+@functools.cache
+def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
+    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither is negative.
+
+    What cannot be simplified is a `Remainder`. Terms of `expr` may be negative: then only all of them together are not.
+    """
+    # Task 12.2: Leave out what is a multiple of `by`.
+    raise NotImplementedError("Task 12.2: Pointwise graphs")
+
+
+def strides_of(shape: Sequence[Size]) -> list[sympy.Expr]:
+    """How far apart neighbours are along each dimension if the last one is contiguous: (20, 30) has (30, 1)."""
+    return [numel(shape[axis + 1 :]) for axis in range(len(shape))]
+
+
+def ravel(index: Sequence[sympy.Expr], shape: Sequence[Size]) -> sympy.Expr:
+    """An index as one number: the position in row-major order."""
+    return join(sympy.Add(*(i * stride for i, stride in zip(index, strides_of(shape), strict=True))))
+
+
+def join(expr: sympy.Expr) -> sympy.Expr:
+    """The expression with quotients and remainders put together: 30 * (p // 30) + p % 30 is p. (Given.)"""
+    expr = sympy.expand(expr)
+    for rest in expr.atoms(Remainder):
+        number, by = rest.args
+        quotients = [Quotient(number, by)]
+        if isinstance(number, Quotient):
+            quotients.append(Quotient(number.args[0], sympy.expand(number.args[1] * by)))
+        factor = expr.coeff(rest)
+        for quotient in quotients:
+            if factor != 0 and sympy.expand(expr.coeff(quotient) - factor * by) == 0:
+                return join(expr + factor * (number - rest - by * quotient))
+    return expr
+
+
+def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
+    """A position in row-major order as an index: the inverse of `ravel`.
+
+    Position 47 in a shape of (20, 30) is (1, 17). `flat` is less than the number of elements.
+    """
+    # Task 12.2: Along the first dimension no remainder is needed, and along a dimension of size 1 the index is 0.
+    raise NotImplementedError("Task 12.2: Pointwise graphs")
+
+
+def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
+    """The index of the element of a tensor of this shape that is broadcast to `index`.
+
+    Element (2, 3, 4) of the result comes from element (3, 0) of a tensor of shape (7, 1).
+    """
+    # Task 12.2: Shapes are aligned at their last dimensions, and a dimension of size 1 is repeated.
+    raise NotImplementedError("Task 12.2: Pointwise graphs")
+
+
+def sympify(size: Any) -> sympy.Expr:
+    """A size as an expression: an int, a symbolic one of PyTorch's, or an expression. (Given.)"""
+    return size.node.expr if hasattr(size, "node") else sympy.sympify(size)
+
+
+def write(expr: sympy.Expr) -> str:
+    """The expression as Python: `30 * i0 + i1 % 7`. (Given.)"""
+    if isinstance(expr, Quotient):
+        return f"{_factor(expr.args[0])} // {_factor(expr.args[1])}"
+    if isinstance(expr, Remainder):
+        return f"{_factor(expr.args[0])} % {_factor(expr.args[1])}"
+    if isinstance(expr, sympy.Add):
+        terms = sorted(map(write, expr.args), key=lambda term: (term.startswith("-"), term.lstrip("-").isdigit(), term))
+        return " + ".join(terms).replace("+ -", "- ")
+    if isinstance(expr, sympy.Mul):
+        sign = "-" if expr.could_extract_minus_sign() else ""
+        factors = (-expr if sign else expr).as_ordered_factors()
+        return sign + " * ".join(map(_factor, factors))
+    if isinstance(expr, sympy.Pow) and expr.exp.is_Integer and expr.exp > 0:
+        return " * ".join([_factor(expr.base)] * int(expr.exp))
+    if isinstance(expr, sympy.Symbol | sympy.Integer):
+        return str(expr)
+    return f"({expr})"
+
+
+def write_for_host(expr: sympy.Expr) -> str:
+    """The expression as Python that runs before a launch: it may have any function of PyTorch's symbolic sizes."""
+    return PythonPrinter().doprint(expr)
+
+
+def _factor(expr: sympy.Expr) -> str:
+    return bracket(write(expr))
+
+
+def bracket(text: str) -> str:
+    """A text as an operand."""
+    return text if text.isidentifier() or text.isdigit() else f"({text})"

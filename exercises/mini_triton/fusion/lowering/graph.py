@@ -1,0 +1,142 @@
+"""From the nodes of a graph to tensors: which function lowers an operator, and what becomes of one that has none.
+
+An operator without a function is called: PyTorch computes it, and the report says so.
+
+Source: `GraphLowering` in PyTorch's `torch/_inductor/graph.py`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import sympy
+import torch
+from torch.fx import Graph, Node
+
+from mini_triton.fusion.body import Value
+from mini_triton.fusion.indexing import (
+    sympify,
+)
+from mini_triton.fusion.tensors import (
+    Called,
+    Computed,
+    Stored,
+    Tensor,
+    sizes_of,
+    strides_in,
+)
+
+Lowered = Any
+"""What a node is: a tensor, several, a symbolic size, or None."""
+ZERO = sympy.Integer(0)
+
+
+class Unsupported(Exception):
+    """An operator cannot be computed by a generated kernel, for this reason."""
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {}
+
+
+def lowers(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Mark the function that lowers these operators of ATen."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        HANDLERS.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+def lower_graph(graph: Graph) -> dict[Node, Lowered]:
+    """What each node of the graph is. Operators that cannot be lowered are `Called`."""
+    lowered: dict[Node, Lowered] = {}
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            lowered[node] = lower_argument(node)
+        elif node.op == "get_attr":
+            lowered[node] = stored(node.name, getattr(graph.owning_module, node.target))
+        elif node.op == "call_function":
+            lowered[node] = lower_call(node, lowered)
+    return lowered
+
+
+def lower_argument(node: Node) -> Lowered:
+    value = node.meta["val"]
+    return stored(node.name, value) if isinstance(value, torch.Tensor) else sympify(value)
+
+
+def stored(name: str, value: torch.Tensor) -> Stored:
+    return Stored(name, value.dtype, sizes_of(value), strides_in(value), value.device)
+
+
+def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
+    """What a call of an operator is."""
+    value = node.meta.get("val")
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool | int | float):
+        return sympify(value)
+    arguments = torch.fx.map_arg(node.args, lambda n: lowered[n])
+    keywords = torch.fx.map_arg(node.kwargs, lambda n: lowered[n])
+    if node.target is operator.getitem:
+        return arguments[0][arguments[1]]
+    # Task 12.1: `HANDLERS` has the function for an operator, by its name. It takes the node, then `arguments` and
+    # `keywords`, and returns what the node is; it may raise `Unsupported` with a reason. `why_not(node)` has a reason
+    # if no kernel can compute the node. What is not lowered is `called`, with the reason.
+    raise NotImplementedError("Task 12.1: A back end")
+
+
+def name_of(node: Node) -> str:
+    """The operator's name without its namespace and overload: "add" for aten.add.Tensor. (Given.)"""
+    target = node.target
+    return target._schema.name.partition("::")[2] if hasattr(target, "_schema") else getattr(target, "__name__", "")
+
+
+SUPPORTED = (
+    *(torch.bool, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8),
+    *(torch.float16, torch.bfloat16, torch.float32, torch.float64),
+)
+
+
+def why_not(node: Node) -> str:
+    """Why no kernel can compute this node, whatever operator it is. (Given.)"""
+    values = [node.meta.get("val"), *(n.meta.get("val") for n in node.all_input_nodes)]
+    for value in values:
+        for x in value if isinstance(value, tuple | list) else (value,):
+            if not isinstance(x, torch.Tensor):
+                continue
+            if x.dtype not in SUPPORTED:
+                return f"kernels do not compute with {x.dtype}"
+            if x.layout != torch.strided:
+                return f"a tensor's layout is {x.layout}"
+            if any(symbol.name.startswith("u") for size in sizes_of(x) for symbol in size.free_symbols):
+                return "a size depends on the values of a tensor"
+    return ""
+
+
+def called(node: Node, arguments: Any, keywords: Any, reason: str) -> Lowered:
+    """The result of an operator that PyTorch computes: a tensor, or several. (Given.)"""
+    inputs = tuple(x for x in torch.utils._pytree.tree_leaves((arguments, keywords)) if isinstance(x, Tensor))
+    value = node.meta.get("val")
+
+    def result(x: Any, number: int | None) -> Lowered:
+        if not isinstance(x, torch.Tensor):
+            return Called(node.name, torch.int64, (), (), torch.device("cpu"), inputs, node, reason, number)
+        name = node.name if number is None else f"{node.name}_{number}"
+        return Called(name, x.dtype, sizes_of(x), strides_in(x), x.device, inputs, node, reason, number)
+
+    if isinstance(value, tuple | list):
+        return [result(x, number) for number, x in enumerate(value)]
+    return result(value, None)
+
+
+def tensor_of(kind: type[Any], node: Node, inputs: Sequence[Tensor], **fields: Any) -> Any:
+    """A tensor of a kind, with the shape, dtype and strides that PyTorch gives the node. (Given.)"""
+    value = node.meta["val"]
+    shape, strides = sizes_of(value), strides_in(value)
+    return kind(node.name, value.dtype, shape, strides, value.device, tuple(inputs), **fields)
+
+
+def elementwise(node: Node, inputs: Sequence[Any], at: Callable[..., Value], **fields: Any) -> Computed:
+    return tensor_of(Computed, node, [x for x in inputs if isinstance(x, Tensor)], at=at, **fields)

@@ -1,0 +1,199 @@
+"""Reductions and matrix products: what is computed of whole rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy
+import torch
+from torch.fx import Node
+
+from mini_triton.fusion.body import Body, Value
+from mini_triton.fusion.indexing import Index, broadcast_index, numel, ravel, strides_of, unravel
+from mini_triton.fusion.lowering.elementwise import lower_operator, operand
+from mini_triton.fusion.lowering.graph import (
+    ZERO,
+    Unsupported,
+    elementwise,
+    lowers,
+    name_of,
+    tensor_of,
+)
+from mini_triton.fusion.lowering.pieces import inside_of, where_all
+from mini_triton.fusion.operators import computed_in, identity
+from mini_triton.fusion.tensors import (
+    Computed,
+    Product,
+    Reduction,
+    Tensor,
+    View,
+    hint,
+    sizes_of,
+    strides_in,
+)
+
+KINDS = {"sum": "sum", "amax": "max", "amin": "min", "prod": "prod", "argmax": "argmax", "argmin": "argmin"}
+
+
+def axes_of(x: Tensor, axes: Any) -> tuple[int, ...]:
+    """The dimensions to reduce, as numbers from 0; all of them for None and for (). (Given.)"""
+    axes = (axes,) if isinstance(axes, int) else tuple(axes or range(len(x.shape)))
+    return tuple(sorted({axis % len(x.shape) for axis in axes})) if x.shape else ()
+
+
+def reduce(node: Node, kind: str, x: Tensor, axes: Any, dtype: torch.dtype, part: str = "") -> Tensor:
+    """A reduction over dimensions, with the shape of the node: `kind` is sum, max, min, prod, argmax, argmin, any."""
+    places = axes_of(x, axes)
+    if numel(x.shape) == 0 or not places:
+        raise Unsupported("there is nothing to reduce")
+    common = dtype if kind in ("sum", "prod") else x.dtype
+    source = converted(x, common, node.name)
+    shape = tuple(sympy.Integer(1) if axis in places else size for axis, size in enumerate(x.shape))
+    name = f"{node.name}{part}_rows"
+    if pieces := number_of_pieces(source, places, kind):
+        source, axis = split(source, places, kind, pieces, f"{name}_pieces")
+        whole = Reduction(name, dtype, one_at(source.shape, axis), (), x.device, (source,), kind, (axis,))
+        whole.strides = tuple(strides_of(whole.shape))
+        at = lambda body, index: body.value(whole, unravel(ravel(index, shape), whole.shape))  # noqa: E731
+        return View(f"{name}_whole", dtype, shape, tuple(strides_of(shape)), x.device, (whole,), at, True)
+    return Reduction(name, dtype, shape, tuple(strides_of(shape)), x.device, (source,), kind, places)
+
+
+def one_at(shape: tuple[sympy.Expr, ...], axis: int) -> tuple[sympy.Expr, ...]:
+    return (*shape[:axis], sympy.Integer(1), *shape[axis + 1 :])
+
+
+LONG_ROW, LONG_COLUMN, SHORTEST = 16384, 8192, 256
+"""What is so long is split, in pieces of at least the third number."""
+FEW, MANY = 264, 2048
+"""If programs are so few; then there are about so many."""
+
+
+def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
+    """In how many pieces rows are reduced, so that a GPU is busy; 0 if they stay whole, as rows of unknown length do.
+    (Given.)"""
+    length = numel([source.shape[axis] for axis in axes])
+    rows = hint(numel([size for axis, size in enumerate(source.shape) if axis not in axes]))
+    is_inner = source.order[-1] in axes
+    programs = rows if is_inner else -(-rows // 64)
+    if (
+        programs >= FEW
+        or kind.startswith("arg")
+        or not length.is_number
+        or length < (LONG_ROW if is_inner else LONG_COLUMN)
+    ):
+        return 0
+    most = min(MANY // programs, int(length) // SHORTEST)
+    return next((pieces for pieces in range(most, most // 2, -1) if length % pieces == 0), most)
+
+
+def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: str) -> tuple[Reduction, int]:
+    """The rows of a tensor, reduced piece by piece. What is left to reduce is the dimension of the pieces."""
+    kept = [axis for axis in range(len(source.shape)) if axis not in axes]
+    inner = [axis for axis in source.order if axis in axes]  # in the order of memory
+    sizes = [source.shape[axis] for axis in inner]
+    length = sympy.ceiling(numel(sizes) / pieces)
+    is_inner = source.order[-1] in axes
+    first = len(kept) if is_inner else 0  # the dimension of the pieces; that of a piece's elements is the next
+    outer = tuple(source.shape[axis] for axis in kept)
+    shape = (*outer[:first], sympy.Integer(pieces), length, *outer[first:])
+    dtype = computed_in(source.dtype)
+
+    def at(body: Body, index: Index) -> Value:
+        place = sympy.expand(index[first] * length + index[first + 1])
+        found = dict(zip(inner, unravel(place, sizes), strict=True))
+        found |= dict(zip(kept, (*index[:first], *index[first + 2 :]), strict=True))
+        conditions = inside_of(body, place, ZERO, numel(sizes))
+        element = tuple(found[axis] for axis in range(len(source.shape)))
+        neutral = identity(kind, dtype)
+        return where_all(body, conditions, lambda: body.value(source, element), lambda: body.constant(neutral, dtype))
+
+    strides = tuple(strides_of(shape))
+    rows = Computed(f"{name}_split", source.dtype, shape, strides, source.device, (source,), at=at, is_free=True)
+    result = one_at(shape, first + 1)
+    strides = tuple(strides_of(result))
+    return Reduction(name, source.dtype, result, strides, source.device, (rows,), kind, (first + 1,)), first
+
+
+def converted(x: Tensor, dtype: torch.dtype, name: str) -> Tensor:
+    """The tensor in another dtype, computed by whoever needs it."""
+    if x.dtype == dtype:
+        return x
+    wanted = computed_in(dtype)
+    at = lambda body, index: body.cast(body.value(x, index), wanted)  # noqa: E731
+    return Computed(f"{name}_as_{dtype}", dtype, x.shape, x.strides, x.device, (x,), at, is_free=True)
+
+
+def shaped(node: Node, x: Tensor, value: torch.Tensor | None = None, name: str = "") -> View:
+    """A reduction without the dimensions of size 1 that the node's result does not have."""
+    value = node.meta["val"] if value is None else value
+    shape = sizes_of(value)
+    at = lambda body, index: body.value(x, unravel(ravel(index, shape), x.shape))  # noqa: E731
+    return View(name or node.name, x.dtype, shape, strides_in(value), x.device, (x,), at, True)
+
+
+@lowers("sum", "prod", "amax", "amin", "argmax", "argmin")
+def lower_reduction(node: Node, x: Tensor, axes: Any = None, *_: Any, **__: Any) -> View:
+    return shaped(node, reduce(node, KINDS[name_of(node)], x, axes, node.meta["val"].dtype))
+
+
+@lowers("any", "all")
+def lower_any(node: Node, x: Tensor, axes: Any = None, *_: Any, **__: Any) -> View:
+    kind = name_of(node)
+    at = lambda body, index: operand(body, x, index, torch.bool)  # noqa: E731
+    true = Computed(f"{node.name}_bool", torch.bool, x.shape, x.strides, x.device, (x,), at, is_free=True)
+    return shaped(node, reduce(node, kind, true, axes, torch.bool))
+
+
+@lowers("max", "min")
+def lower_max(node: Node, x: Tensor, axis: Any = None, *_: Any, **__: Any) -> Any:
+    kind = name_of(node)
+    if isinstance(axis, Tensor):
+        return lower_operator({"max": "maximum", "min": "minimum"}[kind], node, x, axis)
+    if axis is None:
+        return shaped(node, reduce(node, kind, x, None, x.dtype))
+    values, places = node.meta["val"]
+    return [
+        shaped(node, reduce(node, kind, x, axis, x.dtype), values, f"{node.name}_0"),
+        shaped(node, reduce(node, f"arg{kind}", x, axis, torch.int64, "_at"), places, f"{node.name}_1"),
+    ]
+
+
+@lowers("var")
+def lower_var(node: Node, x: Tensor, axes: Any = None, correction: Any = None, *_: Any, **kwargs: Any) -> Tensor:
+    """The mean of squared distances from the mean: two reductions."""
+    places = axes_of(x, axes)
+    correction = 1 if correction is None else correction
+    count = numel([x.shape[axis] for axis in places])
+    dtype = computed_in(x.dtype)
+    wide = converted(x, dtype, node.name)
+    total = reduce(node, "sum", wide, places, dtype, "_total")
+
+    def distance_at(body: Body, index: Index) -> Value:
+        number = operand(body, count, index, dtype)
+        mean = body.apply("div", [body.value(total, broadcast_index(index, total.shape)), number])
+        distance = body.apply("sub", [body.value(wide, index), mean])
+        return body.apply("mul", [distance, distance])
+
+    squares = Computed(f"{node.name}_squares", dtype, x.shape, x.strides, x.device, (wide, total), distance_at)
+    squares.is_free = True
+    rows = reduce(node, "sum", squares, places, dtype, "_squares")
+    shape = sizes_of(node.meta["val"])
+
+    def at(body: Body, index: Index) -> Value:
+        value = body.value(rows, unravel(ravel(index, shape), rows.shape))
+        return body.apply("div", [value, operand(body, count - correction, index, dtype)])
+
+    return elementwise(node, [rows], at)
+
+
+# --- products
+
+
+@lowers("mm", "bmm")
+def lower_product(node: Node, a: Tensor, b: Tensor) -> Product:
+    if a.dtype not in (torch.float16, torch.bfloat16, torch.float32):
+        raise Unsupported(f"a product of {a.dtype}")
+    if numel(a.shape) == 0 or numel(b.shape) == 0:
+        raise Unsupported("there is nothing to multiply")
+    return tensor_of(Product, node, [a, b])

@@ -1,0 +1,295 @@
+"""The program of a graph: memory, launches and calls in their order, as Python source.
+
+A buffer whose last reader has run is used again for the next tensor of the same size. The program and its kernels are
+one file, which is kept beside compiled kernels: read it to see what became of a model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sympy
+import torch
+from torch.fx import Graph, Node
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+from mini_triton.fusion.grouping import Group, Partition, find_uses, recompute_cheap
+from mini_triton.fusion.indexing import write_for_host
+from mini_triton.fusion.lowering import Lowered, lower_graph
+from mini_triton.fusion.products import ProductWriter
+from mini_triton.fusion.source import Kernel, write_kernel
+from mini_triton.fusion.tensors import Called, Computed, Product, Stored, Tensor, View
+from mini_triton.runtime import cache
+
+HEADER = """\
+import math
+
+import torch
+
+import mini_triton as triton
+import mini_triton.language as tl
+from mini_triton import cdiv
+from mini_triton.fusion.given import helpers
+from mini_triton.language.extra import libdevice
+"""
+
+
+@dataclass
+class Program:
+    """A graph, compiled."""
+
+    source: str
+    run: Callable[[list[Any]], Any]
+    partition: Partition
+    groups: list[Group]  # in the order in which they run
+    kernels: list[Kernel]  # of the groups that are kernels
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that all kernels move."""
+        return sum(group.bytes for group in self.groups)
+
+    def sources(self, group: Group) -> set[Group]:
+        """The groups whose results a group reads."""
+        return self.partition.sources(group)
+
+
+def materialize(tensor: Tensor) -> Tensor:
+    """Have a tensor in memory. Returns the one that is stored: itself, or what it is a view of. (Given.)"""
+    while isinstance(tensor, View) and tensor.is_free and tensor.shares_memory:
+        tensor = tensor.inputs[0]
+    if isinstance(tensor, Computed):
+        tensor.is_free = False
+    return tensor
+
+
+def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Program:
+    """Lower, group, write, and load what was written.
+
+    Without `fuse` each operator has a kernel of its own; without `reuse` each tensor has memory of its own.
+    """
+    lowered = lower_graph(graph)
+    (output,) = (node for node in graph.nodes if node.op == "output")
+    results, structure = tree_flatten(torch.fx.map_arg(output.args[0], lambda node: lowered[node]))
+    needed = [*results, *effects_in(lowered)]
+    for tensor in (x for x in tree_leaves(list(lowered.values())) if isinstance(x, Called)):
+        tensor.inputs = tuple(dict.fromkeys(map(materialize, tensor.inputs)))  # a call reads whole tensors
+    roots = list(dict.fromkeys(materialize(x) for x in needed if isinstance(x, Tensor)))
+    if fuse:
+        recompute_cheap(find_uses(roots))
+    partition = Partition(find_uses(roots))
+    if fuse:
+        partition.fuse()
+        partition.recompute()
+    return ProgramWriter(graph, lowered, partition).write(results, structure, reuse)
+
+
+def effects_in(lowered: dict[Node, Lowered]) -> Iterator[Tensor]:
+    """What must happen even if nobody needs its result: an argument overwritten, an operator without a result."""
+    for node, value in lowered.items():
+        for x in tree_leaves(value):
+            if isinstance(x, Computed) and x.into is not None or isinstance(x, Called) and is_effect(node):
+                yield x
+
+
+def is_effect(node: Node) -> bool:
+    """Whether an operator does something beside computing a result."""
+    return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable or not node.users
+
+
+class ProgramWriter:
+    """Writes the steps of a program."""
+
+    def __init__(self, graph: Graph, lowered: dict[Node, Lowered], partition: Partition) -> None:
+        self.graph, self.lowered, self.partition = graph, lowered, partition
+        self.groups = partition.ordered()
+        self.kernels: dict[str, Kernel] = {}  # by their text
+        self.used: list[Kernel] = []
+        self.steps: list[str] = []
+        self.calls: dict[str, Callable[..., Any]] = {}
+        self.called: dict[Node, str] = {}
+        self.names: dict[Tensor, str] = {}
+        self.free: dict[tuple[Any, ...], list[str]] = {}  # buffers that may be used again
+
+    def write(self, results: Sequence[Any], structure: Any, reuse: bool) -> Program:
+        self.bind_arguments()
+        last = self.last_uses(results) if reuse else {}
+        for number, group in enumerate(self.groups):
+            self.call(group) if group.is_call else self.launch(group)
+            for tensor in last.get(number, ()):
+                self.release(tensor)
+        self.steps.append(f"return [{', '.join(map(self.text_of, results))}]")
+        kernels = "\n\n".join(f"@triton.jit\n{kernel.text}\n" for kernel in self.kernels.values())
+        steps = "\n".join(f"    {step}" for step in self.steps)
+        source = f"{HEADER}\n\n{kernels}\n\ndef call(args):\n{steps}\n"
+        module = load(source)
+        vars(module).update(self.calls)
+        run = module.call
+        if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
+            run = lambda args: tree_unflatten(module.call(args), structure)  # noqa: E731
+        run._boxed_call = True  # it empties the list that it gets, so that memory can be freed early
+        return Program(source, run, self.partition, self.groups, self.used)
+
+    def bind_arguments(self) -> None:
+        """Names for the arguments, and for the symbols in their sizes."""
+        known: set[str] = set()
+        arguments, shapes = [], []
+        for node in self.graph.nodes:
+            if node.op == "get_attr":
+                self.names[self.lowered[node]] = node.name
+                self.calls[node.name] = getattr(self.graph.owning_module, node.target)
+            if node.op != "placeholder":
+                continue
+            arguments.append(node.name)
+            value = self.lowered[node]
+            if isinstance(value, Tensor):
+                self.names[value] = node.name
+                for number, size in enumerate(value.shape):
+                    shapes.append((size, f"{node.name}.size({number})"))
+            else:
+                shapes.append((value, node.name))
+        if arguments:
+            self.steps.append(f"{', '.join(arguments)}{',' if len(arguments) == 1 else ''} = args")
+        self.steps.append("args.clear()")
+        for size, text in shapes:
+            if isinstance(size, sympy.Symbol) and size.name not in known:
+                known.add(size.name)
+                self.steps.append(f"{size.name} = {text}")
+
+    def last_uses(self, results: Sequence[Any]) -> dict[int, list[Tensor]]:
+        """The buffers that nobody needs after a step, by the number of the step: those of `groups[number].stored`.
+
+        A group reads what `self.partition.uses.sources` has for its members. Arguments are not this program's to use,
+        and what is returned is needed for ever: `materialize(x)` is the buffer of a result.
+        """
+        # Task 12.5: Find the last reader of each buffer.
+        raise NotImplementedError("Task 12.5: Products and memory")
+
+    # --- memory
+
+    def allocate(self, tensor: Tensor) -> None:
+        """Memory for a tensor: a buffer of the same size that is free, or a new one. (Given.)"""
+        name = self.names[tensor] = identifier(tensor.name)
+        layout = f"{shape_text(tensor.shape)}, {shape_text(tensor.strides)}"
+        if buffers := self.free.get(self.kind_of(tensor)):
+            self.steps.append(f"{name} = torch.as_strided({buffers.pop()}, {layout})")
+        else:
+            kind = f'dtype={tensor.dtype}, device="{tensor.device}"'
+            self.steps.append(f"{name} = torch.empty_strided({layout}, {kind})")
+
+    def release(self, tensor: Tensor) -> None:
+        name = self.names.get(tensor)
+        if name is None or isinstance(tensor, Called) or getattr(tensor, "into", None) or not tensor.is_dense:
+            return
+        self.free.setdefault(self.kind_of(tensor), []).append(name)
+
+    def kind_of(self, tensor: Tensor) -> tuple[Any, ...]:
+        return tensor.numel, tensor.dtype, tensor.device
+
+    # --- steps
+
+    def launch(self, group: Group) -> None:
+        """Launch the kernel of a group."""
+        for tensor in group.stored:
+            target = getattr(tensor, "into", None)
+            if target is None:
+                self.allocate(tensor)
+            else:
+                self.names[tensor] = self.names[target]
+        is_product = any(isinstance(tensor, Product) for tensor in group.members)
+        kernel = ProductWriter(group).write() if is_product else write_kernel(group)
+        known = self.kernels.get(kernel.text)
+        kernel.name = known.name if known else f"{name_for(group)}_{len(self.kernels)}"
+        self.kernels.setdefault(kernel.text, kernel)
+        self.used.append(kernel)
+        if not known:
+            plain = kernel.text
+            kernel.text = kernel.text.replace("NAME", kernel.name, 1)
+            self.kernels[plain] = kernel
+        device = group.members[0].device
+        arguments = [self.names[x] + (f'.to("{device}")' if x.device != device else "") for x in kernel.tensors]
+        arguments += kernel.numbers
+        arguments += [f"{name}={value}" for name, value in kernel.constants.items()]
+        self.steps.append(f"{kernel.name}[{kernel.grid}]({', '.join(arguments)})")
+
+    def call(self, group: Group) -> None:
+        """Call what PyTorch computes."""
+        tensor = group.members[0]
+        assert isinstance(tensor, Called)
+        node = tensor.call
+        if node not in self.called:
+            self.called[node] = f"result_{identifier(node.name)}"
+            leaves, structure = tree_flatten((node.args, node.kwargs))
+            dynamic = [n for n, leaf in enumerate(leaves) if isinstance(leaf, Node)]
+            texts = [self.text_of(self.lowered[leaves[n]]) for n in dynamic]
+
+            def run(*values: Any) -> Any:
+                filled = list(leaves)
+                for place, value in zip(dynamic, values, strict=True):
+                    filled[place] = value
+                args, kwargs = tree_unflatten(filled, structure)
+                return node.target(*args, **kwargs)
+
+            self.calls[f"call_{identifier(node.name)}"] = run
+            self.steps.append(f"{self.called[node]} = call_{identifier(node.name)}({', '.join(texts)})")
+        self.names[tensor] = self.called[node]
+        if tensor.position_in_result is not None:
+            self.names[tensor] = f"{self.called[node]}[{tensor.position_in_result}]"
+
+    def text_of(self, value: Any) -> str:
+        """A value of the graph as an expression of the program."""
+        if isinstance(value, Tensor):
+            root = materialize(value)
+            if root is value:
+                return self.names[value]
+            assert isinstance(value, View)
+            base = self.names[root]
+            start = write_for_host(value.offset_in_base)
+            if type(root) is Stored:
+                start = f"{base}.storage_offset() + {start}" if start != "0" else f"{base}.storage_offset()"
+            return f"torch.as_strided({base}, {shape_text(value.shape)}, {shape_text(value.strides)}, {start})"
+        if isinstance(value, sympy.Expr):
+            return write_for_host(value)
+        if isinstance(value, list | tuple):
+            return f"[{', '.join(map(self.text_of, value))}]"
+        return repr(value)
+
+
+def shape_text(sizes: Sequence[sympy.Expr]) -> str:
+    texts = [write_for_host(size) for size in sizes]
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def identifier(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+def name_for(group: Group) -> str:
+    """A name that tells what a kernel computes: fused_mul_softmax."""
+    operators = dict.fromkeys(
+        re.sub(r"(_\d+)+$", "", identifier(tensor.name)).removesuffix("_rows") for tensor in group.members
+    )
+    return "_".join(["fused", *list(operators)[:5]])
+
+
+def load(source: str) -> Any:
+    """Write the source to a file and import it: kernels are compiled from their source."""
+    name = f"fused_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+    file = Path(cache.directory(), "fusion", f"{name}.py")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not file.exists():
+        temporary = file.with_suffix(f".{os.getpid()}.tmp")
+        temporary.write_text(source)
+        os.replace(temporary, file)
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

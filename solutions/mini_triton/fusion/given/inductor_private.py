@@ -1,0 +1,67 @@
+"""What the compiler needs of PyTorch's Inductor that is not public: all of it is here. (Given.)
+
+Inductor writes Triton kernels as Python source. `AsyncCompile.triton` takes that source; the decorators in it, such as
+`@triton_heuristics.pointwise`, call `cached_autotune` with configurations to choose from. Without a GPU, Inductor can
+be told to write Triton kernels for CPU tensors; it then asks real Triton which device there is.
+
+Source: PyTorch's `torch/_inductor/async_compile.py` and `torch/_inductor/runtime/triton_heuristics.py`, in 2.9 to 2.13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+import torch
+
+MakeKernel = Callable[[Any, list[Any], Mapping[str, Any], Mapping[str, Any]], Any]
+"""Makes what is launched of a function, its configurations, and two tables of facts about it."""
+
+
+class Target:
+    """Stands for Triton's driver where there is no GPU: it only says what kernels are written for."""
+
+    def get_current_target(self) -> Any:
+        from triton.backends.compiler import GPUTarget
+
+        return GPUTarget("cuda", 90, 32)
+
+
+@contextmanager
+def replaced(make_kernel: MakeKernel) -> Iterator[None]:
+    """While this is open, `make_kernel` makes what Inductor launches."""
+    from torch._inductor import async_compile, config
+    from torch._inductor.codecache import PyCodeCache
+    from torch._inductor.runtime import triton_heuristics
+    from triton.runtime import driver
+
+    def load_kernel(_: Any, name: str, source: str, device_str: str = "cuda") -> Any:
+        return getattr(PyCodeCache.load(source), name)
+
+    def cached_autotune(
+        size_hints: Any,
+        configs: list[Any],
+        triton_meta: Any,
+        heuristic_type: Any,
+        *_: Any,
+        inductor_meta: Any = None,
+        **__: Any,
+    ) -> Any:
+        return lambda function: make_kernel(function, configs, triton_meta, inductor_meta or {})
+
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(async_compile.AsyncCompile, "triton", load_kernel))
+        stack.enter_context(mock.patch.object(triton_heuristics, "cached_autotune", cached_autotune))
+        stack.enter_context(config.patch(cpu_backend="triton", compile_threads=1))
+        if not torch.cuda.is_available():
+            stack.enter_context(mock.patch.object(driver, "_active", Target()))
+        yield
+
+
+def grid_for(meta: Mapping[str, Any], config: Any, values: Mapping[str, Any]) -> tuple[int, int, int]:
+    """How many programs Inductor wants for a configuration and the values of arguments."""
+    from torch._inductor.runtime.triton_heuristics import GridExpr
+
+    return GridExpr.from_meta(dict(meta), config).eval_slow({**values, **config.kwargs})

@@ -1,0 +1,120 @@
+"""Elements at places that are values themselves: gather, embedding, `x[i]`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sympy
+import torch
+from torch.fx import Node
+
+from mini_triton.fusion.body import Body, Value, chosen
+from mini_triton.fusion.indexing import Index, broadcast_index
+from mini_triton.fusion.lowering.elementwise import operand
+from mini_triton.fusion.lowering.graph import (
+    ZERO,
+    Unsupported,
+    elementwise,
+    lowers,
+)
+from mini_triton.fusion.operators import computed_in
+from mini_triton.fusion.tensors import (
+    Computed,
+    Tensor,
+)
+
+
+def index_from(body: Body, indices: Tensor, index: Index, size: sympy.Expr) -> sympy.Expr:
+    """The element of `indices` at `index`, as a coordinate of a tensor that is `size` long there.
+
+    It is an int64 that the kernel loads or computes, and -1 is the last place.
+    """
+    # [task 12.6] `chosen` makes a coordinate of a value's `number`.
+    value = body.cast(body.value(indices, index), torch.int64)
+    negative = body.apply("lt", [value, body.index(ZERO)], torch.bool)
+    wrapped = body.apply("add", [value, body.index(size)], torch.int64)
+    return chosen(body.apply("where", [negative, wrapped, value], torch.int64).number)
+    # [end]
+
+
+@lowers("gather")
+def lower_gather(node: Node, x: Tensor, axis: int, indices: Tensor, **_: Any) -> Computed:
+    if not x.shape:
+        raise Unsupported("a tensor without dimensions")
+    axis %= len(x.shape)
+
+    def at(body: Body, index: Index) -> Value:
+        # [task 12.6] result[i, j] is x[indices[i, j], j] for axis 0. `x` may be longer than `indices` elsewhere.
+        place = index_from(body, indices, index, x.shape[axis])
+        return body.value(x, (*index[:axis], place, *index[axis + 1 :]))
+        # [end]
+
+    return elementwise(node, [x, indices], at)
+
+
+@lowers("embedding")
+def lower_embedding(node: Node, weight: Tensor, indices: Tensor, *_: Any, **__: Any) -> Computed:
+    def at(body: Body, index: Index) -> Value:
+        return body.value(weight, (index_from(body, indices, index[:-1], weight.shape[0]), index[-1]))
+
+    return elementwise(node, [weight, indices], at)
+
+
+@lowers("index_select")
+def lower_index_select(node: Node, x: Tensor, axis: int, indices: Tensor) -> Computed:
+    if not x.shape or len(indices.shape) != 1:
+        raise Unsupported("a tensor without dimensions")
+    axis %= len(x.shape)
+
+    def at(body: Body, index: Index) -> Value:
+        place = index_from(body, indices, (index[axis],), x.shape[axis])
+        return body.value(x, (*index[:axis], place, *index[axis + 1 :]))
+
+    return elementwise(node, [x, indices], at)
+
+
+@lowers("index")
+def lower_index(node: Node, x: Tensor, indices: Sequence[Any]) -> Computed:
+    given = [axis for axis, i in enumerate(indices) if i is not None]
+    if any(indices[axis].dtype == torch.bool for axis in given):
+        raise Unsupported("an index of bools")
+    rank = max(len(indices[axis].shape) for axis in given)
+    first = given[0] if given == list(range(given[0], given[-1] + 1)) else 0
+
+    def at(body: Body, index: Index) -> Value:
+        common = index[first : first + rank]
+        rest = iter((*index[:first], *index[first + rank :]))
+        place = [
+            index_from(body, indices[axis], broadcast_index(common, indices[axis].shape), x.shape[axis])
+            if axis in given
+            else next(rest)
+            for axis in range(len(x.shape))
+        ]
+        return body.value(x, tuple(place))
+
+    return elementwise(node, [x, *(indices[axis] for axis in given)], at)
+
+
+@lowers("scatter")
+def lower_scatter(node: Node, x: Tensor, axis: int, indices: Tensor, source: Any, **_: Any) -> Computed:
+    if not x.shape or _:
+        raise Unsupported("a scatter that reduces")
+    axis %= len(x.shape)
+    others = [n for n in range(len(x.shape)) if n != axis]
+    if indices.shape[axis] != 1 or any(indices.shape[n] != x.shape[n] for n in others):
+        raise Unsupported("it writes to places that are known at run time")
+    dtype = computed_in(x.dtype)
+
+    def at(body: Body, index: Index) -> Value:
+        # [task 12.6] A copy of `x`, but result[indices[0, j], j] is source[0, j] for axis 0: `indices` has size 1 along
+        # `axis` and the size of `x` elsewhere. `source` is a tensor or a number. No element knows who will write to
+        # it, but each can ask whether it is hit.
+        single = (*index[:axis], ZERO, *index[axis + 1 :])
+        place = body.cast(body.value(indices, single), torch.int64)
+        hit = body.apply("eq", [body.index(index[axis], torch.int64), place], torch.bool)
+        new = operand(body, source, single, dtype)
+        return body.apply("where", [hit, new, body.value(x, index)], dtype)
+        # [end]
+
+    return elementwise(node, [x, indices, *([source] if isinstance(source, Tensor) else [])], at)

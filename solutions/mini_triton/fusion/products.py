@@ -1,0 +1,161 @@
+"""The kernel of a matrix product: tiles of its result, and what is fused to them.
+
+Its operands are functions of an index like all tensors: one that is a transposition or a slice is read where it is, and
+nothing is copied. What is computed of the product's elements is computed before they are stored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import sympy
+import torch
+
+from mini_triton.fusion.body import Body, Line, Space
+from mini_triton.fusion.grouping import Group
+from mini_triton.fusion.indexing import Coordinate, Index, write_for_host
+from mini_triton.fusion.source import Kernel, Writer, count_tiles, finish, spell
+from mini_triton.fusion.tensors import Product, Tensor
+from mini_triton.fusion.tiles import tile_product
+
+
+class ProductWriter(Writer):
+    """Writes a kernel whose axes are tiles: rows and columns of the result, and steps along what is summed."""
+
+    def __init__(self, group: Group, prefix: str = "t") -> None:
+        super().__init__(group)
+        (self.product,) = (tensor for tensor in group.members if isinstance(tensor, Product))
+
+        self.tile_axes: set[str] = set()
+        self.full: set[str] = set()  # axes of which every tile is full: they need no mask
+
+    def axes_of(self, line: Line) -> frozenset[str]:
+        if line.op == "product":
+            return frozenset(c.name for c in self.space.coordinates[-2:] if isinstance(c, Coordinate))
+        found = set().union(*(self.axes[number] for number in line.operands))
+        if line.condition is not None:
+            found |= self.axes[line.condition]
+        symbols = line.place.free_symbols if line.place is not None else ()
+        return frozenset(found | {s.name for s in symbols if isinstance(s, Coordinate) and s.name in self.tiled})
+
+    @property
+    def tiled(self) -> set[str]:
+        """The coordinates that differ within a tile: all but that of the batch."""
+        return {c.name for c in self.space.coordinates[-2:] if isinstance(c, Coordinate)} | {"ka", "kb"}
+
+    def flatten(self, expr: sympy.Expr, reduced: bool, flat: str) -> sympy.Expr:
+        return expr
+
+    def define_coordinate(self, coordinate: Coordinate) -> None:
+        """They are defined at the beginning."""
+
+    def write(self) -> Kernel:
+        a, b = self.product.inputs
+        *batch, m, k = a.shape
+        n = b.shape[-1]
+        rows, columns = self.space.coordinates[-2:]
+        tiling = tile_product(self.product)
+        tiles = tiling.sizes
+        self.put(f"M, N, K = {', '.join(self.size_text(size) for size in (m, n, k))}")
+        self.put("tile_m, tile_n = helpers.tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)")
+        if batch and isinstance(self.space.coordinates[0], Coordinate):
+            self.put(f"{self.space.coordinates[0].name} = tl.program_id(1)")
+        high, wide = (
+            c.name if isinstance(c, Coordinate) else only for c, only in ((rows, "only_m"), (columns, "only_n"))
+        )
+        self.tile_axes |= {high, wide}
+        self.put(f"{high} = (tile_m * BLOCK_M + tl.arange(0, BLOCK_M))[:, None]")
+        self.put(f"{wide} = (tile_n * BLOCK_N + tl.arange(0, BLOCK_N))[None, :]")
+        self.check_inside(high, "M", m, tiles["BLOCK_M"])
+        self.check_inside(wide, "N", n, tiles["BLOCK_N"])
+        self.put("total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)")
+        self.put("for start in range(0, K, BLOCK_K):")
+        self.indent += 1
+        self.scopes.append(set())
+        ka, kb = Coordinate("ka", k), Coordinate("kb", k)
+        self.put("ka = start + tl.arange(0, BLOCK_K)[None, :]")
+        self.put("kb = start + tl.arange(0, BLOCK_K)[:, None]")
+        self.check_inside("ka", "K", k, tiles["BLOCK_K"])
+        self.check_inside("kb", "K", k, tiles["BLOCK_K"])
+        self.write_step(ka, kb, high, wide)
+        self.scopes.pop()
+        self.indent -= 1
+        for tensor in self.group.stored:
+            self.store(tensor)
+        tall, broad = (count_tiles(size, tiles[f"BLOCK_{name}"]) for size, name in ((m, "M"), (n, "N")))
+        grid = f"({tall} * {broad},"
+        grid += f" {write_for_host(batch[0])})" if batch else ")"
+        return finish(self, grid, tiling)
+
+    def write_step(self, ka: Coordinate, kb: Coordinate, high: str, wide: str) -> None:
+        """Write a step of the loop over K, which adds the product of a tile of each operand to `total`.
+
+        The last two coordinates of the space are a row and a column of the result, `high` and `wide` are their names;
+        before them comes the batch, if there is one. `ka` and `kb` are both the place along K: in the tile of the first
+        operand it varies along the columns, in that of the second along the rows.
+        """
+        # [task 12.5] `operand_tile` has the text of a tile, `precision_of` an option of `tl.dot`. Blocks are `BLOCK_M`,
+        # `BLOCK_N` and `BLOCK_K`.
+        a, b = self.product.inputs
+        *outer, row, column = self.space.coordinates
+        self.put(f"a = {self.operand_tile(a, (*outer, row, ka), (high, 'ka'), ('BLOCK_M', 'BLOCK_K'))}")
+        self.put(f"b = {self.operand_tile(b, (*outer, kb, column), ('kb', wide), ('BLOCK_K', 'BLOCK_N'))}")
+        self.put(f'total = tl.dot(a, b, total, input_precision="{precision_of(self.product)}")')
+        # [end]
+
+    def check_inside(self, axis: str, size_name: str, size: sympy.Expr, block: int) -> None:
+        """Define the mask of an axis, if its last tile is not full."""
+        if size.is_number and size % block == 0:
+            self.full.add(axis)
+        else:
+            self.put(f"{axis}_inside = {axis} < {size_name}")
+
+    def line_text(self, line: Line) -> str:
+        return "total" if line.op == "product" else super().line_text(line)
+
+    def mask(self, axes: frozenset[str], condition: int | None = None) -> str:
+        parts = [f"{axis}_inside" for axis in sorted(axes - self.full)]
+        if condition is not None:
+            parts.append(self.name(condition))
+        return f", mask={' & '.join(parts)}" if parts else ""
+
+    def spread(self, axes: frozenset[str], place: str) -> tuple[frozenset[str], str]:
+        return frozenset(self.tile_axes), " + ".join([place, *sorted(self.tile_axes - axes)])
+
+    def operand_tile(self, tensor: Tensor, index: Index, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
+        """A tile of an operand as an expression: elements at `index`, which varies along two `axes`, in `blocks`.
+
+        An operand is whatever the graph has computed: loaded, a view, or a few operators on what is loaded.
+        """
+        with self.operand_body("".join(block[-1].lower() for block in blocks)) as body:
+            # [task 12.5] `body` is empty; `tile_text` writes one of its values.
+            value = body.value(tensor, index)
+            return self.tile_text(value.number, tensor, axes, blocks)
+            # [end]
+
+    @contextlib.contextmanager
+    def operand_body(self, prefix: str) -> Iterator[Body]:
+        """A body of its own for an operand: no member of the group is computed there. Its lines have names of their
+        own, which begin with `prefix`. (Given.)"""
+        before = self.body, self.axes, self.prefix
+        self.body, self.axes, self.prefix = Body(Space((), ()), set()), [], prefix
+        yield self.body
+        self.body, self.axes, self.prefix = before
+
+    def tile_text(self, number: int, tensor: Tensor, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
+        """A value of the body as a tile with 0 outside; elements that are only loaded go to the product as they are.
+        (Given.)"""
+        for known in self.body.lines[len(self.axes) :]:
+            self.axes.append(self.axes_of(known))
+        line, inside = self.body.lines[number], " & ".join(f"{axis}_inside" for axis in axes if axis not in self.full)
+        if line.op == "load" and line.detail.dtype == tensor.dtype and self.axes[number] == frozenset(axes):
+            return f"tl.load({self.access(line)}{', other=0.0' if inside else ''})"
+        text = f"tl.where({inside}, {self.name(number)}, 0.0)" if inside else self.name(number)
+        return f"{text}.to({spell(tensor.dtype)}).broadcast_to({', '.join(blocks)})"
+
+
+def precision_of(product: Product) -> str:
+    """How products of fp32 may be rounded: as `torch.set_float32_matmul_precision` says, on a GPU. (Given.)"""
+    is_exact = product.device.type == "cpu" or torch.get_float32_matmul_precision() == "highest"
+    return "ieee" if is_exact else "tf32"

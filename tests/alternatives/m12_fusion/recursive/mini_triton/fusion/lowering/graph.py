@@ -1,0 +1,23 @@
+"""All reasons to call are exceptions."""
+
+
+def function_for(node):
+    if name_of(node) not in HANDLERS:
+        raise Unsupported("there is no function for this operator")
+    reason = why_not(node)
+    if reason:
+        raise Unsupported(reason)
+    return HANDLERS[name_of(node)]
+
+
+def lower_call(node, lowered):
+    value = node.meta.get("val")
+    if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool | int | float):
+        return sympify(value)
+    arguments, keywords = (torch.fx.map_arg(x, lowered.__getitem__) for x in (node.args, node.kwargs))
+    if node.target is operator.getitem:
+        return arguments[0][arguments[1]]
+    try:
+        return function_for(node)(node, *arguments, **keywords)
+    except Unsupported as refusal:
+        return called(node, arguments, keywords, str(refusal))

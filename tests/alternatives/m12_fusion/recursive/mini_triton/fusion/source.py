@@ -1,0 +1,44 @@
+"""Levels by recursion; what a loop does is filtered for each level."""
+
+
+class ReductionWriter:
+    def levels(self):
+        @functools.cache
+        def level(number):
+            line = self.body.lines[number]
+            needed = set(line.operands)
+            if line.condition is not None:
+                needed.add(line.condition)
+            return max(map(level, needed), default=0) + int(line.op == "reduce")
+
+        return [level(number) for number in range(len(self.body.lines))]
+
+    def reduce_text(self, line):
+        (number,) = line.operands
+        neutral = number_text(identity(line.detail, self.body.lines[number].dtype))
+        filled = f"tl.where(r_inside, tl.broadcast_to({self.name(number)}, [XBLOCK, RBLOCK]), {neutral})"
+        if line.detail not in FIRST:
+            return REDUCED[line.detail].format(filled)
+        at = f"tl.where(r_inside & (x == x), {self.index_text(line.place)}, 2147483647)"
+        pair = f"({filled}, tl.broadcast_to({at}, [XBLOCK, RBLOCK]))"
+        return f"tl.reduce({pair}, 1, {FIRST[line.detail]})[1][:, None]"
+
+    def write_loops(self):
+        def has_steps(tensor):
+            parts = index_in(self.space, tensor)
+            symbols = set().union(*(part.free_symbols for part in parts)) if parts else set()
+            return any(getattr(symbol, "reduced", False) for symbol in symbols)
+
+        def level_of(tensor):
+            return self.levels[self.body.value(tensor, index_in(self.space, tensor)).number]
+
+        elements = [tensor for tensor in self.group.stored if has_steps(tensor)]
+        needed = [n for n in sorted(self.needed_numbers()) if self.body.lines[n].op == "reduce"]
+        level = 0
+        while any(self.levels[n] > level for n in needed) or any(level_of(tensor) >= level for tensor in elements):
+            now = [n for n in needed if self.levels[n] == level + 1]
+            self.write_loop(now, [tensor for tensor in elements if level_of(tensor) == level])
+            level += 1
+        for tensor in self.group.stored:
+            if tensor not in elements:
+                self.store(tensor)

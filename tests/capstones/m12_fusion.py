@@ -1,0 +1,194 @@
+"""Fusion: index expressions, and programs in PyTorch whose kernels the submission writes and runs."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from random import Random
+
+from tests.capstones import Question, ask
+
+COMPILED = """
+import torch
+import torch.nn.functional as F
+from torch.fx.experimental.proxy_tensor import make_fx
+from mini_triton.fusion.backend import decompositions
+from mini_triton.fusion.program import compile_graph
+torch.manual_seed(SEED)
+def some(*shape):
+    return torch.randn(shape)
+def computed(function, *inputs, **options):
+    \"\"\"What a program computes, how many kernels that takes, and the bytes that they move.\"\"\"
+    graph = make_fx(function, decomposition_table=decompositions(), tracing_mode="fake")(*inputs)
+    program = compile_graph(graph.graph, **options)
+    results = program.run([x.clone() for x in inputs])
+    results = results if isinstance(results, (list, tuple)) else [results]
+    return [[x.tolist() for x in results], len(program.kernels), program.source.count("torch.empty_strided(")]
+"""
+"""`computed(function, *inputs)`: the results of a function, by kernels of the submission's."""
+
+
+def questions(random: Random) -> Iterator[Question]:
+    if not importlib.util.find_spec("torch"):
+        return
+    seed = random.randrange(1 << 20)
+    m, n, k = (random.randrange(3, 40) for _ in range(3))
+
+    def compute(task: str, about: str, code: str) -> Question:
+        return ask(task, about, COMPILED + code, SEED=seed)
+
+    shape = [random.randrange(2, 7) for _ in range(3)]
+    yield ask(
+        "12.2",
+        "index expressions",
+        """
+        import sympy
+        from mini_triton.fusion.indexing import (
+            Coordinate, Quotient, Remainder, broadcast_index, divide, ravel, remainder, unravel,
+        )
+        index = [Coordinate(f"i{axis}", size) for axis, size in enumerate(SHAPE)]
+        flat = ravel(index, SHAPE)
+        def at(expr, place):
+            expr = sympy.sympify(expr).xreplace(dict(zip(index, map(sympy.Integer, place))))
+            return int(expr.replace(Quotient, lambda a, b: a // b).replace(Remainder, lambda a, b: a % b))
+        result = []
+        for place in PLACES:
+            for by in map(sympy.Integer, (1, SHAPE[2], SHAPE[1] * SHAPE[2], NUMBER)):
+                result += [at(divide(flat, by), place), at(remainder(flat, by), place)]
+            for shape in (SHAPE, SHAPE[::-1], [SHAPE[0], 1, SHAPE[1] * SHAPE[2]]):
+                result.append([at(expr, place) for expr in unravel(flat, shape)])
+            for shape in ((SHAPE[1], 1), (1, SHAPE[2]), ()):
+                result.append([at(expr, place) for expr in broadcast_index(tuple(index), shape)])
+        result += [[str(x) for x in unravel(flat, SHAPE)], str(divide(flat, sympy.Integer(SHAPE[2])).has(Quotient))]
+        """,
+        SHAPE=shape,
+        NUMBER=random.randrange(2, 9),
+        PLACES=[[random.randrange(size) for size in shape] for _ in range(5)],
+    )
+    yield compute(
+        "12.1",
+        "what becomes of operators",
+        f"""
+from mini_triton.fusion.lowering.graph import HANDLERS, Unsupported, lower_graph
+from mini_triton.fusion.tensors import Called
+def refused(*_, **__):
+    raise Unsupported("reason {seed}")
+def broken(*_, **__):
+    raise ZeroDivisionError
+result = []
+for handler in (None, refused, broken, lambda *arguments, **keywords: [len(arguments), sorted(keywords)]):
+    HANDLERS["cummax"] = handler
+    if handler is None:
+        del HANDLERS["cummax"]
+    graph = make_fx(lambda x: torch.cummax(x, 0))(some({m})).graph
+    node = next(node for node in graph.nodes if node.op == "call_function")
+    try:
+        found = lower_graph(graph)[node]
+        found = [[type(x).__name__, x.reason if handler else bool(x.reason)] if isinstance(x, Called) else x for x in found]
+    except ZeroDivisionError:
+        found = "an error"
+    result.append(found)
+""",
+    )
+    yield compute(
+        "12.1",
+        "a program for torch.compile",
+        f"""
+from mini_triton.fusion import backend
+options = {{"fuse": False, "reuse": False}}
+fast = torch.compile(lambda x: torch.cumsum(x, 0), backend=backend.mini_triton, options=options)
+result = [fast(some({m})).tolist(), len(backend.programs), len(backend.programs[-1].kernels)]
+""",
+    )
+    yield compute(
+        "12.2",
+        "operators and views, each in a kernel",
+        f"""
+apart = {{"fuse": False, "reuse": False}}
+result = [computed(lambda x, y: torch.sin(x.t() * 2)[1:] + y, some({n}, {m}), some({n}), **apart)]
+result += [computed(lambda x: (x.reshape({n}, {m}).permute(1, 0) > 0).to(torch.float16) * 3, some({m}, {n}), **apart)]
+result += [computed(lambda x, i: (x / i, i * 2, i / 4), some({n}), torch.arange(1, {n + 1}), **apart)]
+""",
+    )
+    yield compute(
+        "12.3",
+        "which operators share a kernel",
+        f"""
+alone = {{"reuse": False}}
+x, y, z = some({m}, {n}), some({m}, {n}), some({n})
+result = [computed(lambda x, y, z: torch.sin(x * 2 + y) * z, x, y, z, **alone)]
+result += [computed(lambda x, y, z: (x + 1, y * 2, x - z), x, y, z, **alone)]
+result += [computed(lambda x: (x + 1) * torch.cumsum(torch.sin(x + 1), 0), x, **alone)]
+result += [computed(lambda x: (x.to(torch.float64) * 2, x.to(torch.float64) + 1), x, **alone)]
+""",
+    )
+    yield compute(
+        "12.4",
+        "reductions",
+        f"""
+alone = {{"reuse": False}}
+x, w = some({m}, {n}), some({n})
+result = [computed(lambda x, w: F.layer_norm(torch.relu(x), ({n},), w, w), x, w, **alone)]
+result += [computed(lambda x: (x.sum(0), x.argmax(1), x.amin()), -x.abs() - 1, **alone)]
+long = some(2, {random.randrange(5000, 7000)})
+result += [computed(lambda x: (torch.logsumexp(x, 1), x.argmin(1)), long, **alone)]
+result += [computed(lambda x: torch.softmax(x, 1).amax(1), long, **alone)]
+""",
+    )
+    yield compute(
+        "12.5",
+        "products, and the buffers of a program",
+        f"""
+x, w, b = some({m}, {k}), some({n}, {k}), some({n})
+result = [computed(lambda x, w, b: torch.relu(F.linear(x, w, b)), x, w, b)]
+result += [computed(lambda x: x @ x.t() @ x @ x.t() @ x / 1000, x)]
+result += [computed(lambda x: [(a := x @ x.t()), (a, a @ a @ a / 1000)][-1], x)]
+result += [computed(lambda x, w: torch.bmm(x.expand(2, {m}, {k}), w.t().expand(2, {k}, {n})) + 1, x, w)]
+""",
+    )
+    yield compute(
+        "12.6",
+        "places that are values, and pieces",
+        f"""
+x, y = some({m}, {n}), some({k}, {n})
+i = torch.randint(-{m}, {m}, ({k},))
+result = [computed(lambda x, i: x[i] * 2, x, i)]
+result += [computed(lambda x, i: x.gather(0, i), x, torch.randint(0, {m}, ({k}, {n})))]
+result += [computed(lambda x, y: torch.cat([x, y * 2, x]).sin(), x, y)]
+result += [computed(lambda x, i: F.cross_entropy(x, i), x, torch.randint(0, {n}, ({m},)))]
+result += [computed(lambda x, i: x.scatter(1, i, 2.0), x, torch.randint(0, {n}, ({m}, 1)))]
+""",
+    )
+    if importlib.util.find_spec("triton"):
+        yield ask(
+            "12.7",
+            "a launch as Inductor asks for it",
+            '''
+            import linecache
+            from types import SimpleNamespace
+            import torch
+            from triton import Config
+            from mini_triton.fusion.inductor import InductorKernel
+            text = """import triton
+            import triton.language as tl
+            def scale(x, out, factor, xnumel, XBLOCK: tl.constexpr):
+                i = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)
+                tl.store(out + i, tl.load(x + i, i < xnumel) * factor + XBLOCK, i < xnumel)
+            """
+            linecache.cache["written.py"] = len(text), None, text.splitlines(keepends=True), "written.py"
+            names = {"__name__": "written", "__file__": "written.py"}
+            exec(compile(text, "written.py", "exec"), names)
+            signature = {"x": "*fp32", "out": "*fp32", "factor": "i32", "xnumel": "i32", "XBLOCK": "constexpr"}
+            result = []
+            for kwargs in ({"XBLOCK": BLOCK}, {"XBLOCK": 2 * BLOCK, "YBLOCK": 1}):
+                config = Config(kwargs, num_warps=2, num_stages=3)
+                facts, meta = {"signature": signature}, {"grid_type": "Grid1D"}
+                kernel = InductorKernel(SimpleNamespace(fn=names["scale"]), [config], facts, meta)
+                out = torch.zeros(SIZE + 5)
+                kernel.run(torch.arange(float(SIZE)), out, FACTOR, SIZE, stream=0)
+                result.append(out.tolist())
+            ''',
+            BLOCK=2 ** random.randrange(4, 8),
+            SIZE=random.randrange(50, 900),
+            FACTOR=random.randrange(2, 9),
+        )

@@ -1,0 +1,17 @@
+"""Kernels are cached for this run only; PyTorch's compiler is loaded before the first test."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.oracles import pytorch
+from tests.support.m07_jit.kernel_cache import cache_folder
+
+__all__ = ["cache_folder"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def imported() -> None:
+    """An import that takes long, or a PyTorch that is missing, is not the first test's."""
+    pytorch.manual_seed(0)
+    import torch._inductor.compile_fx  # noqa: F401

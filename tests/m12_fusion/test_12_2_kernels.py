@@ -1,0 +1,163 @@
+"""Task 12.2: elementwise operators and views, each operator in a kernel of its own."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tests.checks import one_in
+from tests.support.m12_fusion.compiling import (
+    UNFUSED,
+    graph_program,
+    insist_that_triton_compiles,
+    normal,
+    odd,
+    program,
+    whole,
+)
+from tests.support.m12_fusion.drawn import pointwise_programs
+
+DTYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32, torch.int8, torch.uint8, torch.bool)
+
+
+def unfused(text: str, **inputs: torch.Tensor) -> graph_program:
+    return graph_program(text, options=UNFUSED, **inputs)
+
+
+# --- operators
+
+
+def test_one_operator(device: str) -> None:
+    call = program("x + y", x=normal(5, 7), y=normal(5, 7, seed=1), options=UNFUSED, device=device)
+    call.computes_what_eager_does().launches(1, "there is one operator")
+
+
+def test_each_operator_is_a_kernel(device: str) -> None:
+    call = program("torch.exp(x * y) + x", x=normal(5, 7), y=normal(5, 7, seed=1), options=UNFUSED, device=device)
+    call.computes_what_eager_does().launches(3, "nothing is fused yet")
+
+
+def test_broadcasting() -> None:
+    unfused("x * y + z", x=normal(4, 1, 6), y=normal(5, 1), z=normal(6)).computes_what_eager_does(
+        "shapes are aligned at their last dimensions, and dimensions of size 1 are repeated"
+    )
+    unfused("x * s", x=normal(4, 6), s=normal()).computes_what_eager_does("a tensor without dimensions is repeated")
+
+
+@pytest.mark.parametrize("other", ["2", "0.5", "True"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: str(dtype).removeprefix("torch."))
+def test_numbers(dtype: torch.dtype, other: str) -> None:
+    x = whole(11, low=-5 if dtype.is_signed else 0, dtype=dtype)
+    unfused(f"(x * {other}, x + {other}, x > {other})", x=x).computes_what_eager_does(
+        f"{other} takes part in promotion as a Python number does"
+    )
+
+
+@given(st.sampled_from(DTYPES), st.sampled_from(DTYPES))
+@one_in(8)
+@example(torch.float16, torch.bfloat16)
+@example(torch.int8, torch.uint8)
+@example(torch.bool, torch.float16)
+def test_promotion(a: torch.dtype, b: torch.dtype) -> None:
+    x, y = (whole(9, low=1, high=5, dtype=dtype, seed=n) for n, dtype in enumerate((a, b)))
+    unfused("(x + y, x * y, x == y, x < y, x / y)", x=x, y=y).computes_what_eager_does(
+        f"operands of {a} and {b} are cast to the dtype that PyTorch computes in, results to PyTorch's"
+    )
+
+
+def test_a_result_has_eagers_dtype() -> None:
+    unfused(
+        "(x / y, x > 0, x.to(torch.float16), torch.sqrt(x * x))", x=whole(9), y=whole(9, low=1)
+    ).computes_what_eager_does()
+
+
+def test_sums_of_halves_are_widened() -> None:
+    x = torch.full((8,), 60000.0, dtype=torch.float16)
+    unfused("(x * 2) / 4", x=x).computes_what_eager_does("x * 2 overflows in memory: that is fp16", exact=True)
+
+
+def test_nan_and_infinity() -> None:
+    text = "(x + 1, -x, x * 0, torch.relu(x), torch.maximum(x, -x), x > x, x == x, torch.where(x > 0, x, 2.0), x.abs())"
+    unfused(text, x=odd(4, 7)).computes_what_eager_does("a kernel treats NaN, infinity and -0.0 as eager does")
+
+
+def test_integers_are_exact() -> None:
+    unfused(
+        "(x // y, x % y, x & y, x << 2, ~x, -x)", x=whole(40, low=-99, high=99), y=whole(40, low=1, high=9)
+    ).computes_what_eager_does()
+
+
+def test_a_symbolic_size_is_an_operand() -> None:
+    call = program("x * x.shape[0] + x.shape[1]", x=normal(6, 5), options=UNFUSED, dynamic=True)
+    call.computes_what_eager_does("the sizes are numbers that are known at the launch")
+
+
+def test_numbers_that_are_not_of_the_operators_dtype() -> None:
+    unfused("(x + 1, torch.logical_and(x, y), torch.maximum(x, y))", x=normal(5), y=whole(5)).computes_what_eager_does()
+
+
+# --- views
+
+VIEWS = {
+    "x.t() * 2": 1,
+    "x.reshape(3, 20) * 2": 1,
+    "x.reshape(-1) * 2": 1,
+    "x.t().reshape(15, 4) * 2": 1,
+    "x.reshape(3, 4, 5).permute(2, 0, 1) * 2": 1,
+    "x.reshape(3, 4, 5).permute(-2, 0, -1) * 2": 1,
+    "x.unsqueeze(1) * 2": 1,
+    "x[1:] * 2": 1,
+    "x[:, 2:9:3] * 2": 1,
+    "x[-3:-1] * 2": 1,
+    "x[1:, ::2] * x[:-1, 1::2]": 1,
+    "x.reshape(12, 1, 5).squeeze(1)[3:].t().reshape(-1) * 2": 1,
+}
+
+
+@pytest.mark.parametrize("text", VIEWS)
+def test_views(text: str) -> None:
+    x = normal(6, 10) if "::2" in text else normal(6, 10) if "9:3" in text else normal(12, 5)
+    call = unfused(text, x=x).computes_what_eager_does(
+        "a view's element is an element of x, at another index", exact=True
+    )
+    call.launches(VIEWS[text], "a view moves no data: whoever reads it asks x for another index")
+
+
+def test_views_of_strided_memory() -> None:
+    x = normal(10, 12)
+    for y in (x.t(), x[::2, 1:], x[:, ::3], x[2:, 4:5], x[:1].expand(7, 12)):
+        unfused("y.reshape(-1) + 1", y=y).computes_what_eager_does("strides are those of the argument", exact=True)
+
+
+def test_a_view_is_returned_as_a_view() -> None:
+    call = program("(x.t(), (x * 2).t())", x=normal(4, 5), options=UNFUSED)
+    call.computes_what_eager_does("strides as well").launches(1, "x.t() is x's memory")
+
+
+def test_results_lie_in_memory_as_eagers_do() -> None:
+    unfused("x.t() * 2", x=normal(4, 5)).computes_what_eager_does()
+    unfused("x.permute(1, 2, 0) + y", x=normal(2, 3, 4), y=normal(3, 4, 1)).computes_what_eager_does()
+
+
+# --- random programs
+
+
+@one_in(4)
+@given(pointwise_programs())
+def test_random_programs(drawn: tuple[str, dict[str, torch.Tensor]]) -> None:
+    text, inputs = drawn
+    unfused(text, **inputs).computes_what_eager_does()
+
+
+def test_gradients(device: str) -> None:
+    text = "torch.sigmoid(x.t() * y)[1:] / (1 + z * z)"
+    call = program(text, x=normal(5, 4), y=normal(5), z=normal(3, 5), options=UNFUSED, device=device)
+    call.computes_what_eager_does()
+
+
+def test_real_triton_compiles_the_kernels() -> None:
+    text = "torch.sigmoid(x.t() * 2).reshape(-1)[3:] + y.to(torch.float16)"
+    call = unfused(text, x=normal(5, 4, dtype=torch.float16), y=whole(17)).computes_what_eager_does()
+    insist_that_triton_compiles(call)

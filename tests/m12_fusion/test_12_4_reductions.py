@@ -1,0 +1,225 @@
+"""Task 12.4: reductions, with what comes before and after them in one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unittest import mock
+
+import pytest
+import torch
+from hypothesis import given
+from mini_triton.fusion import tiles
+from mini_triton.fusion.source import ReductionWriter
+
+from tests.checks import described, one_in
+from tests.support.m12_fusion.compiling import (
+    FUSED,
+    graph_program,
+    insist_that_triton_compiles,
+    normal,
+    odd,
+    program,
+    whole,
+)
+from tests.support.m12_fusion.drawn import programs_with_reductions
+
+LONG = 5000
+"""Longer than a block: such a row is read in a loop."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def short_blocks() -> Iterator[None]:
+    """Rows are read in loops before they are long."""
+    with mock.patch.dict(tiles.LARGEST_ROW, cpu=2048, cuda=2048):
+        yield
+
+
+def fused(text: str, **inputs: torch.Tensor) -> graph_program:
+    return graph_program(text, options=FUSED, **inputs)
+
+
+# --- one reduction
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 64, 2048, LONG])
+def test_sums_of_rows(size: int, device: str) -> None:
+    call = program("x.sum(1)", x=normal(3, size), options=FUSED, device=device)
+    call.computes_what_eager_does(f"rows of {size}").launches(1, "one reduction is one kernel")
+
+
+@pytest.mark.parametrize("axes", ["0", "1", "2", "(0, 1)", "(0, 2)", "(1, 2)", "(0, 1, 2)", "-1, keepdim=True"])
+def test_axes(axes: str) -> None:
+    fused(f"x.sum({axes})", x=normal(4, 5, 6)).computes_what_eager_does()
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (3, LONG), (LONG, 3)], ids=["short", "long", "columns"])
+@pytest.mark.parametrize("kind", ["amax", "amin", "argmax", "argmin", "prod"])
+def test_kinds(kind: str, shape: tuple[int, int]) -> None:
+    axis = 1 if shape[1] > 3 else 0
+    x = normal(*shape)
+    if kind == "prod":
+        x = x * 0.001 + 1
+    elif kind in ("amax", "argmax"):
+        x = -x.abs() - 1  # the 0 that lies beyond a row must not win
+    else:
+        x = x.abs() + 1
+    fused(f"x.{kind}({axis})", x=x).computes_what_eager_does("beyond the end of a row stands what changes nothing")
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (3, LONG)], ids=["short", "long"])
+def test_conditions(shape: tuple[int, int]) -> None:
+    x = normal(*shape)
+    x[0] = -1
+    x[1] = 1
+    fused("((x > 0).any(1), (x > 0).all(1), (x > 0).sum(1), (x == x).all())", x=x).computes_what_eager_does()
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int32, torch.int64, torch.uint8], ids=str)
+def test_integers(dtype: torch.dtype) -> None:
+    x = whole(3, 70, low=0 if dtype == torch.uint8 else -100, high=100, dtype=dtype)
+    text = "(x.sum(1), x.amax(1), x.amin(1), x.argmax(1))"
+    fused(text, x=x).computes_what_eager_does("integers are summed in int64, and the least int8 is -128")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64], ids=str)
+def test_other_floats(dtype: torch.dtype) -> None:
+    call = fused("(x.sum(1), x.amax(1), torch.softmax(x, 1))", x=normal(3, 70, dtype=dtype))
+    call.computes_what_eager_does("16-bit floats are summed in fp32")
+
+
+def test_sums_of_halves_are_fp32() -> None:
+    for columns in (2048 + 512, LONG):
+        x = torch.full((2, columns), 1.0, dtype=torch.float16)
+        fused("x.sum(1)", x=x).computes_what_eager_does("from 2048 on, fp16 has no place for one more", exact=True)
+
+
+@pytest.mark.parametrize("columns", [11, LONG])
+def test_nan_and_infinity(columns: int) -> None:
+    text = "(x.sum(1), x.amax(1), x.amin(1), x.argmax(1), x.argmin(1))"
+    fused(text, x=odd(3, columns)).computes_what_eager_does("NaN is the largest and the smallest, the first one wins")
+
+
+@pytest.mark.parametrize("columns", [60, LONG])
+def test_the_first_of_equals(columns: int) -> None:
+    fused("(x.argmax(1), x.argmin(1))", x=whole(3, columns, low=-2, high=3).float()).computes_what_eager_does(
+        "of several largest elements the first one counts", exact=True
+    )
+    x = whole(6, columns, low=-2, high=3).float()
+    fused("x.argmax()", x=x).computes_what_eager_does("the place is one in all of x", exact=True)
+    because = "the place counts by row of x, in whatever order memory is read"
+    fused("(x.argmax(), x.argmin())", x=x.t()).computes_what_eager_does(because, exact=True)
+
+
+@pytest.mark.parametrize("text", ["x.sum()", "x.sum(0)", "x.amax(0)", "(x * x).sum()"])
+def test_few_long_rows(text: str) -> None:
+    x = normal(40000, 2) if "0)" in text else normal(2, 40000)
+    call = fused(text, x=x).computes_what_eager_does("rows so long are reduced in pieces, and the pieces once more")
+    call.launches(2, "rows so long are split: a kernel for the pieces, and one for their results")
+
+
+# --- with what is before and after
+
+ONE_KERNEL = {
+    "torch.softmax(x * 2, -1) + 1": "maximum, sum and result have the same rows",
+    "F.log_softmax(x, -1)": "maximum, sum and result have the same rows",
+    "torch.softmax(x, 0)": "columns are rows that lie apart",
+    "F.layer_norm(F.gelu(x) + y, (x.shape[1],), w, w)": "mean, variance and result have the same rows",
+    "x * torch.rsqrt((x * x).mean(-1, keepdim=True) + 1e-5) * w": "the mean of squares has the same rows",
+    "(x.sum(1), x.amax(1), x + 1)": "all of them read the same x",
+    "x / x.norm(dim=-1, keepdim=True)": "the norm and the result have the same rows",
+    "torch.logsumexp(x, 1)": "maximum and sum have the same rows",
+    "x.var(1)": "the distances from the mean are those of the same rows",
+    "(x - x.amax(1, keepdim=True)).sum(1) * x.sum(1)": "all reductions have the same rows",
+}
+
+
+@pytest.mark.parametrize("text", ONE_KERNEL)
+def test_one_kernel(text: str) -> None:
+    call = fused(text, x=normal(7, 33), y=normal(7, 33, seed=1), w=normal(33))
+    call.computes_what_eager_does().launches(1, ONE_KERNEL[text])
+
+
+@pytest.mark.parametrize("text", list(ONE_KERNEL))
+def test_one_kernel_of_loops(text: str) -> None:
+    x = normal(LONG, 3) if ", 0)" in text else normal(3, LONG)
+    call = fused(text, x=x, y=normal(*x.shape, seed=1), w=normal(x.shape[1]))
+    call.computes_what_eager_does(f"rows of {LONG}").launches(1, ONE_KERNEL[text])
+
+
+LOOPS = {
+    "x.sum(1)": (1, "one reduction"),
+    "(x.sum(1), x.amax(1), (x * x).sum(1))": (1, "no reduction waits for another"),
+    "(x.sum(1), x + 1)": (1, "x + 1 waits for no reduction"),
+    "torch.logsumexp(x, 1)": (2, "the sum waits for the maximum"),
+    "torch.softmax(x, 1)": (3, "the result waits for the sum, which waits for the maximum"),
+    "x - x.sum(1, keepdim=True)": (2, "the result waits for the sum"),
+    "(x - x.sum(1, keepdim=True), x.amax(1))": (2, "amax need not wait"),
+    "x.sum(1) + x.amax(1) * 2": (1, "what is computed once a row is stored after the loop"),
+}
+
+
+@pytest.mark.parametrize("text", LOOPS)
+def test_a_row_is_read_as_often_as_needed(text: str) -> None:
+    count, because = LOOPS[text]
+    call = fused(text, x=normal(3, LONG)).computes_what_eager_does()
+    found = call.programs[0].source.count("for start in range(")
+    if found != count:
+        call.fail(f"{count} loop{'s' * (count != 1)} over the rows", f"{found}:\n{call.programs[0].source}", because)
+
+
+def test_levels() -> None:
+    call = fused("torch.softmax(x, 1)", x=normal(3, LONG)).computes_what_eager_does()
+    (group,) = call.programs[0].groups
+    writer = ReductionWriter(group)
+    names = ", ".join(line.op for line in group.body.lines)
+    asked = described(f"levels of the lines {names} of softmax(x, 1)", getattr, writer, "levels")
+    asked.returns([0, 1, 1, 1, 2, 2], "a reduction waits for itself, and the exponential of x - max for the maximum")
+
+
+# --- together
+
+
+def test_a_row_that_only_some_results_need() -> None:
+    text = "F.pad((x - x.sum(1, keepdim=True)), (2, 1), value=3.0)"
+    fused(text, x=normal(5, 9)).computes_what_eager_does("the padding is not part of the rows, which are summed whole")
+    text = "torch.slice_scatter(x - x.sum(1, keepdim=True), y[:, :2], 1, 3, 5)"
+    call = fused(text, x=normal(5, 9), y=normal(5, 9, seed=1))
+    call.computes_what_eager_does("columns 3 and 4 of x are not part of the result, but of the sums")
+    text = "torch.where(y > 0, x.sum(1, keepdim=True), x)"
+    fused(text, x=normal(5, 9), y=normal(5, 9, seed=1)).computes_what_eager_does()
+
+
+def test_rows_of_views() -> None:
+    fused("x.t().reshape(6, 20).sum(1)", x=normal(12, 10)).computes_what_eager_does()
+    fused("x[1:, ::2].amax(0)", x=normal(12, 10)).computes_what_eager_does()
+    fused("(x + y).sum((0, 2))", x=normal(4, 1, 6), y=normal(5, 6)).computes_what_eager_does()
+    fused("x.sum(0)", x=normal(5, 1).expand(5, 7)).computes_what_eager_does()
+
+
+@pytest.mark.parametrize(
+    "text", ["torch.softmax(x, -1)", "F.layer_norm(x, (33,), w, w)", "F.group_norm(x.reshape(1, 6, 11), 3)"]
+)
+def test_gradients(text: str, device: str) -> None:
+    x = normal(2, 33)
+    inputs = {"x": x, "w": normal(33)} if "w" in text else {"x": x}
+    program(text, **inputs, gradient=True, options=FUSED, device=device).computes_what_eager_does()
+
+
+def test_symbolic_rows() -> None:
+    call = program("torch.softmax(x + y, -1)", x=normal(5, 70), y=normal(70), dynamic=True, options=FUSED)
+    call.computes_what_eager_does("a row of unknown length is read in loops").launches(
+        1, "it is one kernel all the same"
+    )
+
+
+@one_in(5)
+@given(programs_with_reductions())
+def test_random_programs(drawn: tuple[str, dict[str, torch.Tensor]]) -> None:
+    text, inputs = drawn
+    fused(text, **inputs).computes_what_eager_does()
+
+
+def test_real_triton_compiles_the_kernels() -> None:
+    for text in ("torch.softmax(x, 1)", "(x.argmax(1), x.amin(1), (x > 0).any(1))"):
+        for columns in (33, LONG):
+            insist_that_triton_compiles(fused(text, x=normal(2, columns)).computes_what_eager_does())

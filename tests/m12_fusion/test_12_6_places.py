@@ -1,0 +1,131 @@
+"""Task 12.6: elements at places that are values, and tensors put together of pieces."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.checks import one_in
+from tests.support.m12_fusion.compiling import graph_program, insist_that_triton_compiles, normal, program, whole
+
+
+def one_kernel(text: str, because: str, **inputs: torch.Tensor) -> None:
+    call = graph_program(text, **inputs).computes_what_eager_does(because)
+    call.launches(1, because)
+
+
+# --- gather
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_gather(axis: int, device: str) -> None:
+    x, i = normal(6, 9), whole(4, 5, low=0, high=6)
+    call = program(f"x.gather({axis}, i) * 2", x=x, i=i, device=device)
+    call.computes_what_eager_does("x may be longer than i").launches(1, "the place is loaded, then the element")
+
+
+def test_places_may_be_computed() -> None:
+    because = "the place is a value of the kernel, not only one that was loaded"
+    one_kernel("x.gather(1, (i * 2) % 9)", because, x=normal(6, 9), i=whole(6, 4, low=0))
+
+
+def test_negative_places_count_from_the_end() -> None:
+    because = "x[-1] is the last row"
+    one_kernel("x[i] * 2", because, x=normal(6, 9), i=whole(5, low=-6, high=6))
+    one_kernel("x[:, i, j]", because, x=normal(3, 6, 4), i=whole(5, low=-6, high=6), j=whole(5, low=-4, high=4))
+    one_kernel("x[i]", because, x=normal(6, 9), i=torch.tensor([-6, -1, 0, 5]))
+
+
+def test_indices_of_32_bits() -> None:
+    one_kernel("F.embedding(i, x)", "int32 is an index as well", x=normal(6, 9), i=whole(5, low=0, high=6).int())
+
+
+def test_indices_of_symbolic_sizes() -> None:
+    call = program("x[i] + x[-i]", x=normal(6, 9), i=whole(5, low=1, high=6), dynamic=True)
+    call.computes_what_eager_does("how many rows there are is known at the launch")
+
+
+def test_embedding_with_a_norm(device: str) -> None:
+    text = "F.layer_norm(F.embedding(i, w) + p, (16,))"
+    call = program(text, i=whole(2, 5, low=0, high=50), w=normal(50, 16), p=normal(5, 16), device=device)
+    call.computes_what_eager_does().launches(1, "the rows of w that are needed are read where they are")
+
+
+@one_in(8)
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=3), st.integers(-3, 2), st.integers(0, 2**16))
+def test_gather_of_any_shape(shape: list[int], axis: int, seed: int) -> None:
+    axis %= len(shape)
+    x, i = normal(*shape, seed=seed), whole(*shape, low=0, high=shape[axis], seed=seed)
+    graph_program(f"x.gather({axis}, i)", x=x, i=i).computes_what_eager_does(exact=True)
+
+
+# --- scatter
+
+
+@pytest.mark.parametrize("axis", [0, 1, -2])
+def test_scatter(axis: int) -> None:
+    shape = [4, 5]
+    i = whole(*[1 if n == axis % 2 else size for n, size in enumerate(shape)], low=0, high=4)
+    because = "an element is hit if its place along the axis is the one in i"
+    one_kernel(f"x.scatter({axis}, i, y) * 2", because, x=normal(4, 5), i=i, y=normal(*i.shape, seed=1))
+    one_kernel(f"x.scatter({axis}, i, 3)", because + ", and may be a number", x=normal(4, 5), i=i)
+
+
+def test_the_gradient_of_cross_entropy(device: str) -> None:
+    call = program("F.cross_entropy(x, t)", x=normal(9, 20), t=whole(9, low=0, high=20), gradient=True, device=device)
+    call.computes_what_eager_does("it is softmax, with 1 subtracted where the target is")
+
+
+def test_one_hot() -> None:
+    one_kernel("F.one_hot(t, 10).float() * 2", "each element asks whether it is hit", t=whole(20, low=0, high=10))
+
+
+# --- pieces
+
+PIECES = {
+    "torch.cat([x, y])": "along the first axis",
+    "torch.cat([x, y * 2, x.sin()], 0)": "three pieces, two of which are computed",
+    "torch.cat([x.t(), y.t()], -1) + 1": "along the last axis, of views",
+    "torch.cat([x[:1], y, x[1:2], y[3:]])": "pieces of one row",
+    "torch.stack([x[:2], y[:2]], 1)": "a new axis",
+    "torch.cat([x, z])": "of another dtype",
+    "torch.roll(x, 1, 0)": "the end, then the beginning",
+}
+
+
+@pytest.mark.parametrize("text", PIECES)
+def test_pieces(text: str) -> None:
+    inputs = {"x": normal(3, 6), "y": normal(5, 6, seed=1), "z": whole(2, 6)}
+    used = {name: x for name, x in inputs.items() if f"{name}" in text.replace("torch", "").replace("axis", "")}
+    one_kernel(text, PIECES[text], **used)
+
+
+@one_in(8)
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.integers(0, 1))
+def test_pieces_of_any_length(sizes: list[int], axis: int) -> None:
+    inputs = {f"x{n}": normal(*((size, 3) if axis == 0 else (3, size)), seed=n) for n, size in enumerate(sizes)}
+    text = f"torch.cat([{', '.join(inputs)}], {axis})"
+    graph_program(text, **inputs).computes_what_eager_does(exact=True)
+
+
+def test_pieces_of_symbolic_sizes() -> None:
+    program("torch.cat([x, y], 1) * 2", x=normal(4, 5), y=normal(4, 7), dynamic=True).computes_what_eager_does()
+
+
+def test_a_piece_is_read_only_where_it_is() -> None:
+    text = "torch.cat([x.reshape(-1)[i], y])"
+    one_kernel(
+        text, "beyond the first piece there is no place to load", x=normal(3, 2), i=whole(4, low=0, high=6), y=normal(9)
+    )
+
+
+def test_gradients() -> None:
+    program("torch.cat([x * y, y.sin()], 1)", x=normal(4, 5), y=normal(4, 5), gradient=True).computes_what_eager_does()
+
+
+def test_real_triton_compiles_the_kernels() -> None:
+    for text in ("torch.cat([x.gather(1, i), x], 1)", "x.scatter(1, i[:, :1], 2.0)"):
+        call = graph_program(text, x=normal(6, 9), i=whole(6, 4, low=0, high=9))
+        insist_that_triton_compiles(call.computes_what_eager_does())

@@ -1,0 +1,71 @@
+"""Programs in PyTorch through both ways to this compiler: its own back end, and PyTorch's Inductor. Not graded."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from mini_triton import fusion  # noqa: E402
+from mini_triton.fusion import inductor  # noqa: E402
+from mini_triton.fusion.backend import mini_triton  # noqa: E402
+
+from tests.support.m12_fusion.programs import PROGRAMS, compare, on, run  # noqa: E402
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def check(name: str, backend: Any, strides: bool = True, **options: Any) -> None:
+    """Compile a program, and compare everything that it computes with eager."""
+    torch.manual_seed(0)
+    torch._dynamo.reset()
+    function, inputs = PROGRAMS[name]()
+    if isinstance(function, torch.nn.Module):
+        function.to(DEVICE)
+    other = copy.deepcopy(function)
+    expected = run(function, on(DEVICE, inputs), function)
+    got = run(torch.compile(other, backend=backend, **options), on(DEVICE, inputs), other)
+    compare(expected, got, strides)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_back_end_computes_what_eager_computes(name: str) -> None:
+    check(name, mini_triton)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_symbolic_sizes(name: str) -> None:
+    check(name, mini_triton, dynamic=True)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_inductor_on_this_compiler(name: str) -> None:
+    inductor.enable()
+    try:
+        check(name, "inductor", strides=False)
+    finally:
+        inductor.disable()
+
+
+def test_one_compilation_serves_all_sizes() -> None:
+    torch._dynamo.reset()
+    fusion.programs.clear()
+    function = torch.compile(lambda x: torch.softmax(x * 2, -1), backend=mini_triton, dynamic=True)
+    for rows, columns in ((3, 5), (8, 4000), (16, 77)):
+        x = torch.randn(rows, columns, device=DEVICE)
+        torch.testing.assert_close(function(x), torch.softmax(x * 2, -1))
+    assert len(fusion.programs) == 1
+
+
+def test_kernels_are_fused() -> None:
+    torch._dynamo.reset()
+    fusion.programs.clear()
+    x, w = torch.randn(8, 100, device=DEVICE), torch.randn(100, device=DEVICE)
+    torch.compile(lambda x, w: torch.nn.functional.layer_norm(torch.relu(x), (100,), w), backend=mini_triton)(x, w)
+    (program,) = fusion.programs
+    assert len(program.kernels) == 1, program.source
+    assert program.bytes == 4 * (2 * x.numel() + w.numel())
+    assert fusion.draw(program).startswith("<svg")
