@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from grader import syntax
 from grader.verdicts import Report, TestResult, Verdict
 
 # The names that a `repr` of test data may use: hypothesis prints floats so.
@@ -110,7 +111,7 @@ def takes_arguments(test: str, root: Path) -> bool:
     """Whether a test asks for cases, so that it cannot simply be called; a `device` it is given, see `reproduce`."""
     file, _, name = test.partition("::")
     try:
-        tree = ast.parse((root / file).read_bytes())
+        tree = syntax.parse((root / file).read_bytes())
     except (OSError, SyntaxError):
         return True
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
@@ -120,7 +121,8 @@ def takes_arguments(test: str, root: Path) -> bool:
 def _imports(arguments: str) -> str | None:
     """The imports that the arguments need; None if they are not plain keyword arguments."""
     try:
-        call = ast.parse(f"f({arguments}\n)", mode="eval").body
+        (statement,) = syntax.parse(f"f({arguments}\n)").body
+        call = statement.value if isinstance(statement, ast.Expr) else None
     except (SyntaxError, ValueError):
         return None
     if not isinstance(call, ast.Call) or call.args or not call.keywords:

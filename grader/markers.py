@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader import syntax
 from grader.curriculum import Curriculum
 from grader.problems import Problem
 
@@ -85,7 +86,7 @@ def check(source: str, path: Path, module: str, curriculum: Curriculum) -> list[
     """The errors in the markers of `module`."""
     try:
         found = regions(source)
-        tree = ast.parse(source)
+        tree = syntax.parse(source)
     except MarkerError as error:
         return [Problem(path, error.line, str(error))]
     except SyntaxError as error:

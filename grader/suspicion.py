@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from grader import markers, stubs, workspace
+from grader import markers, stubs, syntax, workspace
 from grader.curriculum import Curriculum
 from grader.intake import Intake
 
@@ -40,8 +40,8 @@ def look(intake: Intake, curriculum: Curriculum, milestones: Collection[int]) ->
         if not reference:
             found.append(f"{name} is a module of the learner's own")
         try:
-            usual = set() if source == reference else {finding.what for finding in _findings(ast.parse(reference))}
-            fresh = [] if source == reference else _findings(ast.parse(source))
+            usual = set() if source == reference else {finding.what for finding in _findings(syntax.parse(reference))}
+            fresh = [] if source == reference else _findings(syntax.parse(source))
             found += [f"{name}:{finding.line} {finding.what}" for finding in fresh if finding.what not in usual]
             for task, function in _copied(intake.root / name, path):
                 alike[task].append(function)
@@ -113,7 +113,7 @@ def _likeness(one: str, other: str) -> float:
 
 def _shape(text: str) -> list[str]:
     try:
-        tree = ast.parse(textwrap.dedent(text))
+        tree = syntax.parse(textwrap.dedent(text))
     except SyntaxError:
         return []
     shape = []

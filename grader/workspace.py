@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader import markers, stubs
+from grader import markers, stubs, syntax
 from grader.curriculum import Curriculum, Task
 
 
@@ -99,7 +99,7 @@ def reset_file(curriculum: Curriculum, file: Path) -> list[str]:
 
 def functions(source: str) -> list[Function]:
     """All functions of a source text in the order of their lines."""
-    return sorted(_functions(ast.parse(stubs.encode(source)), ""), key=lambda function: function.first)
+    return sorted(_functions(syntax.parse(stubs.encode(source)), ""), key=lambda function: function.first)
 
 
 def task_functions(source: str, id: str) -> list[Function]:
