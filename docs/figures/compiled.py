@@ -59,7 +59,7 @@ def pipeline() -> Drawing:
     for x, text in ((81, "any CPU"), (220, "CPU, GPU"), (359, "PTX, a GPU")):
         d.arrow((x, 324), (x, 346))
         d.text(x, 362, text, "ink", 12, "middle")
-    d.text(16, 384, "Numbers: the milestones. 8 and 11 write and tune kernels.", "muted", 12)
+    d.text(16, 384, "Numbers: milestones. 8 and 11 write and tune kernels, 12 fuses.", "muted", 12)
     return d
 
 
