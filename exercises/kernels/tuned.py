@@ -107,7 +107,7 @@ PRODUCTS = [
 ]
 WINDOWS = [
     *configs(BLOCK_M=(64,), BLOCK_N=(32,), BLOCK_K=(32,)),
-    *configs(BLOCK_M=(64, 128, 256), BLOCK_N=(64, 128), BLOCK_K=(32, 64), num_warps=(4, 8)),
+    *configs(BLOCK_M=(64, 128), BLOCK_N=(64, 128), BLOCK_K=(32, 64), num_warps=(4, 8)),
 ]
 
 add = tuned(add_kernel, ["n"], VECTORS)
