@@ -69,3 +69,20 @@ def test_kernels_are_fused() -> None:
     assert len(program.kernels) == 1, program.source
     assert program.bytes == 4 * (2 * x.numel() + w.numel())
     assert fusion.draw(program).startswith("<svg")
+
+
+def test_rows_and_columns_are_summed_by_one_kernel() -> None:
+    torch._dynamo.reset()
+    fusion.programs.clear()
+    x = torch.randn(8192, 260, device=DEVICE, requires_grad=True)
+    w, b = (torch.randn(260, device=DEVICE, requires_grad=True) for _ in range(2))
+    norm = lambda x, w, b: torch.nn.functional.layer_norm(x, (260,), w, b)  # noqa: E731
+    seed = torch.randn_like(x)
+    got = torch.autograd.grad(torch.compile(norm, backend=mini_triton)(x, w, b), (x, w, b), seed)
+    wide = [t.detach().double().requires_grad_() for t in (x, w, b)]
+    for gradient, expected in zip(got, torch.autograd.grad(norm(*wide), wide, seed.double()), strict=True):
+        torch.testing.assert_close(gradient.double(), expected, rtol=1e-5, atol=1e-5 * float(expected.abs().max()))
+    _, backward = fusion.programs
+    assert len(backward.kernels) == 3, (
+        "one for the rows, with sums of pieces of columns, and two that add the pieces up"
+    )
