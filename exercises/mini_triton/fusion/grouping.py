@@ -15,9 +15,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from mini_triton.fusion.body import Body, CannotFuse, Space, index_in, space_of
+from mini_triton.fusion.body import Body, CannotFuse, Space, Value, elements_in, index_in, space_of
 from mini_triton.fusion.indexing import numel
 from mini_triton.fusion.tensors import Called, Computed, Product, Reduction, Stored, Tensor, hint
+from mini_triton.fusion.tiles import ENOUGH, SHORTEST, fits, largest_row
 
 MOST_TENSORS = 64
 """In one kernel: more would not fit into registers."""
@@ -31,6 +32,7 @@ class Group:
     space: Space
     body: Body
     stored: list[Tensor] = field(default_factory=list)  # the members that are needed elsewhere
+    across: dict[Reduction, Value] = field(default_factory=dict)  # sums over other loops than `space` reduces, if any
 
     @property
     def is_call(self) -> bool:
@@ -153,9 +155,28 @@ def write_body(group: Group, uses: Uses) -> Group:
     members = set(group.members)
     group.stored = [tensor for tensor in group.members if is_stored(tensor, members, uses)]
     for tensor in group.stored:
-        group.body.value(tensor, index_in(group.space, tensor))
+        if isinstance(tensor, Reduction) and is_across(tensor, group.space):
+            group.across[tensor] = group.body.value(tensor.source, elements_in(group.space, tensor.source))
+        else:
+            group.body.value(tensor, index_in(group.space, tensor))
     check_overwriting(group)
     return group
+
+
+def is_across(tensor: Reduction, space: Space) -> bool:
+    """Whether a kernel that reduces rows can add up pieces of columns as well: each program has the rows of a piece.
+
+    The gradients of a layer norm are of this kind: one is computed row by row, another is a sum of columns. (Given.)
+    """
+    rows, columns = space.extent(False), space.extent(True)
+    if tensor.kind != "sum" or tensor.axes != (1,) or len(tensor.source.shape) != 3 or not any(space.reduced):
+        return False
+    pieces, length, width = tensor.source.shape
+    if width != columns or pieces * length != rows or not (rows.is_number and columns.is_number):
+        return False
+    if pieces < ENOUGH or columns < SHORTEST:
+        return False
+    return list(space.reduced) == sorted(space.reduced) and fits(columns, True, largest_row(tensor.device, 1))
 
 
 def check_overwriting(group: Group) -> None:

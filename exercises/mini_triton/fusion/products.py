@@ -55,7 +55,7 @@ class ProductWriter(Writer):
         *batch, m, k = a.shape
         n = b.shape[-1]
         rows, columns = self.space.coordinates[-2:]
-        tiling = tile_product(self.product)
+        tiling = tile_product(self.product, is_plain=len(self.group.members) <= 3)
         tiles = tiling.sizes
         self.put(f"M, N, K = {', '.join(self.size_text(size) for size in (m, n, k))}")
         self.put("tile_m, tile_n = helpers.tile_of(tl.program_id(0), tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), GROUP)")

@@ -20,7 +20,7 @@ from mini_triton.fusion.grouping import Group
 from mini_triton.fusion.indexing import Coordinate, Quotient, Remainder, bracket, numel, ravel, write, write_for_host
 from mini_triton.fusion.operators import apply, identity
 from mini_triton.fusion.tensors import Tensor, hint
-from mini_triton.fusion.tiles import MOST_STRIDED, Tiling, fits, tile_crossed, tile_elements, tile_rows
+from mini_triton.fusion.tiles import MOST_STRIDED, Tiling, fits, largest_row, tile_crossed, tile_elements, tile_rows
 
 Loops = list[tuple[sympy.Expr, sympy.Expr]]
 """Coordinates with their sizes."""
@@ -338,11 +338,13 @@ class ReductionWriter(Writer):
         rows, columns = self.space.extent(False), self.space.extent(True)
         sizes = zip(self.space.sizes, self.space.reduced, strict=True)
         is_inner = [reduced for size, reduced in sizes if size != 1][-1:] != [False]
-        device = self.group.members[0].device
-        tiling = tile_rows(rows, columns, is_inner, device)
+        largest = largest_row(self.group.members[0].device, max(self.levels))
+        tiling = tile_rows(rows, columns, is_inner, largest)
+        if self.group.across:
+            return self.write_across(Tiling({**tiling.sizes, "XBLOCK": 1}, tiling.options))
         self.put("x = (tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK))[:, None]")
         self.put(f"x_inside = x < {self.size_text(rows)}")
-        if fits(columns, is_inner, device):
+        if fits(columns, is_inner, largest):
             self.put("r = tl.arange(0, RBLOCK)[None, :]")
             self.put(f"r_inside = r < {self.size_text(columns)}")
             for tensor in self.group.stored:
@@ -375,6 +377,33 @@ class ReductionWriter(Writer):
         # Task 12.4: `write_loop` writes one. Only lines in `needed_numbers()` are worth a loop; the coordinates in
         # `index_in` tell whether a tensor has an element for each step.
         raise NotImplementedError("Task 12.4: Reductions")
+
+    def write_across(self, tiling: Tiling) -> Kernel:
+        """Each program has several rows, one after the other, and adds up their columns as well. (Given.)"""
+        pieces, length, columns = next(iter(self.group.across)).source.shape
+        self.put("r = tl.arange(0, RBLOCK)[None, :]")
+        self.put(f"r_inside = r < {columns}")
+        for number, line in enumerate(self.body.lines):
+            if line.op == "load" and "x" not in self.axes[number]:  # the same for all rows
+                self.name(number)
+        for value in self.group.across.values():
+            self.put(f"c{value.number} = tl.zeros([1, RBLOCK], {spell(value.dtype)})")
+        self.put(f"for step in range({length}):")
+        self.indent += 1
+        self.scopes.append(set())
+        self.put(f"x = (tl.program_id(0) * {length} + step + tl.arange(0, XBLOCK))[:, None]")
+        self.put(f"x_inside = x < {pieces * length}")
+        for tensor in self.group.stored:
+            if tensor not in self.group.across:
+                self.store(tensor)
+        for value in self.group.across.values():
+            self.put(f"c{value.number} += {self.name(value.number)}")
+        self.scopes.pop()
+        self.indent -= 1
+        for tensor, value in self.group.across.items():
+            place = f"tl.program_id(0) * {columns} + r"
+            self.put(f"tl.store({self.pointer(tensor)} + ({place}), c{value.number}, mask=r_inside)")
+        return finish(self, f"({pieces},)", tiling)
 
     def needed_numbers(self) -> set[int]:
         """The lines that something stored depends on."""

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import sympy
 import torch
 
 from mini_triton.fusion.tensors import Product, hint
 
-LARGEST_ROW, LARGEST_COLUMN = {"cpu": 4096, "cuda": 65536}, 128
-"""What is longer is read in a loop: on a CPU a tile should fit into the cache, on a GPU into registers. The elements of
-a column are not contiguous: a tile has parts of many columns."""
-ENOUGH = 100
-"""So many programs keep a GPU busy."""
+LARGEST_COLUMN = 128
+"""What is longer is read in a loop. The elements of a column are not contiguous: a tile has parts of many columns."""
+MULTIPROCESSORS, ENOUGH, SHORTEST = 132, 256, 256
+"""So many programs run at the same time, so many keep a GPU busy, and so long a row is a tile by itself."""
 
 
 @dataclass(frozen=True)
@@ -43,41 +43,53 @@ def tile_crossed() -> Tiling:
     return Tiling({"XBLOCK": 64, "RBLOCK": 64}, {"num_warps": 8})
 
 
-def fits(columns: sympy.Expr, is_inner: bool, device: torch.device) -> bool:
+def largest_row(device: torch.device, levels: int) -> int:
+    """The length up to which a whole row is in a tile: on a CPU it should fit into the cache, on a GPU into registers.
+
+    There, more is worth it if the row would be read again: with two reductions, one after the other.
+    """
+    return 4096 if device.type == "cpu" else 16384 if levels < 2 else 65536
+
+
+def fits(columns: sympy.Expr, is_inner: bool, largest: int) -> bool:
     """Whether a program has whole rows in one tile. Their elements are contiguous if `is_inner`."""
-    largest = LARGEST_ROW.get(device.type, 4096) if is_inner else LARGEST_COLUMN
-    return bool(columns.is_number and columns <= largest)
+    return bool(columns.is_number and columns <= (largest if is_inner else LARGEST_COLUMN))
 
 
-def tile_rows(rows: sympy.Expr, columns: sympy.Expr, is_inner: bool, device: torch.device) -> Tiling:
+def tile_rows(rows: sympy.Expr, columns: sympy.Expr, is_inner: bool, largest: int) -> Tiling:
     """For a kernel with reductions: results, and elements of each, in a tile."""
-    block = next_power_of_2(int(columns)) if fits(columns, is_inner, device) else 4096 if is_inner else 64
+    block = next_power_of_2(int(columns)) if fits(columns, is_inner, largest) else 4096 if is_inner else 64
     many = 1 if rows == 1 else max(1, min((2048 if is_inner else 4096) // block, 64))
     warps = min(max(block * many // 512, 1), 32)
     return Tiling({"XBLOCK": many, "RBLOCK": block}, {"num_warps": warps})
 
 
-def tile_product(product: Product) -> Tiling:
-    """For a matrix product. Small dimensions get small tiles, and large tiles become smaller for more programs."""
+def tile_product(product: Product, is_plain: bool) -> Tiling:
+    """For a matrix product: the tile with which all of it takes the least time, by a rough estimate.
+
+    Programs run in waves, one on each multiprocessor; a large tile loads less for each element. If much is fused to the
+    product (it is not `is_plain`), or there are few steps, the largest tile would leave too few registers.
+    """
     *batch, m, k = map(hint, product.inputs[0].shape)
     n = hint(product.shape[-1])
-    choices = SINGLE if product.dtype.itemsize != 2 else HALF if k > 128 else HALF[2:]  # few steps: many programs
 
-    def is_enough(high: int, wide: int, *_: int) -> bool:
+    def cost(high: int, wide: int, *_: Any) -> float:
         programs = math.prod(batch) * -(-m // high) * -(-n // wide)
-        return programs >= ENOUGH and high < 2 * m and wide < 2 * n
+        return math.ceil(programs / MULTIPROCESSORS) * high * wide / EFFICIENCY[high * wide]
 
-    high, wide, deep, warps, stages = next((choice for choice in choices if is_enough(*choice)), choices[-1])
+    choices = SINGLE if product.dtype.itemsize != 2 else HALF[2:] if k <= 128 else HALF if is_plain else HALF[1:]
+    high, wide, deep, warps, stages = min(choices, key=lambda choice: cost(*choice))
     tile = [min(max(next_power_of_2(size), 16), limit) for size, limit in ((m, high), (n, wide), (k, deep))]
     named = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), tile, strict=True))
-    return Tiling(
-        named | {"GROUP": 8}, {"num_warps": min(warps, max(1, tile[0] * tile[1] // 1024)), "num_stages": stages}
-    )
+    warps = min(warps, max(1, tile[0] * tile[1] // 1024))
+    return Tiling(named | {"GROUP": 8}, {"num_warps": warps, "num_stages": stages})
 
 
 HALF = ((128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (64, 128, 64, 4, 4), (128, 64, 64, 4, 4), (64, 64, 64, 4, 4))
 SINGLE = ((128, 128, 32, 8, 3), (64, 64, 32, 4, 3), (32, 32, 32, 4, 3))
 """Rows, columns, steps, warps and stages, from large to small tiles: of 16-bit floats, of others."""
+EFFICIENCY = {128 * 256: 1.0, 128 * 128: 0.8, 64 * 128: 0.7, 64 * 64: 0.5, 32 * 32: 0.3}
+"""How fast tiles of a size are, beside the largest ones."""
 
 
 def next_power_of_2(number: int) -> int:

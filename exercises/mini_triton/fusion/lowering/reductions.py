@@ -9,7 +9,7 @@ import torch
 from torch.fx import Node
 
 from mini_triton.fusion.body import Body, Value
-from mini_triton.fusion.indexing import Index, broadcast_index, numel, ravel, strides_of, unravel
+from mini_triton.fusion.indexing import Index, broadcast_index, join, numel, ravel, strides_of, unravel
 from mini_triton.fusion.lowering.elementwise import lower_operator, operand
 from mini_triton.fusion.lowering.graph import (
     ZERO,
@@ -63,10 +63,12 @@ def one_at(shape: tuple[sympy.Expr, ...], axis: int) -> tuple[sympy.Expr, ...]:
     return (*shape[:axis], sympy.Integer(1), *shape[axis + 1 :])
 
 
-LONG_ROW, LONG_COLUMN, SHORTEST = 16384, 8192, 256
-"""What is so long is split, in pieces of at least the third number."""
+LONG_ROW, LONG_COLUMN = 16384, 8192
+"""What is so long is split if there are few programs."""
 FEW, MANY = 264, 2048
-"""If programs are so few; then there are about so many."""
+"""So many are few; then there are about so many."""
+SHORTEST_ROW, SHORTEST_COLUMN, MOST_PIECES = 1024, 16, 512
+"""The least number of elements of a piece, and the largest number of pieces of a column."""
 
 
 def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
@@ -83,7 +85,10 @@ def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
         or length < (LONG_ROW if is_inner else LONG_COLUMN)
     ):
         return 0
-    most = min(MANY // programs, int(length) // SHORTEST)
+    if is_inner:
+        most = min(MANY // programs, int(length) // SHORTEST_ROW)
+    else:  # short ones: a kernel for rows may add them up
+        most = min(MOST_PIECES, int(length) // SHORTEST_COLUMN)
     return next((pieces for pieces in range(most, most // 2, -1) if length % pieces == 0), most)
 
 
@@ -100,7 +105,7 @@ def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: s
     dtype = computed_in(source.dtype)
 
     def at(body: Body, index: Index) -> Value:
-        place = sympy.expand(index[first] * length + index[first + 1])
+        place = join(index[first] * length + index[first + 1])
         found = dict(zip(inner, unravel(place, sizes), strict=True))
         found |= dict(zip(kept, (*index[:first], *index[first + 2 :]), strict=True))
         conditions = inside_of(body, place, ZERO, numel(sizes))
@@ -112,7 +117,7 @@ def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: s
     rows = Computed(f"{name}_split", source.dtype, shape, strides, source.device, (source,), at=at, is_free=True)
     result = one_at(shape, first + 1)
     strides = tuple(strides_of(result))
-    return Reduction(name, source.dtype, result, strides, source.device, (rows,), kind, (first + 1,)), first
+    return Reduction(name, dtype, result, strides, source.device, (rows,), kind, (first + 1,)), first
 
 
 def converted(x: Tensor, dtype: torch.dtype, name: str) -> Tensor:
