@@ -30,7 +30,7 @@ LONG = 5000
 @pytest.fixture(scope="module", autouse=True)
 def short_blocks() -> Iterator[None]:
     """Rows are read in loops before they are long."""
-    with mock.patch.dict(tiles.LARGEST_ROW, cpu=2048, cuda=2048):
+    with mock.patch.dict(tiles.LARGEST_ROW, cpu=(2048, 2048), cuda=(2048, 2048)):
         yield
 
 

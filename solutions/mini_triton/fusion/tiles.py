@@ -43,12 +43,14 @@ def tile_crossed() -> Tiling:
     return Tiling({"XBLOCK": 64, "RBLOCK": 64}, {"num_warps": 8})
 
 
-def largest_row(device: torch.device, levels: int) -> int:
-    """The length up to which a whole row is in a tile: on a CPU it should fit into the cache, on a GPU into registers.
+LARGEST_ROW = {"cpu": (4096, 4096), "cuda": (16384, 65536)}
+"""The length up to which a whole row is in a tile: on a CPU it should fit into the cache, on a GPU into registers. The
+second number is for rows that would be read again, because one reduction needs the result of another."""
 
-    There, more is worth it if the row would be read again: with two reductions, one after the other.
-    """
-    return 4096 if device.type == "cpu" else 16384 if levels < 2 else 65536
+
+def largest_row(device: torch.device, levels: int) -> int:
+    """The length up to which a row is read once, if so many reductions follow one another."""
+    return LARGEST_ROW["cuda" if device.type == "cuda" else "cpu"][levels > 1]
 
 
 def fits(columns: sympy.Expr, is_inner: bool, largest: int) -> bool:
