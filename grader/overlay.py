@@ -169,7 +169,7 @@ def installed() -> Overlay | None:
 
 def _write_stub(curriculum: Curriculum, file: Path, path: Path) -> None:
     text = stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum)
-    if not path.exists() or stubs.read(path) != text:
+    if not path.is_file() or stubs.read(path) != text:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Another process or thread may be at the same stub.
         unfinished = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
