@@ -1,7 +1,7 @@
 """Python's own parser, for one thread at a time.
 
-Milestones and wrong solutions are graded in threads. In Python 3.11, `ast.parse` fails now and then while another thread
-parses.
+Milestones and wrong solutions are graded in threads. In Python 3.11, `ast.parse` fails now and then while another
+thread parses.
 
 Source: https://github.com/python/cpython/issues/106905
 """
