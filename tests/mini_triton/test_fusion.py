@@ -13,6 +13,7 @@ from mini_triton import fusion  # noqa: E402
 from mini_triton.fusion import inductor  # noqa: E402
 from mini_triton.fusion.backend import mini_triton  # noqa: E402
 
+from bench import fusion as bench  # noqa: E402
 from tests.support.m12_fusion.programs import PROGRAMS, compare, on, run  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -86,3 +87,12 @@ def test_rows_and_columns_are_summed_by_one_kernel() -> None:
     assert len(backward.kernels) == 3, (
         "one for the rows, with sums of pieces of columns, and two that add the pieces up"
     )
+
+
+@pytest.mark.parametrize("name", ["softmax", "layer norm", "rms norm", "Adam step"])
+def test_kernels_and_bytes_beside_inductor(name: str) -> None:
+    case = next(case for case in bench.cases() if case.name == name)
+    _, ours = bench.compiled_by_us(case)
+    _, theirs = bench.compiled_by_inductor(case)
+    assert ours.kernels + ours.calls <= 1.4 * (theirs.kernels + theirs.calls), (ours, theirs)
+    assert ours.bytes <= 1.2 * theirs.bytes, (ours, theirs)
