@@ -77,7 +77,19 @@ def test_options_are_passed_on(stand_in: None) -> None:
 
 
 def test_arguments_are_overwritten_as_in_eager(stand_in: None) -> None:
-    program("x.add_(y).sin()", x=normal(4, 5), y=normal(5)).computes_what_eager_does("add_ overwrites its argument")
+    call = program("x.add_(y).sin()", x=normal(4, 5), y=normal(5)).computes_what_eager_does("add_ overwrites x")
+    if "copy_" not in operators(call.programs[0]):
+        because = "a kernel may overwrite an argument: keep_inference_input_mutations"
+        call.fail("copy_ in the graph", sorted(operators(call.programs[0])), because)
+
+
+def test_the_backward_pass_computes_again_what_is_cheap(stand_in: None) -> None:
+    call = program("torch.sin(torch.exp(torch.tanh(x)))", x=normal(4, 5), gradient=True).computes_what_eager_does()
+    (output,) = (node for node in call.programs[0].graph.nodes if node.op == "output")
+    count = len(output.args[0])
+    if count > 2:
+        because = "min_cut_rematerialization_partition keeps x for the backward pass, which then needs no other tensor"
+        call.fail("two tensors that leave the forward pass, the result and x", count, because)
 
 
 def test_one_program_serves_all_sizes(stand_in: None) -> None:

@@ -79,7 +79,6 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
 
     compiler = aot_autograd(
         fw_compiler=compile_pass,
-        bw_compiler=compile_pass,
         decompositions=decompositions(),
         partition_fn=min_cut_rematerialization_partition,
         keep_inference_input_mutations=True,
