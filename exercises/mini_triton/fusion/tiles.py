@@ -1,6 +1,6 @@
 """How the work of a kernel is divided: the sizes of its tile, and the warps that compute it. (Given.)
 
-A few rules in place of trials. What they say was measured on an H100; the tuner of milestone 11 would find the best
+A few rules in place of trials. They follow measurements on an H200; the tuner of milestone 11 would find the best
 division for one kernel on one machine.
 """
 
