@@ -181,8 +181,8 @@ def operations(rows: Sequence[Counts]) -> list[str]:
     ratios, least = [row.ours / row.theirs for row in rows], [row.ours / row.least for row in rows]
     return [
         f"## Operations, compared with Triton {triton.version()}",
-        "Our passes and Triton's get the same module, from our front end. An operation in a loop counts ten times. "
-        "`make_ttir` is Triton's pipeline without loop unrolling, which makes kernels longer. *Everything* adds all "
+        "Both pipelines start from our front end's module. An operation in a loop counts ten times. "
+        "`make_ttir` is Triton's pipeline without loop unrolling, as it makes kernels longer. *Everything* adds all "
         f"other passes of Triton and MLIR that could remove operations: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
         table(
             ("kernel", "before", "our passes", "`make_ttir`", "ratio", "everything", "ratio"),

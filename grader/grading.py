@@ -235,7 +235,7 @@ class Grading:
         self._session = self._start(job)
         if not self.plan.has_learner or not any(answer["event"] == "finished" for answer in self._session):
             raise GraderFailed(f"{end}\n{details}".rstrip())
-        text = f"With this code the tests cannot run, though they can with the reference's. {end}"
+        text = f"The tests cannot run with this code, but they run with the reference. {end}"
         text += f"\n{details.splitlines()[-1]}" if details else ""
         self._settle_rest(tests, Verdict.ERROR, text)
 

@@ -44,10 +44,10 @@ def forward_kernel(
     q, k, v, out, logsumexp, scale, length,
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid has the blocks, axis 1 the heads."""
+    """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid indexes blocks, axis 1 heads."""
     # Task 8.10: out = softmax(q @ k.T * scale) @ v, and logsumexp = log2 of the sum of exp2(scores * LOG2E), for each
     # query. Keys come BLOCK_N at a time, up to `end_of_keys`. Scores are scaled in fp32. A key that a query does not
-    # see (`is_seen`) has the score -inf; 0 * NaN is NaN, so values beyond `length` must not be whatever is in memory.
+    # see (`is_seen`) has the score -inf; 0 * NaN is NaN, so values beyond `length` must not be garbage from memory.
     # q, k, v and out are contiguous: (heads, length, D). Each `tl.dot` needs input_precision="ieee".
     raise NotImplementedError("Task 8.10: Flash attention, forward")
 

@@ -79,9 +79,9 @@ def test_a_function_that_is_faster_than_the_clock() -> None:
     call = described(
         "measure(device, fn, 25, 100) of a function that takes 0 ms", measure, function.device, function, 25, 100
     )
-    got = call.succeeds("1000 times of 0.0")
+    got = call.succeeds("1000 measurements of 0.0 ms")
     if (got, function.runs) != ([0.0] * 1000, 2006):
-        call.fail("1000 times of 0.0, after 2006 runs", f"{len(got)} times, after {function.runs} runs")
+        call.fail("1000 measurements of 0.0 ms, after 2006 runs", f"{len(got)}, after {function.runs} runs")
 
 
 def test_nothing_waits_while_runs_are_timed() -> None:

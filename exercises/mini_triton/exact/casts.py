@@ -3,7 +3,7 @@
 A cast rounds once. NumPy keeps to that, except for the floats of `ml_dtypes` (bf16, fp8): a number cast to them becomes
 an fp32 on the way, and may be rounded twice.
 
-Source: NVIDIA's PTX ISA, `cvt`: that is what Triton makes of casts. S. Boldo and G. Melquiond, "When double rounding is
+Source: NVIDIA's PTX ISA, `cvt`: Triton compiles casts to it. S. Boldo and G. Melquiond, "When double rounding is
 odd" (2005).
 """
 

@@ -1,8 +1,8 @@
 """The values of names, and how they cross control flow.
 
 A loop carries IR values, and a branch results in them. A name may hold more: a tuple of tensors, a block pointer with
-its offsets. So a value is flattened into its tensors on the way in, and rebuilt around others on the way out. What the
-compiler knows has no tensors in it and crosses as it is.
+its offsets. So a value is flattened into its tensors on the way in, and rebuilt around the new
+tensors on the way out. Compile-time values contain no tensors and cross unchanged.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ def combine(program: Program, operation: Operation, sources: Sequence[Array]) ->
     """
     # Task 6.2: The operation's block takes the left elements of all sources, then the right ones. It takes whole
     # slices as well as scalars: for sources of shape (2, 3) and axis 1 there are three steps with values of shape (2,).
-    raise NotImplementedError("Task 6.2: Memory, and what regions combine")
+    raise NotImplementedError("Task 6.2: Memory and reductions")
 
 
 def scan(program: Program, operation: Operation, *sources: Array) -> Any:
@@ -186,7 +186,7 @@ def load(program: Program, operation: Operation, address: Array, mask: Array = T
     # Task 6.2: Given: `program.reach(dtype, address, mask)` yields each buffer that is reached, an index into
     # `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The index of another lane may be out
     # of bounds.
-    raise NotImplementedError("Task 6.2: Memory, and what regions combine")
+    raise NotImplementedError("Task 6.2: Memory and reductions")
     return [result[()]]
 
 
@@ -202,7 +202,7 @@ def replace(program: Program, operation: Operation, mask: Array, step: Any, addr
     result, arrays = fill(operation, 0), list(map(np.asarray, operands))
     # Task 6.2: Four lanes that each add 1 to the same element, which holds 0, return [0, 1, 2, 3]: change `result` and
     # `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)` has the indices of the true lanes, in order.
-    raise NotImplementedError("Task 6.2: Memory, and what regions combine")
+    raise NotImplementedError("Task 6.2: Memory and reductions")
     return [result[()]]
 
 

@@ -2,7 +2,7 @@
 
 A file per kernel, named by its key. Several processes may read and write the same files at any time, be killed in the
 middle of it, or find a disk full. So a file is written under another name and renamed, which happens at once or not
-at all; and an entry is used only if its checksum fits.
+at all; and an entry is used only if its checksum matches.
 
 Source: `FileCacheManager` in Triton's `python/triton/runtime/cache.py`.
 """

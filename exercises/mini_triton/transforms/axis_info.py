@@ -221,7 +221,7 @@ def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
 def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`.
 
-    Along the new axis each element is a run by itself, so divisibility speaks of all elements. Each old axis tells a
+    Along the new axis each element is a run by itself, so divisibility speaks of all elements. Each old axis gives a
     divisor of all elements; the largest one counts. Elements may be addresses: see `unit_of`.
     """
     # Task 9.8: If a tensor<8> is 8 9 10 11, 40 41 42 43, what divides each of its elements? And if it is 8 8 16 16

@@ -82,7 +82,7 @@ def fastest_axis(info: Info) -> int:
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
     """Limits of a load or a store of a tensor in a program of so many threads, which lie along this axis.
 
-    Operand 0 has the pointers. `analysis[value]` has the facts of a value along all axes.
+    Operand 0 holds the pointers. `analysis[value]` has the facts of a value along all axes.
     """
     # [task 9.10] Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes: 8 neighbours, alignment 4.
     # Without a mask its limit is the size of the axis. No limit is below 1. Given: `Limits`, `mask_of`, `unit_of`.
