@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +38,15 @@ _CLOSE = 1e-3  # how far floats may be from each other, absolutely or relatively
 
 
 class QuestionFailed(Exception):
-    """The reference has no answer to a question: a defect of the course, which costs no points."""
+    """The reference has no answer to a question: a defect of the course."""
 
 
 def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[str], seed: int) -> dict[str, str]:
-    """For each task that is not confirmed, the reason."""
-    reasons = {id: "the course asks no question about it" for id in tasks}
+    """For each task that is not confirmed, the reason.
+
+    A task is confirmed if all questions about it that can be asked have the reference's answers, and at least one can.
+    """
+    reasons = dict.fromkeys(tasks, "the course asks no question about it")
     if not tasks:
         return {}
     asked_about = questions(curriculum, milestone, seed)
@@ -61,7 +65,8 @@ def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[s
                     continue
                 try:
                     doubt = compare(question, theirs, reader, reference, until)
-                except QuestionFailed:
+                except QuestionFailed as error:
+                    reasons |= {id: str(error) for id in asked if reasons[id]}
                     continue
                 if doubt:
                     wrong |= {id: wrong[id] or doubt for id in asked}
@@ -84,6 +89,8 @@ def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, un
 
     The `reader` has the reference's modules as well, and reads the submission's answers, which may contain anything.
     """
+    if missing := [name for name in question.needs.split() if find_spec(name) is None]:
+        raise QuestionFailed(f"{question.about}: nobody can answer without {' and '.join(missing)}")
     with ThreadPoolExecutor(1) as beside:
         asked = beside.submit(reference.ask, question.code)
         got = theirs.ask(question.code, until)

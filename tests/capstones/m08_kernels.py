@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from random import Random
 
@@ -23,8 +22,8 @@ def questions(random: Random) -> Iterator[Question]:
     n, m = random.randrange(50, 3000), random.randrange(3, 20)
     columns = random.randrange(20, 700)
 
-    def compute(tasks: str, about: str, code: str) -> Question:
-        return ask(tasks, about, _ARRAYS + code, **values)
+    def compute(tasks: str, about: str, code: str, needs: str = "") -> Question:
+        return ask(tasks, about, _ARRAYS + code, needs=needs, **values)
 
     yield compute("8.1", "a vector addition", f"from kernels.vector_add import add\nresult = add(some({n}), some({n}))")
     yield compute("8.2", "a softmax", f"from kernels.softmax import softmax\nresult = softmax(some({m}, {columns}))")
@@ -122,11 +121,10 @@ dout = some(*q.shape)
             f"from kernels.conv2d import conv2d\nx, w = some(2, 4, 9, {random.randrange(8, 14)}), some(6, {4 // groups}, 3, 2)\n"
             f"result = conv2d(x, w, {options}, groups={groups}, direct={direct})",
         )
-    if importlib.util.find_spec("torch"):
-        yield compute(
-            "8.16",
-            "modules of PyTorch",
-            f"""
+    yield compute(
+        "8.16",
+        "modules of PyTorch",
+        f"""
 import torch
 from kernels.modules import Dropout, LayerNorm, SelfAttention
 torch.manual_seed({random.randrange(10**6)})
@@ -139,4 +137,5 @@ for module in (LayerNorm(32), SelfAttention(32, 2), Dropout(0.3)):
     module.eval()
     result.append(module(x).detach().numpy())
 """,
-        )
+        needs="torch",
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from random import Random
 
@@ -12,12 +11,11 @@ from tests.capstones.running import COMPILE
 
 def questions(random: Random) -> Iterator[Question]:
     number = random.randrange(10, 130)
-    if importlib.util.find_spec("triton"):
-        yield ask(
-            "10.1",
-            "a hand-off to real Triton",
-            COMPILE
-            + """
+    yield ask(
+        "10.1",
+        "a hand-off to real Triton",
+        COMPILE
+        + """
 from mini_triton.backends.handoff import capability_of, lower
 def outcome(name):
     try:
@@ -35,10 +33,11 @@ try:
 except Exception as error:
     result.append(type(error).__name__)
 """,
-            NAMES=[f"sm_{number}", "sm_9", f"sm_{number}a", str(number), "sm_1000", ""],
-            NUMBER=round(random.uniform(1, 9), 3),
-            WARPS=random.choice((1, 2, 4)),
-        )
+        NAMES=[f"sm_{number}", "sm_9", f"sm_{number}a", str(number), "sm_1000", ""],
+        NUMBER=round(random.uniform(1, 9), 3),
+        WARPS=random.choice((1, 2, 4)),
+        needs="triton",
+    )
     yield ask(
         "10.2",
         "a launch on a GPU",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from random import Random
 
@@ -29,13 +28,11 @@ def computed(function, *inputs, **options):
 
 
 def questions(random: Random) -> Iterator[Question]:
-    if not importlib.util.find_spec("torch"):
-        return
     seed = random.randrange(1 << 20)
     m, n, k = (random.randrange(3, 40) for _ in range(3))
 
     def compute(task: str, about: str, code: str) -> Question:
-        return ask(task, about, COMPILED + code, SEED=seed)
+        return ask(task, about, COMPILED + code, needs="torch", SEED=seed)
 
     shape = [random.randrange(2, 7) for _ in range(3)]
     yield ask(
@@ -64,6 +61,7 @@ def questions(random: Random) -> Iterator[Question]:
         SHAPE=shape,
         NUMBER=random.randrange(2, 9),
         PLACES=[[random.randrange(size) for size in shape] for _ in range(5)],
+        needs="sympy",
     )
     yield compute(
         "12.1",
@@ -159,36 +157,36 @@ result += [computed(lambda x, i: F.cross_entropy(x, i), x, torch.randint(0, {n},
 result += [computed(lambda x, i: x.scatter(1, i, 2.0), x, torch.randint(0, {n}, ({m}, 1)))]
 """,
     )
-    if importlib.util.find_spec("triton"):
-        yield ask(
-            "12.7",
-            "a launch as Inductor asks for it",
-            '''
-            import linecache
-            from types import SimpleNamespace
-            import torch
-            from triton import Config
-            from mini_triton.fusion.inductor import InductorKernel
-            text = """import triton
-            import triton.language as tl
-            def scale(x, out, factor, xnumel, XBLOCK: tl.constexpr):
-                i = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)
-                tl.store(out + i, tl.load(x + i, i < xnumel) * factor + XBLOCK, i < xnumel)
-            """
-            linecache.cache["written.py"] = len(text), None, text.splitlines(keepends=True), "written.py"
-            names = {"__name__": "written", "__file__": "written.py"}
-            exec(compile(text, "written.py", "exec"), names)
-            signature = {"x": "*fp32", "out": "*fp32", "factor": "i32", "xnumel": "i32", "XBLOCK": "constexpr"}
-            result = []
-            for kwargs in ({"XBLOCK": BLOCK}, {"XBLOCK": 2 * BLOCK, "YBLOCK": 1}):
-                config = Config(kwargs, num_warps=2, num_stages=3)
-                facts, meta = {"signature": signature}, {"grid_type": "Grid1D"}
-                kernel = InductorKernel(SimpleNamespace(fn=names["scale"]), [config], facts, meta)
-                out = torch.zeros(SIZE + 5)
-                kernel.run(torch.arange(float(SIZE)), out, FACTOR, SIZE, stream=0)
-                result.append(out.tolist())
-            ''',
-            BLOCK=2 ** random.randrange(4, 8),
-            SIZE=random.randrange(50, 900),
-            FACTOR=random.randrange(2, 9),
-        )
+    yield ask(
+        "12.7",
+        "a launch as Inductor asks for it",
+        '''
+        import linecache
+        from types import SimpleNamespace
+        import torch
+        from triton import Config
+        from mini_triton.fusion.inductor import InductorKernel
+        text = """import triton
+        import triton.language as tl
+        def scale(x, out, factor, xnumel, XBLOCK: tl.constexpr):
+            i = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)
+            tl.store(out + i, tl.load(x + i, i < xnumel) * factor + XBLOCK, i < xnumel)
+        """
+        linecache.cache["written.py"] = len(text), None, text.splitlines(keepends=True), "written.py"
+        names = {"__name__": "written", "__file__": "written.py"}
+        exec(compile(text, "written.py", "exec"), names)
+        signature = {"x": "*fp32", "out": "*fp32", "factor": "i32", "xnumel": "i32", "XBLOCK": "constexpr"}
+        result = []
+        for kwargs in ({"XBLOCK": BLOCK}, {"XBLOCK": 2 * BLOCK, "YBLOCK": 1}):
+            config = Config(kwargs, num_warps=2, num_stages=3)
+            facts, meta = {"signature": signature}, {"grid_type": "Grid1D"}
+            kernel = InductorKernel(SimpleNamespace(fn=names["scale"]), [config], facts, meta)
+            out = torch.zeros(SIZE + 5)
+            kernel.run(torch.arange(float(SIZE)), out, FACTOR, SIZE, stream=0)
+            result.append(out.tolist())
+        ''',
+        BLOCK=2 ** random.randrange(4, 8),
+        SIZE=random.randrange(50, 900),
+        FACTOR=random.randrange(2, 9),
+        needs="torch triton",
+    )

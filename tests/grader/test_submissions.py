@@ -252,6 +252,14 @@ def test_without_a_capstone_nothing_counts(solved: Course) -> None:
     assert report.score == 0 and report.milestones[0].tasks[0].earned == 2
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="submissions are graded on POSIX systems")
+def test_a_question_that_nobody_can_answer_confirms_nothing(asked: Course) -> None:
+    asked.write("tests/capstones/m01_numbers.py", CAPSTONE.replace("A=a % 9", "A=a % 9, needs='no_such_package'"))
+    task = grade(asked).milestones[0].tasks[2]
+    assert (task.verdict, task.points) == (Verdict.PASS, 0)
+    assert task.unconfirmed == "a shout: nobody can answer without no_such_package"
+
+
 def test_a_task_without_a_question_is_told(asked: Course) -> None:
     asked.write("tests/capstones/m02_chains.py", "def questions(random): return []")
     (problem,) = check._capstones(asked.curriculum)
