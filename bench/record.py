@@ -75,7 +75,9 @@ def run(*command: str) -> Part:
     start = time.perf_counter()
     done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
     output = done.stdout + (done.stderr[-2000:] if done.returncode else "")
-    return Part(output.strip(), done.returncode, time.perf_counter() - start)
+    seconds = time.perf_counter() - start
+    print(f"{' '.join(command[:3])}: {seconds:.0f} s", file=sys.stderr, flush=True)
+    return Part(output.strip(), done.returncode, seconds)
 
 
 def header(report: dict[str, Any]) -> str:
