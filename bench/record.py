@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -32,9 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.record", description="A whole run on a GPU, kept as a page.")
     parser.add_argument("--to", type=Path, default=ROOT / "docs", metavar="FOLDER", help="where the page goes")
     options = parser.parse_args(arguments)
-    reference, graded = grade("reference")
-    stubs, _ = grade("learner")
-    fuzz = run("-m", "pytest", *FUZZ, "--quiet", "--impl", "reference", "--device", "cuda")
+    with ThreadPoolExecutor() as side_by_side:  # nothing here is timed
+        grading, grading_stubs = (side_by_side.submit(grade, impl) for impl in ("reference", "learner"))
+        fuzzing = side_by_side.submit(run, "-m", "pytest", *FUZZ, "--quiet", "--impl", "reference", "--device", "cuda")
+    (reference, graded), (stubs, _), fuzz = grading.result(), grading_stubs.result(), fuzzing.result()
     handoff = run("-m", "bench.handoff", "--keep")
     kernels = run("-m", "bench.kernels", "--keep")
     parts = (graded, fuzz, handoff, kernels)
