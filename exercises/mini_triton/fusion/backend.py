@@ -1,7 +1,7 @@
 """A back end of `torch.compile`: `torch.compile(model, backend="mini_triton")`.
 
-PyTorch traces a model to a graph (Dynamo), makes a graph of its backward pass, and takes both apart into core operators
-without mutation (AOTAutograd). What this compiler gets is that graph, and what it returns is a function.
+Dynamo traces a model to a graph. AOTAutograd derives the graph of the backward pass, and decomposes both graphs into
+core operators without mutation. This compiler takes one such graph at a time and returns a function.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ KEPT = (
     *(aten.squeeze, aten.where, aten.native_dropout, aten._scaled_dot_product_flash_attention_for_cpu),
     aten._scaled_dot_product_flash_attention_for_cpu_backward,
 )
-"""Operators of PyTorch's that are taken apart beside those that it takes apart by default, and those that are not."""
+"""PyTorch operators that we decompose in addition to its defaults, and default ones that we keep whole."""
 
 
 def add_product(added: Any, a: Any, b: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
-    """`addmm` and `baddbmm`. PyTorch's own way to take them apart widens 16-bit operands first: no tensor cores."""
+    """`addmm` and `baddbmm`. PyTorch's own decomposition widens 16-bit operands first, which rules out tensor cores."""
     product = a @ b if alpha == 1 else (a @ b) * alpha
     return product if beta == 0 else product + (added if beta == 1 else added * beta)
 
 
 def decompositions() -> dict[Any, Any]:
-    """What composite operators are made of."""
+    """The decompositions of composite operators."""
     table = {**core_aten_decompositions(), **get_decompositions(DECOMPOSED)}
     table |= {aten.addmm.default: add_product, aten.baddbmm.default: add_product}
     kept = {getattr(packet, overload) for packet in KEPT for overload in packet.overloads()}
@@ -59,26 +59,27 @@ def decompositions() -> dict[Any, Any]:
 
 
 programs: list[Program] = []
-"""The programs that were compiled in this process: of one model, first the forward pass, then the backward pass."""
+"""The programs compiled in this process. For each model, the forward pass precedes the backward pass."""
 
 
 def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None = None) -> Any:
-    """The function for what Dynamo traced, with its backward pass. `torch.compile` calls this.
+    """Compile the graph that Dynamo traced, with its backward pass. `torch.compile` calls this function.
 
     `options` are those of `compile_graph`: `torch.compile(f, backend="mini_triton", options={"fuse": False})`. Each
-    pass, forward or backward, is a graph of core operators; what `compile_graph` makes of it is added to `programs`.
+    pass, forward or backward, is a graph of core operators. `compile_graph` compiles it to a program, which is appended
+    to `programs`.
     """
 
     # Task 12.1: `aot_autograd` makes the compiler of `graph` from the compiler of one pass, with `decompositions()`.
-    # `min_cut_rematerialization_partition` decides what the backward pass computes again, and arguments of a model that
-    # is not trained may be overwritten (`keep_inference_input_mutations`).
+    # `min_cut_rematerialization_partition` chooses what the backward pass recomputes. Without training, a graph may
+    # overwrite its arguments (`keep_inference_input_mutations`).
     raise NotImplementedError("Task 12.1: A back end")
 
 
 def explain(model: Any, *inputs: Any) -> str:
-    """What becomes of a model: its kernels with what they compute, and what PyTorch computes, with the reasons.
+    """Describe a compiled model: its kernels, the operators in each, and the operators left to PyTorch, with reasons.
 
-    If an input or a parameter requires a gradient, the backward pass is compiled as well.
+    If an input or a parameter requires a gradient, the backward pass is also compiled.
     """
     torch._dynamo.reset()
     before = len(programs)

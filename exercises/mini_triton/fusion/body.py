@@ -1,7 +1,7 @@
 """The body of a loop nest: a straight-line program that computes elements of tensors.
 
-Its lines are values, numbered in order; equal lines are one line. A *space* says which loops run around them: along
-`x` every element is a result of its own, along `r` elements are reduced.
+Each line computes a value; lines are numbered in order, and equal lines are merged. A *space* describes the loops
+around the lines. Each step along `x` computes a separate result; steps along `r` are reduced to one.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from mini_triton.fusion.tensors import Computed, Reduction, Tensor
 
 
 class CannotFuse(Exception):
-    """Tensors cannot be computed by one kernel, for this reason."""
+    """One kernel cannot compute these tensors. The message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """The loops of a kernel: sizes from the outermost to the innermost, and which of them are reduced."""
+    """The loops of a kernel: their sizes, from the outermost to the innermost, and which loops are reduced."""
 
     sizes: tuple[sympy.Expr, ...]
     reduced: tuple[bool, ...]
@@ -39,17 +39,17 @@ class Space:
         )
 
     def extent(self, reduced: bool) -> sympy.Expr:
-        """The number of steps of the loops of one kind."""
+        """The number of steps of all reduced loops, or of all others."""
         return numel([size for size, is_reduced in zip(self.sizes, self.reduced, strict=True) if is_reduced == reduced])
 
     def kept(self) -> Space:
-        """The same without the loops that are reduced."""
+        """The same space without the reduced loops."""
         sizes = [size for size, reduced in zip(self.sizes, self.reduced, strict=True) if not reduced]
         return Space(tuple(sizes), (False,) * len(sizes))
 
 
 def space_of(tensor: Tensor) -> Space:
-    """The loops that compute a tensor by itself, in the order of memory: a reduction's go over its source. (Given.)"""
+    """The loops that compute a single tensor, in memory order; for a reduction, the loops over its source. (Given.)"""
     source = tensor.source if isinstance(tensor, Reduction) else tensor
     reduced = tensor.axes if isinstance(tensor, Reduction) else ()
     order = source.order
@@ -60,9 +60,9 @@ def space_of(tensor: Tensor) -> Space:
 def index_in(space: Space, tensor: Tensor) -> Index:
     """The element of `tensor` that a step of the loops in `space` computes.
 
-    An elementwise tensor has as many elements as the space has steps, or as the space has without the loops that are
-    reduced; they follow each other in the order of memory. A reduction has the index of its source with 0 along what
-    it reduces: the loops must reduce that and nothing else. Raises `CannotFuse` if the loops do not fit.
+    The elements of an elementwise tensor are computed in memory order, one for each step, or one for each step of the
+    loops that are not reduced. A reduction takes the index of its source, with 0 along the dimensions that it reduces;
+    the loops must reduce exactly these dimensions. Raises `CannotFuse` if the loops do not fit.
     """
     if not isinstance(tensor, Reduction):
         return elements_in(space, tensor)
@@ -77,7 +77,7 @@ def index_in(space: Space, tensor: Tensor) -> Index:
 
 @functools.cache
 def elements_in(space: Space, tensor: Tensor) -> Index:
-    """The element of a tensor at each step, one after the other in the order of memory. (Given.)"""
+    """The index of the element at each step, if the steps follow memory order. (Given.)"""
     coordinates = space.coordinates
     if sympy.expand(tensor.numel - numel(space.sizes)) == 0:
         return tensor.index_at(ravel(coordinates, space.sizes))
@@ -88,12 +88,12 @@ def elements_in(space: Space, tensor: Tensor) -> Index:
 
 
 class Line(NamedTuple):
-    """One value: what computes it, from which values or tensors, at which place in memory, under which condition."""
+    """One value: its operator, its operands, its position in memory, and the condition under which it is needed."""
 
     op: str  # an operator's name, or load, constant, index, cast, reduce, select
     operands: tuple[int, ...]
     dtype: torch.dtype
-    detail: Any = None  # of a load the tensor, of a constant the number, of a reduction the kind
+    detail: Any = None  # the tensor of a load, the number of a constant, the kind of a reduction
     place: Any = None  # an expression
     condition: int | None = None
 
@@ -103,11 +103,11 @@ class Value(NamedTuple):
 
     number: int
     dtype: torch.dtype
-    shape: tuple[int, ...] = (1,)  # for promotion: not a Python number
+    shape: tuple[int, ...] = (1,)  # marks it as a tensor, not a Python number, for promotion
 
 
 class Chosen(sympy.Symbol):
-    """A value that is part of an index: an element of a tensor of integers."""
+    """A value that is part of an index: an element of an integer tensor."""
 
     number: int
 
@@ -120,17 +120,17 @@ def chosen(number: int) -> Chosen:
 
 @dataclass
 class Body:
-    """Lines, and the tensors that are computed here: all others are loaded."""
+    """Lines, and the tensors that they compute. All other tensors are loaded."""
 
     space: Space
     members: set[Tensor]
     lines: list[Line] = field(default_factory=list)
-    condition: int | None = None  # lines that are added now are needed only where this value is true
+    condition: int | None = None  # lines added now are needed only where this value is true
     _numbers: dict[Line, int] = field(default_factory=dict)
     _known: dict[tuple[Tensor, Index, int | None], Value] = field(default_factory=dict)
 
     def add(self, line: Line) -> Value:
-        """The value of a line: that of an equal one, or of a new one."""
+        """Add a line, unless an equal one exists, and return its value."""
         if line not in self._numbers:
             self._numbers[line] = len(self.lines)
             self.lines.append(line)
@@ -145,17 +145,17 @@ class Body:
         return self.add(Line("index", tuple(numbers), dtype, place=expr))
 
     def number(self, expr: sympy.Expr, dtype: torch.dtype) -> Value:
-        """A number that depends on symbolic sizes: it is computed before the launch."""
+        """A number that depends on symbolic sizes, computed before the launch."""
         return self.add(Line("number", (), dtype, place=expr))
 
     def load(self, tensor: Tensor, place: sympy.Expr) -> Value:
-        """The element of a stored tensor that is this far from its first one."""
+        """Load the element of a stored tensor at offset `place` from its first element."""
         numbers = sorted(symbol.number for symbol in place.free_symbols if isinstance(symbol, Chosen))
         line = Line("load", tuple(numbers), computed_in(tensor.dtype), tensor, place, self.condition)
         return self.add(line)
 
     def cast(self, value: Value, dtype: torch.dtype) -> Value:
-        """The value in another dtype. Nothing is done if it has it."""
+        """The value cast to `dtype`; the value itself if it already has that dtype."""
         if value.dtype == dtype:
             return value
         return self.add(Line("cast", (value.number,), dtype))
@@ -166,7 +166,7 @@ class Body:
         return self.add(Line(name, tuple(value.number for value in values), dtype or values[-1].dtype))
 
     def where(self, condition: Value, then: Callable[[], Value], otherwise: Callable[[], Value]) -> Value:
-        """One of two values. What only one of them needs is loaded only where it is needed."""
+        """Select one of two values. Each side's elements are loaded only where that side is selected."""
         before = self.condition
         self.condition = self._both(before, condition)
         a = then()
@@ -181,7 +181,7 @@ class Body:
         return self.apply("logical_and", [Value(before, torch.bool), condition]).number
 
     def value(self, tensor: Tensor, index: Index) -> Value:
-        """An element of a tensor: computed here if it can be, or loaded."""
+        """An element of a tensor: computed here if possible, otherwise loaded."""
         key = tensor, index, self.condition
         if key not in self._known:
             self._known[key] = self._value(tensor, index)
@@ -199,10 +199,10 @@ class Body:
         return self.add(Line("product", (), torch.float32, tensor))
 
     def reduced(self, tensor: Reduction) -> Value:
-        """What the loops reduce to an element of this tensor: a line `reduce`.
+        """Add the `reduce` line that computes an element of this tensor.
 
-        Its operand is the element of the source at each step, its `detail` is the kind, and its `place` says which
-        element of the row a step is. The whole row is reduced: `condition` is for the lines after it.
+        Its operand is the element of the source at each step, its `detail` is the kind, and its `place` is the position
+        of that element in the row. The whole row is reduced, whatever `condition` is: it applies to later lines only.
         """
         # Task 12.4: `elements_in(self.space, source)` is the index of the source's element at each step.
         raise NotImplementedError("Task 12.4: Reductions")

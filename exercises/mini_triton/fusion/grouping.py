@@ -1,8 +1,8 @@
-"""Which tensors are computed by one kernel: a partition of the graph, found by the bytes that it saves.
+"""Which tensors one kernel computes: a partition of the graph that saves memory traffic.
 
-At first every tensor has a kernel of its own. Two kernels become one if the same loops can compute both, if no path
-through a third kernel leads from one to the other, and if fewer bytes are moved than before. The pair that gains most
-goes first.
+At first every tensor has its own kernel. Two kernels are merged if the same loops can compute both, no path from one to
+the other leads through a third kernel, and the merged kernel moves fewer bytes than the two. The pair with the largest
+gain is merged first.
 
 Source: Kaufman et al. on XLA's fusion; `Scheduler.fuse_nodes` in PyTorch's `torch/_inductor/scheduler.py`.
 """
@@ -21,18 +21,18 @@ from mini_triton.fusion.tensors import Called, Computed, Product, Reduction, Sto
 from mini_triton.fusion.tiles import ENOUGH, SHORTEST, fits, largest_row
 
 MOST_TENSORS = 64
-"""In one kernel: more would not fit into registers."""
+"""The limit for one kernel: more would not fit into registers."""
 
 
 @dataclass(eq=False)
 class Group:
-    """Tensors that one kernel computes, in the order of the graph; or one that PyTorch computes."""
+    """The tensors that one kernel computes, in the order of the graph; or a single tensor that PyTorch computes."""
 
     members: list[Tensor]
     space: Space
     body: Body
-    stored: list[Tensor] = field(default_factory=list)  # the members that are needed elsewhere
-    across: dict[Reduction, Value] = field(default_factory=dict)  # sums over other loops than `space` reduces, if any
+    stored: list[Tensor] = field(default_factory=list)  # the members needed outside the group
+    across: dict[Reduction, Value] = field(default_factory=dict)  # sums over loops that `space` does not reduce
 
     @property
     def is_call(self) -> bool:
@@ -40,23 +40,23 @@ class Group:
 
     @functools.cached_property
     def bytes(self) -> int:
-        """How many bytes the kernel reads and writes; 0 for a call, which is never fused.
+        """The number of bytes that the kernel reads and writes; 0 for a call, which is never fused.
 
-        A `load` of `body` reads the elements of its tensor, or fewer if the loops have fewer steps; a product reads its
-        operands; what is `stored` is written.
+        Each `load` in `body` reads all elements of its tensor, or one for each step of the loops if that is fewer. A
+        product reads its operands. The kernel writes the tensors in `stored`.
         """
         if self.is_call:
             return 0
-        # Task 12.3: Each element that is read counts once, however often its value is used. Sizes count as their
-        # `hint`; a step of the loops is one place in `space.sizes`.
+        # Task 12.3: Each element read counts once, however often its value is used. Replace symbolic sizes by their
+        # `hint`. The sizes of the loops are in `space.sizes`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
 @dataclass
 class Uses:
-    """Who needs what: tensors by the tensors that read them, across those that are free."""
+    """Sources and readers of each tensor, looking through tensors that are free."""
 
-    order: list[Tensor]  # those that are not free, each after its sources
+    order: list[Tensor]  # tensors that are not free, each after its sources
     sources: dict[Tensor, list[Tensor]]
     readers: dict[Tensor, set[Tensor]]
     outputs: dict[Tensor, None]
@@ -88,30 +88,30 @@ def find_uses(outputs: Iterable[Tensor]) -> Uses:
 
     for output in outputs:
         visit(output)
-    for tensor in overwriting:  # what reads the old values goes first
+    for tensor in overwriting:  # readers of the old values come first
         assert tensor.into is not None
         uses.sources[tensor] += [reader for reader in uses.readers.get(tensor.into, ()) if reader is not tensor]
     return uses
 
 
 def recompute_cheap(uses: Uses) -> None:
-    """Make free what costs fewer bytes to compute again than to load: a mask made of indices, a widened copy."""
-    # Task 12.3: Computing a tensor again loads all that `uses.sources` has for it. Sizes count as their `hint`.
+    """Make tensors free that take fewer bytes to recompute than to load: a mask made from indices, a widened copy."""
+    # Task 12.3: Recomputing a tensor loads all of its `uses.sources`. Replace symbolic sizes by their `hint`.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
 def can_be_free(tensor: Tensor, uses: Uses) -> TypeGuard[Computed]:
-    """Whether readers may compute a tensor in place of loading it.
+    """Whether readers may compute a tensor instead of loading it.
 
-    Outputs are stored in any case, and so are operands of products and calls, which read them more than once or whole,
-    and what overwrites an argument (`into`). Only tensors that are `Computed` can be free.
+    These tensors must be stored: outputs, operands of products (which read them more than once), operands of calls
+    (which read them whole), and tensors that overwrite an argument (`into`). Only `Computed` tensors can be free.
     """
-    # Task 12.3: `uses` knows the outputs, and the readers of a tensor if it has any.
+    # Task 12.3: `uses` lists the outputs, and the readers of a tensor, if any.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
 def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
-    """The kernel that computes these tensors. Raises `CannotFuse` if no loops do."""
+    """Plan the kernel that computes these tensors. Raises `CannotFuse` if no loops can."""
     chosen = sorted(members, key=uses.order.index)
     if isinstance(chosen[0], Called):
         nothing = Space((), ())
@@ -140,18 +140,18 @@ def plan_group(members: Iterable[Tensor], uses: Uses) -> Group:
 
 
 def rank(space: Space) -> tuple[bool, int]:
-    """Spaces with reductions first, then those with most loops: they can compute what others can."""
+    """Spaces with reductions first, then those with the most loops: such spaces can compute what the others can."""
     return not any(space.reduced), -len(space.sizes)
 
 
 def is_stored(tensor: Tensor, members: set[Tensor], uses: Uses) -> bool:
-    """Whether something outside of the kernel needs a member. (Given.)"""
+    """Whether anything outside the kernel needs this member. (Given.)"""
     overwrites = isinstance(tensor, Computed) and tensor.into is not None
     return overwrites or tensor in uses.outputs or not uses.readers.get(tensor, set()) <= members
 
 
 def write_body(group: Group, uses: Uses) -> Group:
-    """Write the body: a step computes what is stored, and all that it needs. (Given.)"""
+    """Write the body: each step computes an element of each stored tensor, and everything needed for it. (Given.)"""
     members = set(group.members)
     group.stored = [tensor for tensor in group.members if is_stored(tensor, members, uses)]
     for tensor in group.stored:
@@ -164,9 +164,9 @@ def write_body(group: Group, uses: Uses) -> Group:
 
 
 def is_across(tensor: Reduction, space: Space) -> bool:
-    """Whether a kernel that reduces rows can add up pieces of columns as well: each program has the rows of a piece.
+    """Whether a kernel that reduces rows can also add up columns: each program adds up the rows of one piece.
 
-    The gradients of a layer norm are of this kind: one is computed row by row, another is a sum of columns. (Given.)
+    Layer norm needs this for its gradients: one is computed row by row, another is a sum of columns. (Given.)
     """
     rows, columns = space.extent(False), space.extent(True)
     if tensor.kind != "sum" or tensor.axes != (1,) or len(tensor.source.shape) != 3 or not any(space.reduced):
@@ -180,7 +180,7 @@ def is_across(tensor: Reduction, space: Space) -> bool:
 
 
 def check_overwriting(group: Group) -> None:
-    """An argument may be overwritten only element by element: what is read of it is what is written. (Given.)"""
+    """Check that each step that overwrites an element of an argument reads no other element of it. (Given.)"""
     for tensor in group.members:
         target = getattr(tensor, "into", None)
         if target is None:
@@ -191,7 +191,7 @@ def check_overwriting(group: Group) -> None:
 
 
 class Partition:
-    """Groups of tensors, and which of them depend on which."""
+    """Groups of tensors, and the dependences between them."""
 
     def __init__(self, uses: Uses) -> None:
         self.uses = uses
@@ -210,15 +210,15 @@ class Partition:
         return found - {group}
 
     def would_cycle(self, a: Group, b: Group) -> bool:
-        """Whether one of the two needs the other by way of a third: as one kernel they would wait for themselves.
+        """Whether one of the two groups needs the other by way of a third. If merged, the kernel would wait for itself.
 
-        It does not matter which of the two comes first, nor whether one reads the other directly.
+        The order of the two does not matter, nor does it matter whether one reads the other directly.
         """
-        # Task 12.3: `sources` are the groups that a group needs at once; they need others.
+        # Task 12.3: `sources` returns only the direct sources of a group, which have sources in turn.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def merged(self, a: Group, b: Group) -> Group | None:
-        """The two as one kernel, if that is possible and moves fewer bytes."""
+        """The two groups merged into one kernel, if that is possible and moves fewer bytes; otherwise None."""
         pair = frozenset((a, b))
         if pair not in self.savings:
             try:
@@ -229,7 +229,7 @@ class Partition:
         return self.savings[pair]
 
     def neighbours(self) -> list[tuple[Group, Group]]:
-        """Pairs that have something to share: one reads what the other computes, or both read the same."""
+        """Pairs of groups that share data: one reads a result of the other, or both read the same tensor."""
         pairs: dict[tuple[Group, Group], None] = {}
         for tensor, readers in self.uses.readers.items():
             near = sorted({tensor, *readers} & self.home.keys(), key=self.uses.order.index)
@@ -237,29 +237,31 @@ class Partition:
         return list(pairs)
 
     def gain(self, a: Group, b: Group, group: Group) -> tuple[bool, int]:
-        """What is gained by `group` in place of the two, to compare by. (Given.)
+        """The gain of merging `a` and `b` into `group`, as a sort key. (Given.)
 
-        A group and one that reads it go before two that only read the same: what is written and read once may then need
-        no memory at all. After that the bytes count.
+        A group and its reader rank above two groups that only read the same tensor: a tensor that is written and read
+        once may then need no memory at all. Among equals, the bytes saved decide.
         """
         return a in self.sources(b) or b in self.sources(a), a.bytes + b.bytes - group.bytes
 
     def fuse(self) -> None:
-        """Merge the pair with the largest gain, until no pair gains. `home` says in the end which group is whose."""
-        # Task 12.3: `neighbours` has the pairs to look at, `merged` the result, if it pays, and `gain` how much.
+        """Merge the pair with the largest gain, until no pair gains. `home` then maps each tensor to its group."""
+        # Task 12.3: `neighbours` lists the pairs to consider, `merged` returns the merged group if it pays, and `gain`
+        # ranks it.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def recompute(self) -> None:
-        """Compute tensors again in every kernel that reads them, where that moves fewer bytes. (Given.)
+        """Recompute tensors in every kernel that reads them, where that moves fewer bytes. (Given.)
 
-        Now it is known what kernels read in any case: a normalized row needs no memory if its readers have the row.
+        This runs after fusion, when it is known what each kernel reads anyway: a normalized row needs no memory if its
+        readers load the row itself.
         """
         for tensor in list(self.uses.order):
             if tensor in self.home and tensor in self.home[tensor].stored and can_be_free(tensor, self.uses):
                 self.make_free(tensor)
 
     def make_free(self, tensor: Computed) -> None:
-        """Make a tensor free, with what its own kernel computes for it, if that moves fewer bytes. (Given.)"""
+        """Make a tensor free, with everything that its kernel computes for it, if that moves fewer bytes. (Given.)"""
         home = self.home[tensor]
         chain, read = [tensor], dict.fromkeys(self.uses.sources[tensor])
         while pending := [s for s in read if s in home.members and s not in home.stored and isinstance(s, Computed)]:
@@ -270,7 +272,7 @@ class Partition:
             {line.detail for line in group.body.lines if line.op == "load"} for group in touched if group is not home
         ]
         if sum(hint(s.nbytes) for known in loads for s in read if s not in known) >= hint(tensor.nbytes) * len(touched):
-            return  # more is read anew than is saved
+            return  # recomputing reads more than it saves
         before = self.uses
         for link in chain:
             link.is_free = True
@@ -289,7 +291,7 @@ class Partition:
                 link.is_free = False
 
     def ordered(self) -> list[Group]:
-        """The groups in an order in which they can run."""
+        """The groups in an order that respects their dependences."""
         result: dict[Group, None] = {}
 
         def visit(group: Group) -> None:

@@ -1,8 +1,8 @@
-"""Tensors as functions of an index: what is known of a graph's values before anything is computed.
+"""Tensors as functions of an index: the values of a graph before anything is computed.
 
-`tensor.at(body, index)` adds to a loop body what computes one element, and returns that value. So an elementwise
-operator asks its operands at the same index, a transposition asks at the swapped index, and a reduction asks for a
-whole row. Nothing says where a value is stored: that is decided by `grouping`.
+`tensor.at(body, index)` adds the lines that compute one element to a loop body, and returns its value. An elementwise
+operator calls `at` of its operands at the same index, a transposition at the swapped index, and a reduction for a whole
+row. `grouping` decides later which values are stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ At = Callable[["Body", Index], "Value"]
 
 @dataclass(eq=False)
 class Tensor:
-    """A value of the graph. `strides` are those that PyTorch gives it: its memory, if it is ever stored."""
+    """A value of the graph. `strides` come from PyTorch; they describe its memory if it is stored."""
 
     name: str
     dtype: torch.dtype
@@ -36,7 +36,7 @@ class Tensor:
 
     @functools.cached_property
     def order(self) -> list[int]:
-        """The dimensions from the one whose neighbours are farthest apart to the contiguous one."""
+        """The dimensions, from the one with the largest stride to the contiguous one."""
         strides = list(map(hint, self.strides))
         return sorted(range(len(self.shape)), key=lambda axis: (-strides[axis], axis))
 
@@ -50,7 +50,7 @@ class Tensor:
 
     @property
     def is_dense(self) -> bool:
-        """Whether its elements lie in memory without gaps and overlaps."""
+        """Whether its elements fill memory without gaps or overlaps."""
         expected = sympy.Integer(1)
         for axis in reversed(self.order):
             if self.shape[axis] != 1 and self.strides[axis] != expected:
@@ -59,7 +59,7 @@ class Tensor:
         return True
 
     def position(self, index: Index) -> sympy.Expr:
-        """Where an element is in the order of memory, if there are no gaps."""
+        """The position of an element in memory order, if there are no gaps."""
         return ravel([index[axis] for axis in self.order], [self.shape[axis] for axis in self.order])
 
     def index_at(self, position: sympy.Expr) -> Index:
@@ -71,12 +71,12 @@ class Tensor:
         return tuple(index)
 
     def offset(self, index: Index) -> sympy.Expr:
-        """How far from its first element an element is stored."""
+        """The distance in memory from the first element to this one, in elements."""
         return join(sympy.Add(*(i * stride for i, stride in zip(index, self.strides, strict=True))))
 
 
 def hint(size: sympy.Expr) -> int:
-    """A number in place of a symbolic one, to compare by. (Given.)"""
+    """A size as a number, with 4099 in place of each symbol. (Given.)"""
     if size.is_Integer:
         return int(size)
     numbers = size.xreplace({symbol: sympy.Integer(4099) for symbol in size.free_symbols})
@@ -85,12 +85,12 @@ def hint(size: sympy.Expr) -> int:
 
 @dataclass(eq=False)
 class Stored(Tensor):
-    """A tensor that is in memory before any kernel runs, or comes out of a call: it can only be loaded."""
+    """A tensor that is in memory before any kernel runs, or is the result of a call. It can only be loaded."""
 
 
 @dataclass(eq=False)
 class Called(Stored):
-    """What PyTorch computes: an operator that is not fused, for the reason given."""
+    """The result of an operator that PyTorch computes. `reason` tells why it is not fused."""
 
     call: Any = None  # the node of the graph
     reason: str = ""
@@ -99,9 +99,9 @@ class Called(Stored):
 
 @dataclass(eq=False)
 class Computed(Tensor):
-    """An element is computed from elements of `inputs`.
+    """A tensor whose elements are computed from elements of `inputs`.
 
-    One that `is_free` is never worth storing: a view, a constant. Whoever needs it computes it.
+    A tensor that `is_free`, such as a view or a constant, is never worth storing: every reader computes it.
     """
 
     at: At = field(default=None, repr=False)  # type: ignore[assignment]
@@ -111,7 +111,7 @@ class Computed(Tensor):
 
 @dataclass(eq=False)
 class View(Computed):
-    """A view: elements of its only input at another index, with the same memory if `strides` say so."""
+    """A view: elements of its only input at different indices, in the same memory if `strides` permit."""
 
     offset_in_base: sympy.Expr = sympy.Integer(0)
     shares_memory: bool = True
@@ -129,7 +129,7 @@ class Reduction(Tensor):
         return self.inputs[0]
 
     def place_in_row(self, index: Index) -> sympy.Expr:
-        """Which element of its row an element of the source is: what argmax returns."""
+        """The position in its row of an element of the source, as argmax returns it."""
         return ravel([index[axis] for axis in self.axes], [self.source.shape[axis] for axis in self.axes])
 
 

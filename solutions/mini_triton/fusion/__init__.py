@@ -1,22 +1,23 @@
 """Fusion: a back end of `torch.compile`, whose kernels this compiler compiles.
 
-In: a graph of PyTorch's operators. Out: a function with the same results, in fewer kernels, which move fewer bytes.
+It takes a graph of PyTorch's operators and returns a function with the same results. That function runs fewer kernels,
+and the kernels move fewer bytes.
 
 Yours, in reading order, with their tasks:
 
     backend.py     what `torch.compile` calls (12.1)
-    lowering.py    what an element of each operator's result is (12.1, 12.2, 12.6)
+    lowering/      how to compute an element of each operator's result (12.1, 12.2, 12.6)
     indexing.py    index expressions: broadcasting and views move no data (12.2)
     operators.py   the table of elementwise operators, and their dtypes (12.2)
-    body.py        loops, and straight-line programs inside of them (12.3)
+    body.py        loops, and the straight-line programs inside them (12.3)
     grouping.py    which tensors one kernel computes (12.3)
-    source.py      the text of a kernel; reductions (12.2, 12.4)
-    products.py    the text of a matrix product (12.5)
-    program.py     memory, launches and calls in their order (12.5)
+    source.py      the source of a kernel; reductions (12.2, 12.4)
+    products.py    the source of a matrix product (12.5)
+    program.py     memory, launches and calls, in order (12.5)
     inductor.py    the kernels of PyTorch's own compiler on this one (12.7)
 
-Given and worth reading: `tensors.py` (what is known of a value of the graph), `report.py` (what was fused, as text and
-picture). To skip: `given/`.
+Given and worth reading: `tensors.py` (the values of the graph), `report.py` (what was fused, as text and as a picture).
+You can skip `given/`.
 """
 
 from __future__ import annotations

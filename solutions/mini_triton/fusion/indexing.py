@@ -1,9 +1,9 @@
-"""Index expressions: which element of a tensor a step of a loop reads.
+"""Index expressions: which element of a tensor each step of a loop reads.
 
 An index is arithmetic over *coordinates*: `30 * i0 + i1` with `0 <= i0 < 20` and `0 <= i1 < 30`. A view changes the
-index and moves no data: a transposition swaps coordinates, a reshape makes one number of them and takes it apart again.
-Two indices are known to be equal only if they look the same, so quotients and remainders are simplified when they are
-made. Sizes may be symbols (`s0`): then a graph serves every size.
+index and moves no data: a transposition swaps coordinates; a reshape combines them into one number and splits it again.
+Two indices are recognized as equal only if they are written alike, so quotients and remainders are simplified on
+creation. Sizes may be symbols (`s0`), so that one graph serves every size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Index = tuple[Any, ...]
 
 
 class Coordinate(sympy.Symbol):
-    """A number from 0 to below its size: the position along one dimension of a loop nest."""
+    """The position along one dimension of a loop nest: at least 0, and less than its size."""
 
     size: sympy.Expr
     reduced: bool
@@ -54,7 +54,7 @@ def numel(shape: Sequence[Size]) -> sympy.Expr:
 
 
 def bounds(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
-    """Numbers that the expression is never below, and never above. (Given.)"""
+    """A lower and an upper bound of the expression. (Given.)"""
     zero = sympy.Integer(0)
     if isinstance(expr, Coordinate):
         return zero, expr.size - 1
@@ -76,20 +76,20 @@ def bounds(expr: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
 
 
 def is_within(expr: sympy.Expr, size: sympy.Expr) -> bool:
-    """Whether it is known that `0 <= expr < size`. (Given.)"""
+    """Whether `0 <= expr < size` is known to hold. (Given.)"""
     low, high = bounds(expr)
     return bool(low.is_nonnegative) and bool(sympy.expand(size - 1 - high).is_nonnegative)
 
 
 @functools.cache
 def multiples_and_rest(expr: sympy.Expr, by: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
-    """`expr` as `by * multiples + rest`: the terms that `by` divides, divided by it, and the others.
+    """Split `expr` into `by * multiples + rest`: the quotients of the terms that `by` divides, and the other terms.
 
     `30 * i0 + i1` by 10 is `(3 * i0, i1)`.
     """
     if isinstance(by, sympy.Add):  # a size such as s0 + 3: division of polynomials (given)
         return sympy.div(sympy.expand(expr), by, *by.free_symbols)
-    # [task 12.2] `sympy.Add.make_args(sympy.expand(expr))` has the terms; `is_whole` judges a quotient.
+    # [task 12.2] `sympy.Add.make_args(sympy.expand(expr))` lists the terms; `is_whole` tests a quotient.
     multiples, rest = [], []
     for term in sympy.Add.make_args(sympy.expand(expr)):
         quotient = term / by
@@ -108,12 +108,12 @@ def is_whole(quotient: sympy.Expr) -> bool:
 
 @functools.cache
 def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`. Neither is negative.
+    """`expr // by`, simplified: `(30 * i0 + i1) // 30` is `i0` if `i1 < 30`. Neither operand is negative.
 
-    What cannot be simplified is a `quotient`. Terms of `expr` may be negative: then only all of them together are not.
+    Whatever cannot be simplified becomes a `quotient`. Single terms of `expr` may be negative, though their sum is not.
     """
-    # [task 12.2] Take out what is a multiple of `by`. `is_within(rest, by)` says what is known of the rest,
-    # `bounds(rest)[0].is_nonnegative` whether it is known not to be negative.
+    # [task 12.2] Take the multiples of `by` out. `is_within(rest, by)` tells whether the rest is known to be smaller
+    # than `by`, `bounds(rest)[0].is_nonnegative` whether it is known not to be negative.
     multiples, rest = multiples_and_rest(expr, by)
     if is_within(rest, by):
         return multiples
@@ -122,7 +122,7 @@ def divide(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
 
 
 def quotient(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """A `Quotient` of small numbers: `(9 * i0 + i1) // 45` is `i0 // 5` if `i1 < 9`. (Given.)"""
+    """A `Quotient` without common factors: `(9 * i0 + i1) // 45` is `i0 // 5` if `i1 < 9`. (Given.)"""
     for term in sympy.Add.make_args(expr):
         factor = sympy.gcd(term, by)
         multiples, rest = multiples_and_rest(expr, factor)
@@ -133,11 +133,12 @@ def quotient(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
 
 @functools.cache
 def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
-    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither is negative.
+    """`expr % by`, simplified: `(30 * i0 + i1) % 30` is `i1` if `i1 < 30`. Neither operand is negative.
 
-    What cannot be simplified is a `Remainder`. Terms of `expr` may be negative: then only all of them together are not.
+    Whatever cannot be simplified becomes a `Remainder`. Single terms of `expr` may be negative, though their sum is
+    not.
     """
-    # [task 12.2] Leave out what is a multiple of `by`.
+    # [task 12.2] Multiples of `by` do not count.
     _, rest = multiples_and_rest(expr, by)
     if is_within(rest, by):
         return rest
@@ -146,17 +147,17 @@ def remainder(expr: sympy.Expr, by: sympy.Expr) -> sympy.Expr:
 
 
 def strides_of(shape: Sequence[Size]) -> list[sympy.Expr]:
-    """How far apart neighbours are along each dimension if the last one is contiguous: (20, 30) has (30, 1)."""
+    """The strides of a contiguous tensor: (30, 1) for the shape (20, 30)."""
     return [numel(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
 def ravel(index: Sequence[sympy.Expr], shape: Sequence[Size]) -> sympy.Expr:
-    """An index as one number: the position in row-major order."""
+    """Flatten an index: its position in row-major order."""
     return join(sympy.Add(*(i * stride for i, stride in zip(index, strides_of(shape), strict=True))))
 
 
 def join(expr: sympy.Expr) -> sympy.Expr:
-    """The expression with quotients and remainders put together: 30 * (p // 30) + p % 30 is p. (Given.)"""
+    """Join quotients and remainders: 30 * (p // 30) + p % 30 is p. (Given.)"""
     expr = sympy.expand(expr)
     for rest in expr.atoms(Remainder):
         number, by = rest.args
@@ -171,9 +172,9 @@ def join(expr: sympy.Expr) -> sympy.Expr:
 
 
 def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
-    """A position in row-major order as an index: the inverse of `ravel`.
+    """The index at a position in row-major order: the inverse of `ravel`.
 
-    Position 47 in a shape of (20, 30) is (1, 17). `flat` is less than the number of elements.
+    Position 47 in the shape (20, 30) has the index (1, 17). `flat` is less than the number of elements.
     """
     # [task 12.2] Along the first dimension no remainder is needed, and along a dimension of size 1 the index is 0.
     result = []
@@ -186,7 +187,7 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
 
 
 def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
-    """The index of the element of a tensor of this shape that is broadcast to `index`.
+    """The element that broadcasting repeats at `index`, in a tensor of this shape.
 
     Element (2, 3, 4) of the result comes from element (3, 0) of a tensor of shape (7, 1).
     """
@@ -197,7 +198,7 @@ def broadcast_index(index: Index, shape: Sequence[Size]) -> Index:
 
 
 def sympify(size: Any) -> sympy.Expr:
-    """A size as an expression: an int, a symbolic one of PyTorch's, or an expression. (Given.)"""
+    """A size as an expression. It is an int, a symbolic size of PyTorch, or already an expression. (Given.)"""
     return size.node.expr if hasattr(size, "node") else sympy.sympify(size)
 
 
@@ -222,7 +223,7 @@ def write(expr: sympy.Expr) -> str:
 
 
 def write_for_host(expr: sympy.Expr) -> str:
-    """The expression as Python that runs before a launch: it may have any function of PyTorch's symbolic sizes."""
+    """The expression as Python that runs before a launch. It may use any function of symbolic sizes."""
     return PythonPrinter().doprint(expr)
 
 
@@ -231,5 +232,5 @@ def _factor(expr: sympy.Expr) -> str:
 
 
 def bracket(text: str) -> str:
-    """A text as an operand."""
+    """The source of an expression as an operand, in parentheses if needed."""
     return text if text.isidentifier() or text.isdigit() else f"({text})"

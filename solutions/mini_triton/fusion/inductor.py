@@ -1,13 +1,13 @@
-"""PyTorch's own compiler on this one: every Triton kernel that Inductor writes is compiled here.
+"""Running PyTorch's own compiler on ours: this module compiles every Triton kernel that Inductor writes.
 
     from mini_triton.fusion import inductor
 
     inductor.enable()
     fast = torch.compile(model)
 
-On a GPU this replaces real Triton's front end; without one, Inductor writes Triton kernels for tensors on the CPU, and
-NumPy or Numba runs them. Programs that no one here has seen go through the compiler in this way, and what they compute
-must be what PyTorch computes.
+On a GPU, our compiler replaces real Triton's front end. Without a GPU, Inductor writes Triton kernels for CPU tensors,
+and NumPy or Numba runs them. This tests the compiler on kernels that its authors have never seen, and PyTorch's own
+results tell whether it is right.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from mini_triton.runtime.jit import JITFunction
 
 
 class AdoptedKernel(AdoptedSource, JITFunction):
-    """A kernel that real Triton's `@jit` has marked: it is launched here, and the functions it calls are ours too."""
+    """A kernel decorated with real Triton's `@jit`. We launch it, and we compile the functions that it calls."""
 
 
 class InductorKernel:
-    """A kernel of Inductor's: the generated program calls `run` with tensors and sizes."""
+    """A kernel written by Inductor. The generated program calls `run` with tensors and sizes."""
 
     def __init__(self, function: Any, configs: list[Any], facts: Mapping[str, Any], meta: Mapping[str, Any]) -> None:
         self.function = AdoptedKernel(function.fn)
@@ -43,24 +43,25 @@ class InductorKernel:
         kernels.append(self)
 
     def scalar_type(self, name: str) -> str | None:
-        """The type that Inductor gives a number, such as "i64"; None for pointers and constants. (Given.)"""
+        """The type that Inductor declares for a scalar, such as "i64"; None for pointers and constants. (Given.)"""
         type = self.facts["signature"].get(name, "constexpr")
         return None if type.startswith("*") or type == "constexpr" else type
 
     def run(self, *arguments: Any, stream: Any = None, **_: Any) -> None:
-        """Launch it: choose a configuration at the first time."""
+        """Launch the kernel. The first launch chooses a configuration."""
         if self.chosen is None:
             self.chosen = self.choose(arguments)
         self.launch(self.chosen, arguments)
 
     def launch(self, config: Any, arguments: tuple[Any, ...]) -> None:
-        """Launch it with a configuration.
+        """Launch the kernel with a configuration.
 
-        `arguments` are those of the parameters that the configuration does not set, in order. `config.kwargs` has the
-        values of the others, `config.num_warps` and `config.num_stages` are options.
+        `arguments` are the values of the parameters that the configuration does not set, in order. `config.kwargs`
+        holds the values of the others; `config.num_warps` and `config.num_stages` are options.
         """
-        # [task 12.7] `self.function.parameters` are in order, and all are passed by name. A configuration may also set
-        # what this kernel does not have. `inductor_private.grid_for` says how many programs there are.
+        # [task 12.7] `self.function.parameters` lists the parameters in order; pass all of them by name. A
+        # configuration may also set parameters that this kernel does not have. `inductor_private.grid_for` returns the
+        # grid.
         parameters = [parameter.name for parameter in self.function.parameters]
         names = [name for name in parameters if name not in config.kwargs]
         values = dict(zip(names, arguments, strict=False))
@@ -70,7 +71,7 @@ class InductorKernel:
         # [end]
 
     def choose(self, arguments: tuple[Any, ...]) -> Any:
-        """The fastest configuration on a GPU, the first one on a CPU. What a trial overwrites is put back. (Given.)"""
+        """The fastest configuration on a GPU, the first on a CPU. Trials leave memory unchanged. (Given.)"""
         named = dict(zip((parameter.name for parameter in self.function.parameters), arguments, strict=False))
         if not any(x.is_cuda for x in arguments if isinstance(x, torch.Tensor)):
             return self.configs[0]
@@ -92,13 +93,13 @@ class InductorKernel:
 
 
 kernels: list[InductorKernel] = []
-"""The kernels of Inductor's that were compiled here."""
+"""The kernels from Inductor that were compiled here."""
 
 _open: list[AbstractContextManager[None]] = []
 
 
 def enable() -> None:
-    """From now on, what `torch.compile` compiles runs on this compiler."""
+    """Make our compiler compile the kernels of `torch.compile` from now on."""
     if not _open:
         _open.append(inductor_private.replaced(InductorKernel))
         _open[-1].__enter__()
@@ -106,6 +107,6 @@ def enable() -> None:
 
 
 def disable() -> None:
-    """Real Triton compiles Inductor's kernels again."""
+    """Make real Triton compile Inductor's kernels again."""
     while _open:
         _open.pop().__exit__(None, None, None)

@@ -1,6 +1,6 @@
-"""Elementwise operators: how each is written in a kernel, and the dtype that it computes in. (Given.)
+"""Elementwise operators: the source of each in a kernel, and the dtype in which it computes. (Given.)
 
-One row is one operator of ATen. `{0}` and `{1}` are its operands, cast to the dtype that PyTorch computes in.
+Each row describes an ATen operator. `{0}` and `{1}` are its operands, cast to the dtype in which PyTorch computes.
 
 Source: `TritonOverrides` in PyTorch's `torch/_inductor/codegen/triton.py`; `elementwise_dtypes` in its
 `torch/_prims_common/__init__.py`.
@@ -16,7 +16,7 @@ import torch
 
 
 class Kind(Enum):
-    """Which dtypes an operator computes in and returns."""
+    """The dtypes in which an operator computes, and which it returns."""
 
     SAME = "the operands' common dtype"
     FLOAT = "the operands' common dtype; integers become floats"
@@ -117,12 +117,12 @@ OPERATORS: dict[str, Operator] = {
 
 
 def computed_in(dtype: torch.dtype) -> torch.dtype:
-    """The dtype in which a kernel computes with values of this one: 16-bit floats are widened, as in PyTorch."""
+    """The dtype in which a kernel computes with values of `dtype`: 16-bit floats are widened, as in PyTorch."""
     return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
 
 
 def promote(kind: Kind, operands: list[Any]) -> torch.dtype:
-    """The dtype that operands are cast to: tensors with a dtype and a shape, or Python numbers. (Given.)"""
+    """The dtype to which operands are cast. They are tensors with a dtype and a shape, or Python numbers. (Given.)"""
     if kind is Kind.BOOL:
         return torch.bool
     common = common_dtype(operands)
@@ -144,7 +144,7 @@ def common_dtype(operands: list[Any]) -> torch.dtype:
 
 
 def apply(name: str, dtype: torch.dtype, operands: list[str]) -> str:
-    """The operator as text, for operands of a dtype."""
+    """The source of an operator, for operands of this dtype."""
     operator = OPERATORS[name]
     text = operator.text
     if dtype == torch.bool and operator.bools is not None:
@@ -167,7 +167,7 @@ IDENTITIES = {
 
 
 def identity(kind: str, dtype: torch.dtype) -> float:
-    """What changes no result of a reduction: 0 for a sum, the least value of the dtype for a maximum."""
+    """The identity of a reduction: 0 for a sum, the least value of the dtype for a maximum."""
     value = IDENTITIES[kind]
     if isinstance(value, int):
         return bool(value) if dtype == torch.bool else float(value) if dtype.is_floating_point else value

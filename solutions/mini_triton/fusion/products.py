@@ -1,7 +1,7 @@
-"""The kernel of a matrix product: tiles of its result, and what is fused to them.
+"""The kernel of a matrix product: tiles of its result, and the operators fused to them.
 
-Its operands are functions of an index like all tensors: one that is a transposition or a slice is read where it is, and
-nothing is copied. What is computed of the product's elements is computed before they are stored.
+Its operands are functions of an index, like all tensors. A transposed or sliced operand is read in place, without a
+copy. Operators fused to the product are applied before its elements are stored.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from mini_triton.fusion.tiles import tile_product
 
 
 class ProductWriter(Writer):
-    """Writes a kernel whose axes are tiles: rows and columns of the result, and steps along what is summed."""
+    """Writes a kernel with tiles along three axes: rows of the result, columns of the result, and steps along K."""
 
     def __init__(self, group: Group, prefix: str = "t") -> None:
         super().__init__(group)
         (self.product,) = (tensor for tensor in group.members if isinstance(tensor, Product))
 
         self.tile_axes: set[str] = set()
-        self.full: set[str] = set()  # axes of which every tile is full: they need no mask
+        self.full: set[str] = set()  # axes whose tiles are all full: they need no mask
 
     def axes_of(self, line: Line) -> frozenset[str]:
         if line.op == "product":
@@ -41,14 +41,14 @@ class ProductWriter(Writer):
 
     @property
     def tiled(self) -> set[str]:
-        """The coordinates that differ within a tile: all but that of the batch."""
+        """The coordinates that vary within a tile: all except that of the batch."""
         return {c.name for c in self.space.coordinates[-2:] if isinstance(c, Coordinate)} | {"ka", "kb"}
 
     def flatten(self, expr: sympy.Expr, reduced: bool, flat: str) -> sympy.Expr:
         return expr
 
     def define_coordinate(self, coordinate: Coordinate) -> None:
-        """They are defined at the beginning."""
+        """Do nothing: `write` defines all coordinates at the start."""
 
     def write(self) -> Kernel:
         a, b = self.product.inputs
@@ -89,14 +89,14 @@ class ProductWriter(Writer):
         return finish(self, grid, tiling)
 
     def write_step(self, ka: Coordinate, kb: Coordinate, high: str, wide: str) -> None:
-        """Write a step of the loop over K, which adds the product of a tile of each operand to `total`.
+        """Write a step of the loop over K: multiply a tile of each operand, and add the product to `total`.
 
-        The last two coordinates of the space are a row and a column of the result, `high` and `wide` are their names;
-        before them comes the batch, if there is one. `ka` and `kb` are both the place along K: in the tile of the first
-        operand it varies along the columns, in that of the second along the rows.
+        The last two coordinates of the space are a row and a column of the result; their names are `high` and `wide`. A
+        batch coordinate precedes them if there is a batch. `ka` and `kb` are both the position along K, which varies
+        along the columns of the first operand's tile, and along the rows of the second operand's.
         """
-        # [task 12.5] `operand_tile` has the text of a tile, `precision_of` an option of `tl.dot`. Blocks are `BLOCK_M`,
-        # `BLOCK_N` and `BLOCK_K`.
+        # [task 12.5] `operand_tile` returns the source of a tile, `precision_of` an option of `tl.dot`. The block sizes
+        # are `BLOCK_M`, `BLOCK_N` and `BLOCK_K`.
         a, b = self.product.inputs
         *outer, row, column = self.space.coordinates
         self.put(f"a = {self.operand_tile(a, (*outer, row, ka), (high, 'ka'), ('BLOCK_M', 'BLOCK_K'))}")
@@ -124,28 +124,27 @@ class ProductWriter(Writer):
         return frozenset(self.tile_axes), " + ".join([place, *sorted(self.tile_axes - axes)])
 
     def operand_tile(self, tensor: Tensor, index: Index, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
-        """A tile of an operand as an expression: elements at `index`, which varies along two `axes`, in `blocks`.
+        """The source of an operand's tile: the elements at `index`, which varies along two `axes` of sizes `blocks`.
 
-        An operand is whatever the graph has computed: loaded, a view, or a few operators on what is loaded.
+        An operand may be a loaded tensor, a view, or a few operators applied to loaded tensors.
         """
         with self.operand_body("".join(block[-1].lower() for block in blocks)) as body:
-            # [task 12.5] `body` is empty; `tile_text` writes one of its values.
+            # [task 12.5] `body` has no lines yet; `tile_text` writes the source of one of its values.
             value = body.value(tensor, index)
             return self.tile_text(value.number, tensor, axes, blocks)
             # [end]
 
     @contextlib.contextmanager
     def operand_body(self, prefix: str) -> Iterator[Body]:
-        """A body of its own for an operand: no member of the group is computed there. Its lines have names of their
-        own, which begin with `prefix`. (Given.)"""
+        """A body for an operand alone, without members of the group. Names of its lines begin with `prefix`.
+        (Given.)"""
         before = self.body, self.axes, self.prefix
         self.body, self.axes, self.prefix = Body(Space((), ()), set()), [], prefix
         yield self.body
         self.body, self.axes, self.prefix = before
 
     def tile_text(self, number: int, tensor: Tensor, axes: tuple[str, str], blocks: tuple[str, str]) -> str:
-        """A value of the body as a tile with 0 outside; elements that are only loaded go to the product as they are.
-        (Given.)"""
+        """A value of the body as a tile, 0 out of bounds. Elements that are only loaded keep their dtype. (Given.)"""
         for known in self.body.lines[len(self.axes) :]:
             self.axes.append(self.axes_of(known))
         line, inside = self.body.lines[number], " & ".join(f"{axis}_inside" for axis in axes if axis not in self.full)
@@ -156,6 +155,6 @@ class ProductWriter(Writer):
 
 
 def precision_of(product: Product) -> str:
-    """How products of fp32 may be rounded: as `torch.set_float32_matmul_precision` says, on a GPU. (Given.)"""
+    """How to round products of fp32: on a GPU, as set by `torch.set_float32_matmul_precision`. (Given.)"""
     is_exact = product.device.type == "cpu" or torch.get_float32_matmul_precision() == "highest"
     return "ieee" if is_exact else "tf32"

@@ -1,7 +1,7 @@
-"""The program of a graph: memory, launches and calls in their order, as Python source.
+"""The program of a graph: memory, launches and calls in order, as Python source.
 
-A buffer whose last reader has run is used again for the next tensor of the same size. The program and its kernels are
-one file, which is kept beside compiled kernels: read it to see what became of a model.
+A buffer whose last reader has run is reused for the next tensor of the same size. The program and its kernels form one
+file, stored beside the compiled kernels. Read it to see how a model was compiled.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Program:
     run: Callable[[list[Any]], Any]
     partition: Partition
     groups: list[Group]  # in the order in which they run
-    kernels: list[Kernel]  # of the groups that are kernels
+    kernels: list[Kernel]  # of all groups except calls
 
     @property
     def bytes(self) -> int:
-        """The bytes that all kernels move."""
+        """The number of bytes that all kernels move."""
         return sum(group.bytes for group in self.groups)
 
     def sources(self, group: Group) -> set[Group]:
@@ -62,7 +62,7 @@ class Program:
 
 
 def materialize(tensor: Tensor) -> Tensor:
-    """Have a tensor in memory. Returns the one that is stored: itself, or what it is a view of. (Given.)"""
+    """Ensure that a tensor is stored. Returns the stored tensor: the tensor itself, or the one it views. (Given.)"""
     while isinstance(tensor, View) and tensor.is_free and tensor.shares_memory:
         tensor = tensor.inputs[0]
     if isinstance(tensor, Computed):
@@ -71,9 +71,9 @@ def materialize(tensor: Tensor) -> Tensor:
 
 
 def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Program:
-    """Lower, group, write, and load what was written.
+    """Lower a graph, group its tensors, write the program, and load it.
 
-    Without `fuse` each operator has a kernel of its own; without `reuse` each tensor has memory of its own.
+    Without `fuse`, each operator has its own kernel. Without `reuse`, each tensor has its own memory.
     """
     lowered = lower_graph(graph)
     (output,) = (node for node in graph.nodes if node.op == "output")
@@ -92,7 +92,7 @@ def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Progra
 
 
 def effects_in(lowered: dict[Node, Lowered]) -> Iterator[Tensor]:
-    """What must happen even if nobody needs its result: an argument overwritten, an operator without a result."""
+    """Tensors to compute even if nothing needs them: overwritten arguments, and calls of operators without a result."""
     for node, value in lowered.items():
         for x in tree_leaves(value):
             if isinstance(x, Computed) and x.into is not None or isinstance(x, Called) and is_effect(node):
@@ -100,7 +100,7 @@ def effects_in(lowered: dict[Node, Lowered]) -> Iterator[Tensor]:
 
 
 def is_effect(node: Node) -> bool:
-    """Whether an operator does something beside computing a result."""
+    """Whether an operator runs for its side effects."""
     return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable or not node.users
 
 
@@ -116,7 +116,7 @@ class ProgramWriter:
         self.calls: dict[str, Callable[..., Any]] = {}
         self.called: dict[Node, str] = {}
         self.names: dict[Tensor, str] = {}
-        self.free: dict[tuple[Any, ...], list[str]] = {}  # buffers that may be used again
+        self.free: dict[tuple[Any, ...], list[str]] = {}  # buffers to reuse
 
     def write(self, results: Sequence[Any], structure: Any, reuse: bool) -> Program:
         self.bind_arguments()
@@ -134,11 +134,11 @@ class ProgramWriter:
         run = module.call
         if structure.type not in (list, tuple) or structure.num_children != structure.num_leaves:
             run = lambda args: tree_unflatten(module.call(args), structure)  # noqa: E731
-        run._boxed_call = True  # it empties the list that it gets, so that memory can be freed early
+        run._boxed_call = True  # it empties its argument list, so that memory can be freed early
         return Program(source, run, self.partition, self.groups, self.used)
 
     def bind_arguments(self) -> None:
-        """Names for the arguments, and for the symbols in their sizes."""
+        """Name the arguments, and the symbols in their sizes."""
         known: set[str] = set()
         arguments, shapes = [], []
         for node in self.graph.nodes:
@@ -164,10 +164,10 @@ class ProgramWriter:
                 self.steps.append(f"{size.name} = {text}")
 
     def last_uses(self, results: Sequence[Any]) -> dict[int, list[Tensor]]:
-        """The buffers that nobody needs after a step, by the number of the step: those of `groups[number].stored`.
+        """For each step, by number, the buffers that nothing needs afterwards: tensors in `groups[number].stored`.
 
-        A group reads what `self.partition.uses.sources` has for its members. Arguments are not this program's to use,
-        and what is returned is needed for ever: `materialize(x)` is the buffer of a result.
+        A group reads the tensors that `self.partition.uses.sources` lists for its members. The program must not reuse
+        arguments, nor the buffers of results: `materialize(x)` is the buffer of a result.
         """
         # [task 12.5] Find the last reader of each buffer.
         kept = {materialize(x) for x in results if isinstance(x, Tensor)}
@@ -187,7 +187,7 @@ class ProgramWriter:
     # --- memory
 
     def allocate(self, tensor: Tensor) -> None:
-        """Memory for a tensor: a buffer of the same size that is free, or a new one. (Given.)"""
+        """Allocate memory for a tensor: a free buffer of the same size, or a new one. (Given.)"""
         name = self.names[tensor] = identifier(tensor.name)
         layout = f"{shape_text(tensor.shape)}, {shape_text(tensor.strides)}"
         if buffers := self.free.get(self.kind_of(tensor)):
@@ -232,7 +232,7 @@ class ProgramWriter:
         self.steps.append(f"{kernel.name}[{kernel.grid}]({', '.join(arguments)})")
 
     def call(self, group: Group) -> None:
-        """Call what PyTorch computes."""
+        """Call the operator that PyTorch computes."""
         tensor = group.members[0]
         assert isinstance(tensor, Called)
         node = tensor.call
@@ -256,7 +256,7 @@ class ProgramWriter:
             self.names[tensor] = f"{self.called[node]}[{tensor.position_in_result}]"
 
     def text_of(self, value: Any) -> str:
-        """A value of the graph as an expression of the program."""
+        """The source of an expression of the program for a value of the graph."""
         if isinstance(value, Tensor):
             root = materialize(value)
             if root is value:
@@ -284,7 +284,7 @@ def identifier(name: str) -> str:
 
 
 def name_for(group: Group) -> str:
-    """A name that tells what a kernel computes: fused_mul_softmax."""
+    """A name that lists a kernel's operators: fused_mul_softmax."""
     operators = dict.fromkeys(
         re.sub(r"(_\d+)+$", "", identifier(tensor.name)).removesuffix("_rows") for tensor in group.members
     )
@@ -292,7 +292,7 @@ def name_for(group: Group) -> str:
 
 
 def load(source: str) -> Any:
-    """Write the source to a file and import it: kernels are compiled from their source."""
+    """Write the source to a file and import it: the compiler reads a kernel's source from its file."""
     name = f"fused_{hashlib.sha256(source.encode()).hexdigest()[:16]}"
     file = Path(cache.directory(), "fusion", f"{name}.py")
     file.parent.mkdir(parents=True, exist_ok=True)

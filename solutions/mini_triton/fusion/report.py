@@ -1,4 +1,4 @@
-"""What was fused: a text, and a picture with a box for each kernel. (Given.)"""
+"""A report of what was fused, as text, and as a picture with a box for each kernel. (Given.)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WIDTH, LINE, GAP = 260, 16, 36
 
 
 def describe(program: Program) -> str:
-    """A line for each kernel and for each call, in their order."""
+    """A line for each kernel and for each call, in order."""
     lines = []
     kernels = iter(program.kernels)
     for group in program.groups:
@@ -28,7 +28,7 @@ def describe(program: Program) -> str:
 
 
 def draw(program: Program) -> str:
-    """The graph as SVG: a box for each kernel, with the tensors that it computes, and dashed ones for calls."""
+    """The graph as SVG: a box for each kernel, which lists its tensors, and a dashed box for each call."""
     sources = {group: program.sources(group) for group in program.groups}
     depth: dict[Group, int] = {}
     for group in program.groups:

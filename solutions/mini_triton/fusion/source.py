@@ -1,8 +1,8 @@
-"""The source of a kernel: a body's lines as text in the language that this compiler compiles.
+"""The source of a kernel: a body's lines, written in the language that this compiler compiles.
 
 An elementwise kernel has one loop, `x`, whose steps are spread over programs. A kernel with reductions has a tile with
-rows `x` and columns `r`. A row that fits into a block is read once; a longer one in a loop, once for each reduction
-that needs the result of another.
+rows `x` and columns `r`. A row that fits in a block is read once. A longer row is read in a loop, once more for each
+reduction that needs the result of another.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def spell(dtype: torch.dtype) -> str:
 
 @dataclass
 class Kernel:
-    """A kernel's source, and how it is launched."""
+    """A kernel's source, and how to launch it."""
 
     name: str
     text: str
     tensors: list[Tensor]  # the arguments that are pointers
     numbers: list[str]  # the arguments that are numbers, as the program computes them
     grid: str
-    constants: dict[str, int] = field(default_factory=dict)  # compile-time sizes, and options of the launch
+    constants: dict[str, int] = field(default_factory=dict)  # compile-time sizes, and launch options
 
 
 class Writer:
@@ -67,12 +67,12 @@ class Writer:
     def __init__(self, group: Group) -> None:
         self.group, self.body, self.space = group, group.body, group.space
         self.pointers: dict[Tensor, str] = {}
-        self.numbers: dict[str, str] = {}  # arguments that are numbers: their names, and what the program passes
+        self.numbers: dict[str, str] = {}  # names of scalar arguments, and the expressions that the program passes
         self.indent = 1
         self.prefix = "t"
         self.prefixes: set[sympy.Symbol] = set()  # positions that have a name
         self.text: list[str] = []
-        self.scopes: list[set[str]] = [set()]  # what has a name: outside of loops, inside of one
+        self.scopes: list[set[str]] = [set()]  # names defined outside loops, and inside one
         self.axes: list[frozenset[str]] = []
         for line in self.body.lines:
             self.axes.append(self.axes_of(line))
@@ -80,7 +80,7 @@ class Writer:
     # --- what is known of a line
 
     def axes_of(self, line: Line) -> frozenset[str]:
-        """The axes along which a line's value differs: a subset of "xr"."""
+        """The axes along which a line's value varies: a subset of "xr"."""
         found = set().union(*(self.axes[number] for number in line.operands))
         if line.condition is not None:
             found |= self.axes[line.condition]
@@ -101,14 +101,14 @@ class Writer:
         self.text.append("    " * self.indent + text)
 
     def define(self, name: str, text: str) -> str:
-        """A name for a text, if it does not have one yet."""
+        """Define a name for an expression, unless the name is already defined."""
         if not any(name in scope for scope in self.scopes):
             self.scopes[-1].add(name)
             self.put(f"{name} = {text}")
         return name
 
     def index_text(self, expr: sympy.Expr) -> str:
-        """An index as text. Coordinates are defined when they are first needed."""
+        """The source of an index. Coordinates are defined when they are first needed."""
         for reduced, flat in ((False, "x"), (True, "r")):
             expr = self.flatten(expr, reduced, flat)
         coordinates = [s for s in expr.free_symbols if isinstance(s, Coordinate)]
@@ -118,12 +118,12 @@ class Writer:
         return self.size_text(expr.xreplace(names), set(names.values()) | self.prefixes | set(coordinates))
 
     def loops(self, reduced: bool) -> Loops:
-        """The coordinates of one kind of loop, with their sizes."""
+        """The coordinates of all reduced loops, or of all others, with their sizes."""
         every = zip(self.space.coordinates, self.space.sizes, self.space.reduced, strict=True)
         return [(c, size) for c, size, is_reduced in every if is_reduced == reduced]
 
     def flatten(self, expr: sympy.Expr, reduced: bool, flat: str) -> sympy.Expr:
-        """The expression with one number in place of several coordinates: 30 * x0 + x1 is x, and x0 is x // 30."""
+        """Replace several coordinates in an expression by one: 30 * x0 + x1 becomes x, and x0 becomes x // 30."""
         parts = expr.atoms(Quotient, Remainder)
         expr = expr.xreplace(
             {p: p.func(*(self.flatten(argument, reduced, flat) for argument in p.args)) for p in parts}
@@ -141,7 +141,7 @@ class Writer:
         return rest + multiple * self.define_position(flat, present[-1], loops)
 
     def define_position(self, flat: str, last: int, loops: Loops) -> sympy.Symbol:
-        """The position in the loops up to one, as a number: x, or x // 30."""
+        """Define the flat position in the loops up to `last`: x, or x // 30."""
         inner = numel([size for _, size in loops[last + 1 :]])
         name = flat if inner == 1 else f"{flat}0_{last}"
         if inner != 1:
@@ -151,7 +151,7 @@ class Writer:
         return symbol
 
     def define_coordinate(self, coordinate: Coordinate) -> None:
-        """A coordinate as part of the position: x // 30 % 20."""
+        """Define a coordinate, computed from the flat position: x // 30 % 20."""
         loops = self.loops(coordinate.reduced)
         number = [c for c, _ in loops].index(coordinate)
         flat = "r" if coordinate.reduced else "x"
@@ -160,14 +160,15 @@ class Writer:
         self.define(coordinate.name, text if outer == 1 else f"{text} % {bracket(self.size_text(coordinate.size))}")
 
     def size_text(self, size: sympy.Expr, local: Collection[sympy.Expr] = ()) -> str:
-        """An expression over sizes as text; symbols that are not local become arguments, other functions as well."""
+        """The source of an expression over sizes. Symbols that are not local, and functions that kernels lack, become
+        arguments."""
         size = self.with_numbers(size)
         for symbol in sorted(size.free_symbols - set(local), key=str):
             self.numbers.setdefault(symbol.name, symbol.name)
         return write(size)
 
     def with_numbers(self, expr: sympy.Expr) -> sympy.Expr:
-        """The expression with arguments in place of functions that kernels do not have, such as a maximum of sizes."""
+        """Replace functions that kernels lack, such as the maximum of two sizes, by arguments."""
         if isinstance(expr, Application) and not isinstance(expr, Quotient | Remainder):
             return self.number(expr)
         return expr.func(*map(self.with_numbers, expr.args)) if expr.args else expr
@@ -183,7 +184,7 @@ class Writer:
     # --- lines
 
     def literal(self, line: Line) -> str | None:
-        """A constant that can stand in an expression as it is."""
+        """The literal of a constant, if it can be used in an expression directly."""
         if line.op == "index" and not line.place.free_symbols:
             return write(line.place)
         if line.op != "constant" or line.dtype not in (torch.float32, torch.int32, torch.int64, torch.bool):
@@ -191,21 +192,21 @@ class Writer:
         return constant_text(line)
 
     def operand(self, number: int, others: tuple[int, ...] = ()) -> str:
-        """A value as an operand: a name, or a literal if another operand decides on the dtype."""
+        """The source of an operand: a name, or a literal if another operand determines the dtype."""
         literal = self.literal(self.body.lines[number])
         if literal is not None and any(self.literal(self.body.lines[n]) is None for n in others):
             return literal
         return self.name(number)
 
     def name(self, number: int) -> str:
-        """The name of a value. It is written down, with all that it needs, where it is first asked for."""
+        """The name of a value. The first call writes its line, and all lines that it needs."""
         name, line = f"{self.prefix}{number}", self.body.lines[number]
         if not any(name in scope for scope in self.scopes):
             self.define(name, self.line_text(line))
         return name
 
     def line_text(self, line: Line) -> str:
-        """The text of one line. (Given.)"""
+        """The source of one line. (Given.)"""
         if line.op == "load":
             text = f"tl.load({self.access(line)})"
             return text if line.detail.dtype == line.dtype != torch.bool else f"{text}.to({spell(line.dtype)})"
@@ -232,12 +233,12 @@ class Writer:
             self.name(number)
         axes = self.axes_of(line)
         place, mask = self.index_text(line.place), self.mask(axes, line.condition)
-        for axis in sorted(axes - self.axes_of(line._replace(condition=None))):  # as many addresses as conditions
+        for axis in sorted(axes - self.axes_of(line._replace(condition=None))):  # the condition's shape
             place += f" + 0 * {axis}"
         return f"{address(self.pointer(line.detail), place)}{mask}"
 
     def mask(self, axes: frozenset[str], condition: int | None = None) -> str:
-        """The mask of an access, as an argument: where the loops are inside, and the condition is true."""
+        """The mask of an access, as an argument: true in bounds of the loops where the condition holds."""
         parts = [f"{axis}_inside" for axis in sorted(axes, reverse=True)]
         if condition is not None:
             parts.append(self.name(condition))
@@ -253,12 +254,12 @@ class Writer:
         self.put(f"tl.store({address(self.pointer(tensor), text)}, {name}{self.mask(axes)})")
 
     def spread(self, axes: frozenset[str], place: str) -> tuple[frozenset[str], str]:
-        """The axes and the place of a store: of one element as well, it is a block that is stored. (Given.)"""
+        """The axes and the position of a store. Even a single element is stored as a block. (Given.)"""
         return (axes, place) if "x" in axes else (axes | {"x"}, "x" if place == "0" else f"{place} + x")
 
 
 def write_kernel(group: Group) -> Kernel:
-    """The source of the kernel of a group."""
+    """Write the kernel of a group."""
     if any(group.space.reduced):
         return ReductionWriter(group).write()
     if crossing := find_crossing(group):
@@ -273,15 +274,16 @@ def write_kernel(group: Group) -> Kernel:
 
 
 def count_tiles(size: sympy.Expr, block: int) -> str:
-    """How many blocks cover a size, as the program computes it: a number if it is known."""
+    """The number of blocks that cover a size: a number, if known, or an expression that the program computes."""
     return str(-(-int(size) // block)) if size.is_number else f"cdiv({write_for_host(size)}, {block})"
 
 
 def find_crossing(group: Group) -> int:
-    """The first loop, by number, that the columns of a tile should go along; 0 if one loop is enough. (Given.)
+    """The number of the first loop along which the columns of a tile should run; 0 if one loop is enough. (Given.)
 
-    Neighbouring steps of the innermost loop store next to each other, but may load from far apart, as for `x.t() + y`.
-    If another loop's neighbours are contiguous there, a tile along both loops reads and writes whole lines of memory.
+    Neighbouring steps of the innermost loop store neighbouring elements, but may load elements that are far apart, as
+    in `x.t() + y`. If those loads are contiguous along a different loop, a tile along both loops reads and writes whole
+    cache lines.
     """
     loops = [number for number, size in enumerate(group.space.sizes) if hint(size) >= MOST_STRIDED]
     if not loops or loops[-1] != max(number for number, size in enumerate(group.space.sizes) if size != 1):
@@ -295,7 +297,7 @@ def find_crossing(group: Group) -> int:
 
 
 def write_crossed(group: Group, first: int) -> Kernel:
-    """An elementwise kernel with a tile: its rows go along the loops before `first`, its columns along the others."""
+    """Write an elementwise kernel with a tile: rows run along the loops before `first`, columns along the others."""
     space = Space(group.space.sizes, tuple(number >= first for number in range(len(group.space.sizes))))
     crossed = Group(group.members, space, Body(space, set(group.members)), group.stored)
     for tensor in group.stored:
@@ -314,7 +316,7 @@ def write_crossed(group: Group, first: int) -> Kernel:
 
 
 def finish(writer: Writer, grid: str, tiling: Tiling) -> Kernel:
-    """The function around the lines."""
+    """Write the function around the lines."""
     names = [*writer.pointers.values(), *writer.numbers, *(f"{name}: tl.constexpr" for name in tiling.sizes)]
     text = "\n".join([f"def NAME({', '.join(names)}):", *writer.text])
     numbers = list(writer.numbers.values())
@@ -322,16 +324,16 @@ def finish(writer: Writer, grid: str, tiling: Tiling) -> Kernel:
 
 
 class ReductionWriter(Writer):
-    """Writes a kernel with reductions: a tile with a row for each result."""
+    """Writes a kernel with reductions. Its tile has a row for each result."""
 
     @functools.cached_property
     def levels(self) -> list[int]:
-        """For each line of the body, how many reductions it waits for, one after the other.
+        """For each line of the body, the length of the longest chain of reductions that it waits for.
 
-        In a softmax that is 0 for the element, 1 for its distance from the maximum of the row, 2 for the result. A
-        reduction waits for itself as well. A line needs its operands, and its condition if it has one.
+        In a softmax, an element has level 0, its distance from the row's maximum level 1, and the result level 2. A
+        reduction counts itself. A line needs its operands, and its condition if it has one.
         """
-        # [task 12.4] A line comes after those that it needs.
+        # [task 12.4] A line comes after the lines that it needs.
         levels: list[int] = []
         for line in self.body.lines:
             needed = [*line.operands, *([line.condition] if line.condition is not None else [])]
@@ -364,13 +366,15 @@ class ReductionWriter(Writer):
         return super().line_text(line)
 
     def reduce_text(self, line: Line) -> str:
-        """A whole row, reduced at once: an expression for one number a row, of shape [XBLOCK, 1].
+        """The source of an expression that reduces whole rows at once. Its shape is [XBLOCK, 1].
 
-        The operand is a tile of [XBLOCK, RBLOCK], or less if it does not change along one of them. Its elements are
-        inside of the row where `r_inside`. argmax and argmin return a place: `line.place` of the best element.
+        The operand is a tile of shape [XBLOCK, RBLOCK], with size 1 along an axis on which it does not vary. Its
+        elements are within the row where `r_inside` is true. argmax and argmin return a position: `line.place` of the
+        best element.
         """
-        # [task 12.4] `REDUCED` has the texts, and `FIRST` the functions for argmax and argmin, which `tl.reduce` takes
-        # with a pair of tiles. `identity` changes no result; a place that never wins is 2147483647.
+        # [task 12.4] `REDUCED` holds the source of each reduction. `FIRST` names the functions for argmax and argmin;
+        # pass them to `tl.reduce` with a pair of tiles. `identity` changes no result, and the position 2147483647 never
+        # wins.
         kind, (operand,) = line.detail, line.operands
         dtype = self.body.lines[operand].dtype
         tile = f"tl.broadcast_to({self.name(operand)}, [XBLOCK, RBLOCK])"
@@ -382,13 +386,13 @@ class ReductionWriter(Writer):
         # [end]
 
     def write_loops(self) -> None:
-        """Rows that do not fit: a loop for each level of reductions, and for what is stored element by element.
+        """Write loops over rows that do not fit in a block: one for each level of reductions, and of elements to store.
 
-        Loop n computes the reductions of level n + 1 and stores the elements of level n: no other loop reads the row.
-        What has one element a row is stored after the last loop.
+        Loop n computes the reductions of level n + 1, and stores the elements of level n. No other loop reads the row.
+        Tensors with one element a row are stored after the last loop.
         """
-        # [task 12.4] `write_loop` writes one. Only lines in `needed_numbers()` are worth a loop; the coordinates in
-        # `index_in` tell whether a tensor has an element for each step.
+        # [task 12.4] `write_loop` writes one loop. Only lines in `needed_numbers()` are worth a loop. The coordinates
+        # in `index_in` tell whether a tensor has an element for each step.
         results = {line_number for line_number, line in enumerate(self.body.lines) if line.op == "reduce"}
         stores: dict[int, list[Tensor]] = {}
         after: list[Tensor] = []
@@ -409,7 +413,7 @@ class ReductionWriter(Writer):
         # [end]
 
     def write_across(self, tiling: Tiling) -> Kernel:
-        """Each program has several rows, one after the other, and adds up their columns as well. (Given.)"""
+        """Write a kernel whose programs each take several rows in turn, and also add up their columns. (Given.)"""
         pieces, length, columns = next(iter(self.group.across)).source.shape
         self.put("r = tl.arange(0, RBLOCK)[None, :]")
         self.put(f"r_inside = r < {columns}")
@@ -436,7 +440,7 @@ class ReductionWriter(Writer):
         return finish(self, f"({pieces},)", tiling)
 
     def needed_numbers(self) -> set[int]:
-        """The lines that something stored depends on."""
+        """The lines on which a stored tensor depends."""
         pending = [self.body.value(tensor, index_in(self.space, tensor)).number for tensor in self.group.stored]
         found: set[int] = set()
         while pending:
@@ -448,8 +452,8 @@ class ReductionWriter(Writer):
         return found
 
     def write_loop(self, reductions: list[int], stores: list[Tensor]) -> None:
-        """One loop over the rows: it reduces, and stores."""
-        for number in sorted(self.reached(reductions, stores)):  # what is the same for all steps comes first
+        """Write one loop over the rows, which reduces and stores."""
+        for number in sorted(self.reached(reductions, stores)):  # lines that do not vary along r come first
             if "r" not in self.axes[number]:
                 self.name(number)
         for number in reductions:
@@ -489,7 +493,7 @@ class ReductionWriter(Writer):
             self.define(f"t{number}", text)
 
     def reached(self, reductions: list[int], stores: list[Tensor]) -> set[int]:
-        """The lines that a loop needs, up to reductions that are done."""
+        """The lines that a loop needs, up to reductions that earlier loops have computed."""
         pending = [number for n in reductions for number in self.body.lines[n].operands]
         pending += [self.body.value(tensor, index_in(self.space, tensor)).number for tensor in stores]
         found: set[int] = set()
@@ -505,16 +509,16 @@ class ReductionWriter(Writer):
 
 
 def constant_text(line: Line) -> str:
-    """The number of a constant as Python's source."""
+    """The Python source of a constant's number."""
     return number_text(line.detail[1])
 
 
 def number_text(number: float | str) -> str:
-    """A number, or the text of one, as Python's source."""
+    """The Python source of a number, given as a number or as text."""
     text = str(number)
     return f'float("{text}")' if text.lstrip("-") in ("inf", "nan") else text
 
 
 def address(pointer: str, place: str) -> str:
-    """The address of an element."""
+    """The source of an element's address."""
     return pointer if place == "0" else f"{pointer} + {place if place.isidentifier() else f'({place})'}"

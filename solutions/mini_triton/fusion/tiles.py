@@ -1,7 +1,7 @@
-"""How the work of a kernel is divided: the sizes of its tile, and the warps that compute it. (Given.)
+"""How to divide the work of a kernel: the sizes of its tile, and the number of its warps. (Given.)
 
-A few rules in place of trials. They follow measurements on an H200; the tuner of milestone 11 would find the best
-division for one kernel on one machine.
+A few rules, based on measurements on an H200, replace trials. The tuner of milestone 11 would find the best division
+for one kernel on one machine.
 """
 
 from __future__ import annotations
@@ -16,50 +16,51 @@ import torch
 from mini_triton.fusion.tensors import Product, hint
 
 LARGEST_COLUMN = 128
-"""What is longer is read in a loop. The elements of a column are not contiguous: a tile has parts of many columns."""
+"""Longer columns are read in a loop. The elements of a column are not contiguous, so a tile holds parts of many
+columns."""
 MULTIPROCESSORS, ENOUGH, SHORTEST = 132, 256, 256
-"""So many programs run at the same time, so many keep a GPU busy, and so long a row is a tile by itself."""
+"""How many programs run at once; how many keep a GPU busy; the least length at which a single row makes a tile."""
 
 
 @dataclass(frozen=True)
 class Tiling:
-    """The compile-time sizes of a kernel, and options of its launch."""
+    """The compile-time sizes of a kernel, and its launch options."""
 
     sizes: dict[str, int]
     options: dict[str, int] = field(default_factory=dict)
 
 
 def tile_elements() -> Tiling:
-    """For a kernel without reductions."""
+    """The tiling of a kernel without reductions."""
     return Tiling({"XBLOCK": 1024})
 
 
 MOST_STRIDED = 16
-"""Loops of fewer steps are not worth a tile: the cache has their neighbours."""
+"""Shorter loops are not worth a tile, because the neighbouring elements are in the cache."""
 
 
 def tile_crossed() -> Tiling:
-    """For a kernel without reductions that reads along one loop and writes along another."""
+    """The tiling of a kernel without reductions that reads along one loop and writes along another."""
     return Tiling({"XBLOCK": 64, "RBLOCK": 64}, {"num_warps": 8})
 
 
 LARGEST_ROW = {"cpu": (4096, 4096), "cuda": (16384, 65536)}
-"""The length up to which a whole row is in a tile: on a CPU it should fit into the cache, on a GPU into registers. The
-second number is for rows that would be read again, because one reduction needs the result of another."""
+"""The maximal length of a row that is a tile. It should fit in the cache on a CPU, and in registers on a GPU. The
+second number is for rows that would otherwise be read twice, because one reduction needs the result of another."""
 
 
 def largest_row(device: torch.device, levels: int) -> int:
-    """The length up to which a row is read once, if so many reductions follow one another."""
+    """The maximal length of a row that is read only once, in a kernel with this many levels of reductions."""
     return LARGEST_ROW["cuda" if device.type == "cuda" else "cpu"][levels > 1]
 
 
 def fits(columns: sympy.Expr, is_inner: bool, largest: int) -> bool:
-    """Whether a program has whole rows in one tile. Their elements are contiguous if `is_inner`."""
+    """Whether whole rows fit in one tile. Their elements are contiguous if `is_inner`."""
     return bool(columns.is_number and columns <= (largest if is_inner else LARGEST_COLUMN))
 
 
 def tile_rows(rows: sympy.Expr, columns: sympy.Expr, is_inner: bool, largest: int) -> Tiling:
-    """For a kernel with reductions: results, and elements of each, in a tile."""
+    """The tiling of a kernel with reductions: the number of rows in a tile, and of elements in each row."""
     block = next_power_of_2(int(columns)) if fits(columns, is_inner, largest) else 4096 if is_inner else 64
     many = 1 if rows == 1 else max(1, min((2048 if is_inner else 4096) // block, 64))
     warps = min(max(block * many // 512, 1), 32)
@@ -67,10 +68,10 @@ def tile_rows(rows: sympy.Expr, columns: sympy.Expr, is_inner: bool, largest: in
 
 
 def tile_product(product: Product, is_plain: bool) -> Tiling:
-    """For a matrix product: the tile with which all of it takes the least time, by a rough estimate.
+    """The tiling of a matrix product that takes the least time, by a rough estimate.
 
-    Programs run in waves, one on each multiprocessor; a large tile loads less for each element. If much is fused to the
-    product (it is not `is_plain`), or there are few steps, the largest tile would leave too few registers.
+    Programs run in waves, one on each multiprocessor; a large tile loads less data for each element. If other operators
+    are fused to the product (not `is_plain`), or there are few steps, the largest tile would leave too few registers.
     """
     *batch, m, k = map(hint, product.inputs[0].shape)
     n = hint(product.shape[-1])
@@ -89,9 +90,9 @@ def tile_product(product: Product, is_plain: bool) -> Tiling:
 
 HALF = ((128, 256, 64, 8, 3), (128, 128, 64, 8, 3), (64, 128, 64, 4, 4), (128, 64, 64, 4, 4), (64, 64, 64, 4, 4))
 SINGLE = ((128, 128, 32, 8, 3), (64, 64, 32, 4, 3), (32, 32, 32, 4, 3))
-"""Rows, columns, steps, warps and stages, from large to small tiles: of 16-bit floats, of others."""
+"""Rows, columns, steps, warps and stages, from large to small tiles: for 16-bit floats, and for other dtypes."""
 EFFICIENCY = {128 * 256: 1.0, 128 * 128: 0.8, 64 * 128: 0.7, 64 * 64: 0.5, 32 * 32: 0.3}
-"""How fast tiles of a size are, beside the largest ones."""
+"""The speed of tiles by their number of elements, relative to the largest tiles."""
 
 
 def next_power_of_2(number: int) -> int:

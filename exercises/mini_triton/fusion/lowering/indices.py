@@ -1,4 +1,4 @@
-"""Elements at places that are values themselves: gather, embedding, `x[i]`."""
+"""Operators whose indices are values: gather, embedding, `x[i]`."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from mini_triton.fusion.tensors import (
 
 
 def index_from(body: Body, indices: Tensor, index: Index, size: sympy.Expr) -> sympy.Expr:
-    """The element of `indices` at `index`, as a coordinate of a tensor that is `size` long there.
+    """The element of `indices` at `index`, as a coordinate along a dimension of this size.
 
-    It is an int64 that the kernel loads or computes, and -1 is the last place.
+    The element is an int64 that the kernel loads or computes. -1 means the last index.
     """
-    # Task 12.6: `chosen` makes a coordinate of a value's `number`.
+    # Task 12.6: `chosen` turns a value's `number` into a coordinate.
     raise NotImplementedError("Task 12.6: Small models")
 
 
@@ -41,7 +41,8 @@ def lower_gather(node: Node, x: Tensor, axis: int, indices: Tensor, **_: Any) ->
     axis %= len(x.shape)
 
     def at(body: Body, index: Index) -> Value:
-        # Task 12.6: result[i, j] is x[indices[i, j], j] for axis 0. `x` may be longer than `indices` elsewhere.
+        # Task 12.6: For axis 0, result[i, j] is x[indices[i, j], j]. Along other axes, `x` may be longer than
+        # `indices`.
         raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, [x, indices], at)
@@ -101,9 +102,9 @@ def lower_scatter(node: Node, x: Tensor, axis: int, indices: Tensor, source: Any
     dtype = computed_in(x.dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # Task 12.6: A copy of `x`, but result[indices[0, j], j] is source[0, j] for axis 0: `indices` has size 1 along
-        # `axis` and the size of `x` elsewhere. `source` is a tensor or a number. No element knows who will write to
-        # it, but each can ask whether it is hit.
+        # Task 12.6: The result is a copy of `x`, except that for axis 0, result[indices[0, j], j] is source[0, j].
+        # `indices` has size 1 along `axis`, and the size of `x` along other axes. `source` is a tensor or a number. No
+        # element knows who writes to it, but each can test whether it is hit.
         raise NotImplementedError("Task 12.6: Small models")
 
     return elementwise(node, [x, indices, *([source] if isinstance(source, Tensor) else [])], at)

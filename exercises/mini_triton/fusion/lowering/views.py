@@ -1,4 +1,4 @@
-"""Views: the same elements at other indices. No data moves.
+"""Views: the same elements at different indices. No data moves.
 
 Source: `ReinterpretView` and its siblings in PyTorch's `torch/_inductor/ir.py`.
 """
@@ -28,7 +28,7 @@ from mini_triton.fusion.tensors import (
 
 
 def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memory: bool = True) -> View:
-    """A view of `x`: its element at an index is that of `x` at `index_of(index)`."""
+    """A view of `x`. Its element at an index is the element of `x` at `index_of(index)`."""
     value = node.meta["val"]
     result: View = tensor_of(View, node, [x], at=lambda body, index: body.value(x, index_of(index)), is_free=True)
     result.shares_memory = shares_memory
@@ -38,7 +38,8 @@ def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memor
 
 @lowers("view", "_unsafe_view", "reshape", "squeeze", "unsqueeze", "view_of", "alias", "detach")
 def lower_view(node: Node, x: Tensor, *_: Any) -> View:
-    # Task 12.2: Which element of `x` is the result's at an index? Both have the same row-major order.
+    # Task 12.2: Which element of `x` does the result have at an index? The elements of both have the same row-major
+    # order.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -75,7 +76,7 @@ def lower_as_strided(node: Node, x: Tensor, shape: Any, strides: Any, offset: An
 
 
 def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
-    """A bound of a slice as Python's slices have it. (Given.)"""
+    """Normalize a bound of a slice, as Python's slices do. (Given.)"""
     if bound is None or bound == 2**63 - 1:
         return sympify(default)
     bound = sympify(bound)
@@ -86,7 +87,8 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # Task 12.2: x[:, start:end:step] for axis 1. `clamp_bound` makes a place of `start`; the size is known already.
+    # Task 12.2: For axis 1, this is x[:, start:end:step]. `clamp_bound` turns `start` into an index; the size is known
+    # already.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 
@@ -141,5 +143,5 @@ def lower_constant(node: Node, x: Tensor) -> View:
 
 @lowers("clone", "contiguous")
 def lower_clone(node: Node, x: Tensor, **_: Any) -> View:
-    """A copy is the same elements in other memory: it is made only for those who need that memory."""
+    """A copy has the same elements in different memory. It is made only if something needs that memory."""
     return view(node, x, lambda index: index, shares_memory=False)

@@ -1,6 +1,6 @@
-"""What generated kernels call where PyTorch differs from a plain operator: NaN, and the signs of quotients. (Given.)
+"""Functions that generated kernels call where PyTorch's results differ from a plain operator's. (Given.)
 
-Source: PyTorch's `torch/_inductor/runtime/triton_helpers.py`, whose functions do the same.
+Source: PyTorch's `torch/_inductor/runtime/triton_helpers.py`, which contains the same functions.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import mini_triton.language as tl
 
 @triton.jit
 def maximum(a, b):
-    """The larger one; NaN if one of them is NaN."""
+    """The larger value, or NaN if either is NaN."""
     return tl.where((a > b) | (a != a), a, b)
 
 
 @triton.jit
 def minimum(a, b):
-    """The smaller one; NaN if one of them is NaN."""
+    """The smaller value, or NaN if either is NaN."""
     return tl.where((a < b) | (a != a), a, b)
 
 
@@ -43,14 +43,14 @@ def both(a, b):
 
 @triton.jit
 def first_largest(a, i, b, j):
-    """The larger value and its index: NaN is larger than all, the lower index wins."""
+    """The larger value and its index. NaN beats every number; on a tie, the lower index wins."""
     a_wins = (a > b) | ((a != a) & (b == b)) | (((a == b) | ((a != a) & (b != b))) & (i < j))
     return tl.where(a_wins, a, b), tl.where(a_wins, i, j)
 
 
 @triton.jit
 def first_smallest(a, i, b, j):
-    """The smaller value and its index: NaN is smaller than all, the lower index wins."""
+    """The smaller value and its index. NaN beats every number; on a tie, the lower index wins."""
     a_wins = (a < b) | ((a != a) & (b == b)) | (((a == b) | ((a != a) & (b != b))) & (i < j))
     return tl.where(a_wins, a, b), tl.where(a_wins, i, j)
 
@@ -81,7 +81,7 @@ def remainder(a, b):
 
 @triton.jit
 def floor_divide(a, b):
-    """Python's `//` of floats: exact where `floor(a / b)` would round up."""
+    """Python's `//` for floats: exact even where `floor(a / b)` would round up."""
     rest = tl.extra.libdevice.fmod(a, b)
     quotient = (a - rest) / b
     quotient = tl.where((rest != 0) & ((b < 0) != (rest < 0)), quotient - 1, quotient)
@@ -92,7 +92,7 @@ def floor_divide(a, b):
 
 @triton.jit
 def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
-    """Row and column of a program's tile; programs next to each other share rows or columns of their operands."""
+    """Row and column of a program's tile. Neighbouring programs share rows or columns of their operands."""
     first = program // (GROUP * tiles_n) * GROUP
     height = min(tiles_m - first, GROUP)
     return first + program % (GROUP * tiles_n) % height, program % (GROUP * tiles_n) // height

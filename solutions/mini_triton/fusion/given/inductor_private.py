@@ -1,8 +1,8 @@
-"""What the compiler needs of PyTorch's Inductor that is not public: all of it is here. (Given.)
+"""Everything that the compiler uses of Inductor's private interfaces. (Given.)
 
-Inductor writes Triton kernels as Python source. `AsyncCompile.triton` takes that source; the decorators in it, such as
-`@triton_heuristics.pointwise`, call `cached_autotune` with configurations to choose from. Without a GPU, Inductor can
-be told to write Triton kernels for CPU tensors; it then asks real Triton which device there is.
+Inductor writes Triton kernels as Python source, and passes it to `AsyncCompile.triton`. The decorators in that source,
+such as `@triton_heuristics.pointwise`, call `cached_autotune` with the candidate configurations. Without a GPU,
+Inductor can be told to write Triton kernels for CPU tensors; it then asks real Triton for the current device.
 
 Source: PyTorch's `torch/_inductor/async_compile.py` and `torch/_inductor/runtime/triton_heuristics.py`, in 2.9 to 2.13.
 """
@@ -17,11 +17,11 @@ from unittest import mock
 import torch
 
 MakeKernel = Callable[[Any, list[Any], Mapping[str, Any], Mapping[str, Any]], Any]
-"""Makes what is launched of a function, its configurations, and two tables of facts about it."""
+"""Makes the object to launch from a function, its configurations, and two tables of metadata."""
 
 
 class Target:
-    """Stands for Triton's driver where there is no GPU: it only says what kernels are written for."""
+    """A stand-in for Triton's driver on a machine without a GPU. It only names the target of the kernels."""
 
     def get_current_target(self) -> Any:
         from triton.backends.compiler import GPUTarget
@@ -31,7 +31,7 @@ class Target:
 
 @contextmanager
 def replaced(make_kernel: MakeKernel) -> Iterator[None]:
-    """While this is open, `make_kernel` makes what Inductor launches."""
+    """Within this context, `make_kernel` makes the kernels that Inductor launches."""
     from torch._inductor import async_compile, config
     from torch._inductor.codecache import PyCodeCache
     from torch._inductor.runtime import triton_heuristics
@@ -61,7 +61,7 @@ def replaced(make_kernel: MakeKernel) -> Iterator[None]:
 
 
 def grid_for(meta: Mapping[str, Any], config: Any, values: Mapping[str, Any]) -> tuple[int, int, int]:
-    """How many programs Inductor wants for a configuration and the values of arguments."""
+    """The grid that Inductor computes for a configuration and the values of arguments."""
     from torch._inductor.runtime.triton_heuristics import GridExpr
 
     return GridExpr.from_meta(dict(meta), config).eval_slow({**values, **config.kwargs})

@@ -1,13 +1,13 @@
 """From a graph of ATen operators to tensors as functions of an index.
 
-Each operator has a function here that says what an element of its result is:
+Each operator has a function here that describes an element of its result:
 
-    graph.py         which function lowers a node (12.1)
-    elementwise.py   operators of one element each, constants (12.2)
-    views.py         the same elements at other indices (12.2)
-    pieces.py        results put together: concatenation, padding
-    indices.py       elements at places that are values (12.6)
-    reductions.py    rows, and matrix products
+    graph.py         how to find the function that lowers a node (12.1)
+    elementwise.py   elementwise operators, constants (12.2)
+    views.py         the same elements at different indices (12.2)
+    pieces.py        results assembled from pieces: concatenation, padding (12.6)
+    indices.py       indices that are values: gather, scatter (12.6)
+    reductions.py    reductions and matrix products
 
 Source: PyTorch's `torch/_inductor/lowering.py`.
 """

@@ -1,4 +1,4 @@
-"""Elementwise operators, constants and copies: what an element of the result is.
+"""Elementwise operators, constants and copies.
 
 Source: `make_pointwise` in PyTorch's `torch/_inductor/lowering.py`.
 """
@@ -32,12 +32,12 @@ from mini_triton.fusion.tensors import (
 
 
 def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
-    """One operand of an elementwise operator at the index of its result, as a value of `dtype`.
+    """An operand of an elementwise operator, at the index of the result, as a value of `dtype`.
 
-    It is a tensor, which is broadcast, a symbolic size (an expression that is not a number), or a Python number.
+    `x` is a tensor, which is broadcast; a symbolic size (an expression that is not a number); or a Python number.
     """
-    # [task 12.2] `body.value`, `body.number` and `body.constant` make values, and `body.cast` changes their dtype. The
-    # constant of an integer dtype is an int, that of a floating-point dtype a float.
+    # [task 12.2] `body.value`, `body.number` and `body.constant` make values, and `body.cast` changes their dtype.
+    # Constants of integer dtypes are ints, those of floating-point dtypes are floats.
     if isinstance(x, Tensor):
         return body.cast(body.value(x, broadcast_index(index, x.shape)), dtype)
     if isinstance(x, sympy.Expr) and not x.is_number:
@@ -47,14 +47,14 @@ def operand(body: Body, x: Any, index: Index, dtype: torch.dtype) -> Value:
 
 
 def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
-    """An elementwise operator of the table."""
+    """Lower an elementwise operator of the table."""
     kind = OPERATORS[name].kind
     dtype = promote(kind, list(operands))
     result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # [task 12.2] An element of the result: operands have `dtype`, the result has `result`. What `Kind.COMPARE`
-        # computes is a bool.
+        # [task 12.2] Compute an element of the result. Operands have the dtype `dtype`, the result has the dtype
+        # `result`. `Kind.COMPARE` computes a bool.
         values = [operand(body, x, index, dtype) for x in operands]
         value = body.apply(name, values, torch.bool if kind is Kind.COMPARE else dtype)
         return body.cast(value, result)
@@ -84,7 +84,7 @@ for _name in ("where", "floor_divide", "trunc_divide"):
 
 
 def combined(node: Node, operands: Sequence[Any], formula: Callable[..., Any]) -> Computed:
-    """Several operators in one: `formula(a, b, apply)` with `apply(name, …)`, on the operands' common dtype."""
+    """Lower to several operators: `formula(a, b, apply)` calls `apply(name, …)`. Operands have a common dtype."""
     dtype = promote(Kind.SAME, list(operands))
     result = computed_in(node.meta["val"].dtype)
 

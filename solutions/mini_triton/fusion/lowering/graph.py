@@ -1,6 +1,6 @@
-"""From the nodes of a graph to tensors: which function lowers an operator, and what becomes of one that has none.
+"""From the nodes of a graph to tensors: find the function that lowers each operator.
 
-An operator without a function is called: PyTorch computes it, and the report says so.
+PyTorch computes the operators that have no such function, and the report lists them.
 
 Source: `GraphLowering` in PyTorch's `torch/_inductor/graph.py`.
 """
@@ -29,19 +29,19 @@ from mini_triton.fusion.tensors import (
 )
 
 Lowered = Any
-"""What a node is: a tensor, several, a symbolic size, or None."""
+"""The result of lowering a node: a tensor, several tensors, a symbolic size, or None."""
 ZERO = sympy.Integer(0)
 
 
 class Unsupported(Exception):
-    """An operator cannot be computed by a generated kernel, for this reason."""
+    """No generated kernel can compute this operator. The message gives the reason."""
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {}
 
 
 def lowers(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Mark the function that lowers these operators of ATen."""
+    """Register a function that lowers these ATen operators."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         HANDLERS.update(dict.fromkeys(names, function))
@@ -51,7 +51,7 @@ def lowers(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def lower_graph(graph: Graph) -> dict[Node, Lowered]:
-    """What each node of the graph is. Operators that cannot be lowered are `Called`."""
+    """Lower every node of the graph. Operators that cannot be lowered become `Called`."""
     lowered: dict[Node, Lowered] = {}
     for node in graph.nodes:
         if node.op == "placeholder":
@@ -73,7 +73,7 @@ def stored(name: str, value: torch.Tensor) -> Stored:
 
 
 def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
-    """What a call of an operator is."""
+    """Lower a call of an operator."""
     value = node.meta.get("val")
     if isinstance(value, torch.SymInt | torch.SymFloat | torch.SymBool | int | float):
         return sympify(value)
@@ -81,9 +81,9 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
     keywords = torch.fx.map_arg(node.kwargs, lambda n: lowered[n])
     if node.target is operator.getitem:
         return arguments[0][arguments[1]]
-    # [task 12.1] `HANDLERS` has the function for an operator, by its name. It takes the node, then `arguments` and
-    # `keywords`, and returns what the node is; it may raise `Unsupported` with a reason. `why_not(node)` has a reason
-    # if no kernel can compute the node. What is not lowered is `called`, with the reason.
+    # [task 12.1] `HANDLERS` maps an operator's name to the function that lowers it. The function takes the node, then
+    # `arguments` and `keywords`, and returns the lowered node, or raises `Unsupported` with a reason. `why_not(node)`
+    # returns a reason if no kernel can compute the node. A node that is not lowered becomes `called`, with the reason.
     handler = HANDLERS.get(name_of(node))
     reason = why_not(node)
     if handler is None:
@@ -110,7 +110,7 @@ SUPPORTED = (
 
 
 def why_not(node: Node) -> str:
-    """Why no kernel can compute this node, whatever operator it is. (Given.)"""
+    """Why no kernel can compute this node, regardless of its operator; empty if one can. (Given.)"""
     values = [node.meta.get("val"), *(n.meta.get("val") for n in node.all_input_nodes)]
     for value in values:
         for x in value if isinstance(value, tuple | list) else (value,):
@@ -142,7 +142,7 @@ def called(node: Node, arguments: Any, keywords: Any, reason: str) -> Lowered:
 
 
 def tensor_of(kind: type[Any], node: Node, inputs: Sequence[Tensor], **fields: Any) -> Any:
-    """A tensor of a kind, with the shape, dtype and strides that PyTorch gives the node. (Given.)"""
+    """A tensor of the class `kind`, with the shape, dtype and strides that PyTorch gives the node. (Given.)"""
     value = node.meta["val"]
     shape, strides = sizes_of(value), strides_in(value)
     return kind(node.name, value.dtype, shape, strides, value.device, tuple(inputs), **fields)

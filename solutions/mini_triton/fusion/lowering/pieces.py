@@ -1,4 +1,4 @@
-"""Tensors put together of pieces: each element comes from one of them, by its index."""
+"""Tensors assembled from pieces: the index of an element decides which piece it comes from."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def lower_cat(node: Node, tensors: Sequence[Tensor], axis: int = 0) -> Computed:
     dtype = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # [task 12.6] The element is in one piece, and only there may it be loaded: what `body.where` is given are
-        # functions, of which each loads under its condition. `less` compares.
+        # [task 12.6] Each element lies in one piece, and must not be loaded from any other. `body.where` takes two
+        # functions, and each loads only under its own condition. `less` compares.
         def from_piece(number: int, first: sympy.Expr) -> Value:
             x = tensors[number]
             inside = (*index[:axis], index[axis] - first, *index[axis + 1 :])
@@ -62,7 +62,7 @@ def less(body: Body, i: Any, bound: Any) -> Value:
 
 
 def inside_of(body: Body, i: sympy.Expr, first: sympy.Expr, end: sympy.Expr) -> list[Value]:
-    """The conditions for first <= i < end that are not known to be true."""
+    """The conditions of `first <= i < end` that are not known to hold."""
     low, high = bounds(i)
     conditions = []
     if not (low - first).is_nonnegative:

@@ -1,4 +1,4 @@
-"""Reductions and matrix products: what is computed of whole rows."""
+"""Reductions and matrix products: operators that read whole rows."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ KINDS = {"sum": "sum", "amax": "max", "amin": "min", "prod": "prod", "argmax": "
 
 
 def axes_of(x: Tensor, axes: Any) -> tuple[int, ...]:
-    """The dimensions to reduce, as numbers from 0; all of them for None and for (). (Given.)"""
+    """The dimensions to reduce, counted from 0. None and () mean all dimensions. (Given.)"""
     axes = (axes,) if isinstance(axes, int) else tuple(axes or range(len(x.shape)))
     return tuple(sorted({axis % len(x.shape) for axis in axes})) if x.shape else ()
 
 
 def reduce(node: Node, kind: str, x: Tensor, axes: Any, dtype: torch.dtype, part: str = "") -> Tensor:
-    """A reduction over dimensions, with the shape of the node: `kind` is sum, max, min, prod, argmax, argmin, any."""
+    """A reduction with the shape of the node. `kind` is sum, max, min, prod, argmax, argmin or any."""
     places = axes_of(x, axes)
     if numel(x.shape) == 0 or not places:
         raise Unsupported("there is nothing to reduce")
@@ -64,16 +64,15 @@ def one_at(shape: tuple[sympy.Expr, ...], axis: int) -> tuple[sympy.Expr, ...]:
 
 
 LONG_ROW, LONG_COLUMN = 16384, 8192
-"""What is so long is split if there are few programs."""
+"""From this length on, rows and columns are split if there are few programs."""
 FEW, MANY = 264, 2048
-"""So many are few; then there are about so many."""
+"""Fewer programs than the first number are few. Splitting raises their number to about the second."""
 SHORTEST_ROW, SHORTEST_COLUMN, MOST_PIECES = 1024, 16, 512
 """The least number of elements of a piece, and the largest number of pieces of a column."""
 
 
 def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
-    """In how many pieces rows are reduced, so that a GPU is busy; 0 if they stay whole, as rows of unknown length do.
-    (Given.)"""
+    """The number of pieces to split rows into to keep a GPU busy; 0 for no split, as for unknown lengths. (Given.)"""
     length = numel([source.shape[axis] for axis in axes])
     rows = hint(numel([size for axis, size in enumerate(source.shape) if axis not in axes]))
     is_inner = source.order[-1] in axes
@@ -87,19 +86,19 @@ def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
         return 0
     if is_inner:
         most = min(MANY // programs, int(length) // SHORTEST_ROW)
-    else:  # short ones: a kernel for rows may add them up
+    else:  # short pieces, which a kernel for rows may add up
         most = min(MOST_PIECES, int(length) // SHORTEST_COLUMN)
     return next((pieces for pieces in range(most, most // 2, -1) if length % pieces == 0), most)
 
 
 def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: str) -> tuple[Reduction, int]:
-    """The rows of a tensor, reduced piece by piece. What is left to reduce is the dimension of the pieces."""
+    """Reduce the rows of a tensor piece by piece. The dimension of the pieces is left to reduce."""
     kept = [axis for axis in range(len(source.shape)) if axis not in axes]
     inner = [axis for axis in source.order if axis in axes]  # in the order of memory
     sizes = [source.shape[axis] for axis in inner]
     length = sympy.ceiling(numel(sizes) / pieces)
     is_inner = source.order[-1] in axes
-    first = len(kept) if is_inner else 0  # the dimension of the pieces; that of a piece's elements is the next
+    first = len(kept) if is_inner else 0  # the dimension of the pieces; the elements of a piece are the next
     outer = tuple(source.shape[axis] for axis in kept)
     shape = (*outer[:first], sympy.Integer(pieces), length, *outer[first:])
     dtype = computed_in(source.dtype)
@@ -121,7 +120,7 @@ def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: s
 
 
 def converted(x: Tensor, dtype: torch.dtype, name: str) -> Tensor:
-    """The tensor in another dtype, computed by whoever needs it."""
+    """The tensor in a different dtype, computed wherever it is needed."""
     if x.dtype == dtype:
         return x
     wanted = computed_in(dtype)
@@ -130,7 +129,7 @@ def converted(x: Tensor, dtype: torch.dtype, name: str) -> Tensor:
 
 
 def shaped(node: Node, x: Tensor, value: torch.Tensor | None = None, name: str = "") -> View:
-    """A reduction without the dimensions of size 1 that the node's result does not have."""
+    """A reduction without the dimensions of size 1 that the node's result lacks."""
     value = node.meta["val"] if value is None else value
     shape = sizes_of(value)
     at = lambda body, index: body.value(x, unravel(ravel(index, shape), x.shape))  # noqa: E731
