@@ -1,7 +1,7 @@
-"""`c += a @ b` by the BLAS that NumPy itself was built with. (Given.)
+"""`c += a @ b`, computed by the BLAS library that NumPy uses. (Given.)
 
-Numba's own `np.dot` needs SciPy. NumPy carries OpenBLAS along, whose functions can be called by their addresses. Where
-it does not, loops do the work.
+Numba's own `np.dot` needs SciPy. Most NumPy packages include OpenBLAS, whose functions can be called by address.
+Without OpenBLAS, loops compute the product.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ HAS_BLAS = LIBRARY is not None and hasattr(LIBRARY, "scipy_cblas_sgemm64_")
 
 
 def _declare(name: str, float_type: types.Type) -> types.ExternalFunction:
-    """One function of it, by the name under which machine code finds it, in this process and the next."""
+    """Declare a BLAS function under a name that machine code can find, in this process and in later ones."""
     symbol = f"mini_triton_{name}"
     llvmlite.binding.add_symbol(symbol, ctypes.cast(getattr(LIBRARY, f"scipy_cblas_{name}64_"), ctypes.c_void_p).value)
     i, p = types.int64, types.voidptr
@@ -92,7 +92,7 @@ else:
 
 @contextlib.contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Programs run side by side already: inside, a matrix product takes no further threads."""
+    """A context in which a matrix product runs on one thread, because programs already run in parallel."""
     if LIBRARY is None or not HAS_BLAS:
         yield
         return

@@ -1,4 +1,4 @@
-"""Loops and branches: those of Python. A value that a loop carries is a variable, or an array."""
+"""Loops and branches of Python. A carried value becomes a variable or an array."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def pairs_of(emit: ProgramEmitter, targets: Sequence[Value], sources: Sequence[Value]) -> None:
-    """`a, b = c, d` of the scalars."""
+    """The assignment `a, b = c, d` for the scalars."""
     scalars = [(emit.name(t), emit.text(s)) for t, s in zip(targets, sources, strict=True) if not is_tensor(t)]
     scalars = [(t, f"int64({s})" if s == "0" else s) for t, s in scalars if t != s]
     if scalars:
@@ -22,7 +22,7 @@ def pairs_of(emit: ProgramEmitter, targets: Sequence[Value], sources: Sequence[V
 
 
 def swap(emit: ProgramEmitter, targets: Sequence[Value]) -> None:
-    """Let the arrays that were written be the carried ones."""
+    """Make the arrays just written the carried ones."""
     for target in targets:
         name = emit.arrays.get(f"next:{id(target)}")
         if name and name != emit.array(target):

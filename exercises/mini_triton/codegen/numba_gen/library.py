@@ -1,7 +1,7 @@
-"""Functions for generated code: arithmetic of single numbers that Numba lacks, narrow floats. (Given.)
+"""Functions for generated code: scalar arithmetic that Numba lacks, and narrow floats. (Given.)
 
-Generated code names the functions of `mini_triton.exact`, as that of the NumPy back end does. Here Numba is told what
-they are for single numbers; so the same source also runs without Numba (`NUMBA_DISABLE_JIT=1`), slowly.
+Generated code calls the functions of `mini_triton.exact`, as in the NumPy back end. This module implements them for
+scalars in Numba. The same source also runs, slowly, without Numba (`NUMBA_DISABLE_JIT=1`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ quick = njit(cache=False, error_model="numpy", inline="never")
 
 
 def _bits(x):
-    """The NumPy types of the integers that `x`, a type of Numba, may be read as: unsigned, signed."""
+    """The unsigned and the signed NumPy integer of the size of `x`, a Numba type."""
     return UNSIGNED[x], SIGNED[x]
 
 
@@ -30,7 +30,7 @@ def _bits(x):
 
 @intrinsic
 def bits_of(typing, x):
-    """The bits of a float, as an integer of its size."""
+    """The bits of a float, as an integer of the same size."""
     result = {types.float32: types.int32, types.float64: types.int64}.get(x)
     if result is None:
         return None
@@ -43,7 +43,7 @@ def bits_of(typing, x):
 
 @intrinsic
 def float_of(typing, bits):
-    """The float with these bits."""
+    """The float that has these bits."""
     result = {types.int32: types.float32, types.int64: types.float64}.get(bits)
     if result is None:
         return None
@@ -175,7 +175,7 @@ def _mulhiui(x, y):
 
 
 def _joined(name):
-    """An intrinsic that joins the bits of two floats, to a float of their type."""
+    """An intrinsic that combines the bits of two floats into a float of the same type."""
 
     @intrinsic
     def join(typing, x, y):
@@ -197,13 +197,13 @@ _both_signs, _either_sign = _joined("and_"), _joined("or_")
 
 @quick
 def _larger(x, y):
-    """The larger number; `y` if one is NaN; of two zeros the positive one."""
+    """The larger number; `y` if either is NaN; +0 if both are zeros of different signs."""
     return _both_signs(x, y) if x == y else x if x > y else y
 
 
 @quick
 def _smaller(x, y):
-    """The smaller number; `y` if one is NaN; of two zeros the negative one."""
+    """The smaller number; `y` if either is NaN; -0 if both are zeros of different signs."""
     return _either_sign(x, y) if x == y else x if x < y else y
 
 
@@ -259,7 +259,7 @@ def _fptoui(x, dtype):
 
 
 def _saturated(x, within, target):
-    """`exact.saturated` for one number; `within` is the integer whose range counts."""
+    """`exact.saturated` for a scalar; `within` is the integer type that limits the range."""
     lowest, highest = int(within.minval), int(within.maxval)
     make = getattr(np, str(within))
     result = getattr(np, str(target))
@@ -291,7 +291,7 @@ def half_of(typing, x):
 
 @intrinsic
 def from_half(typing, bits):
-    """The fp16 with these bits, as a float32."""
+    """The fp16 number with these bits, as a float32."""
 
     def build(context, builder, signature, arguments):
         return builder.fpext(builder.bitcast(arguments[0], ir.HalfType()), ir.FloatType())
@@ -350,13 +350,13 @@ def odd32(x):
 
 @quick
 def _two_to(n):
-    """2 to the power of a whole number from -126 to 127."""
+    """2 to the power of an integer from -126 to 127."""
     return float_of(np.int32((n + np.int32(127)) << np.int32(23)))
 
 
 @quick
 def _scaled(p, n):
-    """`p` times 2 to the power of `n`, in two steps: the result may be a subnormal number."""
+    """`p` times 2 to the power of `n`, in two steps, because the result may be subnormal."""
     half = np.int32(n >> np.int32(1))
     return p * _two_to(half) * _two_to(np.int32(n - half))
 
@@ -396,7 +396,7 @@ def exp_f32(x):
 
 @quick
 def _log_parts(x):
-    """`x` as `(1 + f) * 2**e`, with `1 + f` between sqrt(1/2) and sqrt(2); and the logarithm of `1 + f` less `f`."""
+    """`x` as `(1 + f) * 2**e`, with `1 + f` between sqrt(1/2) and sqrt(2); and the logarithm of `1 + f`, minus `f`."""
     small = x < np.float32(1.17549435e-38)
     y = x * np.float32(8388608.0) if small else x
     bits = bits_of(y)

@@ -1,8 +1,8 @@
-"""A loop nest: at each index, everything that its roots ask for, as scalars.
+"""A loop nest: computes, at each index, all scalars that its roots need.
 
-`Point.at(value, index)` is the text of one element. Lines are kept by level: a line that depends on no loop variable is
-in front of the loops, one that depends on outer variables only is in the outer loops. In front of the loops is a guard
-for each access of memory: it makes sure that every index that will be used is inside.
+`Point.at(value, index)` returns the source of one element. Each line belongs to a level: a line that depends on no loop
+variable precedes the loops, and a line that depends only on outer variables is in the outer loops. For each memory
+access, a guard in front of the loops ensures that every index is in bounds.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ LEAST_SPLIT = 8
 
 @dataclass
 class Affine:
-    """An integer that is `base` plus a number of steps for each loop variable; `sides` must not leave their types."""
+    """An integer equal to `base` plus a multiple of each loop variable. The values in `sides` must not overflow."""
 
     base: str
     steps: dict[str, str]
     sides: list[tuple[Affine, int]] = field(default_factory=list)
 
     def ends(self, ranges: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-        """The least and the greatest value, as text, where each loop variable is in its range: `(first, end)`.
+        """The source of the least and the greatest value, for loop variables in their ranges `(first, end)`.
 
         `Affine("5", {"i0": "2"})` with i0 in `("0", "8")` lies between 5 and 19. No range is empty.
         """
-        # Task 10.5: A step may be negative: "-3", or "stride", of which nobody knows before the kernel runs; `min` and
-        # `max` may be called in the text. The end is not in the range. `times` multiplies two texts, `add` adds any
-        # number of them.
+        # Task 10.5: A step may be negative: "-3", or "stride", whose sign is unknown before the kernel runs. The
+        # source may call `min` and `max`. The end is not in the range. `times` multiplies two expressions, and `add`
+        # adds any number of them.
         raise NotImplementedError("Task 10.5: Loops for Numba")
 
 
 def within(low: str, high: str, width: int) -> list[str]:
-    """Tests that numbers fit in an integer of so many bits; none if they are known to fit."""
+    """Tests that a range fits in an integer of `width` bits; none if it is known to fit."""
     limit = 2 ** (width - 1)
     if width == 64 or all(re.fullmatch(r"-?\d+", end) and -limit <= int(end) < limit for end in (low, high)):
         return []
@@ -58,7 +58,7 @@ def times(step: str, count: str) -> str:
 
 
 class Point:
-    """The inside of a nest while it is being written."""
+    """The body of a nest while it is being written."""
 
     def __init__(self, program: ProgramEmitter, shape: Sequence[int]) -> None:
         self.program = program
@@ -67,17 +67,17 @@ class Point:
         self.variables = [i for i in self.index if i != "0"]
         self.levels: list[list[str]] = [[] for _ in range(len(self.variables) + 1)]
         self.memo: dict[tuple[int, Index], tuple[str, int]] = {}
-        self.assumed: dict[int, str] = {}  # by key: masks that are known in a part of the innermost loop
+        self.assumed: dict[int, str] = {}  # by key: masks whose value is known in part of the innermost loop
         self.written: dict[tuple[Value, Index], tuple[str, int]] = {}
         self.guarded: set[tuple[int, int, Index]] = set()
         self.guards = True
-        self.dependent: set[int] = set()  # values that depend on what is assumed
-        self.straight: Sequence[Value] = ()  # arrays whose numbers are known to go up by one
+        self.dependent: set[int] = set()  # values that depend on these masks
+        self.straight: Sequence[Value] = ()  # arrays whose elements are known to count up by one
 
     # --- texts and levels
 
     def level(self, text: str) -> int:
-        """The innermost loop whose variable occurs in a text."""
+        """The level of the innermost loop whose variable occurs in an expression."""
         found = [n for n, v in enumerate(self.variables, 1) if re.search(rf"\b{v}\b", text)]
         return max(found, default=0)
 
@@ -85,7 +85,7 @@ class Point:
         self.levels[level].append(line)
 
     def at(self, value: Value, index: Index) -> tuple[str, int]:
-        """The text of one element, and the level of the loop that it changes in."""
+        """The source of one element, and the level of the innermost loop in which it varies."""
         program = self.program
         if not is_tensor(value):
             return program.text(value), 0
@@ -114,7 +114,7 @@ class Point:
         return self.operation(value.owner, value, index)
 
     def assign(self, value: OpResult | Value, text: str, level: int) -> tuple[str, int]:
-        """A variable for a text; or the text itself, if it is used once and has no name."""
+        """Assign an expression to a variable; if it is used once and has no name, return the expression itself."""
         if re.fullmatch(r"-?[\w.]+|[\w]+\(-?[\w.\"]*\)", text):
             return text, level
         if not value.name and len(value.uses) < 2 and len(text) < 60:
@@ -187,7 +187,7 @@ class Point:
     # --- what is known of indices
 
     def affine(self, value: Value, index: Index) -> Affine | None:
-        """An integer or a pointer as steps of loop variables; None if it is not plain to see."""
+        """An integer or a pointer as an affine function of loop variables; None if it is not recognized as one."""
         plan = self.program.plan
         if not is_tensor(value):
             if isinstance(value, OpResult) and value.owner.name == "arith.constant":
@@ -284,7 +284,7 @@ class Point:
         return variable, predicate, limit, side
 
     def trim(self, mask: Value, index: Index, ranges: dict[str, list[str]], sides: list[tuple[Affine, int]]) -> bool:
-        """Narrow the ranges of loop variables to where a mask can be true; whether that is all that it says."""
+        """Narrow loop variables' ranges to where a mask can be true. Returns whether they imply the mask."""
         text, _ = self.at(mask, index)
         if text == "True":
             return True
@@ -305,7 +305,7 @@ class Point:
     # --- guards
 
     def guard(self, operation: Operation, index: Index) -> None:
-        """Make sure, in front of the loops, that an access stays inside its memory."""
+        """Write a guard, in front of the loops, against out-of-bounds accesses."""
         pointer = operation.operands[0]
         masks = operation.operands[1:2] if operation.name == "tt.load" else operation.operands[2:3]
         mask = masks[0] if masks else None
@@ -363,7 +363,7 @@ class Point:
         self.memo, self.assumed = memo, assumed
 
     def check(self, operation: Operation, index: Index, condition: str, memory: str, mask: Value | None) -> None:
-        """Loops that do nothing but look at every index."""
+        """Write loops that only check every index."""
         inner = Point(self.program, self.shape)
         inner.guards = False
         self.guard_behind(operation, index)
@@ -381,7 +381,7 @@ class Point:
         self.levels[0].extend(lines)
 
     def guard_behind(self, operation: Operation, index: Index) -> None:
-        """Guard the loads that an address or a mask is computed from first."""
+        """First guard the loads from which an address or a mask is computed."""
         rest = operation.operands[1:2] if operation.name == "tt.load" else operation.operands[2:3]
         for value in (operation.operands[0], *rest):
             seen: set[tuple[Value, Index]] = set()
@@ -400,13 +400,13 @@ class Point:
         return [*self.levels[0], *self.loops(1)]
 
     def loops(self, level: int) -> list[str]:
-        """The loops from this level on: level 1 is the outermost loop. Empty if there is nothing in them.
+        """The loops from this level on; level 1 is the outermost loop. Empty if the loops contain no lines.
 
-        With the lines "a" in level 1 and "b" in level 2 `["for i0 in range(4):", "    a", "    for i1 in range(8):",
+        With the line "a" in level 1, and "b" in level 2: `["for i0 in range(4):", "    a", "    for i1 in range(8):",
         "        b"]`.
         """
-        # Task 10.5: `self.levels[level]` are the lines that stand in this loop and in none further inside;
-        # `self.variables[level - 1]` is its variable, and `self.size(variable)` its number of rounds.
+        # Task 10.5: `self.levels[level]` holds the lines directly in this loop, without those of inner loops.
+        # `self.variables[level - 1]` is its variable, and `self.size(variable)` its number of iterations.
         raise NotImplementedError("Task 10.5: Loops for Numba")
 
     def size(self, variable: str) -> int:
@@ -427,7 +427,7 @@ class NestPoint(Point):
         self.nest = nest
 
     def emit(self) -> list[str]:
-        """The nest; or two, one of them for addresses that are all in line, as `at % n` mostly is."""
+        """Write the nest, or two versions of it: one for offsets like `at % n` that turn out to be consecutive."""
         numbers = self.find_numbers()
         if not numbers:
             return self.emit_split()
@@ -438,7 +438,7 @@ class NestPoint(Point):
         return [line for header, *lines in parts for line in (header, *("    " + line for line in lines))]
 
     def find_numbers(self) -> list[Value]:
-        """Arrays of integers, of one axis, that addresses of the nest are computed from."""
+        """One-dimensional integer arrays from which addresses in the nest are computed."""
         plan = self.program.plan
         pointers = [root.operation.operands[0] for root in self.nest.roots if isinstance(root, Store)]
         for root in self.nest.roots:
@@ -449,7 +449,7 @@ class NestPoint(Point):
         return [value for value in behind if self.program.is_ready(value) and is_row_of_integers(value)]
 
     def emit_split(self) -> list[str]:
-        """The nest, with its innermost loop in two parts if a mask ends in it."""
+        """Write the nest. If a mask ends within the innermost loop, write this loop in two parts."""
         split = self.find_split()
         if split is None:
             self.roots()
@@ -510,7 +510,7 @@ class NestPoint(Point):
         return [(deepest, line)] if mask == "True" else [(deepest, f"if {mask}:"), (deepest, "    " + line)]
 
     def find_split(self) -> tuple[int, str, list[str], tuple[str, str]] | None:
-        """The mask that splits the innermost loop in two: its key, where, a condition, what it is before and after."""
+        """The mask that splits the innermost loop: its key, the position, a condition, its values before and after."""
         if not self.variables:
             return None
         innermost = self.variables[-1]

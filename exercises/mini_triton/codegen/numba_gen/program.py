@@ -2,8 +2,8 @@
 
     def add(pid_x, pid_y, pid_z, grid_x, grid_y, grid_z, x, y, out, n): ...
 
-A pointer argument is the array behind it, and a pointer an offset from its start. The function returns True; or False,
-before an access that would leave an array.
+A pointer argument is represented by its array, and any other pointer by an offset from the array's start. The function
+returns True, or False before an access that would be out of bounds.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ RESERVED = {
 }
 RESERVED |= {"len", "launch", "failed", "first", "i0", "i1", "i2", "i3", "i4", "i5"}
 STACK = 2**18
-"""Bytes of arrays that a program may have on the stack, which is larger, but not by much on some systems."""
+"""Bytes of arrays that a program may put on the stack. On some systems, the stack is not much larger."""
 Handler = Callable[["ProgramEmitter", Operation], None]
-"""Writes the lines of one operation."""
+"""A function that writes the lines of one operation."""
 Form = tuple[tuple[int, ...], str]
 """Shape and dtype of an array."""
 HANDLERS: dict[str, Handler] = {
@@ -80,7 +80,7 @@ HANDLERS: dict[str, Handler] = {
     "scf.for": control_flow.for_,
     "scf.while": control_flow.while_,
 }
-"""The function that writes each operation that is not a nest. All others become an expression."""
+"""The handlers of operations that do not belong to a nest. All other operations become expressions."""
 
 
 class ProgramEmitter(Writer):
@@ -98,7 +98,7 @@ class ProgramEmitter(Writer):
         self.forms: dict[str, Form] = {}  # of these arrays
         self.spare: dict[Form, list[str]] = defaultdict(list)  # those given back
         self.arrays: dict[object, str] = {}
-        self.same: dict[Value, Value] = {}  # values that live in the array of another one
+        self.same: dict[Value, Value] = {}  # values that share another value's array
         self.ready: set[Value] = set()
         self.steps: dict[Value, str] = {}
         self.parameters = [self.name(argument) for argument in function.regions[0].block.arguments]
@@ -164,7 +164,7 @@ class ProgramEmitter(Writer):
     # --- arrays
 
     def find_shared(self) -> None:
-        """Let a value use the array of another value that is not needed any more."""
+        """Let a value reuse the array of a value that is no longer needed."""
         plan = self.plan
         for operation in self.function.walk():
             if operation.name == "scf.for":
@@ -196,7 +196,7 @@ class ProgramEmitter(Writer):
         """The name of the array of a value."""
         home = self.home(value)
         if home not in self.arrays:
-            make = self.allocate if self.depth else self.borrow  # in a loop it may last from one iteration to the next
+            make = self.allocate if self.depth else self.borrow  # in a loop, it may live across iterations
             self.arrays[home] = make(home.name or value.name or "t", shape_of(home.type), kind(home.type))
         return self.arrays[home]
 
@@ -211,16 +211,16 @@ class ProgramEmitter(Writer):
         return name
 
     def borrow(self, wish: str, shape: Sequence[int], dtype: str) -> str:
-        """An array, maybe one that was given back."""
+        """An array, reused if a suitable one was given back."""
         spare = self.spare[tuple(shape), dtype]
         return spare.pop() if spare else self.allocate(wish, shape, dtype)
 
     def work(self, operation: Operation, number: int) -> str | None:
-        """The operation's own array for an operand; None if that has one."""
+        """A work array for an operand; None if the operand already has an array."""
         return self.arrays.get(work(operation, number))
 
     def give_back(self, names: Iterable[str | None]) -> None:
-        """Let others use arrays that an operation no longer needs."""
+        """Make arrays that an operation no longer needs available for reuse."""
         for name in filter(None, names):
             self.spare[self.forms[name]].append(name)
 
@@ -236,7 +236,7 @@ class ProgramEmitter(Writer):
         return self.steps[value]
 
     def memory(self, pointer: Value) -> str:
-        """The array that a pointer leads into."""
+        """The array to which a pointer points."""
         origin = self.leads[pointer]
         assert origin is not None
         mine, its = dtype_of(pointer.type), dtype_of(origin.type)
@@ -297,17 +297,17 @@ class ProgramEmitter(Writer):
                 self.ready.add(root.target)
 
     def swap(self, one: str, other: str) -> None:
-        """Let two arrays change names."""
+        """Swap two arrays by exchanging their names."""
         self.line(f"{one}, {other} = {other}, {one}")
 
     def is_in_place(self, root: Write) -> bool:
-        """Whether a value is in its target already."""
+        """Whether a value is already in its target."""
         if root.value not in self.plan.arrays or root.value not in self.ready:
             return False
         return self.target(root.target) == self.array(root.value)
 
     def prepare(self, root: Write) -> None:
-        """An array for a root that has none."""
+        """Allocate an array for a root that has none."""
         assert isinstance(root.target, str)
         what, *rest = root.target.split(":")
         if what == "next":
@@ -328,7 +328,7 @@ class ProgramEmitter(Writer):
         self.arrays[root.target] = self.borrow(wish, shape_of(root.value.type), dtype)
 
     def is_elementwise_update(self, root: Write, target: Value) -> bool:
-        """Whether the next value of a carried one may overwrite it, element by element."""
+        """Whether the next value may overwrite a carried one, element by element."""
         index = self.plan.index(shape_of(target.type))
         if any(value is target and at != index for value, at in self.plan.pulled(root)):
             return False
@@ -352,7 +352,7 @@ class ProgramEmitter(Writer):
     elementwise = staticmethod(elementwise)
 
     def assign(self, value: Value, text: str) -> None:
-        """Give a scalar its variable."""
+        """Assign an expression to a scalar's variable."""
         self.line(f"{self.name(value)} = {text}")
 
     def line(self, text: str) -> None:
@@ -360,7 +360,7 @@ class ProgramEmitter(Writer):
 
 
 def tidy(line: str) -> str:
-    """A line with no more parentheses than it needs."""
+    """A line without unnecessary parentheses."""
     if line.startswith(("#", "else:")):
         return line
     block = line.endswith(":")
@@ -368,12 +368,12 @@ def tidy(line: str) -> str:
 
 
 def generate(module: Module) -> str:
-    """The source for a module whose calls are inlined. Raises `Unsupported` for what only the NumPy back end runs."""
+    """The source for a module whose calls are inlined. Raises `Unsupported` if only the NumPy back end can run it."""
     (function,) = module.body.operations
     return ProgramEmitter(function, origins(function)).source()
 
 
 def dtype_of(type: Type) -> str:
-    """The dtype of an argument of the generated function: of its array, or of the number."""
+    """The dtype of an argument of the generated function, or of the array's elements."""
     pointer = element_type(type)
     return memory_dtype(pointer.pointee) if isinstance(pointer, PointerType) else kind(type)

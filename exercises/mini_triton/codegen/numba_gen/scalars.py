@@ -1,4 +1,4 @@
-"""Single numbers: what an elementwise operation is in generated code, and how numbers are held and stored.
+"""Scalars: the expressions of elementwise operations, and the representation of numbers in variables and memory.
 
 A narrow float is held as a float32, rounded after each operation; bf16 and fp16 are stored in 16 bits.
 """
@@ -18,7 +18,7 @@ NARROW = {"f16": "f16", "bf16": "bf16"}
 
 
 def kind(type: Type) -> str:
-    """How a number is held: "float32", "int8", "bool_"."""
+    """The dtype of a variable for a number of this type: "float32", "int8", "bool_"."""
     element = element_type(type)
     if isinstance(element, PointerType):
         return "int64"
@@ -55,7 +55,7 @@ def held(type: Type, text: str) -> str:
 
 
 def number(type: Type, text: str) -> str:
-    """The text of a result, wrapped around or rounded as its type wants."""
+    """The source of a result, wrapped around or rounded to its type."""
     if form := narrow(type):
         return f"round_{form}({text})"
     name = kind(type)
@@ -63,17 +63,17 @@ def number(type: Type, text: str) -> str:
 
 
 def loaded(type: Type, text: str) -> str:
-    """An element of memory, as it is held."""
+    """The source that converts an element of memory to its variable's dtype."""
     return f"from_{narrow(type)}({text})" if narrow(type) else text
 
 
 def stored(type: Type, text: str) -> str:
-    """A number as memory has it."""
+    """The source that converts a number to its dtype in memory."""
     return f"to_{narrow(type)}({text})" if narrow(type) else text
 
 
 def add(*terms: str) -> str:
-    """A sum of integers, as text, with the known ones added up."""
+    """The source of a sum of integers, with the constants added up."""
     known = sum(int(term) for term in terms if re.fullmatch(r"-?\d+", term))
     rest = [term for term in terms if not re.fullmatch(r"-?\d+", term)]
     if known or not rest:

@@ -1,4 +1,4 @@
-"""Scalars that are more than an expression: constants, ids, loads."""
+"""Scalars that take more than an expression: constants, ids, loads."""
 
 from __future__ import annotations
 

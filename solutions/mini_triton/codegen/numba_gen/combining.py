@@ -1,4 +1,4 @@
-"""Elements that are combined: reductions and scans as loops, dot products by BLAS, histograms, atomics."""
+"""Operations that combine elements: reductions and scans as loops, dot products by BLAS, histograms, atomics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mini_triton.codegen.numba_gen.program import ProgramEmitter
 
 EXACT_ANYHOW = ("arith.maxsi", "arith.minsi", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf")
-"""Combinations that give the same in any order, of floats as well."""
+"""Combinations whose result does not depend on the order, even for floats."""
 
 
 def at_axis(rank: int, axis: int, along: str) -> Index:
@@ -25,7 +25,7 @@ def at_axis(rank: int, axis: int, along: str) -> Index:
 
 
 def around(shape: Sequence[int], axis: int, outer: list[str], inner: list[str]) -> list[str]:
-    """`outer` in loops over the axes before this one; in it, `inner` in loops over those after it."""
+    """Loops over the axes before this one, around `outer`; inside them, loops over the later axes, around `inner`."""
     lines = list(inner)
     for i in range(len(shape) - 1, axis, -1):
         lines = [f"for i{i} in range({shape[i]}):", *("    " + line for line in lines)]
@@ -44,7 +44,7 @@ def around(shape: Sequence[int], axis: int, outer: list[str], inner: list[str]) 
 def combination(
     emit: ProgramEmitter, operation: Operation, left: Sequence[str], right: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Lines that combine two elements, and the texts of the results."""
+    """Lines that combine two elements, and the expressions of the results."""
     block = operation.regions[0].block
     assert block.terminator
     lines, depth, operations = emit.lines, emit.depth, emit.operations
@@ -66,7 +66,7 @@ def combination(
 
 
 def in_any_order(operation: Operation) -> tuple[str, bool]:
-    """The one operation that elements are combined by, if there is just one; and whether its order does not matter."""
+    """The operation that combines elements, if there is only one, and whether its result is the same in any order."""
     block = operation.regions[0].block
     first = block.operations[0]
     if len(block.operations) != 2 or first.name not in UFUNCS or set(first.operands) != set(block.arguments):
@@ -240,7 +240,7 @@ ATOMIC = {
 
 
 def atomic(emit: ProgramEmitter, operation: Operation) -> None:
-    """Each lane in turn: what was read is the result."""
+    """Update memory for each lane in turn. The results are the values read before each update."""
     is_cas = operation.name == "tt.atomic_cas"
     pointer, value, *rest = operation.operands
     result = operation.result
@@ -288,7 +288,7 @@ def atomic(emit: ProgramEmitter, operation: Operation) -> None:
 
 
 def guard(emit: ProgramEmitter, point: Point, pointer: Value, mask: Value | None, index: Index) -> None:
-    """The guard of an atomic, as a store has it."""
+    """Guard an atomic operation like a store."""
 
     class Access:
         name = "tt.load"

@@ -26,13 +26,13 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 
 
 class NumbaKernel:
-    """Runs programs of a kernel. NumPy runs the programs that the generated function gives up, and finds the error."""
+    """Runs programs of a kernel. NumPy reruns the programs that the generated function gives up, to find the error."""
 
     def __init__(
         self, source: str, plain: NumpyKernel, folder: Path | None = None, tell: Callable[[str], object] = bool
     ) -> None:
         self.source, self.plain = source, plain
-        self.tell = tell  # why NumPy runs a launch or a program
+        self.tell = tell  # reports why NumPy runs a launch or a program
         self.folder = folder or Path(tempfile.gettempdir(), "mini_triton_numba")
         self.dtypes = [np.dtype(dtype_of(type).rstrip("_")) for type in plain.types]
         self.in_turn = "prange(" not in source  # one program after the other
@@ -40,7 +40,7 @@ class NumbaKernel:
 
     @functools.cached_property
     def launch(self) -> Any:
-        """The compiled launcher: its module lies in the folder, and Numba's cache beside it."""
+        """The compiled launcher. Its module is stored in the folder, beside Numba's cache."""
         digest = hashlib.sha256(self.source.encode()).hexdigest()[:16]
         name = re.sub(r"\W", "_", self.plain.name, flags=re.ASCII)
         path = self.folder / f"mini_triton_{name}_{digest}.py"
@@ -50,7 +50,7 @@ class NumbaKernel:
                 file.write(self.source)
             Path(file.name).replace(path)
         importlib.invalidate_caches()
-        sys.path.insert(0, str(self.folder))  # Numba finds the globals of cached code by the module's name
+        sys.path.insert(0, str(self.folder))  # Numba looks up the globals of cached code by module name
         try:
             return importlib.import_module(path.stem).launch
         finally:
@@ -75,7 +75,7 @@ class NumbaKernel:
             self.run_plainly((x, y, z), number, plain, reachable)
 
     def run(self, grid: tuple[int, int, int], values: Sequence[Any]) -> Iterator[int]:
-        """Run all programs; return those that were given up: at the first one if there are atomics, else at the end."""
+        """Run all programs, and yield those given up: at once if there are atomics, otherwise at the end."""
         if not self.in_turn:
             yield from self.run_in_parallel(grid, values)
             return
@@ -86,7 +86,7 @@ class NumbaKernel:
                 yield stopped
 
     def run_in_parallel(self, grid: tuple[int, int, int], values: Sequence[Any]) -> list[int]:
-        """Run all programs, in any order; return the numbers of those that were given up."""
+        """Run all programs, in any order. Returns the numbers of those given up."""
         failed = np.zeros(math.prod(grid), bool)
         with self.threads():
             self.launch(0, *grid, failed, *values)
@@ -115,13 +115,13 @@ class NumbaKernel:
         return None if overlap(spans, self.plain.stored) else self.run_in_parallel(grid, values)
 
     def rerun(self, numbers: Sequence[int], grid: Any, arguments: Sequence[Any], reachable: Sequence[Buffer]) -> None:
-        """Run some of the programs by NumPy."""
+        """Run some of the programs in NumPy."""
         plain = [argument(dtype, value) for dtype, value in zip(self.plain.dtypes, arguments, strict=True)]
         for number in numbers:
             self.run_plainly(grid, number, plain, reachable)
 
     def run_plainly(self, grid: tuple[int, int, int], number: int, values: list[Any], reachable: Any) -> None:
-        """Run one program by NumPy: it raises an error that says what is wrong, or gets by."""
+        """Run one program in NumPy, which succeeds or raises a precise error."""
         self.tell(f"program {number} may leave an argument")
         buffers = [value for value in values if isinstance(value, Buffer)] + list(reachable)
         programs = LazyPrograms(grid, number, number + 1, buffers)
@@ -135,15 +135,15 @@ class NumbaKernel:
 
 @functools.lru_cache(2**10)
 def memory_at(address: int, size: int, dtype: np.dtype) -> np.ndarray:
-    """Memory of this many bytes as an array, which does not keep it alive: use it while something else does.
+    """An array over memory of this many bytes. The array does not own the memory; something else must keep it alive.
 
-    It costs less than PyTorch's `numpy()`, and nothing at all the next time.
+    This is cheaper than PyTorch's `numpy()`, and free the next time.
     """
     return np.frombuffer(memoryview((ctypes.c_char * size).from_address(address)), dtype)
 
 
 def overlap(spans: Mapping[str, tuple[int, int]], stored: Collection[str]) -> bool:
-    """Whether an argument that is stored to shares memory with another one. Spans are addresses: the first, the end."""
+    """Whether an argument in `stored` shares memory with a different one. Spans are addresses: first, end."""
     for one in stored:
         first, end = spans[one]
         for other, (start, stop) in spans.items():

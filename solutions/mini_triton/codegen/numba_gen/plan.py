@@ -1,10 +1,11 @@
-"""The plan of a function: which values need arrays, and which loop nests a block becomes.
+"""The plan of a function: which values need arrays, and which loop nests compute a block.
 
-A tensor that is computed purely is not computed where the IR defines it. A *root* asks for its elements: a store, a
-reduction's operand, a value that needs an array. A root opens a loop nest over its shape; roots of the same shape that
-follow each other share a nest, unless a later one reads what the nest has yet to finish.
+Pure operations are not executed where the IR defines them. Their elements are computed for a *root*: a store, the
+operand of a reduction, or a value that needs an array. A root opens a loop nest over its shape. Consecutive roots of
+the same shape share a nest, unless a later one reads values that the nest has not finished.
 
-A value needs an array if it is read at other indices than it is written at, or if computing it again would be dear.
+A value needs an array if its elements are read at different indices than they are written, or are expensive to
+recompute.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.types import TensorType, shape_of
 
 Index = tuple[str, ...]
-"""The element of a tensor that is asked for: an expression of loop variables for each axis."""
+"""The index of an element: for each axis, an expression over loop variables."""
 
 DEAR = {"tt.load", "tt.gather", "tt.mulhiui", "tt.precise_divf", "tt.precise_sqrt"}
 DEAR |= {f"arith.{name}" for name in "divf remf divsi remsi divui remui floordivsi ceildivsi".split()}
-"""Operations that should not be done twice; so are those of the dialect `math`."""
+"""Operations that should not be repeated, in addition to those of the dialect `math`."""
 DIRECT = ("tt.reduce", "tt.scan", "tt.dot", "tt.histogram", "tt.atomic_rmw", "tt.atomic_cas")
-"""Operations that are loops of their own, with arrays for results."""
+"""Operations with their own loops, and arrays for their results."""
 IN_LINE = {"tt.make_range", "tt.splat", "tt.addptr", "arith.constant", "arith.addi", "arith.extsi", "arith.cmpi"}
-"""The operations behind addresses and masks whose elements along a row are neighbours."""
+"""Operations that compute addresses and masks of consecutive elements."""
 NOTHING = ("llvm.intr.assume", "gpu.barrier")
 LONG = 16
-"""Operations that may be computed again rather than kept."""
+"""The largest number of operations that may be recomputed instead of stored."""
 
 
 class Unsupported(Exception):
-    """Operations that this back end leaves to the NumPy back end."""
+    """The kernel contains operations that only the NumPy back end supports."""
 
 
 def is_tensor(value: Value) -> bool:
@@ -44,9 +45,9 @@ def is_tensor(value: Value) -> bool:
 
 @dataclass(eq=False)
 class Write:
-    """A root: every element of `value`, put into the array `target`."""
+    """A root that writes every element of `value` to the array `target`."""
 
-    target: str | Value  # the array of this value, or one with this name
+    target: str | Value  # a value, whose array it is, or the name of an array
     value: Value
     order: int
 
@@ -64,18 +65,18 @@ Root = Write | Store
 
 @dataclass(eq=False)
 class Nest:
-    """Loops over a shape, with everything that is done at each index."""
+    """Loops over a shape, with the roots to compute at each index."""
 
     shape: tuple[int, ...]
     roots: list[Root] = field(default_factory=list)
 
 
 Item = Nest | Operation
-"""A step of a block: a nest, or an operation that is emitted by itself."""
+"""A step of a block: a nest, or a single operation."""
 
 
 def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[tuple[Value, Index]]:
-    """Which elements of its operands an element of a pure operation's result is computed from."""
+    """The elements of the operands from which a pure operation computes the result's element at `index`."""
     operands = operation.operands
     match operation.name:
         case "tt.splat" | "tt.broadcast" | "tt.expand_dims" | "tt.trans":
@@ -102,12 +103,12 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
 
 
 def source_index(operation: Operation, index: Index) -> Index:
-    """The index in the operand of the number that the result has at `index`. Nothing is copied for these operations.
+    """The index in the operand of the element that the result has at `index`. These operations copy nothing.
 
-    A `tt.trans` with the order (1, 0) has at `("i0", "i1")` what its operand has at `("i1", "i0")`.
+    The element of a `tt.trans` with the order (1, 0) at `("i0", "i1")` is its operand's element at `("i1", "i0")`.
     """
     # [task 10.5] For `tt.splat`, `tt.broadcast`, `tt.expand_dims` and `tt.trans`. The operand of a splat is a scalar,
-    # with the index (). An axis of one element has the index "0". `shape_of`, `axis_of`, `order_of` know the rest.
+    # with the index (). Along an axis of one element, the index is "0". Given: `shape_of`, `axis_of`, `order_of`.
     sizes = shape_of(operation.operands[0].type)
     match operation.name:
         case "tt.broadcast":
@@ -123,7 +124,7 @@ def source_index(operation: Operation, index: Index) -> Index:
 
 
 def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index:
-    """The index in a tensor of shape `source` of the element at `index` under another shape."""
+    """The index, in a tensor of shape `source`, of the element at `index` in the reshaped tensor."""
     if [n for n in shape if n > 1] == [n for n in source if n > 1]:
         left = [i for i, n in zip(index, shape, strict=True) if n > 1]
         return tuple(left.pop(0) if n > 1 else "0" for n in source)
@@ -141,15 +142,15 @@ def reshaped(shape: Sequence[int], source: Sequence[int], index: Index) -> Index
 
 
 class Plan:
-    """The arrays and the nests of a kernel. If `reloads`, rows may be loaded twice: the cache has them by then."""
+    """The arrays and the nests of a kernel. If `reloads`, rows may be loaded twice: the second time from the cache."""
 
     def __init__(self, function: Operation, leads: Origins, reloads: bool = True) -> None:
         self.function = function
         self.leads, self.reloads = leads, reloads
         self.order = {operation: number for number, operation in enumerate(function.walk())}
         self.writes = [o for o in function.walk() if o.name in WRITES]
-        self.arrays: set[Value] = set()  # values that are kept in arrays
-        self.growing: dict[Value, tuple[Value, list[Value]]] = {}  # carried tensors: the first one, what is added
+        self.arrays: set[Value] = set()  # values stored in arrays
+        self.growing: dict[Value, tuple[Value, list[Value]]] = {}  # carried tensors: initial value, scalars added
         self.keys: dict[Value, int] = {}
         self.known_keys: dict[object, int] = {}
         self.items: dict[Block, list[Item]] = {}
@@ -168,13 +169,13 @@ class Plan:
 
     @property
     def cause(self) -> dict[Root, Operation]:
-        """The operation that each root is for."""
+        """The operation that needs each root."""
         return {root: self.operations[root.order] for root in self.nests}
 
     # --- arrays
 
     def find_arrays(self, operation: Operation) -> None:
-        """Note which values of an operation need arrays whatever else happens."""
+        """Record the values of an operation that need arrays in any case."""
         if operation.name in ("tt.cat", "tt.gather"):
             self.arrays.update(operation.operands[: 2 if operation.name == "tt.cat" else 1])
         if operation.name in DIRECT or operation.name in ("scf.if", "scf.while"):
@@ -196,7 +197,7 @@ class Plan:
                     self.arrays.update((carried, result))
 
     def steps(self, carried: Value, value: Value) -> list[Value] | None:
-        """The scalars that are added to a carried tensor before it is yielded; None if more happens to it."""
+        """The scalars added to a carried tensor before it is yielded; None if any other operation changes it."""
         found: list[Value] = []
         while value is not carried:
             if not isinstance(value, OpResult) or value.owner.name not in ("tt.addptr", "arith.addi"):
@@ -212,7 +213,7 @@ class Plan:
         return found
 
     def scalar_of(self, value: Value) -> Value | None:
-        """The scalar that is in every element of a tensor, if that is plain to see."""
+        """The scalar that every element of a tensor equals, if one is found."""
         while isinstance(value, OpResult):
             if value.owner.name == "tt.splat":
                 return value.owner.operands[0]
@@ -224,7 +225,7 @@ class Plan:
         return None
 
     def key(self, value: Value) -> int:
-        """A number that two values share if they are computed alike."""
+        """A number that is equal for two values computed in the same way."""
         if value not in self.keys:
             form: object = value
             if isinstance(value, OpResult) and not value.owner.regions and value.owner.name not in (*WRITES, "tt.load"):
@@ -238,7 +239,7 @@ class Plan:
     # --- what a root asks for
 
     def pulled(self, root: Root) -> Iterator[tuple[Value, Index]]:
-        """All values that are computed for a root, and read for it, with their indices."""
+        """All values computed or read for a root, with their indices."""
         if isinstance(root, Write):
             start = [root.value]
         else:
@@ -247,7 +248,7 @@ class Plan:
         index = self.index(shape_of(start[0].type))
         for value in start:
             if isinstance(root, Write) and root.target is value and isinstance(value, OpResult):
-                yield value, index  # which is not read from its array here, but computed
+                yield value, index  # computed here, not read from its array
                 for operand, at in operands_at(value.owner, value, index):
                     yield from self.tree(operand, at, seen)
             else:
@@ -257,7 +258,7 @@ class Plan:
         return tuple(f"i{axis}" if n > 1 else "0" for axis, n in enumerate(shape))
 
     def tree(self, value: Value, index: Index, seen: set[tuple[Value, Index]]) -> Iterator[tuple[Value, Index]]:
-        """A tensor and the values that it is computed from, back to values that are kept."""
+        """A tensor and the values from which it is computed, back to values in arrays."""
         if not is_tensor(value) or (value, index) in seen:
             return
         seen.add((value, index))
@@ -271,7 +272,7 @@ class Plan:
                 yield from self.tree(operand, at, seen)
 
     def is_dear(self, value: Value) -> bool:
-        """Whether a value should not be computed twice."""
+        """Whether a value is too expensive to compute twice."""
         if value in self.arrays or not isinstance(value, OpResult):
             return False
         name = value.owner.name
@@ -283,13 +284,13 @@ class Plan:
         )
 
     def is_row(self, value: OpResult) -> bool:
-        """Whether elements are loaded from consecutive memory: an array would not be better."""
+        """Whether the elements are loaded from consecutive memory, so that an array would not be faster."""
         if not self.reloads or value.owner.name != "tt.load" or len(shape_of(value.type)) != 1:
             return False
         return all(isinstance(v, OpResult) and v.owner.name in IN_LINE for v in self.behind(value.owner.operands))
 
     def too_dear(self) -> Value | None:
-        """The last value that is computed in two nests, or again and again in a loop, but should not be."""
+        """The last expensive value that is computed in two nests, or repeatedly in a loop; None if there is none."""
         found: dict[Value, set[Nest]] = {}
         latest: OpResult | None = None
         for block, items in self.items.items():
@@ -309,7 +310,7 @@ class Plan:
         return latest
 
     def is_overwritten(self, value: OpResult, root: Root, nest: Nest) -> bool:
-        """Whether memory may change between a load and the root that asks for it."""
+        """Whether memory may change between a load and the root that needs it."""
         if value.owner.name != "tt.load":
             return False
         loaded = self.order[value.owner]
@@ -321,7 +322,7 @@ class Plan:
         )
 
     def may_meet(self, load: Operation, write: Operation) -> bool:
-        """Whether two accesses may be to the same memory; arguments do not overlap."""
+        """Whether two accesses may touch the same memory. Arguments do not overlap."""
         return self.leads[load.operands[0]] is self.leads[write.operands[0]]
 
     # --- nests
@@ -356,7 +357,7 @@ class Plan:
                 self.add_scalar(items, operation)
 
     def add_scalar(self, items: list[Item], operation: Operation) -> None:
-        """Move a scalar in front of the open nest, unless it is loaded from memory that the nest writes."""
+        """Put a scalar in front of the open nest, unless it is loaded from memory that the nest writes."""
         if self.open is not None and operation.name in ("tt.load", "tt.unsplat"):
             writes = any(isinstance(root, Store) for root in self.open.roots)
             if writes or operation.name == "tt.unsplat":
@@ -367,7 +368,7 @@ class Plan:
             items.insert(items.index(self.open), operation)
 
     def operand_roots(self, operation: Operation) -> Iterator[Root]:
-        """The arrays that an operation works on, and the values to write to them first."""
+        """Roots that write the operands of an operation to arrays."""
         order = self.order[operation]
         if operation.name in ("tt.reduce", "tt.scan"):
             for number, operand in enumerate(operation.operands):
@@ -398,7 +399,7 @@ class Plan:
         )
 
     def finish(self, block: Block, terminator: Operation, items: list[Item]) -> None:
-        """The end of a block: the values that it yields go to the arrays of the values that take them."""
+        """End a block: write the values that it yields to the arrays of the values that receive them."""
         parent = block.parent.parent if block.parent else None
         if parent is None or parent.name not in ("scf.for", "scf.if", "scf.while"):
             return
@@ -411,7 +412,7 @@ class Plan:
         items.append(terminator)
 
     def handed_on(self, parent: Operation, block: Block, terminator: Operation) -> Iterator[tuple[Value, Value]]:
-        """Pairs of a value that takes over what a block yields, and the value yielded."""
+        """Pairs of a receiving value, and the value that the block yields to it."""
         yielded = terminator.operands
         if parent.name == "scf.for":
             yield from zip(block.arguments[1:], yielded, strict=True)
@@ -423,7 +424,7 @@ class Plan:
             yield from zip(parent.regions[0].block.arguments, yielded, strict=True)
 
     def add(self, items: list[Item], root: Root) -> None:
-        """Put a root into the open nest, or into one of its own."""
+        """Put a root into the open nest, or into a new one."""
         value = root.value if isinstance(root, Write) else root.operation.operands[0]
         shape = shape_of(value.type)
         if self.open is None or self.open.shape != shape or not self.fits(self.open, root):
@@ -433,7 +434,7 @@ class Plan:
         self.nests[root] = self.open
 
     def fits(self, nest: Nest, root: Root) -> bool:
-        """Whether a root may be computed index by index together with those of the nest."""
+        """Whether the nest can compute a root at each index together with its other roots."""
         index = self.index(nest.shape)
         written = {other.target for other in nest.roots if isinstance(other, Write)}
         stores = [other.operation for other in nest.roots if isinstance(other, Store)]
@@ -476,17 +477,17 @@ class Plan:
         return True
 
     def behind(self, values: Sequence[Value]) -> Iterator[Value]:
-        """The values that addresses and masks are computed from."""
+        """The values from which addresses and masks are computed."""
         seen: set[tuple[Value, Index]] = set()
         for value in values:
             for found, _ in self.tree(value, self.index(shape_of(value.type)), seen):
                 yield found
 
     def clash(self, one: Operation, other: Operation) -> bool:
-        """Whether two accesses may meet at different indices."""
+        """Whether two accesses at different indices may touch the same memory."""
         return self.may_meet(one, other) and self.key(one.operands[0]) != self.key(other.operands[0])
 
 
 def work(operation: Operation, number: int) -> str:
-    """The name of an operation's own array."""
+    """The name of a work array of an operation."""
     return f"work:{id(operation)}:{number}"

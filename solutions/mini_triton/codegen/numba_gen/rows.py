@@ -1,7 +1,7 @@
-"""Arrays on the stack; a row's sum in NumPy's order, its largest and its smallest element. (Given.)
+"""Arrays on the stack, and reductions of a row: its sum in NumPy's order, its maximum and minimum. (Given.)
 
-LLVM may not add floats in another order than the source does, so it makes no vectors of a loop that adds them up. NumPy
-adds eight sums side by side; the vectors for that are written here by hand.
+LLVM must not change the order in which floats are added, so it cannot vectorize a loop that adds them up. NumPy
+computes eight sums side by side; this module writes the vector instructions for that by hand.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from numba.np.arrayobj import populate_array
 from mini_triton.codegen.numba_gen.library import bits_of
 
 LANES, BLOCK = 8, 128
-"""NumPy adds so many sums side by side, in blocks of so many elements; the sums of blocks it adds in pairs."""
+"""NumPy computes `LANES` sums side by side in blocks of `BLOCK` elements, and adds the sums of blocks pairwise."""
 TOGETHER = 8
-"""Blocks that are added at the same time: one addition takes as long as several, and a block's wait for each other."""
+"""Blocks that are added at the same time: their additions overlap, but those of a single block depend on each other."""
 GROUPS = 2**20 // (TOGETHER * BLOCK)
-"""So many groups of blocks has the longest tensor."""
+"""The number of groups of blocks in the longest tensor."""
 
 WIDE = '"prefer-vector-width"="512"'
-"""LLVM makes vectors of 256 bits on most processors that have 512, where `exp` then takes up to twice as long."""
+"""By default, LLVM uses 256-bit vectors on most processors with 512-bit ones, which makes `exp` up to twice as slow."""
 
 APART = 192
-"""Bytes between arrays: of arrays exactly 4 KiB apart, all elements i would share a few lines of the cache."""
+"""Bytes between arrays. If arrays were exactly 4 KiB apart, their elements i would compete for a few cache lines."""
 
 
 # --- arrays on the stack
 
 
-# An intrinsic: a function has a frame of its own, and where Numba inlines it, it drops stores to views of arrays.
+# An intrinsic, because a function has its own frame, and Numba drops stores to views of arrays where it inlines it.
 @intrinsic(prefer_literal=True)
 def on_stack(typing, shape, dtype):
-    """An array with nothing in it yet, which lives until the function returns. No other array shares its memory, and
-    LLVM knows that. The shape is a literal."""
+    """An uninitialized array of a literal shape, which lives until the function returns. LLVM knows that no other array
+    shares its memory."""
     sizes = shape.types if isinstance(shape, types.BaseTuple) else [shape]
     if not all(isinstance(size, types.IntegerLiteral) for size in sizes):
         return None
@@ -46,7 +46,7 @@ def on_stack(typing, shape, dtype):
     array_type = types.Array(dtype.dtype, len(sizes), "C")
 
     def build(context, builder, signature, arguments):
-        set.add(builder.function.attributes, WIDE)  # `add` of the attributes knows only few
+        set.add(builder.function.attributes, WIDE)  # `add` of the attributes refuses this one
         element = context.get_data_type(array_type.dtype)
         width = context.get_abi_sizeof(element)
         with builder.goto_entry_block():
@@ -73,7 +73,7 @@ def on_stack(typing, shape, dtype):
 
 @njit(error_model="numpy")
 def is_straight(numbers):
-    """Whether integers go up by one from each to the next."""
+    """Whether each integer is the previous one plus one."""
     wrong = False
     for i in range(len(numbers)):
         wrong |= numbers[i] != numbers[0] + i
@@ -83,12 +83,12 @@ def is_straight(numbers):
 def _folding(combine, clean=None):
     """A function that combines the elements of a row in NumPy's order, by `combine(builder, x, y)`.
 
-    The row has at least 8 elements, and a power of two. `clean` is applied to the vectors that the folding begins with.
+    The length of the row is a power of two, at least 8. `clean` is applied to the initial vectors.
     """
 
     @intrinsic(prefer_literal=True)
     def fold_blocks(typing, x, start, blocks, length):
-        """`blocks` blocks of `length` elements, from `start` on: vectors step by step, then neighbours in pairs."""
+        """Fold `blocks` blocks of `length` elements from `start` on: vectors one by one, then neighbours in pairs."""
         if not isinstance(blocks, types.IntegerLiteral):
             return None
 
@@ -141,10 +141,10 @@ def _folding(combine, clean=None):
 
 
 def _in_pairs(builder, vectors, combine):
-    """The elements of all vectors, combined with their neighbours until one is left."""
+    """Combine the elements of all vectors with their neighbours until one is left."""
     while vectors[0].type.count > 1:
         width = vectors[0].type.count
-        if len(vectors) == 1:  # half of it is a vector of its own
+        if len(vectors) == 1:  # its two halves
             vectors = [vectors[0], vectors[0]]
             width //= 2
         even, odd = (
@@ -159,12 +159,12 @@ def _in_pairs(builder, vectors, combine):
 
 @njit(error_model="numpy")
 def pairwise_sum(x):
-    """The sum of a row of at least 8 elements, a power of two, as NumPy has it: no sum is -0.0."""
+    """The sum of a row, equal to NumPy's: it is never -0.0. The length is a power of two, at least 8."""
     return _sum(x) + x.dtype.type(0)
 
 
 def _pick(predicate, keeps_nan):
-    """`combine` for the largest or the smallest: `y` if it is beyond `x`; or if it is NaN, if that is kept."""
+    """`combine` for a maximum or a minimum: `y` if it is beyond `x`, or if it is NaN and `keeps_nan`."""
 
     def combine(builder, x, y):
         take = builder.fcmp_ordered(predicate, y, x)
@@ -182,10 +182,10 @@ def _number(worst, builder, vector):
 
 
 def _extreme(predicate, keeps_nan):
-    """The largest or the smallest of a row. Of two zeros the positive one is larger."""
+    """The maximum or the minimum of a row. +0 counts as larger than -0."""
     worst = -np.inf if predicate == ">" else np.inf
     fold = _folding(_pick(predicate, keeps_nan), None if keeps_nan else functools.partial(_number, worst))
-    wins = predicate == "<"  # the sign of the zero that wins
+    wins = predicate == "<"  # whether -0 wins
 
     @njit(error_model="numpy")
     def extreme(x):
