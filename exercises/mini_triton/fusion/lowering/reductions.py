@@ -50,7 +50,7 @@ def reduce(node: Node, kind: str, x: Tensor, axes: Any, dtype: torch.dtype, part
     source = converted(x, common, node.name)
     shape = tuple(sympy.Integer(1) if axis in places else size for axis, size in enumerate(x.shape))
     name = f"{node.name}{part}_rows"
-    if pieces := number_of_pieces(source, places, kind):
+    if pieces := number_of_pieces(source, places, kind, has_rows(node, source)):
         source, axis = split(source, places, kind, pieces, f"{name}_pieces")
         whole = Reduction(name, dtype, one_at(source.shape, axis), (), x.device, (source,), kind, (axis,))
         whole.strides = tuple(strides_of(whole.shape))
@@ -67,11 +67,13 @@ LONG_ROW, LONG_COLUMN = 16384, 8192
 """From this length on, rows and columns are split if there are few programs."""
 FEW, MANY = 264, 2048
 """Fewer programs than the first number are few. Splitting raises their number to about the second."""
-SHORTEST_ROW, SHORTEST_COLUMN, MOST_PIECES = 1024, 16, 512
-"""The least number of elements of a piece, and the largest number of pieces of a column."""
+SHORTEST_ROW, SHORTEST_COLUMN = 1024, 16
+"""The least number of elements of a piece."""
+PIECES, PIECES_OF_ROWS = 128, 512
+"""The largest number of pieces of a column. With the second, a kernel for rows can add the columns up."""
 
 
-def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
+def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str, beside_rows: bool) -> int:
     """The number of pieces to split rows into to keep a GPU busy; 0 for no split, as for unknown lengths. (Given.)"""
     length = numel([source.shape[axis] for axis in axes])
     rows = hint(numel([size for axis, size in enumerate(source.shape) if axis not in axes]))
@@ -86,9 +88,16 @@ def number_of_pieces(source: Tensor, axes: tuple[int, ...], kind: str) -> int:
         return 0
     if is_inner:
         most = min(MANY // programs, int(length) // SHORTEST_ROW)
-    else:  # short pieces, which a kernel for rows may add up
-        most = min(MOST_PIECES, int(length) // SHORTEST_COLUMN)
+    else:
+        most = min(PIECES_OF_ROWS if beside_rows else PIECES, int(length) // SHORTEST_COLUMN)
     return next((pieces for pieces in range(most, most // 2, -1) if length % pieces == 0), most)
+
+
+def has_rows(node: Node, source: Tensor) -> bool:
+    """Whether the node's program has a tensor with one element per row of the source, as in a norm. (Given.)"""
+    wanted = (*source.shape[:-1], 1)
+    values = (other.meta.get("val") for other in node.graph.nodes)
+    return any(isinstance(value, torch.Tensor) and sizes_of(value) == wanted for value in values)
 
 
 def split(source: Tensor, axes: tuple[int, ...], kind: str, pieces: int, name: str) -> tuple[Reduction, int]:
