@@ -1,8 +1,8 @@
-"""Kernels that choose their tiles: those of milestone 8, autotuned for the device where their memory is.
+"""Kernels that choose their tiles: those of milestone 8, autotuned for the device that holds their memory.
 
-    matmul(a, b, kernel=tuned.matmul)        # the first launch for a shape tries, the others know
+    matmul(a, b, kernel=tuned.matmul)        # only the first launch for a shape runs trials
 
-Each has configurations for GPUs and CPUs. `worth_trying` rules out most of them before anything is compiled.
+Each kernel has configurations for GPUs and CPUs. `worth_trying` rules out most of them before compilation.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from kernels.vector_add import add_kernel
 
 OPTIONS = ("num_warps", "num_stages")
 HOPPER = 90
-"""The compute capability from which tensor cores read their operands right out of shared memory."""
+"""The first compute capability whose tensor cores can read operands directly from shared memory."""
 
 
 def configs(**space: Sequence[Any]) -> list[Any]:
-    """A configuration for every combination: `configs(BLOCK=(256, 1024), num_warps=(4, 8))` has four. (Given.)"""
+    """A configuration for every combination: `configs(BLOCK=(256, 1024), num_warps=(4, 8))` returns four. (Given.)"""
     choices = [dict(zip(space, values, strict=True)) for values in itertools.product(*space.values())]
     options = [{name: choice.pop(name) for name in OPTIONS if name in choice} for choice in choices]
     return [triton.Config(choice, **option) for choice, option in zip(choices, options, strict=True)]
@@ -34,43 +34,43 @@ def configs(**space: Sequence[Any]) -> list[Any]:
 def reads_from_shared(config: Any, itemsize: int, capability: int) -> bool:
     """Whether the tensor cores of a GPU read the tiles of a product from shared memory. (Given.)
 
-    Those of Hopper do, for operands of at most 16 bits, if four warps share at least 64 rows.
+    Hopper's tensor cores do, for operands of at most 16 bits, if four warps share at least 64 rows.
     """
     return capability >= HOPPER and itemsize <= 2 and config.kwargs["BLOCK_M"] >= 64 and config.num_warps >= 4
 
 
 def shared_memory(config: Any, itemsize: int, capability: int) -> int:
-    """How many bytes of shared memory a product of tiles of floats needs, (BLOCK_M, BLOCK_K) by (BLOCK_K, BLOCK_N).
+    """The bytes of shared memory that a product of float tiles needs, (BLOCK_M, BLOCK_K) by (BLOCK_K, BLOCK_N).
 
-    `num_stages` pairs of tiles are in work at a time: while one is multiplied, the next ones are loaded. Each that is
-    loaded is in shared memory. The one that is multiplied is there as well if the GPU `reads_from_shared`; otherwise it
-    is in registers, unless there is only one stage. With tiles of 128 by 64 and 64 by 256, fp16 and 3 stages: 147456
-    bytes on an H100, and 98304 on an A100.
+    `num_stages` pairs of tiles are in flight at a time: while one is multiplied, the next ones are loaded. Each pair
+    being loaded is in shared memory. The pair being multiplied is also there if the GPU `reads_from_shared`; otherwise
+    it is in registers, unless there is only one stage. With fp16 tiles of 128 by 64 and 64 by 256, and 3 stages, the
+    result is 147456 bytes on an H100, and 98304 on an A100.
     """
-    # Task 11.7: `config.kwargs` has the tiles, `config.num_stages` the stages.
+    # Task 11.7: `config.kwargs` holds the tile sizes, `config.num_stages` the number of stages.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
 
 
 def that_fit(candidates: Sequence[Any], itemsize: int, capability: int, limit: int) -> list[Any]:
-    """The configurations of a product that need at most `limit` bytes of shared memory, in their order.
+    """The configurations of a product that need at most `limit` bytes of shared memory, in order.
 
-    If there is none, the one that needs least: a tuner needs something to try.
+    If none fits, the result is the one that needs the least: a tuner needs something to try.
     """
-    # Task 11.7: `shared_memory` tells what each needs.
+    # Task 11.7: `shared_memory` returns what a configuration needs.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
 
 
 def that_differ(candidates: Sequence[Any]) -> list[Any]:
-    """The configurations that are different programs for a CPU: of those with equal `kwargs` the first.
+    """The configurations that are different programs on a CPU: the first one of those with equal `kwargs`.
 
-    Warps and stages are a GPU's.
+    Warps and stages matter only on a GPU.
     """
-    # Task 11.7: Keep the order. The order of names in `kwargs` does not matter.
+    # Task 11.7: Keep the order of configurations. The order of names in `kwargs` does not matter.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
 
 
 def worth_trying(candidates: Sequence[Any], named: Mapping[str, Any], **_: Any) -> list[Any]:
-    """The configurations to try, for arguments by name: the `early_config_prune` of all kernels here. (Given.)"""
+    """The configurations to try, for arguments by name. This is `early_config_prune` for all kernels here. (Given.)"""
     memory = [value for value in named.values() if hasattr(value, "data_ptr") or hasattr(value, "ctypes")]
     if not on_gpu(memory[0]):
         return that_differ(candidates)
@@ -83,27 +83,27 @@ def worth_trying(candidates: Sequence[Any], named: Mapping[str, Any], **_: Any) 
 
 
 def attainable(intensity: float, peak: float, bandwidth: float) -> float:
-    """The operations per second that a kernel of this intensity can reach at most: the roof above it.
+    """The most operations per second that a kernel of this intensity can reach: its roof.
 
-    `intensity` is in operations per byte that is moved, `peak` in operations per second, `bandwidth` in bytes per
-    second.
+    The units are operations per byte moved for `intensity`, operations per second for `peak`, and bytes per second for
+    `bandwidth`.
     """
-    # Task 11.7: A kernel waits for whatever is slower: arithmetic or memory.
+    # Task 11.7: A kernel waits for the slower of arithmetic and memory.
     raise NotImplementedError("Task 11.7: Kernels that choose their tiles")
 
 
 def tuned(kernel: Any, key: Sequence[str], candidates: Sequence[Any]) -> Any:
-    """A kernel that chooses among configurations whenever an argument in `key` is new. (Given.)"""
+    """A kernel that chooses among configurations whenever the value of an argument in `key` is new. (Given.)"""
     return triton.autotune(candidates, list(key), prune_configs_by={"early_config_prune": worth_trying})(kernel)
 
 
 VECTORS = configs(BLOCK=(1024, 256, 4096, 16384, 65536), num_warps=(4, 8))
-"""The first configuration is what the kernel has without tuning: it is tried as well."""
+"""The first configuration is the kernel's default without tuning."""
 PRODUCTS = [
     *configs(BLOCK_M=(64,), BLOCK_N=(64,), BLOCK_K=(32,), GROUP=(8,)),
     *configs(BLOCK_M=(64, 128), BLOCK_N=(128, 256), BLOCK_K=(32, 64, 128), GROUP=(8,), num_warps=(4, 8)),
     *configs(BLOCK_M=(128,), BLOCK_N=(256,), BLOCK_K=(64,), GROUP=(8,), num_warps=(8,), num_stages=(4,)),
-    *configs(BLOCK_M=(128,), BLOCK_N=(128,), BLOCK_K=(512,), GROUP=(8,)),  # for CPUs: no GPU has room for it
+    *configs(BLOCK_M=(128,), BLOCK_N=(128,), BLOCK_K=(512,), GROUP=(8,)),  # for CPUs: too large for any GPU
 ]
 WINDOWS = [
     *configs(BLOCK_M=(64,), BLOCK_N=(32,), BLOCK_K=(32,)),

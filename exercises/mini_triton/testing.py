@@ -14,10 +14,10 @@ from mini_triton.tuning.reports import Mark as Mark
 from mini_triton.tuning.reports import perf_report as perf_report
 
 ACCUMULATED = 32
-"""How many rounding errors a sum may differ by when it is added up in another order."""
+"""How many rounding errors two sums of the same elements may differ by, if added up in different orders."""
 
 ROUNDED = 2
-"""The same for a dtype narrower than fp32: kernels compute in fp32, and round once, at the end."""
+"""The same for dtypes narrower than fp32: kernels compute in fp32 and round once, at the end."""
 
 
 def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None = None, err_msg: str = "") -> None:
@@ -26,8 +26,9 @@ def assert_close(x: Any, y: Any, atol: float | None = None, rtol: float | None =
         |x - y| <= atol + rtol * |y|
 
     Both may be arrays, tensors, lists or numbers. The tolerances follow from the dtypes: integers and booleans must be
-    equal; floats may differ by some rounding errors of the coarser dtype, relative to the element (rtol) and to the
-    typical size of all expected elements (atol), because sums cancel. NaN is close to NaN, an infinity to itself.
+    equal; floats may differ by a few rounding errors of the coarser dtype. The errors are relative to the element
+    (rtol) and to the typical size of all expected elements (atol), because terms of a sum may cancel. NaN is close to
+    NaN, an infinity to itself.
     """
     got, expected = as_array(x), as_array(y)
     if got.shape != expected.shape:
@@ -48,13 +49,13 @@ def as_array(value: Any) -> np.ndarray:
         return np.asarray(value)
     tensor = value.detach().cpu()
     name = str(tensor.dtype).removeprefix("torch.")
-    if hasattr(ml_dtypes, name):  # PyTorch cannot make an array of these; a float holds each of their values
+    if hasattr(ml_dtypes, name):  # PyTorch cannot convert these to NumPy; a float32 holds all of their values
         return tensor.float().numpy().astype(getattr(ml_dtypes, name))
     return tensor.numpy()
 
 
 def tolerance(got: np.dtype, expected: np.dtype) -> float:
-    """The relative tolerance for values of these dtypes: that of the coarser one."""
+    """The relative tolerance for values of these dtypes: that of the coarser dtype."""
     floats = [dtype for dtype in (got, expected) if dtype.kind not in "iub"]
     if not floats:
         return 0.0
@@ -63,7 +64,7 @@ def tolerance(got: np.dtype, expected: np.dtype) -> float:
 
 
 def size(expected: np.ndarray) -> float:
-    """The typical size of the elements: the root of their mean square, infinities and NaN left out."""
+    """The typical size of the elements: their root mean square, without infinities and NaN."""
     values = np.abs(expected.astype(np.float64))
     finite = values[np.isfinite(values)]
     largest = float(finite.max(initial=0.0))

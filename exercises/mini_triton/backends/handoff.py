@@ -1,9 +1,9 @@
-"""The hand-off: a module's text becomes machine code for a GPU, by real Triton. No GPU is needed for that.
+"""The hand-off: real Triton compiles a module's text to machine code. This does not need a GPU.
 
     ttir ──► Triton's passes ──► ttgir ──► llir ──► ptx ──► cubin
 
-Everything up to the text was ours. From here on real Triton lays tensors out over threads, LLVM makes PTX of it, and
-NVIDIA's assembler makes machine code of that.
+Our compiler produced the text. From here on, real Triton distributes tensors over threads, LLVM generates PTX, and
+NVIDIA's assembler translates PTX to machine code.
 """
 
 from __future__ import annotations
@@ -23,24 +23,25 @@ class Lowered:
     """A module compiled by real Triton."""
 
     capability: int
-    asm: Mapping[str, Any]  # by the stages' names: "ttgir", "llir", "ptx" are texts, "cubin" is bytes
-    kernel: triton_api.Kernel  # which can be launched
+    asm: Mapping[str, Any]  # by stage: "ttgir", "llir" and "ptx" are strings, "cubin" is bytes
+    kernel: triton_api.Kernel  # can be launched
 
 
 def capability_of(name: str) -> int:
     """The compute capability of a target: 90 for "sm_90". Raises `ValueError`, with the name, for anything else."""
-    # Task 10.1: "sm_" and two or three digits, nothing before or after: not "sm_90a", nor "90".
+    # Task 10.1: "sm_" and two or three digits, with nothing before or after: neither "sm_90a" nor "90".
     raise NotImplementedError("Task 10.1: Hand-off")
 
 
 def lower(
     kernel: str, ttir: str, types: Sequence[str], capability: int, options: Mapping[str, Any] | None = None
 ) -> Lowered:
-    """Hand the text of a module to real Triton. `types` are those of the kernel's parameters, as a launch spells them.
+    """Compile a module's text with real Triton. `types` are the kernel's parameter types, as a launch spells them.
 
-    `options` are a launch's: num_warps, num_stages, ... Raises `RuntimeError` if Triton is not installed, or refuses.
+    `options` are launch options: num_warps, num_stages, ... Raises `RuntimeError` if Triton is not installed, or
+    rejects the module.
     """
-    # Task 10.1: `triton_api.insist()` comes first. Triton reads only files, and their names must end in ".ttir":
-    # put the text into one that is named after the kernel, in a temporary folder. `triton_api.simplified` gives
-    # the text that `triton_api.compile` then finds in it.
+    # Task 10.1: Call `triton_api.insist()` first. Triton reads only files whose names end in ".ttir". Write the text
+    # to such a file in a temporary folder, named after the kernel. `triton_api.simplified` returns the text that the
+    # file must contain when `triton_api.compile` reads it.
     raise NotImplementedError("Task 10.1: Hand-off")

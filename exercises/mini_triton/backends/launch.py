@@ -1,4 +1,4 @@
-"""The launch of machine code on a GPU, with tensors that are there already.
+"""Launching machine code on a GPU, with tensors that are already there.
 
 Source: `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`.
 """
@@ -15,12 +15,12 @@ HERE: Any = nullcontext()
 
 
 def gpu_of(kernel: str, memory: Mapping[str, Any]) -> int:
-    """The number of the GPU that all memory of a launch is on.
+    """The number of the GPU that holds all memory of a launch.
 
-    Raises `ValueError`, with the kernel's name and those of arguments at fault, if some is elsewhere.
+    Raises `ValueError` if there is no such GPU. The message names the kernel and the arguments at fault.
     """
-    # Task 10.2: `get_device()` of a tensor is its GPU's number, or -1 on the CPU; NumPy's arrays have none. The
-    # message names an argument of each device, and the devices ("cuda:0", "cpu").
+    # Task 10.2: `get_device()` of a tensor returns the number of its GPU, or -1 on the CPU. NumPy arrays do not have
+    # this method. The message names the devices ("cuda:0", "cpu"), and one argument on each.
     raise NotImplementedError("Task 10.2: Launch")
 
 
@@ -32,12 +32,12 @@ class Launcher:
         self.gpu = gpu
 
     def __call__(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
-        """Run it for every program of the grid, on PyTorch's current stream. It may still run when this returns.
+        """Run every program of the grid, on PyTorch's current stream. The call may return before they finish.
 
-        The arguments are those of the module's parameters, in order: tensors and numbers.
+        The arguments, tensors and numbers, are in the order of the module's parameters.
         """
-        # Task 10.2: `self.lowered.kernel.launch(grid, arguments)` runs on the current GPU; `selected` makes
-        # one current. A grid with a 0 is not launched.
+        # Task 10.2: `self.lowered.kernel.launch(grid, arguments)` runs on the current GPU; `selected` makes a GPU
+        # current. Do not launch a grid that contains a 0.
         raise NotImplementedError("Task 10.2: Launch")
 
 

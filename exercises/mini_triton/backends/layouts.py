@@ -1,11 +1,12 @@
 """Which thread holds which element of a tensor: the layouts in TTGIR.
 
-TTIR's `tensor<64x32xf16>` says nothing of threads. The first thing that real Triton adds is a layout:
+A `tensor<64x32xf16>` in TTIR does not mention threads. First, real Triton adds a layout:
 
     #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 
-Each thread has a piece of 1 x 8 elements; 8 x 4 threads make a warp, 4 x 1 warps the program. Threads are counted along
-the axis that is first in `order`: thread 1 is right of thread 0. The pattern repeats until it covers the tensor.
+Each thread holds a piece of 1 x 8 elements. 8 x 4 threads form a warp, and 4 x 1 warps form the program. Threads are
+counted first along the axis that is first in `order`: thread 1 is to the right of thread 0. The pattern repeats until
+it covers the tensor.
 
 Source: `BlockedEncodingAttr` in Triton's `include/triton/Dialect/TritonGPU/IR/TritonGPUAttrDefs.td`.
 """
@@ -27,7 +28,7 @@ _BLOCKED = re.compile(
 
 @dataclass(frozen=True)
 class Blocked:
-    """A blocked layout: sizes along each axis of the tensor, and the axes, that of neighbouring threads first."""
+    """A blocked layout: its sizes along each axis of the tensor, and the order of the axes."""
 
     size_per_thread: tuple[int, ...]
     threads_per_warp: tuple[int, ...]
@@ -35,21 +36,22 @@ class Blocked:
     order: tuple[int, ...]
 
     def owner(self, *index: int) -> int:
-        """The number of the thread, from 0 over all warps, that holds the element at an index.
+        """The number of the thread that holds the element at an index. Threads are counted from 0 over all warps.
 
-        If a tensor is smaller than the pattern, other threads hold copies of elements; this is the first of them.
+        If a tensor is smaller than the pattern, several threads hold copies of an element. The result is the first of
+        them.
         """
-        # Task 10.3: Along an axis elements are dealt out in pieces of `size_per_thread`, pieces to the
-        # `threads_per_warp`, these to the `warps_per_cta`, and then again from the first. Threads, and warps,
-        # are counted along the axis that is first in `order`, then the next.
+        # Task 10.3: Along each axis, pieces of `size_per_thread` elements go to the `threads_per_warp` threads of the
+        # first warp, then to those of each of the `warps_per_cta` warps, and then again to the first. Both threads and
+        # warps are counted along the axes in `order`.
         raise NotImplementedError("Task 10.3: The stages, laid open")
 
     def owners(self, shape: tuple[int, ...]) -> np.ndarray:
-        """The threads of all elements of a tensor. (Given.)"""
+        """The owners of all elements of a tensor. (Given.)"""
         return np.array([self.owner(*index) for index in np.ndindex(shape)]).reshape(shape)
 
 
 def layouts(ttgir: str) -> dict[str, Blocked]:
-    """The blocked layouts that a module in TTGIR names, by their names: "#blocked", "#blocked1"."""
-    # Task 10.3: `_BLOCKED.findall` gives a name and four texts like "1, 8" for each.
+    """The blocked layouts that a TTGIR module defines, by name: "#blocked", "#blocked1"."""
+    # Task 10.3: For each layout, `_BLOCKED.findall` returns a name and four strings like "1, 8".
     raise NotImplementedError("Task 10.3: The stages, laid open")

@@ -1,4 +1,4 @@
-"""Find the pass that breaks a kernel, by running a script with more and with fewer passes. (Given.)
+"""Find the pass that breaks a kernel, by running a script with different numbers of passes. (Given.)
 
     python -m mini_triton.tools.bisect check.py [arguments]
 
@@ -8,8 +8,8 @@
     ...
     Pass 17 makes it wrong: licm, of matmul_kernel.
 
-The module before and after this pass follows. The script must exit with 0 if its results are right, and with another
-code if not; an exception does that. This command exits with 0 if the script is right, 1 if it found a pass, and 2 if
+The module before and after this pass follows. The script must exit with 0 if its results are right, and with any other
+code otherwise, as after an exception. This command exits with 0 if the script is right, 1 if it found a pass, and 2 if
 the script is wrong even without passes.
 
 Source: `-opt-bisect-limit` of LLVM.

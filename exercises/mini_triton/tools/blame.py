@@ -1,7 +1,7 @@
-"""Why an access to memory is not wider: the argument, constant or operation in which a fact is lost. (Given.)
+"""Why a memory access is not wider: the argument, constant or operation at which a fact is lost. (Given.)
 
-Suppose that the analysis knows a load's mask to be the same for one element only. `Blame` follows the mask's operands,
-each time to an operand about which as little is known. It ends at the argument `n`, which could be any number.
+Suppose that a load's mask is known to be the same for one element only. `Blame` walks up from the mask, each time to an
+operand about which just as little is known. It ends at the argument `n`, which may have any value.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mini_triton.transforms.folding import is_pointer
 Place: TypeAlias = tuple[Value, int]
 """A value, and one of its axes."""
 Weak: TypeAlias = Callable[[Place, list[Place]], list[Place]]
-"""Given a place and its operands: the operands that are as weak as the place."""
+"""A function of a place and its operands. Returns the operands that are as weak as the place."""
 FILLING = ("tt.splat", "tt.broadcast", "tt.expand_dims", "arith.extsi", "arith.extui")
 
 
@@ -53,7 +53,7 @@ class Blame:
         return f"a program has only {counted(limits.share)} for each thread"
 
     def step(self, place: Place) -> str:
-        """Why a value does not count up by one although its operands do."""
+        """Why a value does not count up by one, although its operands do."""
         value = place[0]
         if not isinstance(value, OpResult):
             return described(value, 1)
@@ -75,11 +75,11 @@ class Blame:
     # --- where a fact is lost
 
     def origin(self, place: Place, weak: Weak) -> Place:
-        """Where a fact is lost: among the `origins`, an argument if there is one, else a constant, else any."""
+        """Where a fact is lost: among the `origins`, preferably an argument, otherwise a constant, otherwise any."""
         return min(self.origins(place, weak, set()), key=lambda found: rank(found[0]))
 
     def origins(self, place: Place, weak: Weak, seen: set[Place]) -> Iterator[Place]:
-        """All places at which the search along weak operands ends."""
+        """All places where the search along weak operands ends."""
         seen.add(place)
         ways = [way for way in weak(place, operands_of(place)) if way not in seen]
         for way in ways:
@@ -101,7 +101,7 @@ class Blame:
     def changing(self, place: Place, operands: list[Place]) -> list[Place]:
         """The operands whose constancy is not greater than the result's.
 
-        For a comparison: the operands whose divisibility lets the result change inside a longer run.
+        For a comparison, these are the operands whose divisibility lets the result change inside a longer run.
         """
         if element_type(place[0].type) != I1:
             return self.unaligned(place, operands)
@@ -122,7 +122,7 @@ class Blame:
 
 
 def operands_of(place: Place) -> list[Place]:
-    """The integers and pointers that a value is computed from, with the matching axes; empty for a load."""
+    """The integers and pointers from which a value is computed, with the matching axes; empty for a load."""
     value, axis = place
     if isinstance(value, BlockArgument):
         around = value.owner.parent.parent if value.owner.parent else None
@@ -160,7 +160,7 @@ def carried(loop: Operation | None, number: int) -> list[Value]:
 
 
 def described(value: Value, wanted: int) -> str:
-    """The cause, for an author who wants `wanted` elements per instruction."""
+    """Explain the cause to an author who wants `wanted` elements per instruction."""
     if is_parameter(value):
         promise = f"aligned to {WIDEST} bytes" if is_pointer(value.type) else f"a multiple of {wanted}"
         return f"{named(value)} is not known to be {promise}"
@@ -197,7 +197,7 @@ def counted(number: int, noun: str = "element") -> str:
 
 
 def root(value: Value) -> Value:
-    """The scalar that a tensor was made from by splats, broadcasts and casts."""
+    """The scalar from which splats, broadcasts and casts made a tensor."""
     while isinstance(value, OpResult) and value.owner.name in FILLING:
         value = value.owner.operands[0]
     return value
@@ -210,7 +210,7 @@ def is_parameter(value: Value) -> bool:
 
 
 def constant_of(value: Value) -> Any:
-    """The number of a constant; None if the value is not a constant."""
+    """The number in a constant; None if the value is not a constant."""
     is_constant = isinstance(value, OpResult) and value.owner.name == "arith.constant"
     return value.owner.attributes["value"] if is_constant else None  # type: ignore[attr-defined]
 

@@ -6,7 +6,7 @@
         x = tl.load(x_ptr + at, mask=at < n)
         its mask is known to be the same for 1 element only: `n` is not known to be a multiple of 4
 
-As for Triton's own `triton.tools.compile`, a signature has a type for each parameter, `:16` after the type if the
+Signatures are those of `triton.tools.compile` in Triton. They list a type for each parameter, followed by `:16` if the
 argument is a multiple of 16, and a value for each constant.
 """
 
@@ -34,11 +34,11 @@ from mini_triton.transforms.axis_info import AxisAnalysis
 from mini_triton.transforms.coalescing import WIDEST, Access, accesses
 
 SEPARATOR = re.compile(r",(?![^\[(]*[\])])\s*")
-"""A comma outside brackets; those in this type are inside: `tensordesc<fp32[16, 16]>`."""
+"""A comma outside brackets. In this type, both commas are inside: `tensordesc<fp32[16, 16]>`."""
 
 
 def report(module: Module, warps: int = 4) -> Iterator[str]:
-    """A text for each load and store of a module whose programs have `warps` warps each."""
+    """A report on each load and store of a module whose programs have `warps` warps each."""
     blame = Blame(AxisAnalysis(module))
     found = list(accesses(module, warps))
     for access in found:
@@ -52,7 +52,7 @@ def report(module: Module, warps: int = 4) -> Iterator[str]:
 
 
 def rearranged(access: Access, found: Sequence[Access]) -> str:
-    """A note if at least as many accesses of the same shape have their threads along another axis; else empty."""
+    """A note if at least as many accesses of the same shape place threads along a different axis; otherwise empty."""
     shape = shape_of(access.operation.operands[0].type)
     alike = [other for other in found if shape_of(other.operation.operands[0].type) == shape]
     axes = Counter(other.axis for other in alike)

@@ -6,8 +6,9 @@ reads headers that `compile.py` wrote, and writes `add.c` and `add.h`. A C progr
 
     CUresult add_default(CUstream stream, CUdeviceptr x, CUdeviceptr y, CUdeviceptr out, int32_t n);
 
-Variants may also differ in constants or options, which arguments do not show. These are *algorithms*: `add` has a
-further argument `algo_id`, their number in the order of the headers, and `add_default` calls the first.
+Variants may also differ in constants or options, which do not appear in the arguments. Such groups of variants are
+called *algorithms*. `add` takes an additional argument `algo_id`, the number of an algorithm in the order of the
+headers; `add_default` calls the first algorithm.
 
 Source: Triton's `python/triton/tools/link.py`.
 """
@@ -27,7 +28,7 @@ DIRECTIVES = re.compile(r"// tt-linker: (\w+):(.*):(\w+)\n// tt-linker-hints: ?(
 
 
 class LinkError(ValueError):
-    """Headers that do not go together."""
+    """Headers that do not belong together."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,8 @@ class Compiled:
 
     name: str  # add_d9384e65_0d1d2d
     algorithm: str  # 1024_warps1xstages3
-    arguments: Mapping[str, str]  # types in C by name, of all arguments
-    hints: Sequence[int | None]  # of each argument: 16, 1 or None
+    arguments: Mapping[str, str]  # C types of all arguments, by name
+    hints: Sequence[int | None]  # for each argument, 16, 1 or None
 
     @property
     def kernel(self) -> str:
@@ -51,7 +52,7 @@ class Compiled:
 
     @property
     def passed(self) -> list[str]:
-        """The names of the arguments of this variant's function: those that are not known to be 1. (Given.)"""
+        """The names of the arguments that this variant's function takes: those not known to be 1. (Given.)"""
         return [name for name, hint in zip(self.arguments, self.hints, strict=True) if hint != 1]
 
 
@@ -68,26 +69,26 @@ def read_header(text: str) -> list[Compiled]:
 def group(variants: Iterable[Compiled]) -> dict[str, list[Compiled]]:
     """The variants of each algorithm, both in the order of the headers.
 
-    Raises `LinkError` if there are no variants, and, with the names of both, if two have different kernels or
-    arguments.
+    Raises `LinkError` if there are no variants, and if two variants have different kernels or arguments. In the second
+    case, the message names both variants.
     """
-    # Task 10.4: Two arguments are the same if their names and types are.
+    # Task 10.4: Two arguments are the same if their names and types are the same.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 
 def condition(variant: Compiled) -> str:
     """The condition, in C, under which a variant may be called: "n == 1 && x % 16 == 0", or "1" if always."""
-    # Task 10.4: All its hints must hold. A negative number can be a multiple of 16, too.
+    # Task 10.4: All hints must hold. A negative number can also be a multiple of 16.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 
 def write_dispatcher(name: str, variants: Sequence[Compiled]) -> str:
     """The C function `name` of an algorithm: it takes all arguments, and calls the variant with the most hints.
 
-    It considers only variants whose condition holds. Of variants with as many hints, it calls the first. If no
+    It considers only variants whose conditions hold. Among variants with equally many hints, it calls the first. If no
     condition holds, it returns CUDA_ERROR_INVALID_VALUE.
     """
-    # Task 10.4: A variant's function takes the stream and its `passed` arguments. `prototype(*declared)` are the
+    # Task 10.4: A variant's function takes the stream and its `passed` arguments. `prototype(*declared)` returns the
     # parameters of this function.
     raise NotImplementedError("Task 10.4: Ahead of time")
 

@@ -1,6 +1,6 @@
-"""Compile-time values that users need not choose: `@autotune` tries some, `@heuristics` computes them.
+"""Compile-time values that users need not choose: `@autotune` tries candidates, `@heuristics` computes values.
 
-Both wrap a kernel and are launched as it is. Decorators stack; the last line is the kernel itself:
+Both wrap a kernel and are launched like one. Decorators stack, with the kernel itself at the bottom:
 
     @triton.autotune(configs=[triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 1024}, num_warps=8)], key=["n"])
     @triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
@@ -22,7 +22,7 @@ from typing import Any
 
 from mini_triton.errors import AutotunerError as AutotunerError
 from mini_triton.errors import CompilationError, PTXASError
-from mini_triton.errors import OutOfResources as OutOfResources  # users look for them here
+from mini_triton.errors import OutOfResources as OutOfResources  # users look for it here
 from mini_triton.runtime.jit import KernelInterface
 from mini_triton.tuning.given import results
 from mini_triton.tuning.given.memory import benchmarker_for, copy_of, device_of, put_back, spared, zero
@@ -30,17 +30,18 @@ from mini_triton.tuning.measuring import do_bench as time_runs
 from mini_triton.tuning.measuring import do_bench_cudagraph
 
 QUANTILES = (0.5, 0.2, 0.8)
-"""The order of configurations: the median of the times comes first."""
+"""Configurations are compared by the first quantile, the median."""
 UNFIT = (OutOfResources, CompilationError, PTXASError)
-"""Errors of a trial that only say that a configuration is none for this kernel and this device."""
+"""Errors that only mean that a configuration does not suit the kernel or the device."""
 NEVER = [math.inf] * len(QUANTILES)
-"""The times of a configuration that cannot run."""
+"""The timings of a configuration that cannot run."""
 
 
 class Config:
-    """Compile-time values and options of a launch that are tried together: `Config({"BLOCK": 128}, num_warps=8)`.
+    """Compile-time values and launch options to try together: `Config({"BLOCK": 128}, num_warps=8)`.
 
-    `pre_hook` is called with all arguments, a dictionary by name, before each launch with this configuration. (Given.)
+    `pre_hook` is called before each launch with this configuration, with a dictionary of all arguments by name.
+    (Given.)
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class Config:
 
 
 class Autotuner(KernelInterface):
-    """A kernel that finds out its fastest configuration at its first launch, and again whenever the `key` changes.
+    """A kernel that finds its fastest configuration at its first launch, and again whenever the `key` changes.
 
     `fn` is what it launches: `fn.run(*args, **kwargs)`. See `autotune` for the other parameters.
     """
@@ -111,7 +112,7 @@ class Autotuner(KernelInterface):
         self.keys = list(key or ())
         self.reset_to_zero = list(reset_to_zero or ())
         self.restore_value = list(restore_value or ())
-        self.restore_copies: dict[str, Any] = {}  # during a trial: what `restore_value` names, as it was before
+        self.restore_copies: dict[str, Any] = {}  # during a trial: copies of the memory that `restore_value` names
         self.pre_hook = pre_hook or self.prepare
         self.post_hook = post_hook or self.restore
         pruning = prune_configs_by or {}
@@ -126,103 +127,103 @@ class Autotuner(KernelInterface):
         self.nargs: dict[str, Any] = {}  # the positional arguments of a launch by name
         self.all_arguments: dict[str, Any] = {}  # and its keywords
         self.best_config: Config | None = None  # of the last launch
-        self.configs_timings: dict[Config, Any] = {}  # of the last trials
-        self.failures: dict[Config, Exception] = {}  # why configurations could not run then
-        self.bench_time = 0.0  # seconds that they took
+        self.configs_timings: dict[Config, Any] = {}  # times of the last trials
+        self.failures: dict[Config, Exception] = {}  # errors of configurations that could not run
+        self.bench_time = 0.0  # seconds that these trials took
 
     # --- a trial
 
     def prepare(self, arguments: Mapping[str, Any], reset_only: bool = False) -> None:
-        """Make memory ready for a trial: zero `reset_to_zero`, and keep copies of `restore_value`.
+        """Prepare memory for a trial: zero the arguments in `reset_to_zero`, and copy those in `restore_value`.
 
-        With `reset_only`, only zero: no trial follows. An argument may be None.
+        With `reset_only`, copy nothing, because no trial follows. An argument may be None.
         """
-        # Task 11.2: `zero` and `copy_of` take arrays and tensors; copies are kept in `self.restore_copies`, by name.
+        # Task 11.2: `zero` and `copy_of` take arrays and tensors. Keep copies in `self.restore_copies`, by name.
         raise NotImplementedError("Task 11.2: A trial")
 
     def restore(self, arguments: Mapping[str, Any], exception: Exception | None) -> None:
-        """Give memory that `prepare` has copied its elements back, and forget the copies."""
-        # Task 11.2: `put_back` does it for one argument.
+        """Restore the memory that `prepare` has copied, and drop the copies."""
+        # Task 11.2: `put_back` restores one argument.
         raise NotImplementedError("Task 11.2: A trial")
 
     def trial(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-        """Launch once with a configuration, between its hooks.
+        """Launch once with a configuration, and call the hooks.
 
-        The order: `config.pre_hook` if there is one, `self.pre_hook`, the launch, `self.post_hook`. Hooks get all
-        arguments by name, those of the configuration as well. `self.post_hook` also gets `exception=`: None, or the
-        error of the launch, which is raised afterwards.
+        The order is `config.pre_hook` (if any), `self.pre_hook`, the launch, `self.post_hook`. Hooks take a dictionary
+        of all arguments by name, including those of the configuration. `self.post_hook` also takes `exception=`: None,
+        or the error of the launch, which is raised afterwards.
         """
-        # Task 11.2: `self.nargs` has the positional arguments by name. `self.fn.run(*args, **keywords)` launches.
+        # Task 11.2: `self.nargs` holds the positional arguments by name. `self.fn.run(*args, **keywords)` launches.
         raise NotImplementedError("Task 11.2: A trial")
 
     # --- fewer trials
 
     def prune_configs(self, kwargs: Mapping[str, Any]) -> list[Config]:
-        """The configurations that are worth a trial for a launch with these keywords.
+        """The configurations worth a trial, for a launch with these keywords.
 
-        First `early_config_prune(configs, named_arguments, **kwargs)` picks some; `AutotunerError` if it leaves none.
-        Then, if there are more than `top_k`, `perf_model(**arguments)` estimates the time of each from all arguments,
-        its own among them, and those with the `top_k` lowest estimates remain, in this order. A float up to 1.0 is a
-        share of all configurations, at least one; what is neither an int nor such a float raises `TypeError`.
+        First, `early_config_prune(configs, named_arguments, **kwargs)` selects configurations. Raises `AutotunerError`
+        if it selects none. Then, if more than `top_k` are left, `perf_model(**arguments)` estimates the time of each
+        from all arguments, including the configuration's own. The configurations with the `top_k` lowest estimates
+        remain, in the order of their estimates. A float of at most 1.0 means a share of all configurations, but at
+        least one. Any other `top_k` that is not an int raises `TypeError`.
         """
-        # Task 11.3: `self.configs_top_k` is `top_k`. Without a hook its step is left out.
+        # Task 11.3: `self.configs_top_k` is `top_k`. Without its function, a step is skipped.
         raise NotImplementedError("Task 11.3: Fewer trials")
 
     # --- the choice
 
     def key_of(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The key of a choice: the values of the arguments in `self.keys`, the dtypes of all that have one, and
-        the device.
+        """The key of a choice: the values of arguments in `self.keys`, all arguments' dtypes, and the device.
 
-        `arguments` are by name, and may have more than the kernel's own, which do not count. Names in `self.keys` that
-        are not among them are left out. For `key=["n"]`, a float32 tensor x and n = 100: `(100, "torch.float32",
-        "cpu")`.
+        `arguments` maps names to values. Arguments that are not the kernel's own are ignored, and so are names in
+        `self.keys` without an argument. Arguments without a dtype add none. With `key=["n"]`, a float32 tensor x and n
+        = 100 have the key `(100, "torch.float32", "cpu")`.
         """
-        # Task 11.4: `self.arg_names` are the kernel's own. `device_of` tells the device of all arguments. Dtypes are
-        # texts.
+        # Task 11.4: `self.arg_names` are the kernel's own arguments. `device_of` returns the device of all arguments.
+        # Dtypes are strings.
         raise NotImplementedError("Task 11.4: The choice")
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The benchmark's result for a configuration, or `NEVER` if it is `UNFIT`; then `self.failures` has the error.
+        """The benchmark's result for a configuration; or `NEVER` after an `UNFIT` error, kept in `self.failures`.
 
-        Raises `ValueError` with their names for compile-time values that the launch sets as well. Other errors of a
-        trial are the kernel's: they are raised.
+        Raises `ValueError` if the launch also sets compile-time values of the configuration; the message names them.
+        Any other error of a trial is the kernel's, and is raised.
         """
         # Task 11.4: `self.do_bench(function, quantiles=QUANTILES)` calls a function without parameters several times.
         raise NotImplementedError("Task 11.4: The choice")
 
     def choose(self, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
-        """The fastest of these configurations; of equals the first.
+        """The fastest of these configurations; the first among equals.
 
-        `self.configs_timings` has the time of each afterwards, `self.failures` the error of each that cannot run. If
-        none can, raises `AutotunerError`.
+        Afterwards, `self.configs_timings` holds the time of each configuration, and `self.failures` the error of each
+        one that cannot run. Raises `AutotunerError` if none can.
         """
-        # Task 11.4: `explain_failures` is the message.
+        # Task 11.4: `explain_failures` returns the message.
         raise NotImplementedError("Task 11.4: The choice")
 
     def launch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Launch with the fastest configuration, and return what that returns.
+        """Launch with the fastest configuration, and return the launch's result.
 
-        A tuner with a single configuration tries nothing. Others `tune` once for each key, and `self.cache` remembers
-        the choice. `self.best_config` is the configuration that was taken.
+        A tuner with a single configuration runs no trial. Otherwise, it calls `tune` once for each key, and keeps the
+        choice in `self.cache`. `self.best_config` is the configuration of the last launch.
         """
-        # Task 11.4: `self.tune(key, args, kwargs)` is the choice for a key that is new. A `pre_hook` of the
-        # configuration is called, with all arguments, before the launch.
+        # Task 11.4: `self.tune(key, args, kwargs)` returns the choice for a new key. The configuration's `pre_hook`,
+        # if any, is called with all arguments before the launch.
         raise NotImplementedError("Task 11.4: The choice")
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
-        """The same for arguments as a launch has them. (Given.)"""
+        """Launch with arguments as the user writes them. (Given.)"""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         self.all_arguments = {**self.nargs, **kwargs}
         try:
             return self.launch(args, kwargs)
         finally:
-            self.nargs, self.all_arguments = {}, {}  # which would keep memory alive for nothing
+            self.nargs, self.all_arguments = {}, {}  # they would keep memory alive
 
     def tune(self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Config:
-        """The choice for a key: one that is on disk, or made by trials. (Given.)
+        """The choice for a key: read from disk, or made by trials. (Given.)
 
-        Afterwards memory is as before, except for the arguments in `reset_to_zero`, which are 0.
+        Memory is unchanged afterwards, except that arguments in `reset_to_zero` are 0.
         """
         configs = self.prune_configs(kwargs)
         entry = results.entry_for(self, key, configs) if self.cache_results else ""
@@ -241,11 +242,11 @@ class Autotuner(KernelInterface):
 
     @property
     def do_bench(self) -> Callable[..., Any]:
-        """The benchmark that times configurations: the user's, or that of the arguments' device. (Given.)"""
+        """The benchmark that times configurations: the user's, or the default of the arguments' device. (Given.)"""
         return self.bench or benchmarker_for(self.all_arguments)
 
     def warmup(self, *args: Any, **kwargs: Any) -> list[Any]:
-        """Compile for all configurations, and run nothing. (Given.)"""
+        """Compile all configurations without running them. (Given.)"""
         self.nargs = dict(zip(self.arg_names, args, strict=False))
         return [self.fn.warmup(*args, **kwargs, **config.all_kwargs()) for config in self.prune_configs(kwargs)]
 
@@ -264,19 +265,19 @@ def autotune(
     do_bench: Callable[..., Any] | None = None,
     cache_results: bool = False,
 ) -> Callable[[Any], Autotuner]:
-    """Have a kernel launched with the fastest of some configurations. (Given.)
+    """Decorate a kernel, to launch it with the fastest of some configurations. (Given.)
 
-    key               arguments: when a value or a dtype is new, the configurations are tried
+    key               names of arguments: a new value or dtype makes the tuner try the configurations
     prune_configs_by  "early_config_prune", "perf_model" and "top_k": see `Autotuner.prune_configs`
     reset_to_zero     arguments that are set to 0 before each trial, and before the launch after the last one
-    restore_value     arguments that each trial finds as the launch has them
-    pre_hook          called before each trial in place of that: `pre_hook(arguments, reset_only=False)`
-    post_hook         called after it: `post_hook(arguments, exception)`
-    do_bench          what times a trial: `do_bench(function, quantiles)`; three times, or one
-    cache_results     keep the times on disk, for other processes; so does `MINI_TRITON_CACHE_AUTOTUNING=1`
+    restore_value     arguments whose values are restored after each trial
+    pre_hook          called before each trial, instead of both: `pre_hook(arguments, reset_only=False)`
+    post_hook         called after each trial: `post_hook(arguments, exception)`
+    do_bench          the benchmark, `do_bench(function, quantiles)`; it returns one time or three
+    cache_results     keep times on disk for other processes, as with `MINI_TRITON_CACHE_AUTOTUNING=1`
 
-    `warmup`, `rep` and `use_cuda_graph` are deprecated: use `do_bench`. `MINI_TRITON_PRINT_AUTOTUNING=1` prints what
-    becomes of each configuration.
+    `warmup`, `rep` and `use_cuda_graph` are deprecated: use `do_bench`. `MINI_TRITON_PRINT_AUTOTUNING=1` prints the
+    result of each configuration.
     """
 
     def decorator(fn: Any) -> Autotuner:
@@ -289,7 +290,7 @@ def autotune(
 
 
 class Heuristics(KernelInterface):
-    """A kernel some of whose compile-time values are computed from its other arguments."""
+    """A kernel with compile-time values that are computed from its other arguments."""
 
     def __init__(
         self, fn: Any, arg_names: Sequence[str], values: Mapping[str, Callable[[dict[str, Any]], Any]]
@@ -299,18 +300,17 @@ class Heuristics(KernelInterface):
         self.values = dict(values)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
-        """Launch with the values that `self.values` computes, and return what that returns.
+        """Launch with the values that `self.values` computes, and return the launch's result.
 
-        Each function gets a dictionary of all arguments by name: positional ones, keywords, and the values computed
-        before. A computed value takes the place of a keyword.
+        Each function takes a dictionary of all arguments by name: positional arguments, keywords, and the values
+        computed before. A computed value replaces a keyword of the same name.
         """
-        # Task 11.3: `self.arg_names` are the names of positional arguments.
+        # Task 11.3: `self.arg_names` lists the names of positional arguments.
         raise NotImplementedError("Task 11.3: Fewer trials")
 
 
 def heuristics(values: Mapping[str, Callable[[dict[str, Any]], Any]]) -> Callable[[Any], Heuristics]:
-    """Have compile-time values of a kernel computed: `@heuristics({"EVEN": lambda args: args["n"] % 128 == 0})`.
-    (Given.)"""
+    """Compute compile-time values of a kernel: `@heuristics({"EVEN": lambda args: args["n"] % 128 == 0})`. (Given.)"""
     return lambda fn: Heuristics(fn, fn.arg_names, values)
 
 
@@ -322,13 +322,13 @@ def innermost(fn: Any) -> Any:
 
 
 def explain_failures(kernel: str, failures: Mapping[Config, Exception]) -> str:
-    """The message for a kernel none of whose configurations can run. (Given.)"""
+    """The message for a kernel if none of its configurations can run. (Given.)"""
     lines = [f"  {config}: {type(error).__name__}: {error}" for config, error in failures.items()]
     return "\n".join([f"no configuration of {kernel} can run:", *lines])
 
 
 def deprecated_bench(warmup: float | None, rep: float | None, use_cuda_graph: bool) -> Callable[..., Any]:
-    """The benchmark that deprecated parameters of `autotune` ask for. (Given.)"""
+    """The benchmark that deprecated parameters of `autotune` request. (Given.)"""
     warnings.warn("warmup, rep and use_cuda_graph of autotune are deprecated: use do_bench", DeprecationWarning, 3)
     warmup, rep = 25 if warmup is None else warmup, 100 if rep is None else rep
     if use_cuda_graph:

@@ -1,7 +1,7 @@
-"""Accesses to memory in a kernel's PTX: how many bytes each thread moves at a time.
+"""Memory accesses in a kernel's PTX: how many bytes each thread moves at a time.
 
-A GPU moves up to 16 bytes for each thread of a warp with one instruction, if they are next to each other, and if the
-compiler knows that their address is a multiple of 16. That is what divisibility in TTIR is for.
+With one instruction, a GPU moves up to 16 bytes for each thread of a warp. The bytes must be contiguous, and the
+compiler must know that their address is a multiple of 16. This is the purpose of divisibility in TTIR.
 
     ld.global.v4.b32 { %r1, %r2, %r3, %r4 }, [ %rd1 + 0 ];         load, 4 times 32 bits: 16 bytes
     st.global.b16 [ %rd2 + 0 ], { %rs1 };                          store, 16 bits: 2 bytes
@@ -23,12 +23,12 @@ Access = tuple[str, int]
 
 
 def accesses(ptx: str) -> Counter[Access]:
-    """How often a kernel's text has each kind of access to global memory, and of how many bytes of a thread.
+    """How often a kernel's PTX contains each access to global memory, by its kind and its bytes per thread.
 
     The kinds are "load", "store" and "copy": ("load", 16) for `ld.global.v4.b32`.
     """
-    # [task 10.3] `_ACCESS.findall` gives "ld" or "st", the vector's length ("" for 1) and bits; `_COPY.findall`
-    # bytes, which `int(text, 0)` reads.
+    # [task 10.3] `_ACCESS.findall` returns "ld" or "st", the length of the vector ("" for 1), and the bits of an
+    # element. `_COPY.findall` returns the bytes as a string, which `int(text, 0)` reads.
     found: Counter[Access] = Counter()
     for name, many, bits in _ACCESS.findall(ptx):
         found["load" if name == "ld" else "store", int(many or 1) * int(bits) // 8] += 1
@@ -39,5 +39,5 @@ def accesses(ptx: str) -> Counter[Access]:
 
 
 def matrix_products(ptx: str) -> int:
-    """How many instructions for tensor cores a kernel's text has. (Given.)"""
+    """How many tensor-core instructions a kernel's PTX contains. (Given.)"""
     return len(_MMA.findall(ptx))

@@ -1,7 +1,7 @@
-"""Every use of real Triton, versions 3.6 to 3.9: its public functions, and private ones where no public ones exist.
+"""Every use of real Triton, versions 3.6 to 3.9: public functions, and private ones where no public ones exist.
 
-(Given.) Public are `triton.compile` and what it returns. Private: running passes on a module that was read from a
-file, telling a kernel made from a file what types its arguments have, and where NVIDIA's tools are.
+(Given.) `triton.compile` and its results are public. The private interfaces run passes on a module that was read from a
+file, set the argument types of a kernel that was compiled from a file, and locate NVIDIA's tools.
 
 Source: `compile`, `IRSource` and `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`; `make_ttir` in its
 `third_party/nvidia/backend/compiler.py`.
@@ -25,24 +25,24 @@ from mini_triton.formats import FLOATS
 
 WARP = 32
 PASSED_AS = {"i8": "i16"}
-"""Types of numbers that are passed as others: 3.6 refuses an i8 below 0. The lower byte of an i16 is the same."""
+"""Types to pass as different types: Triton 3.6 rejects a negative i8, but accepts an i16 with the same lower byte."""
 
 
 def insist() -> None:
-    """Raise RuntimeError, which says what to install, if real Triton is not here."""
+    """Raise RuntimeError, with the command to install it, if real Triton is missing."""
     if importlib.util.find_spec("triton") is None:
         raise RuntimeError("machine code for GPUs is made by real Triton, which is not installed: pip install triton")
 
 
 def target(capability: int) -> Any:
-    """Triton's object for a GPU of a compute capability: 90 for sm_90."""
+    """Triton's target object for a compute capability: 90 for sm_90."""
     from triton.backends.compiler import GPUTarget
 
     return GPUTarget("cuda", capability, WARP)
 
 
 def refuse_formats(ttir: str, capability: int) -> None:
-    """Raise RuntimeError, which names it, for a float that this GPU lacks. Triton fails without saying why."""
+    """Raise RuntimeError for a float type that this GPU lacks, and name the type. Triton fails without a reason."""
     for name, row in FLOATS.items():
         if (row.capability is None or capability < row.capability) and re.search(rf"{name}\b", ttir):
             where = f"from sm_{row.capability} on" if row.capability else "on no NVIDIA GPU"
@@ -50,9 +50,9 @@ def refuse_formats(ttir: str, capability: int) -> None:
 
 
 def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
-    """The module in a .ttir file after Triton's passes on TTIR: what its own front end makes goes through them.
+    """The module in a .ttir file after Triton's TTIR passes, as for a module from Triton's own front end.
 
-    `triton.compile` takes a file to be beyond them.
+    `triton.compile` skips these passes for a file.
     """
     from triton._C.libtriton import ir
     from triton.compiler.compiler import make_backend
@@ -65,13 +65,13 @@ def simplified(file: str, capability: int, options: Mapping[str, Any]) -> str:
     module = ir.parse_mlir_module(file, context)
     module.context = context
     text = str(backend.make_ttir(module, {}, backend.parse_options(dict(options)), capability))
-    return text.replace(file, os.path.basename(file))  # where Python knows no location: Triton's cache reads it, too
+    return text.replace(file, os.path.basename(file))  # in locations; Triton's cache reads them
 
 
 def compile(file: str, capability: int, options: Mapping[str, Any], types: Sequence[str]) -> Kernel:
-    """Compile the module in a .ttir file, whose parameters have these types: "*fp16", "i32", "fp32".
+    """Compile the module in a .ttir file. `types` lists the parameters' types: "*fp16", "i32", "fp32".
 
-    MLIR's types of numbers do not tell u32 from i32, and Triton's launcher has other names for f16 and f64.
+    MLIR's types do not distinguish u32 from i32, and Triton's launcher uses different names for f16 and f64.
     """
     import triton
 
@@ -83,7 +83,7 @@ def compile(file: str, capability: int, options: Mapping[str, Any], types: Seque
 
 @contextmanager
 def own_errors() -> Iterator[None]:
-    """A context in which Triton's errors of a kernel that does not fit a GPU become ours of the same names."""
+    """A context that turns Triton's errors for a kernel too large for a GPU into our errors of the same names."""
     from triton.runtime import errors as theirs
 
     try:
@@ -95,12 +95,12 @@ def own_errors() -> Iterator[None]:
 
 
 def disassemble(cubin: bytes) -> str:
-    """The machine code in words, an instruction a line, by NVIDIA's disassembler; "" where Triton came without it."""
+    """The machine code disassembled by NVIDIA's tool, one instruction per line; "" if Triton came without the tool."""
     return "\n".join(re.findall(r"/\*[0-9a-f]{4,}\*/ +(.*?) *;", inspect(cubin, "-sass")))
 
 
 def inspect(cubin: bytes, question: str) -> str:
-    """The output of NVIDIA's cuobjdump for machine code; "" where Triton was installed without it."""
+    """The output of NVIDIA's cuobjdump for machine code; "" if Triton came without the tool."""
     from triton import knobs
 
     with tempfile.TemporaryDirectory(prefix="mini-triton-") as folder:
@@ -118,18 +118,18 @@ class Kernel:
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel
-        self.asm = kernel.asm  # the stages by their names: "ttgir", "llir", "ptx", "cubin"
+        self.asm = kernel.asm  # by stage: "ttgir", "llir", "ptx", "cubin"
         known = kernel.metadata
         self.name: str = known.name  # of the function in the cubin
-        self.num_warps: int = known.num_warps  # of each program: more than the option says, if warps have other jobs
+        self.num_warps: int = known.num_warps  # of each program; more than the option if some warps are specialized
         self.shared: int = known.shared  # bytes of shared memory that each program needs
         self.scratch: int = (known.global_scratch_size or 0) + (known.profile_scratch_size or 0)  # bytes for all
         self.ready: Any = None
 
     def launch(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
-        """Start it on the current GPU and PyTorch's current stream, with the arguments of the module's parameters.
+        """Start the kernel on the current GPU and PyTorch's current stream, with an argument for each parameter.
 
-        This is `kernel[grid](*arguments)`, without what that prepares for profilers, if there are none.
+        This does the same as `kernel[grid](*arguments)`, but skips the preparation for profilers if there are none.
         """
         if self.ready is None:
             self.ready = self.loaded()
@@ -141,22 +141,22 @@ class Kernel:
 
     @functools.cached_property
     def usage(self) -> dict[str, int]:
-        """The resources of a thread, by NVIDIA's names: "REG" for registers, "STACK" and "LOCAL" for bytes."""
+        """The resources of a thread, by NVIDIA's names: "REG" in registers, "STACK" and "LOCAL" in bytes."""
         said = inspect(self.asm["cubin"], "-res-usage")
         return {name: int(size) for name, size in re.findall(r"\b([A-Z]+):(\d+)", said)}
 
     @property
     def registers(self) -> int:
-        """How many registers each thread needs."""
+        """The number of registers of each thread."""
         return self.usage.get("REG", 0)
 
     @property
     def spills(self) -> int:
-        """How many values of 4 bytes did not fit the registers of a thread."""
+        """The number of 4-byte values of a thread that did not fit in registers."""
         return (self.usage.get("STACK", 0) + self.usage.get("LOCAL", 0)) // 4
 
     def loaded(self) -> tuple[Any, ...]:
-        """The resources of a launch; loads the machine code onto the current GPU."""
+        """The resources of a launch. Loads the machine code onto the current GPU."""
         from triton import knobs
         from triton.runtime import driver
 

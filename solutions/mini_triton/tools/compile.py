@@ -7,7 +7,7 @@ writes `add.d9384e65_0d1d2d.c` and `.h`. A C program calls
 
     CUresult add_d9384e65_0d1d2d(CUstream stream, CUdeviceptr x, CUdeviceptr y, CUdeviceptr out, int32_t n);
 
-This function does not check that the signature is true of its arguments. A function that `link.py` writes does.
+This function does not check that its arguments match the signature. A function that `link.py` writes does.
 
 Source: Triton's `python/triton/tools/compile.py`.
 """
@@ -33,7 +33,7 @@ from mini_triton.tools.given.templates import HEADER, SOURCE
 from mini_triton.tools.variant import Variant, declare, prototype, read_entry
 
 SCRATCH = ("global_scratch", "profile_scratch")
-"""Arguments of Triton's machine code after those of the kernel: scratch memory, or a null pointer."""
+"""Additional arguments of Triton's machine code, after those of the kernel: scratch memory, or a null pointer."""
 
 
 @dataclass
@@ -52,13 +52,13 @@ class CompileArgs:
 
 
 def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
-    """Write the C source and the header; return the name of the C function, and the paths.
+    """Write the C source and the header. Returns the name of the C function, and the paths.
 
-    Raises `ValueError` for a command line that does not fit the kernel, and `CompilationError` for a wrong kernel.
+    Raises `ValueError` if the command line does not match the kernel, and `CompilationError` for a wrong kernel.
     """
     kernel = load_kernel(Path(args.path), args.kernel_name)
     capability = capability_of_target(args.target)
-    # [task 10.4] Join the three functions: `variant_of`, `lower` and `write_files`.
+    # [task 10.4] Combine `variant_of`, `lower` and `write_files`.
     variant = variant_of(kernel, args)
     lowered = lower(kernel, variant, capability)
     return variant.name, write_files(variant, lowered, args)
@@ -66,8 +66,8 @@ def compile_kernel(args: CompileArgs) -> tuple[str, list[Path]]:
 
 
 def load_kernel(path: Path, name: str) -> KernelSource:
-    """The kernel of this name in a Python file, which is executed: ours, or one of real Triton's. (Given.)"""
-    sys.path.insert(0, str(path.parent))  # it may import its neighbours
+    """The kernel of this name in a Python file, which is executed. The kernel may use real Triton's `@jit`. (Given.)"""
+    sys.path.insert(0, str(path.parent))  # it may import files beside it
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise ValueError(f"{path} is not a Python file")
@@ -80,7 +80,7 @@ def load_kernel(path: Path, name: str) -> KernelSource:
 
 
 def capability_of_target(target: str | None) -> int:
-    """The compute capability of a target, "cuda:90" or "cuda:90:32"; without one, of the GPU that is here. (Given.)"""
+    """The compute capability of a target, "cuda:90" or "cuda:90:32", or else of this machine's GPU. (Given.)"""
     if target is None:
         here = driver.active.get_current_target()
         if here.backend != "cuda":
@@ -93,7 +93,7 @@ def capability_of_target(target: str | None) -> int:
 
 
 def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
-    """The variant of the kernel that the command line asks for. (Given.)"""
+    """The variant of the kernel that the command line describes. (Given.)"""
     names = list(kernel.signature.parameters)
     texts = [text.strip() for text in args.signature.split(",")]
     if len(texts) != len(names):
@@ -107,8 +107,8 @@ def variant_of(kernel: KernelSource, args: CompileArgs) -> Variant:
 def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
     """Compile a variant to machine code. Raises `RuntimeError` for a kernel that needs scratch memory."""
     # [task 10.4] `ASTSource` takes types by parameter, the known values, and attributes by parameter:
-    # `[["tt.divisibility", 16]]` for a multiple of 16. `compile` returns a compiled kernel, and its method `lower`
-    # machine code. `lowered.kernel.scratch` is in bytes.
+    # `[["tt.divisibility", 16]]` for a multiple of 16. `compile` returns a compiled kernel, whose method `lower`
+    # returns machine code. `lowered.kernel.scratch` is in bytes.
     types = {name: entry.type for name, entry in variant.entries.items()}
     multiples = {name: [["tt.divisibility", 16]] for name, entry in variant.entries.items() if entry.hint == 16}
     source = ASTSource(kernel, types, variant.known, multiples)
@@ -123,8 +123,8 @@ def lower(kernel: KernelSource, variant: Variant, capability: int) -> Lowered:
 def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
     """The three sizes of the grid, as expressions in C: `["(n + 1023) / 1024", "1", "1"]`.
 
-    A grid may name any parameter, but the C function has only those that it is passed. `known` has the values of the
-    others. Raises `ValueError` if there are not three sizes.
+    A grid may name any parameter, but the C function has only those that are passed to it. `known` holds the values of
+    the others. Raises `ValueError` if there are not three sizes.
     """
     # [task 10.4] Replace whole names only: `BLOCK_M` is not `BLOCK`.
     sizes = [size.strip() for size in grid.split(",")]
@@ -137,12 +137,12 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
 def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared: int) -> str:
     """The end of this variant's C function: it launches the kernel with the function's arguments.
 
-    It returns the result of `cuLaunchKernel`. CUDA refuses an empty grid: then launch nothing, and return
+    It returns the result of `cuLaunchKernel`. CUDA rejects an empty grid; for such a grid, launch nothing and return
     `CUDA_SUCCESS`. `shared` is in bytes.
     """
     # [task 10.4] cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL). The function
-    # is the C variable `{variant.name}_func`. The arguments are an array of pointers: to each argument that is passed,
-    # then to a null pointer for each of `SCRATCH`.
+    # is the C variable `{variant.name}_func`. The arguments are an array of pointers: one to each argument that is
+    # passed, then one to a null pointer for each name in `SCRATCH`.
     x, y, z = sizes
     pointers = ", ".join(f"&{name}" for name in (*variant.passed, *SCRATCH))
     return f"""\

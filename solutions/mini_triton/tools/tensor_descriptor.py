@@ -1,4 +1,4 @@
-"""Tensor descriptors that the host makes, as arguments of kernels. (Given.)
+"""Tensor descriptors that the host creates and passes to kernels. (Given.)
 
     rows = TensorDescriptor.from_tensor(x, block_shape=[16, 64])
     kernel[grid](rows)
@@ -20,15 +20,15 @@ from mini_triton.language.signature import parse_type
 from mini_triton.runtime.arguments import address, element_type
 
 ALIGNMENT = 16
-"""Bytes; of the address, and of all strides but the last."""
+"""The alignment in bytes of the address, and of all strides except the last."""
 
 
 @dataclass
 class TensorDescriptor:
-    """An array or a tensor, `base`, of which a kernel takes blocks. Shape and strides are in elements.
+    """An array or a tensor, `base`, from which a kernel loads blocks. Shape and strides are in elements.
 
-    `padding`, "zero" or "nan", is what loads give outside of the array. Raises `AssertionError` for what GPUs do not
-    take, in Triton's words.
+    `padding` is the value of loads out of bounds: "zero" or "nan". Raises `AssertionError`, with Triton's message, for
+    descriptors that GPUs do not support.
     """
 
     base: Any
@@ -36,7 +36,7 @@ class TensorDescriptor:
     strides: Sequence[int]
     block_shape: Sequence[int]
     padding: str = "zero"
-    round_f32_to_tf32: bool = False  # GPUs may round the elements; here all bits stay
+    round_f32_to_tf32: bool = False  # GPUs may round elements; we keep all bits
 
     def __post_init__(self) -> None:
         rank = len(self.shape)
@@ -70,4 +70,4 @@ class TensorDescriptor:
 
 
 def set_allocator(allocator: Callable[[int, int, int | None], Any]) -> None:
-    """Accepted, as kernels with descriptors need it in Triton, and never called: nothing here needs more memory."""
+    """Does nothing: only Triton needs additional memory for kernels with descriptors."""

@@ -1,8 +1,8 @@
-"""A kernel compiled for one signature, as C sees it: names, arguments, and facts about the arguments.
+"""A kernel compiled for one signature, as C declares it: names, arguments, and facts about the arguments.
 
     "*fp32:16, i32, i32:1, 64"
-      │        │    │      └── a constant: the compiler knows it, and it is not an argument
-      │        │    └── an integer that is always 1: the compiler knows it, and C does not pass it
+      │        │    │      └── a constant: known to the compiler, and not an argument
+      │        │    └── an integer that is always 1: known to the compiler, and not passed from C
       │        └── an argument
       └── a pointer whose address is a multiple of 16
 
@@ -23,7 +23,7 @@ from mini_triton.language.signature import parse_type
 WORDS = {"None": None, "True": True, "False": False}
 """Constants that are not numbers."""
 LETTERS = {1: "c", 16: "d"}
-"""How a name spells a hint: constant, divisible."""
+"""How names spell hints: "c" for constant, "d" for divisible."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Entry:
     """The entry of a signature for one parameter."""
 
     type: str  # "*fp32", "i32", ...; "constexpr" for a constant
-    value: Any = None  # of a constant: a number, a bool, or None
+    value: Any = None  # the constant: a number, a bool, or None
     hint: int | None = None  # 16: the argument is a multiple of 16; 1: it is 1
 
 
@@ -39,11 +39,12 @@ def read_entry(text: str) -> Entry:
     """Read one entry of a signature: `read_entry("i32:16")` is `Entry("i32", hint=16)`.
 
     An int, a float, or one of `WORDS` is a constant: `read_entry("64")` is `Entry("constexpr", 64)`. Raises
-    `ValueError`, with the text, for a hint other than 1 and 16, and for a hint that cannot hold: only integers can be
-    1, and only integers and pointers can be multiples of 16. Raises `ValueError` for an unknown type, too.
+    `ValueError`, with the entry in the message, for a hint other than 1 and 16, and for a hint that cannot hold: only
+    integers can be 1, and only integers and pointers can be multiples of 16. Also raises `ValueError` for an unknown
+    type.
     """
-    # [task 10.4] Numbers are those that Python reads, such as "-1" and "1e-5". `parse_type` raises the error for an
-    # unknown type. For `is_integer`, a bool is not an integer.
+    # [task 10.4] Numbers are written as in Python, such as "-1" and "1e-5". `parse_type` raises the error for an
+    # unknown type. `is_integer` does not count bools as integers.
     if text in WORDS:
         return Entry("constexpr", WORDS[text])
     for read in (int, float):
@@ -69,10 +70,10 @@ def is_integer(type: str) -> bool:
 def c_type(type: str) -> str:
     """The type of an argument in C: "CUdeviceptr" for any pointer, "int32_t", "uint8_t", "float", ...
 
-    C reads the argument, and the GPU reads the same bytes: both must have one size. C has no type for the floats of 8
-    and 16 bits: their bits are an unsigned integer. A bool is one byte, "int8_t" for "i1" and "uint8_t" for "u1".
+    The GPU reads the bytes that C passes, so both types must have the same size. C does not have 8-bit and 16-bit
+    floats; their bits are passed as an unsigned integer. A bool is one byte: "int8_t" for "i1", "uint8_t" for "u1".
     """
-    # [task 10.4] A row of `FORMATS` has the `kind`, the `width` and whether it is `signed`; "i1" is in no row.
+    # [task 10.4] Each row of `FORMATS` has a `kind`, a `width` and a flag `signed`. No row describes "i1".
     if type.startswith("*"):
         return "CUdeviceptr"
     if type == "i1":
@@ -88,8 +89,8 @@ def c_type(type: str) -> str:
 class Variant:
     """A kernel for one signature."""
 
-    out_name: str  # what C calls the kernel
-    texts: Sequence[str]  # the entries of the signature, as they were written
+    out_name: str  # the kernel's name in C
+    texts: Sequence[str]  # the entries of the signature, as written
     entries: Mapping[str, Entry]  # by parameter, in order
     num_warps: int
     num_stages: int
@@ -106,17 +107,17 @@ class Variant:
 
     @property
     def arguments(self) -> dict[str, Entry]:
-        """The arguments that all variants of the kernel share: all parameters but the constants. (Given.)"""
+        """The arguments that all variants of the kernel share: all parameters except constants. (Given.)"""
         return {name: entry for name, entry in self.entries.items() if entry.type != "constexpr"}
 
     @property
     def passed(self) -> dict[str, Entry]:
-        """The arguments of this variant's C function: those that the compiler does not know. (Given.)"""
+        """The arguments of this variant's C function: those not known at compile time. (Given.)"""
         return {name: entry for name, entry in self.arguments.items() if name not in self.known}
 
     @property
     def options(self) -> str:
-        """The options, as names spell them: "warps4xstages3". (Given.)"""
+        """The options, as spelled in names: "warps4xstages3". (Given.)"""
         return f"warps{self.num_warps}xstages{self.num_stages}"
 
     @property
@@ -127,7 +128,7 @@ class Variant:
     @property
     def suffix(self) -> str:
         """The hints: "0d3c" if parameter 0 is a multiple of 16, and parameter 3 is 1."""
-        # [task 10.4] Numbers count all parameters, from 0; `LETTERS` has the letters.
+        # [task 10.4] All parameters are numbered from 0. `LETTERS` maps hints to letters.
         return "".join(
             f"{number}{LETTERS[entry.hint]}" for number, entry in enumerate(self.entries.values()) if entry.hint
         )
@@ -135,15 +136,15 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """The C function, as Triton calls it: `add_d9384e65_0d1d2d`. (Given.)"""
+        """The name of the C function, as in Triton: `add_d9384e65_0d1d2d`. (Given.)"""
         return f"{self.out_name}_{self.hash}_{self.suffix}"
 
     @property
     def algorithm(self) -> str:
-        """The constants and options, as part of a name in C: "m1" for -1, "0p5" for 0.5. (Given.)
+        """The constants and options, as part of a C name: "m1" for -1, "0p5" for 0.5. (Given.)
 
-        Among variants with the same algorithm, the linker chooses by hints. In Triton the algorithm also contains the
-        arguments that are known to be 1, so Triton never chooses a variant because an argument is 1.
+        Among variants of one algorithm, the linker chooses by hints. In Triton, the algorithm also contains the
+        arguments known to be 1, so Triton never chooses a variant because an argument is 1.
         """
         constants = "x".join(map(str, self.constants.values()))
         return re.sub(r"\W", "", constants.replace("-", "m").replace(".", "p")) + f"_{self.options}"

@@ -1,15 +1,15 @@
 """Tuning: how long does a kernel take, which of its configurations is the fastest, and how much of a GPU does it use?
 
-Triton's users know these names as `triton.testing.do_bench`, `triton.autotune` and `triton.heuristics`. In: kernels
-that can be launched (`runtime/`). Out: milliseconds, choices, tables.
+Triton users know these functions as `triton.testing.do_bench`, `triton.autotune` and `triton.heuristics`. They launch
+kernels (`runtime/`), and return milliseconds, configurations and tables.
 
 Yours, in reading order, with their tasks:
 
-    measuring.py   milliseconds of a function, `do_bench` (11.1)
-    autotuner.py   a trial that leaves no trace (11.2), fewer trials (11.3), the fastest configuration (11.4)
+    measuring.py   the milliseconds that a function takes, `do_bench` (11.1)
+    autotuner.py   trials that leave no trace (11.2), fewer trials (11.3), the fastest configuration (11.4)
     reports.py     a benchmark over many sizes, as a table and as files, `perf_report` (11.5)
     occupancy.py   how many warps a multiprocessor can hold, and what limits them (11.6)
 
-Task 11.7 is in `kernels/tuned.py`. To skip: `given/` (results on disk, what a tuner prints, memory that trials change,
-pictures).
+Task 11.7 is in `kernels/tuned.py`. You can skip `given/`: results on disk, the tuner's output, memory that trials
+change, pictures.
 """

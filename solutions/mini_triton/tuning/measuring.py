@@ -1,7 +1,7 @@
-"""How long a function takes: the time of a GPU, or of this machine's CPU.
+"""How long a function takes on a GPU, or on this machine's CPU.
 
-A GPU works through a queue. A launch only appends to it and returns, so a clock of Python's measures how long it takes
-to append. Events are appended as well, and keep the moment at which the GPU comes to them.
+A GPU works through a queue. A launch only appends to the queue and returns, so Python's clock would measure how long
+appending takes. Events are also appended to the queue, and record the time at which the GPU reaches them.
 
 Source: `do_bench` in Triton's `python/triton/testing.py`.
 """
@@ -16,11 +16,11 @@ from typing import Any
 from mini_triton.given import driver
 
 ESTIMATES = 5
-"""Runs from which it is estimated how often to repeat."""
+"""The number of runs from which to estimate how long one run takes."""
 UNKNOWN = 1000
-"""Repetitions of a function that is too fast for the clock."""
+"""The number of runs of a function that is too fast for the clock."""
 GRAPHS = 10
-"""Times that a graph of repetitions is run."""
+"""How often to run a graph of repetitions."""
 MODES: dict[str, Callable[[Sequence[float]], Any]] = {
     **{"min": min, "max": max, "mean": statistics.mean, "median": statistics.median},
     "all": list,
@@ -32,17 +32,17 @@ def measure(
 ) -> list[float]:
     """The milliseconds of each timed run of `fn`.
 
-    After one run that is not counted, `ESTIMATES` runs, together between two events, estimate the time of one. So many
-    runs as fit `warmup` milliseconds warm up, and so many as fit `rep` are timed: at least one each, and `UNKNOWN` if
-    the estimate is 0. The timed function finds the device's cache cleared, and the tensors in `grad_to_none` without a
-    gradient. The runs that make the estimate find the cache cleared as well.
+    One run is not counted. Then `ESTIMATES` runs, all between the same two events, yield an estimate of the time of one
+    run. As many runs as fit in `warmup` milliseconds warm up the device, and as many as fit in `rep` milliseconds are
+    timed: at least one each, and `UNKNOWN` if the estimate is 0. Before each timed run, the device's cache is cleared,
+    and the tensors in `grad_to_none` lose their gradients. The cache is also cleared before each run of the estimate.
 
     `device.get_device_interface()` has `Event(enable_timing=True)` and `synchronize()`, which waits until the device is
     idle. `event.record()` appends an event to the device's queue; `start.elapsed_time(end)` is the time between two
     events that the device has reached. `device.clear_cache(cache)` clears the cache by writing to `cache`, which
     `device.get_empty_cache_for_benchmark()` returns.
     """
-    # [task 11.1] While runs are timed, nothing may wait for the device: its queue must never run empty.
+    # [task 11.1] While runs are timed, nothing must wait for the device: its queue must never run empty.
     interface, cache = device.get_device_interface(), device.get_empty_cache_for_benchmark()
     fn()
     start, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)
@@ -70,11 +70,12 @@ def measure(
 
 
 def quantile(times: Sequence[float], q: float) -> float:
-    """The time below which the share `q` of the times is: 0.5 of [1.0, 2.0, 4.0] is 2.0, 0.25 of them is 1.5.
+    """The `q` quantile of the times. For [1.0, 2.0, 4.0], the 0.5 quantile is 2.0, and the 0.25 quantile is 1.5.
 
-    Between two times it is interpolated linearly. Raises `ValueError` unless 0 <= q <= 1.
+    Between two times, quantiles are interpolated linearly. Raises `ValueError` unless 0 <= q <= 1.
     """
-    # [task 11.1] Sorted times are at 0, 1, 2, …, and the quantile is the value at `q * (len(times) - 1)`.
+    # [task 11.1] Sorted times have the positions 0, 1, 2, …. The quantile is the value at position `q * (len(times) -
+    # 1)`.
     if not 0 <= q <= 1:
         raise ValueError(f"Quantiles must be in the range [0, 1], not {q}")
     ordered = sorted(times)
@@ -85,9 +86,9 @@ def quantile(times: Sequence[float], q: float) -> float:
 
 
 def summarize(times: Sequence[float], quantiles: Sequence[float] | None, return_mode: str) -> Any:
-    """The result of `do_bench` for these times: a list of their quantiles, or a number as `return_mode` says. (Given.)
+    """The result of `do_bench` for these times: a list of quantiles, or the number that `return_mode` selects. (Given.)
 
-    For a single quantile it is a number.
+    A single quantile is returned as a number.
     """
     if quantiles is None:
         return MODES[return_mode](times)
@@ -119,8 +120,9 @@ def do_bench(
 ) -> Any:
     """The milliseconds that `fn` takes on the active device: `do_bench(lambda: add[grid](x, y, out, n, BLOCK=1024))`.
 
-    It is called for about `warmup` milliseconds, then for about `rep`, which are timed. The result is the "mean",
-    "median", "min" or "max" of the times, or with "all" a list of them; with `quantiles` a list of these. (Given.)
+    `fn` runs for about `warmup` milliseconds, then for about `rep` timed milliseconds. `return_mode` selects the
+    "mean", "median", "min" or "max" of the times, or the list of "all". With `quantiles`, the result is a list of
+    quantiles. (Given.)
     """
     return do_bench_on(driver.active, fn, warmup, rep, grad_to_none, quantiles, return_mode)
 
@@ -132,10 +134,10 @@ def do_bench_cudagraph(
     quantiles: Sequence[float] | None = None,
     return_mode: str = "mean",
 ) -> Any:
-    """The same without the time that launches take: the GPU itself repeats `fn`, with a cache that is warm. (Given.)
+    """Like `do_bench`, but without the time of launches: the GPU itself repeats `fn`, with a warm cache. (Given.)
 
-    Launches of a short kernel may take longer than the kernel, and then the GPU waits for them. In a graph they were
-    recorded before. A CPU has no graphs: there it is `do_bench`.
+    A short kernel may take less time than its launch, and then the GPU waits for launches. A graph records the launches
+    in advance. A CPU has no graphs, so `do_bench` measures there.
     """
     if driver.active.get_current_target().backend != "cuda":
         return do_bench(fn, rep, rep, grad_to_none, quantiles, return_mode)
@@ -160,7 +162,7 @@ def do_bench_cudagraph(
 
 
 def _time_between(runs: int, fn: Callable[[], Any]) -> float:
-    """The milliseconds that the GPU takes for some runs, one right after the other."""
+    """The milliseconds that the GPU takes for some runs, back to back."""
     import torch
 
     start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)

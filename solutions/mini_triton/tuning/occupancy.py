@@ -1,7 +1,7 @@
-"""Occupancy: how many warps of a kernel a multiprocessor holds at a time, and what limits them.
+"""Occupancy: how many warps of a kernel a multiprocessor holds at a time, and which resource limits them.
 
-While a warp waits for memory, another one of the same multiprocessor works. How many there are to choose from is
-decided before they start: a block is taken in only if all that its threads need is free, and keeps it until it ends.
+While a warp waits for memory, another warp of the same multiprocessor works. Their number is decided in advance: a
+block starts only if all resources that its threads need are free, and it keeps them until it ends.
 
 Source: "Multiprocessor Level" and "Compute Capabilities" in NVIDIA's CUDA C++ Programming Guide.
 """
@@ -21,11 +21,12 @@ WARP = 32
 REGISTERS = 65536
 """Registers of a multiprocessor."""
 PARTITIONS = 4
-"""Parts of a multiprocessor. Each has its share of the registers, and a warp's are all in one of them."""
+"""Partitions of a multiprocessor. Each has an equal share of the registers. All registers of a warp are in one
+partition."""
 REGISTER_UNIT = 256
-"""The number of registers that are allocated to a warp at a time."""
+"""Registers are allocated to a warp in units of this many."""
 SHARED_UNIT = 128
-"""The bytes of shared memory that are allocated to a block at a time."""
+"""Shared memory is allocated to a block in units of this many bytes."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Multiprocessor:
     warps: int
     blocks: int
     shared: int  # bytes
-    reserved: int = 1024  # bytes of shared memory that each block costs, beside what it asks for
+    reserved: int = 1024  # additional bytes of shared memory that each block takes
 
 
 GPUS = {
@@ -54,23 +55,23 @@ class Occupancy:
 
     blocks: int
     warps: int
-    share: float  # of all warps that it could hold
-    limiters: tuple[str, ...]  # what there is too little of for one more block, in the order of `limits`
+    share: float  # of the warps that a multiprocessor can hold
+    limiters: tuple[str, ...]  # resources that do not suffice for one more block, in the order of `limits`
 
 
 def round_up(number: int, unit: int) -> int:
-    """The first multiple of `unit` that is not below `number`. (Given.)"""
+    """The least multiple of `unit` that is at least `number`. (Given.)"""
     return -(-number // unit) * unit
 
 
 def limits(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> dict[str, int]:
-    """How many blocks fit, if there were only the limit on "warps", on "blocks", on "registers", on "shared memory".
+    """How many blocks would fit under each limit alone: "warps", "blocks", "registers", "shared memory".
 
-    A block has `warps` warps and asks for `shared` bytes of shared memory, a thread has `registers` registers. The
-    hardware rounds up: the registers of a warp to a multiple of `REGISTER_UNIT`, the shared memory of a block, with
-    what is reserved, to one of `SHARED_UNIT`. Each of the `PARTITIONS` has its share of the `REGISTERS` and holds whole
-    warps; the warps of a block may be in different partitions. A block that takes no shared memory is not limited by
-    it: then "shared memory" is not in the result.
+    A block has `warps` warps and requests `shared` bytes of shared memory; a thread has `registers` registers. The
+    hardware rounds the registers of a warp up to a multiple of `REGISTER_UNIT`. It rounds the shared memory of a block,
+    including the reserved bytes, up to a multiple of `SHARED_UNIT`. Each of the `PARTITIONS` has an equal share of the
+    `REGISTERS` and holds whole warps; the warps of a block may be in different partitions. "shared memory" is missing
+    from the result if a block takes none at all.
     """
     # [task 11.6] `round_up` is given.
     fitting = REGISTERS // PARTITIONS // round_up(registers * WARP, REGISTER_UNIT)
@@ -82,12 +83,12 @@ def limits(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> dict
 
 
 def occupancy(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> Occupancy:
-    """How many blocks such as `limits` describes a multiprocessor holds, and what limits them.
+    """How many blocks, described as for `limits`, a multiprocessor holds, and what limits them.
 
-    A block of 4 warps, with 64 registers a thread and no shared memory, on an H100: 8 blocks, 32 of 64 warps, 0.5,
+    On an H100, for a block of 4 warps with 64 registers a thread and no shared memory: 8 blocks, 32 of 64 warps, 0.5,
     limited by ("registers",).
     """
-    # [task 11.6] Several limits may be the lowest.
+    # [task 11.6] Several limits may tie for the lowest.
     found = limits(gpu, warps, registers, shared)
     blocks = min(found.values())
     limiters = tuple(name for name, limit in found.items() if limit == blocks)
@@ -96,7 +97,7 @@ def occupancy(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> O
 
 
 def occupancy_of(kernel: CompiledKernel, target: str = "sm_90") -> Occupancy:
-    """The occupancy of a compiled kernel on a GPU that need not be there. (Given.)"""
+    """The occupancy of a compiled kernel on a GPU, which this machine need not have. (Given.)"""
     resources = kernel.lower(target).kernel
     return occupancy(GPUS[target], resources.num_warps, resources.registers, resources.shared)
 
@@ -114,14 +115,14 @@ class Cell:
 
 
 def combinations(space: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """All combinations of values by name; the last name's value changes first. (Given.)"""
+    """All combinations of values, by name. The last name varies fastest. (Given.)"""
     return (dict(zip(space, values, strict=True)) for values in itertools.product(*space.values()))
 
 
 def sweep(kernel: Any, arguments: Sequence[Any], space: Mapping[str, Sequence[Any]], target: str) -> list[Cell]:
-    """A kernel compiled for every combination of compile-time values and options, such as num_warps. (Given.)
+    """Compile a kernel for every combination of compile-time values and options, such as num_warps. (Given.)
 
-    `arguments` are those of a warmup: dtypes stand for arrays. For `space` see `combinations`.
+    `arguments` are as for `warmup`, with dtypes in place of arrays. See `combinations` for `space`.
     """
     cells = []
     for choice in combinations(space):

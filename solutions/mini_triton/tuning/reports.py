@@ -1,4 +1,4 @@
-"""Benchmarks over many sizes, `@perf_report`: a function that times one case becomes a table and a picture of all.
+"""Benchmarks over many sizes: `@perf_report` turns a function that times one case into a table and a plot of all cases.
 
     @triton.testing.perf_report(triton.testing.Benchmark(
         x_names=["n"], x_vals=[2**i for i in range(12, 20)],
@@ -27,12 +27,12 @@ from mini_triton.tuning.given import pictures
 
 
 class Benchmark:
-    """The arguments that `perf_report` passes to a function, and how the results are shown. (Given.)
+    """The arguments that `perf_report` passes to a function, and the presentation of the results. (Given.)
 
     x_names, x_vals                  arguments that change along the x axis, and their values: for several arguments a
                                      tuple of as many values, or one value for all
     line_arg, line_vals, line_names  the argument that differs between the lines of a plot, its values, and their names
-    plot_name, args                  the name of the files; arguments that are always the same
+    plot_name, args                  the name of the files; arguments that do not change
     xlabel, ylabel, x_log, y_log     the axes; the unit of the results is the y axis' label
     styles                           a colour and a line style for each line
     """
@@ -59,7 +59,7 @@ class Benchmark:
 
 
 class Point(NamedTuple):
-    """A result, and its range, if the function returns one."""
+    """A result, with its range if the function returns one."""
 
     value: Any
     low: Any = None
@@ -67,22 +67,23 @@ class Point(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The results for one place on the x axis."""
+    """The results at one position on the x axis."""
 
     x: tuple[Any, ...]  # a value for each of the `x_names`
     points: tuple[Point, ...]  # one for each of the `line_vals`
 
 
 def collect(fn: Callable[..., Any], benchmark: Benchmark, options: Mapping[str, Any]) -> list[Row]:
-    """Call a function for each place of a benchmark, at each for one line after the other.
+    """Call a function for each position of a benchmark's x axis, and there for each line of the plot, in order.
 
-    All arguments are keywords: those of the x axis, the line's, `benchmark.args`, and `options`. What it returns is a
-    value, or three: a value, the lowest and the highest. For an x axis of m and n, with values 8 and (4, 2), and lines
-    "a" and "b": fn(m=8, n=8, provider="a"), fn(m=8, n=8, provider="b"), fn(m=4, n=2, provider="a"), …
+    All arguments are passed by keyword: those of the x axis, the line's, `benchmark.args`, and `options`. The function
+    returns a value, or three: a value, its minimum and its maximum. For an x axis of m and n with the values 8 and (4,
+    2), and lines "a" and "b", the calls are fn(m=8, n=8, provider="a"), fn(m=8, n=8, provider="b"), fn(m=4, n=2,
+    provider="a"), …
 
-    Raises `ValueError`, with the values, if a tuple has more or fewer of them than there are arguments.
+    Raises `ValueError`, with the tuple in the message, if the length of a tuple is not the number of arguments.
     """
-    # [task 11.5] A place is one value for all arguments, or a tuple or list with one for each.
+    # [task 11.5] An element of `x_vals` is one value for all arguments, or a tuple or list with a value for each.
     rows = []
     for place in benchmark.x_vals:
         x = tuple(place) if isinstance(place, tuple | list) else (place,) * len(benchmark.x_names)
@@ -113,7 +114,7 @@ class Report:
         self.lines = [[*row.x, *[point.value for point in row.points]] for row in self.rows]
 
     def add_difference(self) -> None:
-        """One more column if there are two: by how much the second is larger."""
+        """If there are two columns, add a third: the second minus the first."""
         if len(self.header) == 2:
             self.header.append("Diff")
             self.lines = [[first, second, second - first] for first, second in self.lines]
@@ -133,7 +134,7 @@ class Report:
             csv.writer(file, lineterminator="\n").writerows([self.header, *lines])
 
     def page(self, picture: str | None) -> str:
-        """The section of the HTML page."""
+        """The report's section of the HTML page."""
         lines = [[shown(value, 3) for value in line] for line in self.lines]
         rows = [f"<tr>{''.join(f'<{kind}>{escape(text)}</{kind}>' for text in line)}</tr>"
                 for kind, line in [("th", self.header), *[("td", line) for line in lines]]]  # fmt: skip
@@ -141,14 +142,14 @@ class Report:
         return f"<h2>{escape(self.benchmark.plot_name)}</h2>\n{image}\n<table>\n" + "\n".join(rows) + "\n</table>\n"
 
     def frame(self) -> Any:
-        """The results as a DataFrame of pandas."""
+        """The results as a pandas DataFrame."""
         import pandas
 
         return pandas.DataFrame(self.lines, columns=self.header)
 
 
 class Mark:
-    """A function with the benchmarks that it is for. (Given.)"""
+    """A function with its benchmarks. (Given.)"""
 
     def __init__(self, fn: Callable[..., Any], benchmarks: Benchmark | Sequence[Benchmark]) -> None:
         self.fn = fn
@@ -164,10 +165,10 @@ class Mark:
         save_precision: int = 6,
         **options: Any,
     ) -> Any:
-        """Run all benchmarks; the function gets `options` as well.
+        """Run all benchmarks. The function also takes `options`.
 
-        `print_data` prints the tables. `save_path` is a folder for a CSV file and a picture of each, and for
-        `results.html`. `return_df` returns the tables, of pandas: one, or a list if there is a list of benchmarks.
+        `print_data` prints the tables. `save_path` is a folder for a CSV file and a plot of each benchmark, and for
+        `results.html`. `return_df` returns pandas tables: one, or a list for a list of benchmarks.
         """
         single = isinstance(self.benchmarks, Benchmark)
         benchmarks = [self.benchmarks] if isinstance(self.benchmarks, Benchmark) else list(self.benchmarks)
@@ -187,7 +188,7 @@ class Mark:
                 if folder:
                     report.save(folder, save_precision)
                     sections.append(report.page(picture))
-        finally:  # what is done stays if a later one fails
+        finally:  # keep finished reports if a later benchmark fails
             if folder:
                 pictures.write_page(folder / "results.html", "Results", sections)
         if not return_df:
@@ -196,12 +197,12 @@ class Mark:
 
 
 def perf_report(benchmarks: Benchmark | Sequence[Benchmark]) -> Callable[[Callable[..., Any]], Mark]:
-    """Mark a function as one that times a case of one or more benchmarks; `run` of the result runs them. (Given.)"""
+    """Decorate a function that times one case of one or more benchmarks. `run` of the result runs them. (Given.)"""
     return lambda fn: Mark(fn, benchmarks)
 
 
 def draw(report: Report, folder: Path | None, show: bool) -> str | None:
-    """Draw a report's picture; the name of its file if it has one. (Given.)"""
+    """Draw a report's plot. Returns the name of its file, if it has one. (Given.)"""
     if not report.benchmark.plot_name or not (folder or show):
         return None
     if not pictures.can_draw():
@@ -212,7 +213,7 @@ def draw(report: Report, folder: Path | None, show: bool) -> str | None:
 
 
 def shown(value: Any, precision: int) -> str:
-    """A value of a table: floats with so many digits, nothing for None. (Given.)"""
+    """Format a value of a table: floats with `precision` digits, None as an empty string. (Given.)"""
     if isinstance(value, Real) and not isinstance(value, Integral):
         return f"{float(value):.{precision}f}"
     return "" if value is None else str(value)

@@ -1,4 +1,4 @@
-"""A kernel in all its stages, on one page: the size of each stage, the elements of each thread, the accesses to memory.
+"""A kernel at all stages on one page: the size of each stage, the elements of each thread, the memory accesses.
 
 print(write_page(softmax_kernel.warmup(np.float16, np.float16, 1024, 1024, 1000, BLOCK=1024), "sm_90"))
 """
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from mini_triton.runtime.compiled_kernel import CompiledKernel
 
 ROWS, COLUMNS = 8, 16
-"""The number of pieces of a layout that are shown."""
+"""The number of pieces of a layout to show."""
 
 SASS_WIDTHS = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}  # else 4 bytes
 SASS_KINDS = {"LDG": "load", "STG": "store", "LDGSTS": "copy"}
 
 
 def write_page(kernel: CompiledKernel, target: str = "sm_90") -> str:
-    """The page about a kernel, as it is compiled for a GPU."""
+    """The page about a kernel, compiled for a GPU."""
     lowered = kernel.lower(target)
     ptx, ttgir, sass = (str(kernel.asm[stage]) for stage in ("ptx", "ttgir", "sass"))
     warps = attribute(ttgir, "ttg.num-warps", 1)
@@ -44,7 +44,7 @@ def write_page(kernel: CompiledKernel, target: str = "sm_90") -> str:
 
 
 def attribute(ttgir: str, name: str, default: int) -> int:
-    """A number that the module has as an attribute."""
+    """The value of an integer attribute of the module."""
     found = re.search(rf'"?{re.escape(name)}"? = (\d+)', ttgir)
     return int(found[1]) if found else default
 
@@ -55,7 +55,7 @@ def counted(number: int, what: str) -> str:
 
 
 def sizes(asm: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each stage that has a text."""
+    """A line for each stage that is text."""
     made = [stage for stage in pipeline.STAGES if stage.name in asm or stage.on_request]
     shown = [stage for stage in made if stage.form.unit and asm[stage.name]]
     width = max(len(stage.name) for stage in shown)
@@ -72,7 +72,7 @@ def shapes(ttgir: str, layout: str) -> list[tuple[int, ...]]:
 
 
 def picture(name: str, layout: Blocked, shape: tuple[int, ...]) -> Iterator[str]:
-    """Which thread has which piece of a tensor; of the first rows and columns of it, along its last two axes."""
+    """The thread that holds each piece of a tensor, for the first rows and columns of its last two axes."""
     size = layout.size_per_thread
     yield f"{name}, {by(shape)} elements: pieces of {by(size)}, {shares(layout, shape)}"
     columns = list(range(0, shape[-1], size[-1]))
@@ -88,12 +88,12 @@ def picture(name: str, layout: Blocked, shape: tuple[int, ...]) -> Iterator[str]
 
 
 def by(shape: tuple[int, ...]) -> str:
-    """`64x32`; `1024` of a single axis."""
+    """`64x32`, or `1024` for a single axis."""
     return "x".join(map(str, shape))
 
 
 def shares(layout: Blocked, shape: tuple[int, ...]) -> str:
-    """How many pieces of a tensor a thread has; or, if there are too few, how many threads have the same."""
+    """How many pieces of a tensor each thread holds; if there are too few, how many threads hold the same piece."""
     pieces, copies = 1, 1
     parts = zip(shape, layout.size_per_thread, layout.threads_per_warp, layout.warps_per_cta, strict=True)
     for size, each, lanes, warps in parts:
@@ -110,7 +110,7 @@ def accessed(found: Counter[Access]) -> str:
 
 
 def sass_accesses(sass: str) -> Counter[Access]:
-    """Accesses to global memory in machine code, as `accesses` has them: `LDG.E.128` loads 16 bytes."""
+    """Accesses to global memory in machine code, in the form of `accesses`: `LDG.E.128` loads 16 bytes."""
     found: Counter[Access] = Counter()
     for name, suffixes in re.findall(r"\b(LDGSTS|LDG|STG)\b((?:\.\w+)*)", sass):
         widths = [SASS_WIDTHS[suffix] for suffix in suffixes.split(".") if suffix in SASS_WIDTHS]

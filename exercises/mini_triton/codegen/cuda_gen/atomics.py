@@ -1,4 +1,4 @@
-"""Atomic operations: each thread does those of its own elements; of a scalar, one thread does it for all."""
+"""Atomic operations: each thread updates its own elements; for a scalar, one thread acts for all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def call(emit: ThreadEmitter, operation: Operation, where: str, texts: list[str]) -> str:
-    """The call that does it to one element."""
+    """The call that updates one element."""
     pointer, result = operation.operands[0], operation.result
     type = element_type(result.type)
     if narrow(type) or kept_as(type) not in ("int32", "int64", "float32", "float64"):

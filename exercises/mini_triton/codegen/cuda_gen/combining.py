@@ -1,4 +1,4 @@
-"""Elements of many threads that are combined through shared memory: scans, matrix products, histograms."""
+"""Combining elements of many threads through shared memory: scans, matrix products, histograms."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from mini_triton.codegen.cuda_gen.program import ThreadEmitter
 
 Reader = Callable[[Index], str]
-"""The text of an element in shared memory."""
+"""The source of an element in shared memory."""
 
 
 def scan(emit: ThreadEmitter, operation: Operation) -> None:
-    """A scan in steps of 1, 2, 4, ...: every element is combined with the one so many places before it."""
+    """A scan in steps of 1, 2, 4, ... Each step combines every element with the one that many positions before."""
     shape, axis = shape_of(operation.operands[0].type), axis_of(operation)
     layout, size, stride = emit.layout(shape), shape[axis], math.prod(shape[axis + 1 :])
     rows = [emit.array(result) for result in operation.results]
@@ -56,7 +56,7 @@ def scan(emit: ThreadEmitter, operation: Operation) -> None:
 
 
 def dot(emit: ThreadEmitter, operation: Operation) -> None:
-    """A matrix product: both operands in shared memory, the result in registers."""
+    """A matrix product, with both operands in shared memory and the result in registers."""
     a, b, c = operation.operands
     result = operation.result
     layout, shape = emit.layout(shape_of(result.type)), shape_of(result.type)
@@ -103,10 +103,10 @@ def product_of_elements(
 def product_of_vectors(
     emit: ThreadEmitter, layout: Layout, target: str, left: Reader, right: Reader, inner: int, type: str
 ) -> list[str]:
-    """The same, with several elements of both operands in registers.
+    """The loop along the inner axis, with several elements of both operands in registers.
 
-    A thread holds a vector of a row of the result for each sweep. It loads as long a vector of some rows of the right
-    operand once, and multiplies all of them by as many elements of a row of the left one.
+    For each sweep, a thread holds a vector of a row of the result. It loads vectors of the same length from some rows
+    of the right operand once, and multiplies each by an element from a row of the left operand.
     """
     widest = 16 // np.dtype(type).itemsize
     steps, vector = min(widest, inner), layout.vector
@@ -139,7 +139,7 @@ def product_of_vectors(
 
 
 def address(text: str) -> str:
-    """`memory, at` of the text `memory[at]`."""
+    """The source `memory, at` for `memory[at]`."""
     memory, _, at = text.removesuffix("]").partition("[")
     return f"{memory}, {at}"
 

@@ -1,4 +1,4 @@
-"""Functions for generated code on a GPU: instructions that Numba lacks, and shorter names. (Given.)"""
+"""Functions for generated code on a GPU: instructions that Numba lacks, and short names for others. (Given.)"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ device = cuda.jit(device=True)
 
 
 def _address(context, builder, type, memory, at):
-    """The address of an element: `memory` is a bare pointer, or an array of Numba."""
+    """The address of an element. `memory` is a bare pointer or a Numba array."""
     if isinstance(type, types.CPointer):
         return builder.gep(memory, [at])
     return builder.gep(context.make_array(type)(context, builder, memory).data, [at])
@@ -74,7 +74,7 @@ def _store(count):
 
 @intrinsic
 def shuffle_xor(typing, value, distance):
-    """The value of the thread whose number in the warp differs in these bits; all threads must call this."""
+    """The value of the thread whose number in the warp differs in the bits of `distance`. All threads must call."""
 
     def build(context, builder, signature, arguments):
         half = ir.IntType(32)
@@ -187,7 +187,7 @@ def _of_two(name):
 
 @intrinsic
 def quotient(typing, x, y):
-    """`x / y` as in Triton: within 2 units of the last place, in half the instructions."""
+    """`x / y` as in Triton: within 2 ulp, in half the instructions."""
 
     def build(context, builder, signature, arguments):
         form = ir.FloatType()
@@ -197,7 +197,7 @@ def quotient(typing, x, y):
 
 
 maxnumf, minnumf = _of_two("fmax"), _of_two("fmin")
-times = _of_two("mul.rn")  # never fused with a sum
+times = _of_two("mul.rn")  # never fused with an addition
 
 bits_of_32, bits_of_64 = libdevice.float_as_int, libdevice.double_as_longlong
 float_of_32, float_of_64 = libdevice.int_as_float, libdevice.longlong_as_double
@@ -205,7 +205,7 @@ float_of_32, float_of_64 = libdevice.int_as_float, libdevice.longlong_as_double
 
 @device
 def from_f16(bits):
-    """The fp16 with these bits, as a float32."""
+    """The fp16 number with these bits, as a float32."""
     return libdevice.half2float(np.int16(bits))
 
 

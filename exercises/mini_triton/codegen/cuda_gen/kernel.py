@@ -1,4 +1,4 @@
-"""A kernel that Numba compiles for a GPU: launched there, or run in Numba's simulator."""
+"""A kernel that Numba compiles for a GPU, or runs in its simulator."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CTYPES: dict[str, Any] = {
 
 
 class CudaKernel:
-    """Runs the programs of a grid: a program is a block of threads."""
+    """Runs the programs of a grid. A program is a block of threads."""
 
     def __init__(self, source: str, parameters: Sequence[Type], folder: Path | None = None) -> None:
         self.source, self.parameters, self.folder = source, parameters, folder
@@ -53,7 +53,7 @@ class CudaKernel:
     # --- in the simulator
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
-        """Run all programs of a grid in the simulator. For each parameter there is a `Buffer` or a number."""
+        """Run all programs of a grid in the simulator. Each argument is a `Buffer` or a number."""
         if not SIMULATED:
             raise RuntimeError(
                 "the back end numba_cuda runs on tensors of a GPU; arrays on a CPU need Numba's simulator: start"
@@ -77,7 +77,7 @@ class CudaKernel:
     # --- on a GPU
 
     def ptx(self, capability: tuple[int, int]) -> str:
-        """NVIDIA's instructions, from Numba; they are kept on disk."""
+        """The PTX that Numba generates, which is kept on disk."""
         path = self.folder and self.folder / f"{self.digest}.sm_{capability[0]}{capability[1]}.ptx"
         if path and path.exists():
             return path.read_text()
@@ -109,11 +109,11 @@ class CudaLauncher:
         self.gpu, self.torch = gpu, torch
         self.prepare = [preparation(type) for type in kernel.parameters]
         with torch.cuda.device(gpu):
-            torch.cuda.current_stream()  # there is a context from now on
+            torch.cuda.current_stream()  # creates the CUDA context
             self.function = kernel.load(torch.cuda.get_device_capability(gpu))
 
     def __call__(self, grid: tuple[int, int, int], arguments: Sequence[Any]) -> None:
-        """Run it for every program of the grid, on PyTorch's current stream. It may still run when this returns."""
+        """Run every program of the grid, on PyTorch's current stream. The call may return before they finish."""
         if 0 in grid:
             return
         values = [prepare(value) if prepare else value for prepare, value in zip(self.prepare, arguments, strict=True)]
@@ -133,7 +133,7 @@ def preparation(type: Type) -> Callable[[Any], Any] | None:
 
 
 def number(type: Type, value: Any) -> Any:
-    """A number as the generated function wants it: a narrow float is rounded, and held as a float32."""
+    """A number as the generated function takes it: a narrow float is rounded, and passed as a float32."""
     return np.dtype(kind(type).rstrip("_")).type(argument(numpy_dtype(type), value))
 
 

@@ -1,16 +1,16 @@
-"""Which thread of a program holds which element of a tile, and in which of its registers.
+"""Which thread of a program holds each element of a tile, and in which register.
 
-Number the elements of a tile along its order, the fastest axis first: that number is an element's *position*. Each
-thread takes `vector` positions that follow each other, so that one instruction can move them. All threads together take
-a *sweep* of `vector * threads` positions; the next sweep begins after it. With 8 threads and a vector of 2:
+Number the elements of a tile in its order, the fastest axis first. This number is an element's *position*. Each thread
+takes `vector` consecutive positions, so that one instruction can move them. All threads together take a *sweep* of
+`vector * threads` positions, and the next sweep follows. With 8 threads and a vector of 2:
 
     position   0  1  2  3  4  5 ... 14 15   16 17 18 ...
     thread     0  0  1  1  2  2 ...  7  7    0  0  1 ...
     register   0  1  0  1  0  1 ...  0  1    2  3  2 ...
 
-If the tile has fewer elements than a sweep, the threads that are left begin again at position 0: they hold copies.
+If the tile has fewer elements than a sweep, the remaining threads start again at position 0 and hold copies.
 
-All sizes are powers of two. So each bit of an index is a bit of the thread's number, or of the register's.
+All sizes are powers of two, so each bit of an index is a bit of the thread's number or of the register's number.
 
 Source: `BlockedEncodingAttr` and `LinearLayout` in Triton (`include/triton/Tools/LinearLayout.h`).
 """
@@ -27,14 +27,14 @@ WARP = 32
 
 
 class Place(NamedTuple):
-    """Where an element is held."""
+    """Where an element is held: a thread, and one of its registers."""
 
     thread: int
     register: int
 
 
 class Steps(NamedTuple):
-    """The distances, by a power of two each, from an element to others along an axis: of registers, and of threads."""
+    """The distances from an element to others along an axis, in registers and in threads. All are powers of two."""
 
     registers: list[int]
     threads: list[int]
@@ -46,7 +46,7 @@ class Layout:
 
     shape: tuple[int, ...]
     order: tuple[int, ...]  # the axes, the fastest first
-    vector: int  # neighbouring elements of a thread
+    vector: int  # consecutive elements of a thread
     threads: int  # of a program
 
     @property
@@ -66,34 +66,35 @@ class Layout:
 
     @property
     def owners(self) -> int:
-        """How many threads hold elements that no thread before them holds."""
+        """How many threads hold elements that no earlier thread holds."""
         return min(self.threads, self.size // self.vector)
 
     @property
     def fastest(self) -> int:
-        """The axis of the neighbours."""
+        """The axis of consecutive positions."""
         return next((axis for axis in self.order if self.shape[axis] > 1), 0)
 
     def index(self, place: Place) -> tuple[int, ...]:
         """The index of the element that a thread holds in a register.
 
         For a tile of 4 x 8 elements in the order (1, 0), with a vector of 2 and 8 threads, `Place(5, 2)` is position
-        26: the index (3, 2).
+        26, whose index is (3, 2).
         """
-        # Task 10.6: First the position, as in the table at the top of this file; a tile with fewer elements than a
-        # sweep begins again. Then the index: along the fastest axis a position counts single steps.
+        # Task 10.6: Compute the position first, as in the table at the top of this file; if the tile has fewer
+        # elements than a sweep, positions start again at 0. Then compute the index: consecutive positions are
+        # neighbours along the fastest axis.
         raise NotImplementedError("Task 10.6: Threads for Numba")
 
     def place(self, index: Sequence[int]) -> Place:
-        """Where an element is held: the inverse of `index`. Of threads with copies, the first one."""
-        # Task 10.6: The position of the index, taken apart: step in the vector, thread, sweep.
+        """Where an element is held: the inverse of `index`. If several threads hold copies, the first one."""
+        # Task 10.6: Compute the position of the index, then split it into a step in the vector, a thread and a sweep.
         raise NotImplementedError("Task 10.6: Threads for Numba")
 
     def steps(self, axis: int) -> Steps:
-        """How far it is to the elements whose index along an axis differs in one bit, from the lowest bit on. (Given.)
+        """The distances to the elements whose index along an axis differs in one bit, from the lowest bit on. (Given.)
 
-        A tile of 4 x 8 elements, a vector of 2, 8 threads: along axis 1 one step in registers (1), two in threads (1
-        and 2); along axis 0 one in threads (4), and one in registers (2).
+        Take a tile of 4 x 8 elements, a vector of 2, and 8 threads. Along axis 1, there are one step in registers (1)
+        and two in threads (1 and 2); along axis 0, one in threads (4) and one in registers (2).
         """
         found = Steps([], [])
         for bit in range(self.shape[axis].bit_length() - 1):
@@ -105,9 +106,9 @@ class Layout:
         return found
 
     def texts(self, sweep: str = "sweep") -> tuple[str, ...]:
-        """For each axis the index of a vector's first element, in generated code: "sweep * 8 + thread // 16". (Given.)
+        """For each axis, the source of the index of a vector's first element: "sweep * 8 + thread // 16". (Given.)
 
-        Every bit of `sweep` and `thread` stands for a number along one axis: what `index` says of it.
+        Each bit of `sweep` and `thread` adds a fixed step along one axis, which `index` determines.
         """
         found: list[list[str]] = [[] for _ in self.shape]
         for name, count, place in (
@@ -122,7 +123,7 @@ class Layout:
 
 
 def runs(values: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Runs of bits whose values double from one to the next: `(first bit, bit after the last, value of the first)`."""
+    """Runs of bits whose values double from bit to bit: `(first bit, bit after the last, value of the first)`."""
     low = 0
     for bit in range(1, len(values) + 1):
         if bit == len(values) or not values[low] or values[bit] != values[low] << bit - low:
@@ -132,7 +133,7 @@ def runs(values: Sequence[int]) -> Iterator[tuple[int, int, int]]:
 
 
 def bits_text(name: str, low: int, high: int, count: int, value: int) -> str:
-    """The number in some bits of another one, times a value."""
+    """The source that extracts some bits of a number and multiplies them by a value."""
     text = f"{name} // {1 << low}" if low else name
     if 1 << high < count:
         text = f"{text} % {1 << high - low}"
@@ -140,7 +141,7 @@ def bits_text(name: str, low: int, high: int, count: int, value: int) -> str:
 
 
 def flat(shape: Sequence[int], index: Sequence[str]) -> str:
-    """The number of an element, row by row, in generated code."""
+    """The source of an element's position in row-major order."""
     terms, stride = [], 1
     for size, i in zip(reversed(shape), reversed(index), strict=True):
         if i != "0":

@@ -1,9 +1,9 @@
-"""Functions for generated code: arithmetic of single numbers, and what CPUs lack. (Given.)
+"""Functions for generated code: scalar arithmetic, and operations that CPUs lack. (Given.)
 
-There are two versions of the latter: instructions for a GPU, and Python for Numba's simulator.
+The latter exist in two versions: instructions for a GPU, and Python for Numba's simulator.
 """
 
-# ruff: noqa: F403, F405 - generated code has these names from here
+# ruff: noqa: F403, F405 - generated code imports these names from here
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -66,13 +66,13 @@ def remui(x, y):
 
 @device
 def maximumf(x, y):
-    """The larger number; NaN if one is NaN."""
+    """The larger number, or NaN if either is NaN."""
     return x if x != x or x > y else y
 
 
 @device
 def minimumf(x, y):
-    """The smaller number; NaN if one is NaN."""
+    """The smaller number, or NaN if either is NaN."""
     return x if x != x or x < y else y
 
 
@@ -96,7 +96,7 @@ def to_bf16(x):
 
 @device
 def from_bf16(bits):
-    """The bf16 with these bits, as a float32."""
+    """The bf16 number with these bits, as a float32."""
     return float_of_32(np.int32(np.uint32(bits) << np.uint32(16)))
 
 

@@ -1,4 +1,4 @@
-"""Reductions: first the elements of a thread, then those of a warp by shuffles, then through shared memory."""
+"""Reductions: first within a thread, then within a warp by shuffles, then through shared memory."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ if TYPE_CHECKING:
 
 Texts = Sequence[str]
 Combine = Callable[[Texts, Texts], tuple[list[str], list[str]]]
-"""Of the texts of two elements: lines that combine them, and the texts of the results."""
+"""A function of the expressions of two elements. Returns lines that combine them, and the expressions of the
+results."""
 
 
 def exchange(distance: int, parts: Texts, others: Texts, ordered: bool, combine: Combine) -> list[str]:
-    """Lines that combine, in each thread, `parts` with those of the thread at a distance, a power of two.
+    """Lines that combine, in each thread, `parts` with the parts of the thread at `distance`, a power of two.
 
-    Both threads of a pair get the same. `shuffle_xor(part, distance)` is what the other thread has; `others` are
-    variables for it. Where the order of two elements matters (`ordered`), the thread with the lower number has the left
-    one.
+    Both threads of a pair get the same result. `shuffle_xor(part, distance)` is the other thread's part; `others` are
+    variables for such parts. If the order of two elements matters (`ordered`), the thread with the lower number has the
+    left one.
     """
-    # Task 10.6: First all shuffles, then the lines of `combine`, then the new `parts`. `thread & distance` tells
-    # whether this thread is the right one of its pair.
+    # Task 10.6: All shuffles come first, then the lines of `combine`, then the new `parts`. `thread & distance` is not
+    # 0 in the right thread of a pair.
     raise NotImplementedError("Task 10.6: Threads for Numba")
 
 
 def across_warp(steps: Sequence[int], parts: Texts, others: Texts, ordered: bool, combine: Combine) -> list[str]:
-    """Lines after which every thread has the combination of all threads at these distances, in its own warp.
+    """Lines that give every thread the combination of the threads at these distances, within its warp.
 
-    `steps` are the distances of `Layout.steps`: those of 32 and more lead to other warps.
+    `steps` are distances from `Layout.steps`. Distances of 32 and more lead to other warps.
     """
-    # Task 10.6: A tree: `exchange` at each distance within a warp, the smallest first.
+    # Task 10.6: Combine in a tree: `exchange` at each distance within a warp, the smallest first.
     raise NotImplementedError("Task 10.6: Threads for Numba")
 
 
 class Reduction:
     """One `tt.reduce`.
 
-    The registers of a thread that differ along the axis only are every `inner`-th one of `inner * many`.
+    The registers of a thread that differ only along the axis are every `inner`-th one of `inner * many`.
     """
 
     def __init__(self, emit: ThreadEmitter, operation: Operation) -> None:
@@ -55,7 +56,7 @@ class Reduction:
         self.many = 1 << len(self.steps.registers)
         self.inner = min(self.steps.registers, default=1)
         self.outer = self.layout.registers // (self.inner * self.many)
-        self.high, self.low = emit.fresh("high"), emit.fresh("low")  # which of the results that a thread works on
+        self.high, self.low = emit.fresh("high"), emit.fresh("low")  # select the result on which a thread works
         self.parts = [emit.fresh(result.name or "part") for result in operation.results]
         self.others = [emit.fresh("other") for _ in self.parts]
         self.warps = [distance for distance in self.steps.threads if distance >= WARP]
@@ -99,7 +100,7 @@ class Reduction:
         return lines
 
     def through_shared_memory(self, lines: list[str]) -> None:
-        """One thread of each warp writes what its warp has found; then every thread reads what it needs."""
+        """Write lines by which one thread of each warp stores the warp's result, and all threads load results."""
         emit, results = self.emit, self.operation.results
         size = self.layout.size // self.layout.shape[self.axis]
         pools = [emit.pool_of(result.type, size << len(self.warps)) for result in results]
@@ -143,7 +144,7 @@ class Reduction:
         emit.ready.update(results)
 
     def place(self) -> list[str]:
-        """Terms of the number, row by row, of the result's element that this thread works on."""
+        """The terms of the row-major position of the result's element on which this thread works."""
         layout = self.layout
         strides, size = {}, 1
         for axis in reversed(range(len(layout.shape))):
@@ -169,7 +170,7 @@ def reduce(emit: ThreadEmitter, operation: Operation) -> None:
 
 
 def combination(emit: ThreadEmitter, operation: Operation, left: Texts, right: Texts) -> tuple[list[str], list[str]]:
-    """Lines that combine two elements, whose texts are given, and the texts of the results."""
+    """Lines that combine two elements, given by their expressions, and the expressions of the results."""
     block = operation.regions[0].block
     assert block.terminator
     state = emit.lines, emit.operations, emit.depth, emit.commented

@@ -1,6 +1,6 @@
-"""Whether Numba simulates a GPU in this process; imported before `numba.cuda`. (Given.)
+"""Whether Numba simulates a GPU in this process. Import this module before `numba.cuda`. (Given.)
 
-It does where there is no driver for a GPU, or where `NUMBA_ENABLE_CUDASIM=1` asks for it.
+Numba does so on a machine without a GPU driver, or if `NUMBA_ENABLE_CUDASIM=1` is set.
 """
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ if "NUMBA_ENABLE_CUDASIM" not in os.environ and not is_here():
     config.ENABLE_CUDASIM = 1
 SIMULATED = bool(config.ENABLE_CUDASIM)
 
-# NumPy 2.5 dropped this name. numba-cuda 0.30 asks for it, some of its modules only when a kernel is compiled.
+# NumPy 2.5 dropped this name, but numba-cuda 0.30 uses it; some of its modules do so only while a kernel is compiled.
 vars(np).setdefault("row_stack", np.vstack)

@@ -1,7 +1,7 @@
-"""Which elements of memory each load and store touches, by which program and lane.
+"""The elements of memory that each load and store accesses, with their programs and lanes.
 
-Some programs of the launch run, as generated NumPy code. In place of its library there is a `Watch`, which notes the
-offsets of each access, and which goes on after an access out of bounds.
+This module runs some programs of the launch as generated NumPy code. A `Watch` replaces the library of this code: it
+records the offsets of each access, and continues after an out-of-bounds access.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from mini_triton.runtime.given.reach import known
 from mini_triton.tools.explore.subject import Subject
 
 FIRST, LAST = 12, 4
-"""So many programs at the beginning and the end of the grid are shown, of a large one."""
+"""In a large grid, the number of programs to show at the beginning, and at the end."""
 ROUNDS = 12
-"""The number of iterations of a loop that are shown."""
+"""The number of iterations of a loop to show."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Touch:
     """One execution of an access by one program: an offset into memory for each lane of the tile."""
 
     program: tuple[int, int, int]
-    round: int  # how often it came there before
+    round: int  # how often the program executed the access before
     offsets: np.ndarray
     active: np.ndarray  # lanes that are not masked off
 
@@ -57,7 +57,7 @@ class Access:
 
     @property
     def tile(self) -> tuple[int, ...]:
-        """The shape of its lanes."""
+        """The shape of the tile."""
         return shape_of(self.operation.operands[0].type)
 
     @property
@@ -73,7 +73,7 @@ class Access:
 
 
 class Watch(Lenient):
-    """A module of the library that shows each access to `note` before it does it."""
+    """A module of the library that passes each access to `note` before executing it."""
 
     def __init__(self, module: types.ModuleType, note: Any) -> None:
         super().__init__(module, lambda *_: None)
@@ -100,12 +100,12 @@ class Notes:
     """The accesses of a kernel, in the order of its lines."""
 
     def __init__(self, operations: Mapping[int, Operation]) -> None:
-        self.operations = operations  # by lines of the generated code
+        self.operations = operations  # by line of the generated code
         self.accesses: dict[int, Access] = {}
-        self.rounds: dict[int, int] = {}  # by lines, of the programs that run now
+        self.rounds: dict[int, int] = {}  # by line, for the programs currently running
 
     def add(self, frame: types.FrameType, target: Buffer | Sequence[Buffer], offset: Array, mask: Array | None) -> None:
-        """Note an access that a line of the generated code is about to do."""
+        """Record an access that a line of the generated code is about to execute."""
         line, programs = frame.f_lineno, frame.f_locals["programs"]
         operation = self.operations.get(line)
         if operation is None:
@@ -129,7 +129,7 @@ class Notes:
 
 
 def find(buffers: Sequence[Buffer], address: np.ndarray) -> tuple[Buffer, np.ndarray]:
-    """The buffer that most of these addresses lead into, and their offsets from its first element."""
+    """The buffer that contains most of these addresses, and their offsets from its first element."""
     offsets = [(address - buffer.address(0)) // buffer.data.itemsize for buffer in buffers]
     inside = [int(np.count_nonzero(within(buffer, offset))) for buffer, offset in zip(buffers, offsets, strict=True)]
     best = inside.index(max(inside))
@@ -137,7 +137,7 @@ def find(buffers: Sequence[Buffer], address: np.ndarray) -> tuple[Buffer, np.nda
 
 
 def watch(subject: Subject, module: Module, program: NumpyKernel) -> list[Access]:
-    """Run some programs of a launch. Returns its accesses, with what these programs touch."""
+    """Run some programs of a launch. Returns the accesses, with the elements that these programs touch."""
     assert subject.grid and subject.values
     (function,) = module.body.operations
     notes = Notes(generate(function, program.mode, origins(function))[1])
@@ -165,7 +165,7 @@ def sample(program: NumpyKernel, grid: tuple[int, int, int], buffers: list[Buffe
 
 
 def argument_of(name: str, value: Any) -> Any:
-    """An argument of a launch: its memory, which is copied from a GPU, or a number."""
+    """An argument of a launch: a buffer, copied from a GPU if needed, or a number."""
     if not is_memory(value):
         return to_python(value)
     return Buffer.of(name, value.cpu() if getattr(value, "is_cuda", False) else value)

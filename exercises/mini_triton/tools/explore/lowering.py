@@ -1,6 +1,7 @@
-"""Real Triton's stages, made in a process of their own: it loads while ours run, and if it aborts, the page is made.
+"""Real Triton's stages, run in a separate process: Triton loads while our stages run, and may abort without harm.
 
-The process reads a request, a line of JSON, and answers with the texts of its stages, or the reason why there are none.
+The process reads a request, a line of JSON. It answers with the text of its stages, or with the reason why there is
+none.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import mini_triton
 from mini_triton.backends import handoff
 
 Texts: TypeAlias = dict[str, str]
-"""By stage: its text. Instead of all, under "" the reason why there are none."""
+"""The text of each stage, by name; or, under "", the reason why there is none."""
 
 
 class Lowering:
@@ -44,14 +45,14 @@ class Lowering:
         self.process.communicate()
 
     def ask(self, kernel: str, ttir: str, types: list[str], capability: int, options: dict[str, Any]) -> None:
-        """Have a module's text compiled; `answer` waits for the result."""
+        """Request the compilation of a module's text. `answer` waits for the result."""
         assert self.process.stdin
         request = {"kernel": kernel, "ttir": ttir, "types": types, "capability": capability, "options": options}
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # `answer` says why it has ended
+            pass  # `answer` reports why the process has ended
 
     def answer(self) -> Texts:
         """Real Triton's answer to the last request."""
@@ -72,17 +73,17 @@ def main() -> None:
 
 
 def lower(kernel: str, ttir: str, types: list[str], capability: int, options: dict[str, Any]) -> Texts:
-    """The texts of real Triton's stages, of its own TTIR, too, which is ours after its passes."""
+    """The text of real Triton's stages, including its TTIR: ours after Triton's passes."""
     try:
         lowered = handoff.lower(kernel, ttir, types, capability, options)
-    except Exception as error:  # real Triton has many; and a half-written compiler may raise anything
+    except Exception as error:  # real Triton raises many kinds, and a half-written compiler may raise anything
         return {"": f"{type(error).__name__}: {error}"}
     texts = {stage: lowered.asm[stage] for stage in ("ttir", "ttgir", "llir", "ptx")}
     return texts | {"sass": disassemble(lowered.asm["cubin"])}
 
 
 def disassemble(cubin: bytes) -> str:
-    """The machine code in words, with source lines, by NVIDIA's disassembler; "" where Triton came without it."""
+    """Disassembled machine code with source lines; "" if Triton came without NVIDIA's disassembler."""
     from triton import knobs
 
     with tempfile.TemporaryDirectory(prefix="mini-triton-") as folder:

@@ -1,6 +1,7 @@
-"""Which lines of the kernel's source each line of a stage's text comes from.
+"""The lines of the kernel's source from which each line of a stage comes.
 
-Each stage has its own way to say so. The functions here read it, and take it out of the text that is shown:
+Each stage records source lines in its own format. The functions here read this information and remove it from the
+displayed text:
 
     TTIR, TTGIR   %x = tt.load %p loc("add.py":9:12), or loc(#loc5) and, elsewhere, #loc5 = loc("add.py":9:12)
     LLIR          %8 = load float, ptr %7, !dbg !17 and, elsewhere, !17 = !DILocation(line: 9, column: 12, scope: !4)
@@ -23,7 +24,7 @@ Place: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a stage's text, and where it comes from."""
+    """A line of a stage, and the source lines from which it comes."""
 
     text: str
     places: frozenset[Place] = frozenset()
@@ -42,7 +43,7 @@ def read_mlir(text: str) -> list[Line]:
     aliases = {found[1]: found[2] for found in map(ALIAS.fullmatch, text.splitlines()) if found}
     known: dict[str, frozenset[Place]] = {}
     lines: list[Line] = []
-    opened: list[int] = []  # numbers of lines whose block is open
+    opened: list[int] = []  # numbers of lines that opened a block
     for line in text.splitlines():
         if ALIAS.fullmatch(line):
             continue
@@ -60,7 +61,7 @@ def read_mlir(text: str) -> list[Line]:
 
 
 def resolve(location: str, aliases: Mapping[str, str], known: dict[str, frozenset[Place]]) -> frozenset[Place]:
-    """The places that a location names, itself or by aliases."""
+    """The places that a location names, directly or by aliases."""
     if location not in known:
         own = frozenset((file, int(line)) for file, line in PLACE.findall(location))
         named = [aliases[name] for name in re.findall(r"#loc\d*", location) if name in aliases]
@@ -75,7 +76,7 @@ FIELD = re.compile(r'(\w+): (!?\w+|"[^"]*")')
 
 
 def read_llir(text: str) -> list[Line]:
-    """The lines of a module of LLVM, without its debug information."""
+    """The lines of an LLVM module, without debug information."""
     nodes = {number: dict(FIELD.findall(body)) for number, body in NODE.findall(text)}
     for node in nodes.values():
         for name in ("filename", "directory"):
@@ -91,7 +92,7 @@ def read_llir(text: str) -> list[Line]:
 
 
 def debugged(number: str, nodes: Mapping[str, Mapping[str, str]]) -> Iterator[Place]:
-    """The places of a `!DILocation`, and of the calls that it was inlined from."""
+    """The places of a `!DILocation`, and of the calls into which it was inlined."""
     while number in nodes and "line" in nodes[number]:
         node = nodes[number]
         scope = nodes.get(node.get("scope", ""), node)
@@ -105,7 +106,7 @@ def debugged(number: str, nodes: Mapping[str, Mapping[str, str]]) -> Iterator[Pl
 
 
 def read_ptx(text: str) -> list[Line]:
-    """The lines of a kernel in PTX, without its debug information."""
+    """The lines of a kernel's PTX, without debug information."""
     files = dict(re.findall(r'^\s*\.file\s+(\d+) "([^"]*)"', text, re.MULTILINE))
     lines, places = [], frozenset[Place]()
     for line in re.split(r"^\s*\.(?:section\s+\.debug|file\s)", text, maxsplit=1, flags=re.MULTILINE)[0].splitlines():
@@ -119,7 +120,7 @@ def read_ptx(text: str) -> list[Line]:
 
 
 def read_sass(text: str) -> list[Line]:
-    """The instructions and labels of a kernel in machine code."""
+    """The instructions and labels of a kernel's machine code."""
     lines, places = [], frozenset[Place]()
     for line in text.splitlines():
         if found := re.findall(r'(?:File|at) "([^"]*)", line (\d+)', line):
@@ -135,7 +136,7 @@ def read_sass(text: str) -> list[Line]:
 
 
 def read_python(text: str, source: Mapping[Place, str]) -> list[Line]:
-    """The lines of generated code. `source` has the lines that its comments may quote, without indentation."""
+    """The lines of generated code. `source` contains the lines that comments may quote, without indentation."""
     lines, places = [], frozenset[Place]()
     for line in text.splitlines():
         if mark := re.match(r"\s+# (?:line )?(\d+)(?:: (.*))?$", line):
@@ -147,17 +148,17 @@ def read_python(text: str, source: Mapping[Place, str]) -> list[Line]:
 
 
 def quoted(number: int, text: str | None, source: Mapping[Place, str]) -> Iterable[Place]:
-    """The places with this number, of any file, and this text."""
+    """The places with this line number, in any file, and this text."""
     return (place for place, known in source.items() if place[1] == number and text in (None, known))
 
 
 def read_plain(text: str) -> list[Line]:
-    """The lines of a text that does not say where they come from."""
+    """The lines of a text without source locations."""
     return [Line(line) for line in text.splitlines()]
 
 
 def trimmed(lines: list[Line]) -> list[Line]:
-    """The lines, without empty ones at the ends, and with one where there are several."""
+    """The lines, without empty lines at the ends, and with one in place of several empty lines."""
     kept: list[Line] = []
     for line in lines:
         if line.text.strip() or (kept and kept[-1].text.strip()):
@@ -178,12 +179,12 @@ READERS: dict[str, Callable[[str], list[Line]]] = {
 
 
 def read_text(suffix: str, text: str, source: Mapping[Place, str]) -> list[Line]:
-    """The lines of a stage's text, whose files end in this suffix."""
+    """The lines of a stage whose files end in this suffix."""
     if suffix == "py":
         return read_python(text, source)
     return READERS.get(suffix, read_plain)(text)
 
 
 def numbers_of(line: Line, numbers: Mapping[Place, int]) -> list[int]:
-    """The numbers of the source lines that a line comes from."""
+    """The numbers of the source lines from which a line comes."""
     return sorted(numbers[place] for place in line.places if place in numbers)

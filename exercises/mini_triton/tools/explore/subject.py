@@ -24,12 +24,12 @@ from mini_triton.runtime.specialization import Specialized, specialize
 from mini_triton.tools.coalescing import source_of
 
 LIBRARIES = {"np": "numpy", "torch": "torch"}
-"""Names that a launch may use although its file does not import them."""
+"""Names that a launch may use even if its file does not import them."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A kernel for arguments of certain types; with `grid` and `values`, a launch of it."""
+    """A kernel for arguments of certain types; with `grid` and `values`, a launch."""
 
     compilation: Compilation
     grid: tuple[int, int, int] | None = None
@@ -49,14 +49,14 @@ def load_file(path: Path) -> dict[str, Any]:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if not path.is_file() or spec is None or spec.loader is None:
         raise ValueError(f"{path} is not a Python file")
-    sys.path.insert(0, str(path.resolve().parent))  # it may import its neighbours
+    sys.path.insert(0, str(path.resolve().parent))  # it may import files beside it
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return vars(module)
 
 
 def read_signature(names: Mapping[str, Any], signature: str, name: str | None, num_warps: int = 4) -> Subject:
-    """The kernel of this name, for arguments of these types. Raises `ValueError` if it does not fit the kernel."""
+    """The kernel of this name, for arguments of these types. Raises `ValueError` if they do not match."""
     kernels = {known: adopt(value) for known, value in names.items()}
     kernels = {known: kernel for known, kernel in kernels.items() if isinstance(kernel, KernelSource)}
     if name is None and len(kernels) == 1:
@@ -70,7 +70,7 @@ def read_signature(names: Mapping[str, Any], signature: str, name: str | None, n
 
 
 def find_launch(names: Mapping[str, Any], expression: str, name: str | None = None) -> Subject:
-    """Evaluate an expression up to its first launch of the kernel; without a name, of any kernel.
+    """Evaluate an expression up to its first launch of the named kernel, or of any kernel without a name.
 
     That launch does not run. Earlier launches of other kernels do. Raises `ValueError` if there is none.
     """

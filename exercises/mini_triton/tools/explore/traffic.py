@@ -13,7 +13,7 @@ from mini_triton.tools.explore.accesses import Access, Touch
 from mini_triton.tools.explore.relations import ALIAS
 
 SECTOR = 32
-"""Bytes that a GPU's memory delivers at once."""
+"""The size of a sector in bytes: a GPU's memory delivers whole sectors."""
 TOUCHES_MEMORY = re.compile(
     r"(?:tt\.load|tt\.store|tt\.atomic_\w+|ttg\.async_copy_global_to_local) .*?"
     r"tensor<[\dx]*!tt\.ptr<[^>]*>, (#\w+)>.*?(loc\(.*\))$"
@@ -21,7 +21,7 @@ TOUCHES_MEMORY = re.compile(
 
 
 def layouts_by_place(ttgir: str) -> dict[tuple[str, int, int], Blocked]:
-    """The layout of each access in TTGIR, by its place in the kernel's source."""
+    """The layout of each access in TTGIR, by its location in the kernel's source."""
     aliases = {match[1]: match[2] for match in map(ALIAS.fullmatch, ttgir.splitlines()) if match}
     by_name = layouts(ttgir)
     result = {}
@@ -39,12 +39,13 @@ class Traffic:
     """The traffic of a program's warps in one execution of an access."""
 
     instructions: int
-    sectors: int  # that they touch, all together
+    sectors: int  # touched by all warps together
     fewest: int  # sectors that the same bytes would fill
 
 
 def measure(access: Access, touch: Touch, layout: Blocked, threads: np.ndarray, bytes: int) -> Traffic:
-    """Count instructions and sectors. One instruction moves `bytes` for a thread; `threads` has that of each lane."""
+    """Count instructions and sectors. One instruction moves `bytes` for a thread; `threads` lists the lanes'
+    threads."""
     fastest = layout.order[0]
     vector = max(1, min(bytes // access.itemsize, layout.size_per_thread[fastest]))
     parts = [threads // WARP]  # lanes with equal parts belong to one instruction of one warp

@@ -1,1 +1,1 @@
-"""Texts that the tools write. (Given.)"""
+"""Templates of the files that the tools write. (Given.)"""

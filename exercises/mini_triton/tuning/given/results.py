@@ -1,4 +1,4 @@
-"""Results of an autotuner: on disk for other processes, and printed on request. (Given.)
+"""Results of an autotuner: stored on disk for other processes, and printed on request. (Given.)
 
     MINI_TRITON_CACHE_AUTOTUNING=1    keep all results, as with `cache_results=True`
     MINI_TRITON_PRINT_AUTOTUNING=1    print the time of each configuration, or why it cannot run
@@ -32,14 +32,14 @@ def are_kept() -> bool:
 
 
 def jit_function(kernel: Any) -> JITFunction | None:
-    """The kernel inside of decorators; None for anything that is not our kernel."""
+    """The kernel inside decorators; None for anything that is not our kernel."""
     while not isinstance(kernel, JITFunction) and hasattr(kernel, "fn"):
         kernel = kernel.fn
     return kernel if isinstance(kernel, JITFunction) else None
 
 
 def entry_for(tuner: Autotuner, key: tuple[Any, ...], configs: Sequence[Config]) -> str:
-    """The name of the entry on disk for a choice; "" if a hook, whose effects are unknown, forbids it."""
+    """The name of a choice's entry on disk; "" if the tuner has a hook, because its effects are unknown."""
     function = jit_function(tuner.fn)
     if function is None or any(config.pre_hook for config in configs):
         return ""
@@ -47,7 +47,7 @@ def entry_for(tuner: Autotuner, key: tuple[Any, ...], configs: Sequence[Config])
 
 
 def machine(device: str) -> str:
-    """The machine that the times of a kernel depend on: this GPU or this CPU. `device` is the key's."""
+    """A description of the machine on which times depend: this GPU or this CPU. `device` comes from the key."""
     if not device.startswith("cuda"):
         return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
     import torch
@@ -56,7 +56,7 @@ def machine(device: str) -> str:
 
 
 def store(entry: str, timings: Mapping[Config, Any], failures: Mapping[Config, Exception]) -> None:
-    """Keep the times of all configurations that can run."""
+    """Store the times of all configurations that can run."""
     cache.store(entry, {"timings": [None if config in failures else times for config, times in timings.items()]})
 
 
@@ -68,7 +68,7 @@ def load(entry: str, configs: Sequence[Config]) -> dict[Config, Any]:
 
 
 def report(tuner: Autotuner, key: tuple[Any, ...], fastest: Config) -> None:
-    """Print the result of each configuration, if asked for."""
+    """Print the result of each configuration, if requested."""
     if not is_set(PRINT):
         return
     print(f"autotuning {tuner.base_fn.__name__} for {key} took {tuner.bench_time:.2f} s")

@@ -1,6 +1,6 @@
-"""NVIDIA's driver: machine code is loaded, and launched on a stream. (Given.)
+"""NVIDIA's driver: load machine code, and launch it on a stream. (Given.)
 
-Numba launches kernels as well, but describes each array to the kernel in seven arguments. Here an array is its address,
+Numba can also launch kernels, but it passes seven arguments for each array. Here, an array is passed as its address,
 and a launch is one call.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 STATIC_SHARED = 48 << 10
-"""Bytes of shared memory that a program may have without asking."""
+"""Bytes of shared memory that a program may use without a request."""
 MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
 """`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` of the driver's interface."""
 
@@ -33,7 +33,7 @@ def is_here() -> bool:
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Call a function of the driver; raise `RuntimeError` with its message if it fails."""
+    """Call a function of the driver. Raises `RuntimeError`, with the driver's message, if it fails."""
     code = getattr(library(), name)(*arguments)
     if code:
         message = ctypes.c_char_p()
@@ -42,7 +42,7 @@ def call(name: str, *arguments: Any) -> None:
 
 
 class Function:
-    """A kernel in the memory of the current GPU, ready to be launched."""
+    """A kernel loaded onto the current GPU."""
 
     def __init__(self, code: bytes, name: str, threads: int, shared: int, types: Sequence[Any]) -> None:
         module, function = ctypes.c_void_p(), ctypes.c_void_p()
@@ -51,12 +51,12 @@ class Function:
         if shared > STATIC_SHARED:
             call("cuFuncSetAttribute", function, MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
         self.function, self.threads, self.shared = function, threads, shared
-        self.values = [type() for type in types]  # of the arguments, and their addresses
+        self.values = [type() for type in types]  # argument values, and their addresses
         self.pointers = (ctypes.c_void_p * len(self.values))(*map(ctypes.addressof, self.values))
         self.start = library().cuLaunchKernel
 
     def launch(self, grid: tuple[int, int, int], stream: int, arguments: Sequence[Any]) -> None:
-        """Run it for every program of the grid. It may still run when this returns."""
+        """Run every program of the grid. The call may return before they finish."""
         for place, value in zip(self.values, arguments, strict=True):
             place.value = value
         stream_ = ctypes.c_void_p(stream)

@@ -1,13 +1,13 @@
-"""A nest for one thread: its own elements of a tile, sweep by sweep, with everything that the roots ask for.
+"""A nest for one thread: computes everything that the roots need, for the thread's own elements, sweep by sweep.
 
     for sweep in range(8):
-        i0 = sweep * 8 + thread // 16           # level 1: what a vector's elements have in common
+        i0 = sweep * 8 + thread // 16           # level 1: shared by a vector's elements
         load_4(x_line, 0, x, ...)
         for k in range(4):
-            i1 = thread % 16 * 4 + k            # level 2: what they differ in
+            i1 = thread % 16 * 4 + k            # level 2: different for each element
             ...
 
-NVIDIA's compiler unrolls these loops: then each element of a small array is a register.
+NVIDIA's compiler unrolls these loops, so that each element of a small array becomes a register.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ThreadPoint(Point):
-    """The inside of a nest, as one thread runs it."""
+    """The body of a nest, as one thread runs it."""
 
     program: ThreadEmitter
 
@@ -40,13 +40,13 @@ class ThreadPoint(Point):
         self.layout = program.layout(shape)
         self.fast = self.index[self.layout.fastest] if self.shape else "0"
         self.levels = [[], [], []]
-        self.after: list[str] = []  # at the end of level 1
+        self.after: list[str] = []  # lines at the end of level 1
         self.first = tuple(f"{i}_first" if i == self.fast and i != "0" else i for i in self.index)
         """The index of a vector's first element."""
-        self.overwritten: set[str] = set()  # the arrays of registers that this nest writes to
+        self.overwritten: set[str] = set()  # the register arrays that this nest writes
 
     def level(self, text: str) -> int:
-        """0 for a text without indices, 2 for one with an index within the vector, 1 otherwise."""
+        """0 for an expression without indices, 2 for one with an index within the vector, 1 otherwise."""
         names = set(self.words(text))
         if not names & {*self.variables, *self.first}:
             return 0
@@ -66,7 +66,7 @@ class ThreadPoint(Point):
 
     @property
     def register(self) -> str:
-        """Which register of the thread is meant, in the loops."""
+        """The source of the register's number in the loops."""
         layout = self.layout
         sweep = f"sweep * {layout.vector}" if layout.vector > 1 else "sweep"
         terms = ([sweep] if layout.sweeps > 1 else []) + (["k"] if layout.vector > 1 else [])
@@ -85,7 +85,7 @@ class ThreadPoint(Point):
         return super().compute(value, index)
 
     def elsewhere(self, value: Value, index: Index) -> str:
-        """The text of an element that another thread may hold: all of them are shared first."""
+        """The source of an element that a different thread may hold. All elements are shared first."""
         return self.program.share(value)(index)
 
     def operation(self, operation: Operation, value: OpResult, index: Index) -> tuple[str, int]:
@@ -101,7 +101,7 @@ class ThreadPoint(Point):
     # --- memory
 
     def load(self, operation: Operation, index: Index) -> tuple[str, int]:
-        """`x[offset] if mask else other`; or from a vector that was loaded at once."""
+        """`x[offset] if mask else other`, or an element of a vector loaded with one instruction."""
         pointer, *rest = operation.operands
         type = operation.result.type
         self.program.reads.add(self.program.leads[pointer])
@@ -134,7 +134,7 @@ class ThreadPoint(Point):
         return name
 
     def store(self, root: StoreRoot) -> list[tuple[int, str]]:
-        """The lines of a store, with their levels: 3 for what comes after all elements of a vector."""
+        """The lines of a store, with their levels. Level 3 follows all elements of a vector."""
         pointer, value, *rest = root.operation.operands
         self.program.writes.add(self.program.leads[pointer])
         width = self.program.width(root.operation)
@@ -164,7 +164,7 @@ class ThreadPoint(Point):
     # --- the whole
 
     def lines(self) -> list[str]:
-        """Everything: in front, and the loops over sweeps and over the elements of a vector."""
+        """All lines: those in front, and the loops over sweeps and over the elements of a vector."""
         layout = self.layout
         if not self.shape or not any([*self.levels[1:], self.after]):
             return [*self.levels[0], *self.levels[1], *self.levels[2], *self.after]
@@ -185,7 +185,7 @@ class ThreadPoint(Point):
 
 
 def without_unused(lines: list[str]) -> list[str]:
-    """The lines, less those that give an index which nothing asks for."""
+    """The lines, without those that define an unused index."""
     result: list[str] = []
     wanted: set[str] = set()
     for line in reversed(lines):

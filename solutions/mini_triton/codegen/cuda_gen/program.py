@@ -1,10 +1,10 @@
-"""From IR to the source of a kernel for Numba: what one thread of a program does.
+"""From IR to the source of a kernel for Numba: the work of one thread of a program.
 
     @cuda.jit
     def add(x, y, out, n): ...
 
-An array of the plan is a small array of the thread's own, which the compiler keeps in registers. What another thread
-needs goes through shared memory: all threads write, wait for each other, and read. Scalars are the same in all threads.
+Each thread has its own part of an array of the plan, which the compiler keeps in registers. Elements that other threads
+need go through shared memory: all threads write, wait for each other, and read. Scalars are the same in all threads.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ FUNCTIONS = (
     "store_2 store_4 store_8 times to_bf16 to_f16"
 ).split()
 MOST_REGISTERS = 64
-"""Elements of a tile for a thread, at most; a larger tile gets more threads."""
+"""The largest number of a tile's elements per thread. A larger tile gets more threads."""
 MOST_THREADS = 1024
 MOST_SHARED = 200 << 10
-"""Bytes of shared memory that a program may have."""
+"""Bytes of shared memory that a program may use."""
 RESERVED = {*NUMBERS, *FUNCTIONS, *IDS, "np", "cuda", "range", "min", "max", "thread", "sweep", "k"}
 RESERVED |= {f"i{axis}{end}" for axis in range(6) for end in ("", "_first")}
 Handler = Callable[["ThreadEmitter", Operation], None]
@@ -64,11 +64,11 @@ HANDLERS: dict[str, Handler] = {
     "scf.for": control_flow.for_,
     "scf.while": control_flow.while_,
 }
-"""The function that writes each operation that is not a nest. All others become an expression."""
+"""The handlers of operations that do not belong to a nest. All other operations become expressions."""
 
 
 class Pool(NamedTuple):
-    """Shared memory for elements: an array, and from where on."""
+    """Shared memory for elements: an array, and an offset into it."""
 
     memory: str
     start: int
@@ -88,11 +88,11 @@ class Pool(NamedTuple):
 class ThreadEmitter(ProgramEmitter):
     """Writes the function."""
 
-    reloads = False  # registers are nearer than the cache
+    reloads = False  # registers are faster than the cache
 
     def __init__(self, module: Module, function: Operation, leads: Origins, warps: int, fused: bool) -> None:
         super().__init__(function, leads)
-        self.fused = fused  # whether a product and a sum may become one instruction, which rounds once
+        self.fused = fused  # whether a multiplication and an addition may become one instruction, which rounds once
         self.names.clear()
         self.taken = {*RESERVED, *keyword.kwlist}
         self.parameters = [self.name(argument) for argument in function.regions[0].block.arguments]
@@ -100,25 +100,25 @@ class ThreadEmitter(ProgramEmitter):
         self.threads = min(MOST_THREADS, max(32 * warps, int(np.prod(largest)) // MOST_REGISTERS))
         self.widths = self.find_widths(module)
         self.layouts: dict[tuple[int, ...], Layout] = {}
-        self.shared_bytes = 0  # that the program needs
-        self.taken_bytes = 0  # by the values that are shared now
+        self.shared_bytes = 0  # needed by the program
+        self.taken_bytes = 0  # by values currently shared
         self.shared_now: dict[Value, Callable[[Index], str]] = {}
         self.pools: set[str] = set()
-        self.reads: set[Value | None] = set()  # the arguments that the item which is being written reads, and writes
+        self.reads: set[Value | None] = set()  # the arguments that the current item reads, and writes
         self.writes: set[Value | None] = set()
-        self.read_before: set[Value | None] = set()  # and those of the items since the last barrier
+        self.read_before: set[Value | None] = set()  # those of the items since the last barrier
         self.written_before: set[Value | None] = set()
         self.stored = {leads[o.operands[0]] for o in function.walk() if o.name in WRITES}
 
     # --- layouts
 
     def find_widths(self, module: Module) -> dict[Operation, tuple[int, int]]:
-        """For each load and store its fastest axis, and how many elements one instruction may move."""
+        """For each load and store, its fastest axis, and the number of elements that one instruction may move."""
         found = accesses(module, self.threads // 32)
         return {access.operation: (access.axis, access.bytes // access.element) for access in found}
 
     def layout(self, shape: Sequence[int]) -> Layout:
-        """How a tile of this shape is spread: all tiles of a shape alike, so that no element moves between them."""
+        """The layout of a tile of this shape. It depends only on the shape, so that no element has to move."""
         shape = tuple(shape)
         if shape not in self.layouts:
             bare = [n for n in shape if n > 1]
@@ -141,13 +141,13 @@ class ThreadEmitter(ProgramEmitter):
         return self.layouts[shape]
 
     def width(self, operation: Operation) -> int:
-        """How many elements one instruction moves for a thread."""
+        """The number of elements that one instruction moves for a thread."""
         layout = self.layout(shape_of(operation.operands[0].type))
         axis, width = self.widths.get(operation, (0, 1))
         return min(width, layout.vector) if axis == layout.fastest or not layout.shape else 1
 
     def owns(self, layout: Layout) -> str:
-        """A test whether this thread is not one with copies; "" if none is."""
+        """A test that this thread does not hold copies; "" if no thread does."""
         return f"thread < {layout.owners}" if layout.owners < self.threads else ""
 
     # --- registers and shared memory
@@ -161,7 +161,7 @@ class ThreadEmitter(ProgramEmitter):
         return name
 
     def pool_of(self, type: Type, count: int) -> Pool:
-        """Shared memory for so many elements of a type, until the end of this item."""
+        """Shared memory for `count` elements of a type, until the end of this item."""
         dtype = kind(type).replace("bool_", "int8")
         size = np.dtype(dtype.rstrip("_")).itemsize
         start = -(-self.taken_bytes // 16) * 16
@@ -173,13 +173,13 @@ class ThreadEmitter(ProgramEmitter):
         return Pool(f"shared_{dtype}", start // size, kind(type) == "bool_")
 
     def share(self, value: Value) -> Callable[[Index], str]:
-        """Have all threads write their elements of a value to shared memory. Returns what reads the element there."""
+        """Write lines by which all threads share their elements. Returns a function for the source of an element."""
         if value not in self.shared_now:
             self.shared_now[value] = self.put(self.array(value), value)
         return self.shared_now[value]
 
     def put(self, registers: str, value: Value) -> Callable[[Index], str]:
-        """Lines that write registers with the elements of a value to shared memory."""
+        """Write lines that copy registers with elements of a value to shared memory."""
         layout, shape = self.layout(shape_of(value.type)), shape_of(value.type)
         pool = self.pool_of(value.type, layout.size)
         if pool.start == 0:
@@ -193,7 +193,7 @@ class ThreadEmitter(ProgramEmitter):
         return lambda index: pool.read(flat(shape, index))
 
     def vectors(self, layout: Layout, registers: str, width: int, pool: Pool) -> list[str]:
-        """Lines that write a thread's elements to shared memory, so many at once."""
+        """Lines that write a thread's elements to shared memory, `width` at a time."""
         where = flat(layout.shape, layout.texts())
         at = f"sweep * {layout.vector} + " if layout.sweeps > 1 else ""
         body = [
@@ -205,7 +205,7 @@ class ThreadEmitter(ProgramEmitter):
         return [f"if {test}:", *indented(body)] if (test := self.owns(layout)) else body
 
     def each(self, layout: Layout, lines: Callable[[Index, str], list[str]], own: bool = True) -> list[str]:
-        """Lines for each element of a thread: `lines(index, register)`; `own`: not of copies."""
+        """Write `lines(index, register)` for each element of a thread; without copies if `own`."""
         axes = range(len(layout.shape))
         index = tuple(f"i{axis}" if layout.shape[axis] > 1 else "0" for axis in axes)
         texts = layout.texts()
@@ -223,13 +223,13 @@ class ThreadEmitter(ProgramEmitter):
         return body
 
     def barrier(self) -> None:
-        """All threads of the program wait for each other."""
+        """Make all threads of the program wait for each other."""
         self.line("cuda.syncthreads()")
         self.read_before.clear()
         self.written_before.clear()
 
     def keep_order(self, reads: set[Value | None], writes: set[Value | None]) -> None:
-        """Wait, if an access to memory must not overtake another thread's that came before."""
+        """Write a barrier if a memory access must not overtake an earlier access by a different thread."""
         if reads & self.written_before or writes & (self.read_before | self.written_before):
             self.barrier()
         self.read_before |= reads
@@ -253,7 +253,7 @@ class ThreadEmitter(ProgramEmitter):
         return "\n".join([*header, "", facts, "", "", *decorated, *body, ""])
 
     def beginning(self) -> list[str]:
-        """The beginning of the function: the numbers of thread and program, shared memory."""
+        """The first lines of the function: the numbers of the thread and the program, and shared memory."""
         words = set(re.findall(r"\w+", "\n".join([*self.lines, *self.allocated])))
         places = {"pid": "blockIdx", "grid": "gridDim"}
         found = [f"{id} = int32(cuda.{places[id[:-2]]}.{id[-1]})" for id in IDS if id in words]
@@ -291,13 +291,13 @@ class ThreadEmitter(ProgramEmitter):
         self.ready.update(root.target for root in roots if isinstance(root, Write) and isinstance(root.target, Value))
 
     def begin(self) -> None:
-        """A new item: shared memory is free again."""
+        """Begin a new item: all shared memory is free."""
         self.shared_now.clear()
         self.taken_bytes = 0
         self.reads, self.writes = set(), set()
 
     def wait_for_shared(self) -> None:
-        """A barrier, if something has been written to shared memory in this item."""
+        """Write a barrier if this item has written to shared memory."""
         if self.taken_bytes:
             self.barrier()
 
@@ -332,7 +332,7 @@ class ThreadEmitter(ProgramEmitter):
         return self.arrays[view]
 
     def swap(self, one: str, other: str) -> None:
-        """Copy an array into another one, element by element: registers have no addresses."""
+        """Copy one array to the other, element by element, because registers do not have addresses."""
         k = self.fresh("register")
         (count,) = {re.search(r"array\((\d+)", line)[1] for line in self.allocated if line.startswith(f"{one} =")}  # type: ignore[index]
         self.emit([f"for {k} in range({count}):", f"    {one}[{k}] = {other}[{k}]"])
@@ -340,7 +340,7 @@ class ThreadEmitter(ProgramEmitter):
     # --- scalars of memory
 
     def load(self, operation: Operation) -> None:
-        """A scalar: if the kernel also writes there, one thread loads for all, so that all have the same."""
+        """Load a scalar. If the kernel also writes this memory, one thread loads for all: they need the same value."""
         pointer, *rest = operation.operands
         origin = self.leads[pointer]
         text = loaded(operation.result.type, f"{self.memory(pointer)}[{self.text(pointer)}]")
@@ -353,7 +353,7 @@ class ThreadEmitter(ProgramEmitter):
             self.line(f"{self.name(operation.result)} = {text}")
 
     def told(self, result: Value, lines: list[str]) -> None:
-        """One thread computes a scalar by these lines, in which it is `{0}`, and hands it to all others."""
+        """Write lines by which one thread computes a scalar, `{0}`, and passes it to all others."""
         pool = self.pool_of(result.type, 1)
         self.barrier()
         self.emit(["if thread == 0:", *indented([line.format(pool.at("0")) for line in lines])])
@@ -377,14 +377,14 @@ def pointee(value: Value) -> Type:
 def generate(module: Module, warps: int = 4, fused: bool = True) -> str:
     """The source for a module whose calls are inlined. Raises `Unsupported` for an operation that this back end lacks.
 
-    `fused`: a product and a sum may become one instruction, as the option `enable_fp_fusion` allows.
+    If `fused`, a multiplication and an addition may become one instruction, as for the option `enable_fp_fusion`.
     """
     (function,) = module.body.operations
     return ThreadEmitter(module, function, origins(function), warps, fused).source()
 
 
 def unsupported(module: Module, warps: int = 4) -> list[str]:
-    """Why there is no source for a module; empty if there is."""
+    """The reasons why there is no source for a module; empty if there is source."""
     try:
         generate(module, warps)
     except Unsupported as reason:

@@ -1,4 +1,4 @@
-"""Single numbers on a GPU: what an elementwise operation is in generated code. Mostly what it is on a CPU."""
+"""Scalars on a GPU: the expressions of elementwise operations. Most are the same as on a CPU."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OF_UNSIGNED = {
     "arith.shrui": "{k}({u}({0}) >> {u}({1})) if {u}({1}) < {width} else {k}(0)",
     "arith.shrsi": "{k}({0} >> {k}(min({u}({1}), {last})))",
 }
-"""Operations on the bits of integers: `{k}` is their type, `{u}` the unsigned type of as many bits."""
+"""Operations on the bits of integers. `{k}` is their type, `{u}` the unsigned type of the same width."""
 RENAMED = {"abs": "absolute", "arccos": "acos"}
 
 
@@ -57,10 +57,10 @@ def kept_as(type: Type) -> str:
 
 
 def loaded(type: Type, text: str) -> str:
-    """An element of memory, as it is held."""
+    """The source that converts an element of memory to its variable's dtype."""
     return f"{text} != 0" if kind(type) == "bool_" else scalars.loaded(type, text)
 
 
 def stored(type: Type, text: str) -> str:
-    """A number as memory has it."""
+    """The source that converts a number to its dtype in memory."""
     return f"int8({text})" if kind(type) == "bool_" else scalars.stored(type, text)

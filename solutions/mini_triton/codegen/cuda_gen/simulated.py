@@ -1,4 +1,4 @@
-"""Functions for generated code in Numba's simulator: each thread of a program is a thread of Python. (Given.)"""
+"""Functions for generated code in Numba's simulator: each thread of a program is a Python thread. (Given.)"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _slots: dict[int, object] = {}
 
 
 def shuffle_xor(value, distance):
-    """The value of the thread whose number in the warp differs in these bits; all threads must call this."""
+    """The value of the thread whose number in the warp differs in the bits of `distance`. All threads must call."""
     me: Any = threading.current_thread()
     _slots[me.thread_id] = value
     me.syncthreads()

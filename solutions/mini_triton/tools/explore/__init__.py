@@ -4,13 +4,13 @@
 
 In reading order:
 
-subject.py     which kernel, and for which arguments
+subject.py     the kernel, and its arguments
 stages.py      the text of each stage, or the reason why there is none
-lowering.py    real Triton's stages, in a process of their own
-relations.py   which source lines each line comes from
-accesses.py    which elements each load and store touches
-traffic.py     which thread does it, and what it costs
-memory.py      both of these as the page reads them
+lowering.py    real Triton's stages, in a separate process
+relations.py   the source lines of each line
+accesses.py    the elements that each load and store accesses
+traffic.py     the thread of each element, and the cost of an access
+memory.py      both of these in the page's format
 highlight.py   colours
-page.py        all of it in `page.html`, with `page.css` and `page.js`
+page.py        the whole page, from `page.html`, `page.css` and `page.js`
 """

@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--target", default="cuda:90", help="the GPU, which need not be here (default: %(default)s)")
     parser.add_argument("-o", "--output", type=Path, help="the page (default: the kernel's name, .html)")
     options = parser.parse_args(arguments)
-    with Lowering() as lowering:  # first of all: real Triton is loaded while our own stages run
+    with Lowering() as lowering:  # first, so that real Triton loads while our own stages run
         try:
             names = load_file(Path(options.file))
             if options.launch:

@@ -1,4 +1,4 @@
-"""Colours: Pygments finds the tokens when the page is made; the style of the page has a colour for each kind."""
+"""Colours: Pygments finds the tokens when the page is made, and the page's style sheet colours each kind of token."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CLASSES = {
     **{Comment: "c", Keyword: "k", Number: "m", String: "s"},
     **{Name.Builtin: "b", Name.Function: "f", Name.Variable: "v"},
 }
-"""The page's class for a kind of token; others have none."""
+"""The page's classes for kinds of tokens. Other kinds are not coloured."""
 
 
 class MlirLexer(RegexLexer):
-    """MLIR, as TTIR and TTGIR are written in."""
+    """MLIR, the syntax of TTIR and TTGIR."""
 
     tokens = {
         "root": [
@@ -46,7 +46,7 @@ class LlirLexer(LlvmLexer):
 
 
 class SassLexer(RegexLexer):
-    """NVIDIA's machine code, in words: an address, and an instruction."""
+    """Disassembled NVIDIA machine code: an address, and an instruction."""
 
     tokens = {
         "root": [
@@ -90,7 +90,7 @@ def highlight(suffix: str, lines: Sequence[str]) -> list[str]:
 
 @functools.cache
 def class_of(kind: _TokenType) -> str:
-    """The class of a kind of token: that of its nearest ancestor that has one."""
+    """The class of a kind of token, or of its nearest ancestor with a class."""
     while kind:
         if kind in CLASSES:
             return CLASSES[kind]

@@ -1,4 +1,4 @@
-"""The accesses of a launch, as the page's script reads them: few numbers that say what each program touches."""
+"""The accesses of a launch, in the format of the page's script: a few numbers for what each program touches."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from mini_triton.transforms.axis_info import AxisAnalysis
 from mini_triton.transforms.coalescing import WIDEST, accesses
 
 NUMBERS = 60_000
-"""About how many numbers describe all touches of a page."""
+"""About how many numbers may describe all touches on a page."""
 LANES = 300_000
-"""So many lanes of an access are drawn: a browser takes a moment for each."""
+"""The most lanes of an access to draw: each takes a browser some time."""
 
 
 def describe_accesses(subject: Subject, module: Module, program: NumpyKernel, ttgir: str) -> list[dict[str, Any]]:
-    """All accesses of a launch, as the page's script reads them."""
+    """All accesses of a launch, in the format of the page's script."""
     assert subject.values
     found = watch(subject, module, program)
     chosen = layouts_by_place(ttgir)
@@ -70,7 +70,8 @@ def describe_accesses(subject: Subject, module: Module, program: NumpyKernel, tt
 
 
 def widths_of(module: Module, warps: int) -> dict[Operation, tuple[int, str]]:
-    """By access: how many bytes an instruction moves for a thread, and why not more. Empty without axis analysis."""
+    """For each access, the bytes that an instruction moves per thread, and why not more. Empty without axis
+    analysis."""
     try:
         blame = Blame(AxisAnalysis(module))
         return {
@@ -84,8 +85,8 @@ def widths_of(module: Module, warps: int) -> dict[Operation, tuple[int, str]]:
 def packed(touches: Sequence[Touch], room: int) -> Iterator[list[Any]]:
     """About `room` numbers for touches: [program, iteration, offsets, lanes] for each, in order of iterations.
 
-    Offsets are {"first", "strides"} if they are regular, else a list; lanes are a range for each axis if they are a
-    box, else a text of 0 and 1.
+    Offsets are {"first", "strides"} if they are regular, otherwise a list. Lanes are a range for each axis if they form
+    a box, otherwise a string of 0 and 1.
     """
     few = max(2, LANES // max(1, touches[0].offsets.size)) if touches else 0
     for touch in sorted(touches, key=lambda touch: (touch.round > 1, touch.program[::-1], touch.round))[:few]:
@@ -110,7 +111,7 @@ def regular(touch: Touch) -> dict[str, Any] | None:
 
 
 def box(active: np.ndarray) -> list[list[int]] | None:
-    """The range of active lanes along each axis, if they are a box. Some lane is active."""
+    """The range of active lanes along each axis, if they form a box. At least one lane is active."""
     places: Any = np.argwhere(active).T
     ranges = [[int(hits.min()), int(hits.max()) + 1] for hits in places]
     return ranges if math.prod(last - first for first, last in ranges) == np.count_nonzero(active) else None

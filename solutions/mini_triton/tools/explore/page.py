@@ -1,4 +1,4 @@
-"""The page: a template, a style and a script of ours, and the data about one kernel, all in one file."""
+"""The page: our template, style sheet and script, and the data about one kernel, in a single file."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write_page(subject: Subject, lowering: Lowering, target: str = "cuda:90") ->
 
 
 def describe_kernel(subject: Subject, lowering: Lowering, target: str) -> dict[str, Any]:
-    """All that the page shows, as its script reads it."""
+    """The data that the page shows, in the format of its script."""
     compilation, capability = subject.compilation, capability_of_target(target)
     types, options = list(compilation.inputs.values()), vars(compilation.options)
     ours = run_ours(compilation, lambda ttir: lowering.ask(compilation.name, ttir, types, capability, options))
@@ -70,13 +70,13 @@ def describe_kernel(subject: Subject, lowering: Lowering, target: str) -> dict[s
 
 
 def describe_column(column: Column, numbers: dict[Place, int]) -> dict[str, Any]:
-    """A column as the script reads it."""
+    """A column in the format of the script."""
     texts = {"name": column.name, "title": column.title, "about": column.about, "reason": column.reason}
     return texts | rendered(column.suffix, column.lines, numbers)
 
 
 def rendered(suffix: str, lines: Sequence[Line], numbers: dict[Place, int]) -> dict[str, Any]:
-    """Lines as HTML, and for each the numbers of its source lines."""
+    """Lines as HTML, with the numbers of their source lines."""
     return {
         "html": highlight(suffix, [line.text for line in lines]),
         "from": [numbers_of(line, numbers) for line in lines],
@@ -102,7 +102,7 @@ def describe_passes(ours: Ours, numbers: dict[Place, int]) -> dict[str, Any]:
 
 
 def describe_memory(subject: Subject, ours: Ours, tritons: Texts, numbers: dict[Place, int]) -> dict[str, Any]:
-    """The accesses to memory, or the reason why there is nothing to show."""
+    """The memory accesses, or the reason why there is nothing to show."""
     if subject.grid is None:
         return {"reason": "Which elements are touched depends on the arguments: use --launch instead of --signature."}
     if ours.module is None or ours.program is None:

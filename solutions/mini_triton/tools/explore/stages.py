@@ -1,6 +1,6 @@
-"""The text of a kernel at every stage, or the reason why there is none.
+"""The text of a kernel at each stage, or the reason why there is none.
 
-A half-written compiler is shown as far as it goes: whatever a stage raises is the reason why its column is empty.
+The page also shows a half-written compiler: an error in a stage is the reason why its column is empty.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Step:
-    """The module after a pass that changed it, or before all passes; and the passes since that changed nothing."""
+    """The module after a pass that changed it, or before all passes; and the following passes that changed nothing."""
 
     name: str
     lines: list[Line]
@@ -57,7 +57,7 @@ class Ours:
 
 
 def run_ours(compilation: Compilation, hand_off: Callable[[str], None]) -> Ours:
-    """Run our own stages. As soon as there is a module for real Triton, `hand_off` gets its text."""
+    """Run our own stages. As soon as there is a module for real Triton, its text is passed to `hand_off`."""
     ours = Ours()
     product: Any = None
     broken = ""
@@ -88,13 +88,13 @@ def run_ours(compilation: Compilation, hand_off: Callable[[str], None]) -> Ours:
 
 @dataclass
 class Recorder(Manager):
-    """Runs passes, and keeps the module after each that changes it. A value has the same name in all of them."""
+    """Runs passes, and records the module after each pass that changes it. A value keeps its name in all records."""
 
     steps: list[Step] = field(default_factory=list)
     printer: Printer = field(default_factory=lambda: Printer(locations=True))
 
     def keep(self, name: str) -> None:
-        """Keep the module as it is now."""
+        """Record the current module."""
         self.steps.append(Step(name, read_mlir(self.printer.operation(self.module, ""))))
 
     def run_pass(self, name: str) -> bool:
@@ -108,7 +108,7 @@ class Recorder(Manager):
 
 
 def run_passes(module: Module, steps: list[Step]) -> Module:
-    """Run the passes that are chosen, and add a step for each that changes the module."""
+    """Run the chosen passes, and add a step for each pass that changes the module."""
     recorder = Recorder(module, steps=steps)
     recorder.keep("the front end")
     recorder.run(chosen())
@@ -125,14 +125,14 @@ def differences(before: list[Line], after: list[Line]) -> Iterator[tuple[str, Li
 
 
 def our_columns(ours: Ours, source: Mapping[Place, str]) -> Iterator[Column]:
-    """A column for each of our stages but the source and the passes."""
+    """A column for each of our stages except the source and the passes."""
     for stage in STAGES:
         if stage.name not in ("source", "passes") and stage.device != "gpu":
             yield column_of(stage, ours.texts.get(stage.name, ""), ours.reasons.get(stage.name, ""), source)
 
 
 def tritons_columns(tritons: Texts) -> Iterator[Column]:
-    """A column for each of real Triton's stages that is a text."""
+    """A column for each of real Triton's stages that is text."""
     reason = tritons.get("", "Triton came without NVIDIA's disassembler.")
     ttir = next(stage for stage in STAGES if stage.name == "ttir")
     column = column_of(ttir, tritons.get("ttir", ""), reason)
@@ -143,7 +143,7 @@ def tritons_columns(tritons: Texts) -> Iterator[Column]:
 
 
 def column_of(stage: Stage, text: str, reason: str, source: Mapping[Place, str] = MappingProxyType({})) -> Column:
-    """The column of a stage, with its text, or else the reason why there is none."""
+    """The column of a stage, with its text, or the reason why there is none."""
     lines = read_text(stage.form.suffix, text, source)
     return Column(stage.name, title_of(stage), stage.adds, stage.form.suffix, lines, "" if text else reason)
 
@@ -159,7 +159,7 @@ def title_of(stage: Stage) -> str:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """A line of the source column: of a function; or above it, the name of its file."""
+    """A line of the source column: a line of a function, or the name of its file above it."""
 
     number: int  # 0 for a name
     text: str
@@ -167,7 +167,7 @@ class SourceLine:
 
 
 def source_of(kernel: KernelSource, places: set[Place]) -> list[SourceLine]:
-    """The kernel, then all other functions that lines come from."""
+    """The kernel, then all other functions from which lines come."""
     here = (kernel.file, kernel.loc(kernel.tree).line)
     spans = {file: spans_of(file) for file in {here[0], *(file for file, _ in places)}}
     wanted: dict[tuple[str, range], None] = {}

@@ -1,4 +1,4 @@
-"""Arrays and tensors as an autotuner needs them: set to zero, copied, put back. (Given.)"""
+"""Arrays and tensors for an autotuner: zeroed, copied, restored. (Given.)"""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def zero(memory: Any) -> None:
 
 
 def copy_of(memory: Any) -> Any:
-    """Another array or tensor with the same elements."""
+    """A copy of an array or a tensor."""
     return memory.copy() if isinstance(memory, np.ndarray) else memory.detach().clone()
 
 
 def put_back(memory: Any, copy: Any) -> None:
-    """Give an array or a tensor the elements of a copy."""
+    """Restore the elements of an array or a tensor from a copy."""
     if isinstance(memory, np.ndarray):
         memory[...] = copy
     else:
@@ -42,19 +42,19 @@ def put_back(memory: Any, copy: Any) -> None:
 
 
 def device_of(arguments: Mapping[str, Any]) -> str:
-    """Where a launch with these arguments runs: "cuda" if memory is on a GPU, otherwise "cpu".
+    """The device that runs a launch with these arguments: "cuda" if any memory is on a GPU, otherwise "cpu".
 
-    With another back end than the device's usual one, "cpu, numba".
+    If the back end is not the device's default, its name follows: "cpu, numba".
     """
     device = "cuda" if any(getattr(value, "is_cuda", False) for value in arguments.values()) else "cpu"
-    if "backend" not in arguments and BACKEND not in os.environ:  # as for most launches: this must be quick
+    if "backend" not in arguments and BACKEND not in os.environ:  # the usual case, which must be fast
         return device
     backend = arguments.get("backend") or os.environ.get(BACKEND) or DEFAULTS.backend
     return device if backend == DEFAULTS.backend else f"{device}, {backend}"
 
 
 def benchmarker_for(arguments: Mapping[str, Any]) -> Any:
-    """`do_bench` on the device on which a launch with these arguments runs."""
+    """`do_bench` for the device that runs a launch with these arguments."""
     return (driver.active if device_of(arguments).startswith("cuda") else driver.cpu).get_benchmarker()
 
 
@@ -62,16 +62,16 @@ def benchmarker_for(arguments: Mapping[str, Any]) -> Any:
 def spared(
     tuner: Autotuner, configs: Sequence[Config], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Iterator[None]:
-    """A context after which all memory that a tuner's kernel stores to is as it was before.
+    """A context that finally restores all memory that a tuner's kernel writes.
 
-    Real Triton leaves memory as the last trial left it, unless `restore_value` names the argument.
+    Real Triton leaves the memory of the last trial, unless `restore_value` names the argument.
     """
     if jit_function(tuner.fn) is None:
         yield
         return
     stored: set[str] = set()
     for config in configs:
-        with suppress(TritonError):  # the trial will say it
+        with suppress(TritonError):  # the trial will report it
             kernel = tuner.fn.run(*args, **{**kwargs, **config.all_kwargs(), "warmup": True})
             stored.update(name.partition(".")[0] for name in kernel.program.stored)
     arguments = {**tuner.nargs, **kwargs}

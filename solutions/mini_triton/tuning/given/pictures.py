@@ -1,4 +1,4 @@
-"""Pages and pictures: lines by matplotlib, heat maps in HTML. (Given.)"""
+"""Pages and pictures: plots by matplotlib, heat maps in HTML. (Given.)"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def plot(report: Report, folder: Path | None, show: bool) -> None:
 
 
 def heat_map(cells: Sequence[Cell], across: str) -> str:
-    """A sweep as a table in HTML: the values of one name from left to right, all others from top to bottom."""
+    """A sweep as an HTML table, with the values of one name across, and all other combinations down."""
     columns = list(dict.fromkeys(cell.choice[across] for cell in cells))
     changing = [name for name in cells[0].choice if len({cell.choice[name] for cell in cells}) > 1]
     rows: dict[tuple[tuple[str, Any], ...], dict[Any, Cell]] = {}
@@ -70,7 +70,7 @@ def heat_map(cells: Sequence[Cell], across: str) -> str:
 
 
 def _field(cell: Cell | None) -> str:
-    """One field: the share of warps as its colour, and what limits it."""
+    """One field: its colour shows the occupancy, its text the limiters."""
     if cell is None or cell.occupancy is None:
         reason = escape(cell.error) if cell else ""
         return f'<td class="cell" style="background: #d0d7de" title="{reason}">—</td>'
@@ -82,7 +82,7 @@ def _field(cell: Cell | None) -> str:
 
 
 def write_page(file: Path, title: str, sections: Sequence[str]) -> None:
-    """Write a page in HTML."""
+    """Write an HTML page."""
     head = f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
     size = '<meta name="viewport" content="width=device-width">'
     body = "\n".join(sections)
@@ -92,7 +92,7 @@ def write_page(file: Path, title: str, sections: Sequence[str]) -> None:
 def scatter(
     file: Path, lines: Sequence[tuple[str, Callable[[float], float]]], points: Sequence[tuple[str, float, float]]
 ) -> None:
-    """Draw points below roofs, both axes logarithmic: operations per byte, operations per second."""
+    """Draw points below roofs, with logarithmic axes: operations per byte, operations per second."""
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(9, 6), layout="constrained")
