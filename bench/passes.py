@@ -167,12 +167,13 @@ def best(*contestants: Callable[[], float]) -> list[float]:
 def page(counts: Sequence[Counts], compiled: Sequence[Compiled], launched: Sequence[Launched]) -> str:
     """The page with all tables."""
     return "\n\n".join([
-        "# Passes in figures",
+        "# Measurements of the passes",
         "`python -m bench.passes` measures the kernels of the corpus and writes this page.",
         *operations(counts),
         *costs(compiled),
         *gains(launched),
-        f"All times are processor times, the best of at least {ROUNDS} turns: {processor()}, NumPy {np.__version__}.",
+        f"All times are processor times, the best of at least {ROUNDS} turns, on this machine: {processor()}, NumPy "
+        f"{np.__version__}.",
     ]) + "\n"  # fmt: skip
 
 
@@ -181,8 +182,8 @@ def operations(rows: Sequence[Counts]) -> list[str]:
     ratios, least = [row.ours / row.theirs for row in rows], [row.ours / row.least for row in rows]
     return [
         f"## Operations, compared with Triton {triton.version()}",
-        "Both pipelines start from our front end's module. An operation in a loop counts ten times. "
-        "`make_ttir` is Triton's pipeline without loop unrolling, as it makes kernels longer. *Everything* adds all "
+        "All pipelines start from our front end's module. An operation in a loop counts ten times. `make_ttir` is "
+        "Triton's pipeline without loop unrolling, because unrolling makes kernels longer. *Everything* adds all "
         f"other passes of Triton and MLIR that could remove operations: {', '.join(EVERYTHING[len(MAKE_TTIR) :])}.",
         table(
             ("kernel", "before", "our passes", "`make_ttir`", "ratio", "everything", "ratio"),
@@ -209,8 +210,8 @@ def costs(rows: Sequence[Compiled]) -> list[str]:
         lines.append((name, f"{theirs:.0f} ms", f"{ours:.0f} ms", ours / theirs, mean))
     return [
         "## Time of the passes, compared with the front end",
-        f"Sums over {len(rows)} kernels. The verifier runs after the front end, and after each pass that changed the "
-        "module.",
+        f"Times are sums over {len(rows)} kernels. The verifier runs after the front end, and after each pass that "
+        "changed the module.",
         table(("", "front end", "all passes", "ratio", "geometric mean of the ratios"), lines),
     ]
 
@@ -220,7 +221,7 @@ def gains(rows: Sequence[Launched]) -> list[str]:
     speedups = [row.without / row.passes for row in rows]
     return [
         "## Generated NumPy, with and without passes",
-        "Microseconds per launch.",
+        "Times are microseconds per launch.",
         table(
             ("kernel", "without passes", "with passes", "speedup"),
             [
