@@ -26,15 +26,15 @@ PAGE = ROOT / "docs" / "language.md"
 RECORDED = ROOT / "tests" / "corpus" / "names.json"
 
 PLACES = {
-    "triton": "Names for programs, `triton.…`",
+    "triton": "The package, `triton.…`",
     "tl": "The language, `tl.…`",
     "tensor": "Methods of tensors",
     "dtype": "Methods of dtypes",
     "tl.math": "Mathematics, `tl.math.…`",
-    "tl.extra.cuda": "NVIDIA's GPUs, `tl.extra.cuda.…`",
+    "tl.extra.cuda": "NVIDIA GPUs, `tl.extra.cuda.…`",
     "tl.extra.libdevice": "The device library, `tl.extra.libdevice.…`",
 }
-"""Where names are, and the headings of the page."""
+"""The modules and classes with names, and their headings on the page."""
 
 ASK = """
 import importlib, json, types, typing
@@ -58,7 +58,7 @@ print(json.dumps({triton.__version__: {place: " ".join(public(value)) for place,
 
 
 class Status(NamedTuple):
-    """What becomes of a name."""
+    """Where a name runs."""
 
     cpu: bool
     gpu: bool
@@ -120,7 +120,7 @@ def all_names() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 
 
 def owner(place: str) -> Any:
-    """What has the names of a place here."""
+    """The object of this compiler that has a place's names."""
     import mini_triton
     from mini_triton import language
 
@@ -131,23 +131,23 @@ def owner(place: str) -> Any:
     return (owners | {"tl.extra.libdevice": language.extra.libdevice})[place]
 
 
-# --- what becomes of them
+# --- where names run
 
 
 @functools.cache
 def used() -> frozenset[str]:
-    """What kernels of the corpus use."""
+    """The names that kernels of the corpus use."""
     return frozenset(names.used())
 
 
 def status(place: str, name: str) -> Status:
-    """Whether a name runs, as far as a kernel shows it."""
+    """Where a name runs, according to the kernels that use it."""
     if reason := MISSING.get(place, {}).get(name):
         return Status(False, False, reason)
     if name in names.ON_CPUS.get(place, ()):
-        return Status(True, False, "NVIDIA's GPUs do not have it")
+        return Status(True, False, "NVIDIA GPUs do not support it")
     if name in names.ON_GPUS.get(place, {}):
-        return Status(False, True, "PTX, which only GPUs run")
+        return Status(False, True, "it uses PTX, which only GPUs can run")
     if place == "tl.extra.libdevice" and name in names.LIBDEVICE_ON_GPUS:
         return Status(False, True, "NumPy has no Bessel functions")
     shown = name in (names.HOST if place == "triton" else names.ROWS[place]) or f"{place}.{name}" in used()
@@ -155,7 +155,7 @@ def status(place: str, name: str) -> Status:
 
 
 def count(places: Mapping[str, Iterable[str]]) -> Counts:
-    """Of the names of these places."""
+    """Counts of the names in these places."""
     every = [status(place, name) for place, known in places.items() for name in known]
     makes_sense = [one for one in every if one.reason not in (INSIDE, NEWER)]
     return Counts(
@@ -176,11 +176,11 @@ def page() -> str:
     lines = [
         "# The language",
         "",
-        f"Every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. A name runs if tests run a kernel "
-        "that uses it. Names that are not here raise an `AttributeError` with the words below. "
-        "`python -m bench.language` writes this page.",
+        f"This page lists every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. A name *runs* if the "
+        "tests run a kernel that uses it. A missing name raises an `AttributeError` with the reason given below. "
+        "`python -m bench.language` generates this page.",
         "",
-        "| | names | for one kernel | run | on CPUs and GPUs |",
+        "| | names | for kernels | run | run on CPUs and GPUs |",
         "|---|---:|---:|---:|---:|",
     ]
     rows = {title: count({place: known[place]}) for place, title in PLACES.items()}
@@ -188,7 +188,7 @@ def page() -> str:
         lines.append(f"| {title} | {counts.total} | {counts.makes_sense} | {counts.runs} | {counts.both} |")
     lines += [
         "",
-        "*For one kernel* leaves out what belongs to the inside of Triton, and what only newer versions have.",
+        "*For kernels* excludes names that are internal to Triton or new in a later version.",
     ]
     for place, title in PLACES.items():
         lines += ["", f"## {title}", "", *section(place, known[place], versions)]
@@ -199,10 +199,10 @@ def section(place: str, known: Mapping[str, tuple[str, ...]], versions: Sequence
     """Names that run everywhere in a paragraph, the others in a table."""
     states = {name: status(place, name) for name in known}
     runs = [spelled(name, known[name], versions) for name, state in states.items() if state.cpu and state.gpu]
-    lines = ["Run on CPUs and GPUs: " + ", ".join(runs) + "."]
+    lines = ["These names run on CPUs and GPUs: " + ", ".join(runs) + "."]
     others = {name: state for name, state in states.items() if not (state.cpu and state.gpu)}
     if others:
-        lines += ["", "| name | CPU | GPU | |", "|---|---|---|---|"]
+        lines += ["", "| name | CPU | GPU | reason |", "|---|---|---|---|"]
     for name, state in others.items():
         marks = " | ".join("runs" if mark else "no" for mark in (state.cpu, state.gpu))
         lines.append(f"| {spelled(name, known[name], versions)} | {marks} | {state.reason} |")

@@ -146,7 +146,7 @@ def test_names_that_nobody_has() -> None:
     for place in language.PLACES:
         if place == "dtype":
             continue
-        with pytest.raises(AttributeError, match="has no flux_capacitor: neither has Triton"):
+        with pytest.raises(AttributeError, match="has no flux_capacitor, and neither has Triton"):
             _ = language.owner(place).flux_capacitor
 
 

@@ -1,30 +1,31 @@
-"""Names that Triton has and this compiler does not, with the reason; all others Triton does not have either."""
+"""Names that Triton has but this compiler lacks, with the reasons. Triton lacks all other missing names too."""
 
 from __future__ import annotations
 
-INSIDE = "it belongs to the inside of Triton"
-NEWER = "it exists in Triton from 3.9 on"
+INSIDE = "it is internal to Triton"
+NEWER = "it is new in Triton 3.9"
 
 MISSING = {
     "triton": {
-        **dict.fromkeys(("AsyncCompileMode", "FutureKernel"), "kernels are compiled one after the other"),
+        **dict.fromkeys(("AsyncCompileMode", "FutureKernel"), "mini_triton compiles kernels one at a time"),
         **dict.fromkeys(("InterpreterError", "backends", "must_use_result"), INSIDE),
         **dict.fromkeys(("profiler", "instrumentation"), "it belongs to real Triton's back ends"),
         "aggregate": NEWER,
     },
     "tl": {
-        "float8e4b15": "only NVIDIA GPUs before sm_89 have it: MLIR, NumPy and PyTorch have no such type",
+        "float8e4b15": "only NVIDIA GPUs before sm_89 support it; MLIR, NumPy and PyTorch have no such type",
         "slice": INSIDE,
-        **dict.fromkeys(("constexpr_type", "tuple_type", "void", "aggregate_replace"), "no value in a kernel has it"),
+        **dict.fromkeys(("constexpr_type", "tuple_type", "void"), "no value in a kernel has this type"),
+        "aggregate_replace": "no value in a kernel is an aggregate",
         **dict.fromkeys(("atomic_load", "atomic_store", "atomic_poll", "expect_zero"), NEWER),
     },
     "tl.extra.cuda": {
-        **dict.fromkeys(("convert_custom_float8_sm70", "convert_custom_float8_sm80"), "it is for fp8e4b15"),
-        **dict.fromkeys(("gdc", "utils"), "all that it has is in tl.extra.cuda"),
+        **dict.fromkeys(("convert_custom_float8_sm70", "convert_custom_float8_sm80"), "it converts to fp8e4b15, which is not supported"),
+        **dict.fromkeys(("gdc", "utils"), "its functions are in tl.extra.cuda"),
     },
     "tl.extra.libdevice": {
-        "fast_tanhf": "only AMD's library has it",
-        "rcp64h": "an approximation that only GPUs compute",
+        "fast_tanhf": "only AMD's device library has it",
+        "rcp64h": "it is an approximation that only GPUs compute",
     },
     "dtype": dict.fromkeys(
         (
@@ -41,4 +42,4 @@ def explain_missing(module: str, name: str) -> str:
     """The message for a missing name: the reason, or that Triton does not have it."""
     if reason := MISSING.get(module, {}).get(name):
         return f"mini_triton does not support {module}.{name}: {reason}"
-    return f"{module} has no {name}: neither has Triton"
+    return f"{module} has no {name}, and neither has Triton"
