@@ -75,7 +75,7 @@ def stubs(task: str, course: Curriculum) -> list[str]:
 
 
 def glossary(course: Curriculum) -> str:
-    """All words that chapters explain, in alphabetical order; each meaning with its milestone."""
+    """All terms that chapters define, in alphabetical order; each meaning with its milestone."""
     meanings: dict[str, list[str]] = {}
     for milestone in course.milestones:
         for file in chapters.parts(milestone.directory):
@@ -84,7 +84,7 @@ def glossary(course: Curriculum) -> str:
                 meanings.setdefault(terms, []).append(f"{meaning} ([{milestone.number}]({file.name}#words))")
     alphabetical = sorted(meanings, key=lambda terms: terms.strip("*").lower())
     lines = [f"| {terms} | {'<br>'.join(meanings[terms])} |" for terms in alphabetical]
-    head = ["# Glossary", "", "The words that the chapters explain, each with its milestone.", "", "| | |", "|---|---|"]
+    head = ["# Glossary", "", "These are the terms that the chapters define; each entry links to its milestone.", "", "| | |", "|---|---|"]
     return "\n".join([*head, *lines, ""])
 
 
