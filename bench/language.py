@@ -176,8 +176,8 @@ def page() -> str:
     lines = [
         "# The language",
         "",
-        f"This page lists every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. A name *runs* if the "
-        "tests run a kernel that uses it. A missing name raises an `AttributeError` with the reason given below. "
+        f"This page lists every public name of Triton {', '.join(versions[:-1])} and {versions[-1]}. A name *runs* if "
+        "the tests run a kernel that uses it. A missing name raises an `AttributeError` with the reason given below. "
         "`python -m bench.language` generates this page.",
         "",
         "| | names | for kernels | run | run on CPUs and GPUs |",

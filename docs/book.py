@@ -84,7 +84,14 @@ def glossary(course: Curriculum) -> str:
                 meanings.setdefault(terms, []).append(f"{meaning} ([{milestone.number}]({file.name}#words))")
     alphabetical = sorted(meanings, key=lambda terms: terms.strip("*").lower())
     lines = [f"| {terms} | {'<br>'.join(meanings[terms])} |" for terms in alphabetical]
-    head = ["# Glossary", "", "These are the terms that the chapters define; each entry links to its milestone.", "", "| | |", "|---|---|"]
+    head = [
+        "# Glossary",
+        "",
+        "These are the terms that the chapters define; each entry links to its milestone.",
+        "",
+        "| | |",
+        "|---|---|",
+    ]
     return "\n".join([*head, *lines, ""])
 
 

@@ -20,7 +20,10 @@ MISSING = {
         **dict.fromkeys(("atomic_load", "atomic_store", "atomic_poll", "expect_zero"), NEWER),
     },
     "tl.extra.cuda": {
-        **dict.fromkeys(("convert_custom_float8_sm70", "convert_custom_float8_sm80"), "it converts to fp8e4b15, which is not supported"),
+        **dict.fromkeys(
+            ("convert_custom_float8_sm70", "convert_custom_float8_sm80"),
+            "it converts to fp8e4b15, which is not supported",
+        ),
         **dict.fromkeys(("gdc", "utils"), "its functions are in tl.extra.cuda"),
     },
     "tl.extra.libdevice": {
