@@ -60,7 +60,7 @@ def judges(targets: list[str]) -> list[str]:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Test everything: the reference, the stubs, right solutions written differently, wrong ones."""
-    install(session, "triton", "torch", "numba", "parallel", "browser", "terminal", "plots", "docs")
+    install(session, "triton", "torch", "numba", "parallel", "cluster", "browser", "terminal", "plots", "docs")
     options = ["-n", "auto", "--dist", "loadfile", "--pace", "--impl", "reference", "--examples", "20"]
     session.run(PYTHON, "-m", "pytest", "tests", *options, *session.posargs)
     session.run(PYTHON, "-m", "grader", "stubs", "--check", "--learner")

@@ -10,18 +10,20 @@ import contextlib
 import json
 import os
 import secrets
+import site
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from grader import shrink, submissions
 from grader.answers import Answer
-from grader.curriculum import Curriculum, load
+from grader.curriculum import ROOT, Curriculum, load
 from grader.intake import Nothing, take_in
 from grader.pace import Pace
 from grader.roster import Handed
@@ -180,6 +182,10 @@ def _workers(jobs: int, dask: str) -> Iterator[Executor]:
     from distributed import Client
 
     with Client(dask, timeout="30s") as client, client.get_executor(pure=False, retries=1) as executor:
+        # `_grade` travels as its name, and neither `dask scheduler` nor `dask worker` could import it.
+        find_grader = partial(site.addsitedir, str(ROOT))
+        client.run_on_scheduler(find_grader)
+        client.register_worker_callbacks(find_grader)
         yield executor
 
 

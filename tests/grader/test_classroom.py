@@ -145,13 +145,23 @@ def test_killed_and_resumed(course: Course) -> None:
 @POSIX
 @pytest.mark.skipif(not importlib.util.find_spec("distributed"), reason="needs distributed")
 def test_on_a_cluster(course: Course) -> None:
-    from distributed import LocalCluster
-
+    """Its workers are started where the grader cannot be imported."""
     hand_in(course, "anna")
     hand_in(course, "wrong", "return 2 * a", "return 3 * a")
     (course.root / "class" / "empty").mkdir()
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        assert grade(course, "--dask", cluster.scheduler_address) == cli.OK
+    script = """
+from distributed import LocalCluster
+with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    print(cluster.scheduler_address, flush=True)
+    __import__('sys').stdin.read()
+"""
+    command, pipe = [sys.executable, "-I", "-c", script], subprocess.PIPE
+    with subprocess.Popen(command, cwd=course.root, stdin=pipe, stdout=pipe, text=True) as cluster:
+        assert cluster.stdin and cluster.stdout
+        try:
+            assert grade(course, "--dask", cluster.stdout.readline().strip()) == cli.OK
+        finally:
+            cluster.stdin.close()
     assert scores(course) == {"anna": "4", "wrong": "3", "empty": "0"}
 
 
