@@ -42,7 +42,7 @@ class QuestionFailed(Exception):
 
 
 def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[str], seed: int) -> dict[str, str]:
-    """For each task that is not confirmed, the reason.
+    """For each of the tasks, which passed, that is not confirmed: the reason.
 
     A task is confirmed if all questions about it that can be asked have the reference's answers, and at least one can.
     """
@@ -61,7 +61,8 @@ def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[s
         ):
             wrong: dict[str, str] = defaultdict(str)
             for question in asked_about:
-                if not (asked := [id for id in question.tasks if id in reasons]):
+                asked = [id for id in question.tasks if id in reasons]
+                if not asked or not reasons.keys() >= set(question.after):
                     continue
                 try:
                     doubt = compare(question, theirs, reader, reference, until)

@@ -109,7 +109,8 @@ def _capstones(curriculum: Curriculum) -> Iterator[Problem]:
     """Every task has a question from outside; without one its points do not count in a submission."""
     folder = curriculum.tests / "capstones"
     for milestone in curriculum.milestones if folder.is_dir() else ():
-        asked = {id for question in capstone.questions(curriculum, milestone.number, 0) for id in question.tasks}
+        always = [one for one in capstone.questions(curriculum, milestone.number, 0) if not one.after]
+        asked = {id for question in always for id in question.tasks}
         for task in milestone.tasks:
             if task.id not in asked:
                 yield Problem(folder / f"{milestone.directory}.py", 0, f"has no question about task {task.id}")

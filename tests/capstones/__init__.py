@@ -19,12 +19,15 @@ class Question:
     code: str
     then: str = ""  # a program of the reference's that turns the answer, `given`, into what is compared
     needs: str = ""  # packages without which nobody can answer, such as "torch triton"
+    after: tuple[str, ...] = ()  # other tasks that it needs: it is asked only if they pass as well
 
 
-def ask(tasks: str, about: str, code: str, then: str = "", /, needs: str = "", **values: object) -> Question:
+def ask(
+    tasks: str, about: str, code: str, then: str = "", /, needs: str = "", after: str = "", **values: object
+) -> Question:
     """A question for tasks such as "2.1 2.2"; in the code, each `NAME` of the values stands for the value's `repr`."""
     code = textwrap.dedent(code).strip()
     for name, value in values.items():
         code = code.replace(name, repr(value))
     code = f"inf, nan = float('inf'), float('nan')\n{code}" if values else code  # as `repr` writes them
-    return Question(tuple(tasks.split()), about, code, textwrap.dedent(then).strip(), needs)
+    return Question(tuple(tasks.split()), about, code, textwrap.dedent(then).strip(), needs, tuple(after.split()))

@@ -69,7 +69,8 @@ def questions(random: Random) -> Iterator[Question]:
         "1.4",
         "what two dtypes become",
         """
-        from mini_triton.language import dtypes
+        from importlib import import_module
+        dtypes = import_module("mini_triton.language.dtypes")  # the package would load the whole language
         result = []
         for lhs, rhs, divides in PAIRS:
             try:
@@ -86,7 +87,8 @@ def questions(random: Random) -> Iterator[Question]:
         "1.5",
         "what a dtype and a Python number become",
         """
-        from mini_triton.language import dtypes
+        from importlib import import_module
+        dtypes = import_module("mini_triton.language.dtypes")
         result = []
         for value, name, divides in CASES:
             try:
@@ -101,7 +103,8 @@ def questions(random: Random) -> Iterator[Question]:
         "1.6",
         "which casts lead from one dtype to another",
         """
-        from mini_triton.language import dtypes
+        from importlib import import_module
+        dtypes = import_module("mini_triton.language.dtypes")
         result = []
         for pair in PAIRS:
             src, dst = (dtypes.pointer_type(dtypes.float32) if name == "*" else getattr(dtypes, name) for name in pair)

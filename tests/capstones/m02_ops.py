@@ -329,6 +329,41 @@ for name, operands, attributes in CASES:
     )
     yield ask(
         "2.10",
+        "a loop as MLIR writes it",
+        """
+        from mini_triton.ir.core import Block, Module, Operation, Region
+        from mini_triton.ir.printer import print_module
+        from mini_triton.ir.types import F32, I32, FunctionType, PointerType
+        types = [PointerType(F32), I32, F32]
+        block, body = Block(types, NAMES), Block([I32, F32], ["i", "carried"])
+        x, n, start = block.arguments
+        values = [start, body.arguments[1]]
+        for name, lhs, rhs in OPERATIONS:
+            body.append(Operation(name, [values[lhs], values[rhs]], [F32]))
+            values += body.operations[-1].results
+        body.append(Operation("scf.yield", values[-1:]))
+        loop = Operation("scf.for", [n, n, n, start], [F32], {"tt.num_stages": STAGES}, [Region([body])])
+        for operation in (loop, Operation("tt.store", [x, loop.results[0]]), Operation("tt.return")):
+            block.append(operation)
+        facts = {"sym_name": "kernel", "sym_visibility": "public", "function_type": FunctionType(tuple(types), ())}
+        module = Module()
+        module.body.append(Operation("tt.func", [], [], facts, [Region([block])]))
+        result = [print_module(module), print_module(module, generic=True)]
+        """,
+        """
+        from mini_triton.ir.parser import parse_module
+        from mini_triton.ir.printer import print_module
+        result = [print_module(parse_module(text)) for text in given]
+        """,
+        NAMES=random.sample("pqrstu", 3),
+        OPERATIONS=[
+            (random.choice(("arith.addf", "arith.mulf", "arith.subf")), random.randrange(i), random.randrange(i))
+            for i in range(2, 7)
+        ],
+        STAGES=random.randrange(1, 5),
+    )
+    yield ask(
+        "2.10",
         "modules as MLIR writes them",
         """
         from mini_triton.ir.parser import parse_module
@@ -341,6 +376,7 @@ for name, operands, attributes in CASES:
         result = [print_module(parse_module(text)) for text in given]
         """,
         TEXTS=texts,
+        after="2.2 2.3 2.4 2.5 2.6",
     )
 
 

@@ -113,7 +113,8 @@ for one, other in PAIRS:
         "casts",
         _BUILD
         + """
-from mini_triton.language import dtypes
+from importlib import import_module
+dtypes = import_module("mini_triton.language.dtypes")
 result = []
 for source, target, shape in CASES:
     element = getattr(dtypes, source).ir_type

@@ -63,7 +63,8 @@ def questions(random: Random) -> Iterator[Question]:
         from mini_triton.frontend.values import describe, flatten, rebuild
         from mini_triton.ir.core import Block
         from mini_triton.ir.types import F32, I32, TensorType
-        from mini_triton.language import dtypes
+        from importlib import import_module
+        dtypes = import_module("mini_triton.language.dtypes")
         from mini_triton.language.tensor import tensor
         block = Block([F32, I32, TensorType((4,), F32)])
         x, y, z = (tensor(a, t) for a, t in zip(block.arguments, (dtypes.float32, dtypes.int32, dtypes.float32)))

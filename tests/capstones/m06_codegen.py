@@ -13,14 +13,7 @@ _TASKS = {
     "simple": "6.5", "arithmetic": "6.5", "assignment": "6.12", "static": "6.12", "branch": "6.7", "branches": "6.8",
     "for": "6.8", "combining": "6.6", "products": "6.12", "atomics": "6.9", "exact": "6.12",
 }  # fmt: skip
-_INTERPRETED = {
-    "simple": "6.2",
-    "arithmetic": "6.2",
-    "combining": "6.2",
-    "for": "6.2",
-    "branches": "6.2",
-    "atomics": "6.2",
-}
+_INTERPRETED = ("simple", "arithmetic", "combining", "for", "branches", "atomics")
 _RUN = (
     COMPILE
     + ARGUMENTS
@@ -93,11 +86,13 @@ def questions(random: Random) -> Iterator[Question]:
     for kernel in draw(random):
         facts = (kernel.text, kernel.signature, kernel.constants, kernel.given, kernel.grid)
         about = f"a kernel ({kernel.feature}) that runs"
-        if tasks := _INTERPRETED.get(kernel.feature):
-            yield ask(tasks, about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'interpreted')")
-        yield ask(_TASKS[kernel.feature], about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'batched')")
-        tasks = "6.12" if _TASKS[kernel.feature] == "6.12" else "6.11"
-        yield ask(tasks, about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'fast')")
+        if kernel.feature in _INTERPRETED:
+            yield ask("6.2", about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'interpreted')")
+        task = _TASKS[kernel.feature]
+        after = "6.5 6.6" if task == "6.12" else ""
+        yield ask(task, about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'batched')", after=after)
+        task, after = (task, "6.6 6.11") if task == "6.12" else ("6.11", "" if task == "6.5" else task)
+        yield ask(task, about, _RUN + f"\nresult = ran({facts!r}, {seed}, 'fast')", after=after)
     yield ask(
         "6.3",
         "loads and stores",

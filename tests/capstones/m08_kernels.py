@@ -18,12 +18,12 @@ def heads(count=3):
 
 
 def questions(random: Random) -> Iterator[Question]:
-    values = {"SEED": random.randrange(1 << 20), "LENGTH": random.randrange(20, 90)}
+    seed, length = random.randrange(1 << 20), random.randrange(20, 90)
     n, m = random.randrange(50, 3000), random.randrange(3, 20)
     columns = random.randrange(20, 700)
 
     def compute(tasks: str, about: str, code: str, needs: str = "") -> Question:
-        return ask(tasks, about, _ARRAYS + code, needs=needs, **values)
+        return ask(tasks, about, _ARRAYS + code, needs=needs, SEED=seed, LENGTH=length)
 
     yield compute("8.1", "a vector addition", f"from kernels.vector_add import add\nresult = add(some({n}), some({n}))")
     yield compute("8.2", "a softmax", f"from kernels.softmax import softmax\nresult = softmax(some({m}, {columns}))")

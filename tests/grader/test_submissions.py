@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from grader import answers, boundary, capstone, cheats, check, cli, judges, junit, submissions
+from grader import answers, boundary, capstone, cheats, check, cli, judges, junit, overlay, submissions
 from grader.curriculum import ROOT, load
 from grader.intake import FILE, Intake, Nothing, take_in
 from grader.seal import Seal
@@ -258,6 +258,28 @@ def test_a_question_that_nobody_can_answer_confirms_nothing(asked: Course) -> No
     task = grade(asked).milestones[0].tasks[2]
     assert (task.verdict, task.points) == (Verdict.PASS, 0)
     assert task.unconfirmed == "a shout: nobody can answer without no_such_package"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="submissions are graded on POSIX systems")
+def test_a_question_waits_for_the_tasks_that_it_needs(asked: Course) -> None:
+    """Without them, the task's other questions confirm it."""
+    more = """    yield ask("1.3", "both", "from tiny.number import double\\nresult = double(3)", after="1.2")"""
+    asked.write("tests/capstones/m01_numbers.py", f"{CAPSTONE}{more}\n")
+    assert grade(asked).score == 4
+    asked.edit("tiny/number.py", "return 2 * a", "return 3 * a")
+    assert [task.points for task in grade(asked).milestones[0].tasks] == [2, 0, 1]
+
+
+@LINUX
+def test_a_renamed_function_costs_its_own_task_alone(tmp_path: Path) -> None:
+    """Questions about other tasks import no module that needs it."""
+    course = load()
+    for file in map(course.file_of, course.milestone(1).modules):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text((course.solutions / file).read_text().replace("broadcast_shapes", "broadcast"))
+    plan = overlay.plan(course, {1}, "learner", "reference", tmp_path)
+    doubts = capstone.doubts(plan, course, 1, [task.id for task in course.milestone(1).tasks], seed=1)
+    assert list(doubts) == ["1.3"]
 
 
 def test_a_task_without_a_question_is_told(asked: Course) -> None:
