@@ -63,7 +63,8 @@ def tile_rows(rows: sympy.Expr, columns: sympy.Expr, is_inner: bool, largest: in
     """The tiling of a kernel with reductions: the number of rows in a tile, and of elements in each row."""
     block = next_power_of_2(int(columns)) if fits(columns, is_inner, largest) else 4096 if is_inner else 64
     many = 1 if rows == 1 else max(1, min((2048 if is_inner else 4096) // block, 64))
-    warps = min(max(block * many // (512 if is_inner else 1024), 1), 32)
+    is_busy = hint(rows) // many >= MULTIPROCESSORS
+    warps = min(max(block * many // (512 if is_inner or not is_busy else 1024), 1), 32)
     return Tiling({"XBLOCK": many, "RBLOCK": block}, {"num_warps": warps})
 
 
