@@ -24,7 +24,7 @@ from typing import Any
 
 from bench import ROOT
 
-SMALL = "A time below 0.1 ms may be the host's, which then takes longer to launch a kernel than the GPU to run it."
+SMALL = "A time below 0.1 ms may be the host's, if launching the kernel takes longer than running it."
 FUZZ = ("tests/mini_triton/test_numpy_fuzz.py", "tests/mini_triton/test_transforms.py", "-k", "on_a_gpu")
 
 
@@ -43,12 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     page = "\n\n".join([
         header(reference),
         *verdicts(reference, stubs),
-        f"## Random kernels\n\nA thousand, a hundred in each test. Real Triton compiles each from its source and from "
-        f"our TTIR. Both run on the GPU, NumPy runs it too. All must agree. A thousand more run on the GPU without our "
-        f"passes and with them.\n\n{fenced(fuzz.output)}",
-        f"## The same kernels from our TTIR and from real Triton's\n\n{fenced(handoff.output)}",
-        f"## Kernels beside PyTorch's\n\n{SMALL}\n\n{fenced(kernels.output)}",
-        f"Seconds: {', '.join(f'{part.seconds:.0f}' for part in parts)}.",
+        f"## Random kernels\n\nThe tests draw a thousand kernels, a hundred each. Real Triton compiles each kernel from its "
+        f"source and from our TTIR. Both versions run on the GPU, and the kernel also runs in NumPy. All results must "
+        f"agree. A thousand more kernels run on the GPU with and without our passes.\n\n{fenced(fuzz.output)}",
+        f"## The same kernels compiled from our TTIR and from real Triton's\n\n{fenced(handoff.output)}",
+        f"## Our kernels compared with PyTorch's\n\n{SMALL}\n\n{fenced(kernels.output)}",
+        f"The parts of this run took, in seconds: {', '.join(f'{part.seconds:.0f}' for part in parts)}.",
     ])  # fmt: skip
     (options.to / "gpu_run.md").write_text(page + "\n", encoding="utf-8")
     print(page)
@@ -89,7 +89,7 @@ def header(report: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     judges = ", ".join(f"{name}: {tier}" for name, tier in report["oracles"].items())
     return (
-        "# One run on a GPU\n\nWritten by `python3 -m bench.record`.\n\n"
+        "# One run on a GPU\n\n`python3 -m bench.record` wrote this page.\n\n"
         f"- {date.today().isoformat()}, {torch.cuda.get_device_name()}\n- {versions}\n- judges: {judges}"
     )
 
@@ -105,9 +105,9 @@ def verdicts(report: dict[str, Any], stubs: dict[str, Any]) -> list[str]:
     return [
         "## Verdicts",
         f"`python3 -m grader grade all --impl reference --device cuda`: **{report['score']} of {report['max_score']} "
-        f"points** in {report['seconds']:.0f} s. Seconds below are those of the tests, which run side by side.",
+        f"points** in {report['seconds']:.0f} s. The table shows the seconds of the tests, which run in parallel.",
         "\n".join(lines),
-        f"The untouched stubs: {stubs['score']} of {stubs['max_score']} points.",
+        f"The untouched stubs score {stubs['score']} of {stubs['max_score']} points.",
     ]
 
 
