@@ -43,9 +43,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     page = "\n\n".join([
         header(reference),
         *verdicts(reference, stubs),
-        f"## Random kernels\n\nThe tests draw a thousand kernels, a hundred each. Real Triton compiles each kernel from its "
-        f"source and from our TTIR. Both versions run on the GPU, and the kernel also runs in NumPy. All results must "
-        f"agree. A thousand more kernels run on the GPU with and without our passes.\n\n{fenced(fuzz.output)}",
+        f"## Random kernels\n\nThe tests draw a thousand kernels, a hundred each. Real Triton compiles each kernel "
+        f"from its source and from our TTIR. Both versions run on the GPU, and the kernel also runs in NumPy. All "
+        f"results must agree. A thousand more kernels run on the GPU with and without our passes.\n\n"
+        f"{fenced(fuzz.output)}",
         f"## The same kernels compiled from our TTIR and from real Triton's\n\n{fenced(handoff.output)}",
         f"## Our kernels compared with PyTorch's\n\n{SMALL}\n\n{fenced(kernels.output)}",
         f"The parts of this run took, in seconds: {', '.join(f'{part.seconds:.0f}' for part in parts)}.",

@@ -121,13 +121,13 @@ def vector_add(demo: Demo) -> None:
 
     numbers, unmasked = blocks(20), blocks(24)
     numbers[(numbers < 0) & (unmasked >= 0)] = -2
-    title = "Which program writes which of 20 elements, in blocks of 8, in memory for 32?"
+    title = "Which program writes each of 20 elements? Blocks have 8, and the memory 32"
     picture(title, ("", lines(numbers[None])))
-    print("  ~ in the last block, but masked off    · in no block")
+    print("  ~ masked off, in the last block    · in no block")
 
 
 def softmax(demo: Demo) -> None:
-    """The sum of powers as it grows."""
+    """The sum of exponentials as it grows."""
     from kernels import softmax as ours
 
     x = demo.normal(300, 500)
@@ -135,13 +135,13 @@ def softmax(demo: Demo) -> None:
     demo.check("softmax(x), a row in one block", ours.softmax(x), expected)
     demo.check("softmax(x, block=64), online", ours.softmax(x, block=64), expected)
 
-    print("\nOnline: a row, had it ended after the first, the second or the third block of 16")
+    print("\nOnline softmax of a row that ends after its first, second or third block of 16")
     x = demo.normal(1, 40).sort().values
     for columns in (16, 32, 40):
         out = x.clone()
         ours.online_softmax_kernel[(1,)](out, x, 40, 40, columns, BLOCK=16)
         highest, total = float(x[0, :columns].max()), 1 / float(out[0, :columns].max())
-        print(f"  {columns} elements: highest {highest:6.3f}, sum of powers {total:6.3f}")
+        print(f"  {columns} elements: highest {highest:6.3f}, sum of exponentials {total:6.3f}")
 
 
 def matmul(demo: Demo) -> None:
@@ -171,8 +171,8 @@ def matmul(demo: Demo) -> None:
     for group in (1, 2, 3):
         owners = writers(partial(launch, group=group), programs, a @ b)
         panels.append((f"GROUP={group}", lines(owners[::16, ::16], lambda n: f"{n if n >= 0 else SYMBOLS[n]:>3}")))
-    picture("Which program has which tile of c?", *panels)
-    print("  · no program's")
+    picture("Which program computes each tile of c?", *panels)
+    print("  · no program")
     for group in (1, 2, 3):
         loaded = f"strips of a: {strips(group, a, 0)}, of b: {strips(group, b, 1)}"
         print(f"  GROUP={group}: the first 4 programs load {loaded}")
@@ -197,7 +197,7 @@ def layer_norm(demo: Demo) -> None:
         return dweight[:, 0]
 
     shared = torch.stack([reached(parts, dy, (row, 0)) for row in range(rows)], 1).long() * 2
-    title = f"dweight: which of {rows} rows (across) are in the sum of which of {programs} programs (down)?"
+    title = f"dweight: which of {rows} rows (across) does each of {programs} programs (down) sum?"
     picture(title, ("", lines(shared, BLOCKS.__getitem__)))
 
 
@@ -231,7 +231,7 @@ def flash_attention(demo: Demo) -> None:
     )
     title = f"Queries (down) and keys (across), every {step}th of {length}, in blocks of 32 by 16"
     picture(title, ("by", lines(out[0, 0, ::step, :1])), *panels)
-    print("  by: the program    █ the score counts    ░ computed, and masked off    · never computed")
+    print("  by: the program    █ the score counts    ░ computed, but masked off    · never computed")
 
 
 def conv2d(demo: Demo) -> None:
@@ -265,7 +265,7 @@ def conv2d(demo: Demo) -> None:
 
     counts = {dilation: needed(dilation) for dilation in (1, 2)}
     panels = [(f"dilation {dilation}", lines(n, lambda n: str(n) if n else "·")) for dilation, n in counts.items()]
-    uses = f"for how many of program {chosen} each input pixel is needed (3 by 3)"
-    picture(f"Output pixels, {pixels} a program, and {uses}", ("who writes what", lines(owners)), *panels)
+    uses = f"for each input pixel, how many pixels of program {chosen} need it (3 by 3 filter)"
+    picture(f"Output pixels, {pixels} per program; {uses}", ("writer", lines(owners)), *panels)
     for dilation, n in counts.items():
         print(f"  dilation {dilation}: {int(n.sum())} elements of patches, {int((n > 0).sum())} pixels")
