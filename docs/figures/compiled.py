@@ -133,7 +133,7 @@ def grouping() -> Drawing:
         232,
         [
             "Green: the tiles of programs 0 to 3, which run at the same time.",
-            "Fewer strips: more of what they load is already in the cache.",
+            "Fewer strips: more of their data is already in the cache.",
         ],
         color="muted",
         size=12,
@@ -171,14 +171,14 @@ def passes() -> Drawing:
     )
     d.text(16, 22, "operations", "ink", 12, bold=True)
     d.text(132, 22, "in the loop", "orange", 12)
-    d.text(212, 22, "outside of it", "blue", 12)
+    d.text(212, 22, "outside it", "blue", 12)
     for number, (name, total, inside) in enumerate(rows):
         y = 36 + 34 * number
         d.text(122, y + 17, name, "ink", 12, "end", name != "front end")
         d.box(132, y, 13 * inside, 24, "orange-soft", "orange", radius=2)
         d.box(132 + 13 * inside, y, 13 * (total - inside), 24, "blue-soft", "blue", radius=2)
         d.text(140 + 13 * total, y + 17, str(total), "muted", 12)
-    d.text(16, 226, "What runs in each round counts most: the loop keeps what it must.", "muted", 12)
+    d.text(16, 226, "Operations in the loop count most: they run in every iteration.", "muted", 12)
     return d
 
 
@@ -189,12 +189,14 @@ def layout() -> Drawing:
 
     blocked = Blocked((1, 4), (4, 8), (4, 1), (1, 0))
     owners = blocked.owners((6, 16))
-    d = Drawing(240, "Each thread owns four neighbours of a row; eight threads make a row, four rows a warp")
+    d = Drawing(
+        240, "Each thread owns four neighbours in a row; eight threads cover a row, and a warp covers four rows"
+    )
     d.text(16, 22, "sizePerThread = [1, 4]   threadsPerWarp = [4, 8]", size=12, mono=True)
     fills = ("blue-soft", "green-soft")
     d.cells(16, 36, owners.tolist(), lambda i, j: "orange-soft" if i > 3 else fills[(j // 4 + i) % 2], width=25.5)
-    d.text(16, 204, "Blue and green: pieces of the threads of warp 0.", "muted", 12)
-    d.text(16, 222, "Orange: rows 4 and 5, of warp 1. A number is the thread's.", "muted", 12)
+    d.text(16, 204, "Blue and green: elements of the threads of warp 0.", "muted", 12)
+    d.text(16, 222, "Orange: rows 4 and 5, of warp 1. The numbers name threads.", "muted", 12)
     return d
 
 
@@ -220,7 +222,9 @@ def fused() -> Drawing:
     places = {"arg0_1": (70, 34), "arg1_1": (146, 34), "arg2_1": (222, 34), "mm": (108, 92), "add": (146, 132)}
     places |= {"relu": (146, 172), "amax_rows": (92, 242), "sub": (146, 282), "exp": (146, 322)}
     places |= {"sum_1_rows": (92, 362), "div": (146, 402), "cumsum": (146, 472)}
-    d = Drawing(506, "A product with bias and ReLU is one kernel, a softmax another; PyTorch computes the sum after it")
+    d = Drawing(
+        506, "One kernel computes a product with bias and ReLU, another a softmax; PyTorch computes the sum after it"
+    )
     for group, top, height, color in (
         (product, 68, 128, "blue"),
         (softmax, 218, 208, "green"),

@@ -293,15 +293,13 @@ def modes() -> Drawing:
 @figure
 def cache_key() -> Drawing:
     """What a compiled kernel depends on."""
-    d = Drawing(
-        300, "The key hashes everything that the machine code depends on; the arguments' values are not among it"
-    )
+    d = Drawing(300, "The key hashes everything that the machine code depends on; it leaves out the arguments' values")
     inputs = (
-        ("source", "of the kernel, and of all it calls", "blue-soft"),
-        ("globals", "that they read: tl.constexpr values", "blue-soft"),
+        ("source", "of the kernel and its callees", "blue-soft"),
+        ("globals", "that they read: tl.constexpr", "blue-soft"),
         ("types", "*fp32, i32, … of the arguments", "green-soft"),
         ("constants", "BLOCK=1024, None, integers equal to 1", "green-soft"),
-        ("÷ 16", "addresses and integers that are multiples", "green-soft"),
+        ("÷ 16", "which addresses and integers are multiples", "green-soft"),
         ("options", "num_warps=4, num_stages=3, …", "orange-soft"),
         ("versions", "a hash of the compiler's own source", "orange-soft"),
     )
@@ -313,8 +311,8 @@ def cache_key() -> Drawing:
     d.arrow((384, 26), (384, 246))
     d.label(296, 246, 130, 30, "key", "purple-soft", "purple")
     d.text(14, 250, "Not in the key: values of other integers,", "ink", 12)
-    d.text(14, 268, "lengths, contents of arrays. A new length", "ink", 12)
-    d.text(14, 286, "does not compile anew.", "ink", 12)
+    d.text(14, 268, "lengths and contents of arrays. A new", "ink", 12)
+    d.text(14, 286, "length reuses the compiled kernel.", "ink", 12)
     return d
 
 
@@ -323,7 +321,7 @@ def running_maximum() -> Drawing:
     """The online softmax."""
     values = [1.0, 2.0, 4.0, 3.0, 0.5, 5.0]
     d = Drawing(
-        300, "A row goes by in blocks of two; when the maximum rises, the sum so far is multiplied by exp(old - new)"
+        300, "A row is read in blocks of two; when the maximum rises, the sum so far is multiplied by exp(old - new)"
     )
     highest, total = -math.inf, 0.0
     for block in range(3):
@@ -354,7 +352,7 @@ def running_maximum() -> Drawing:
         272,
         [
             "exp(x − 4) = exp(x − 2) · exp(2 − 4): one factor corrects the sum",
-            "of everything before, so one pass finds maximum and sum.",
+            "so far, so one pass finds the maximum and the sum.",
         ],
         color="muted",
         size=12,
@@ -388,7 +386,7 @@ def coalescing() -> Drawing:
             )
         if stride == 1:
             d.box(24, top + 72, 391, 28, "none", "rule", radius=2)
-    d.lines(16, 272, ["A grey frame is a sector: 32 bytes, the least that memory delivers."], color="muted", size=12)
+    d.lines(16, 272, ["A grey frame is a sector: 32 bytes, the smallest unit of a transfer."], color="muted", size=12)
     return d
 
 
@@ -396,7 +394,7 @@ def coalescing() -> Drawing:
 def roof() -> Drawing:
     """The roofline of an H200."""
     bandwidth, peak = 4.8e12, 990e12
-    d = Drawing(290, "Below 206 operations a byte an H200 is limited by memory, above by arithmetic")
+    d = Drawing(290, "Below 206 operations per byte, memory limits an H200; above, arithmetic does")
 
     def at(intensity: float, rate: float) -> tuple[float, float]:
         return 60 + math.log10(intensity / 0.1) * 88, 240 - math.log10(rate / 1e11) * 48
@@ -546,7 +544,7 @@ def butterfly() -> Drawing:
 @figure
 def dispatcher() -> Drawing:
     """The linker's function checks promises, the strictest first."""
-    d = Drawing(228, "add_default looks at its arguments and calls the variant whose promises hold")
+    d = Drawing(228, "add_default inspects its arguments and calls the variant whose promises hold")
     d.label(8, 84, 108, 40, "add_default(x, n)", "purple-soft", "purple", size=12)
     for number, (promise, variant) in enumerate(
         (
@@ -559,7 +557,7 @@ def dispatcher() -> Drawing:
         d.arrow((116, 104), (140, y + 14), (298, y + 14))
         d.text(144, y + 8, promise, "muted", 11.5)
         d.label(300, y, 128, 28, variant, "green-soft", "green", mono=True, size=12)
-        d.text(364, y + 44, ("fastest", "fast", "works always")[number], "muted", 12, "middle")
+        d.text(364, y + 44, ("fastest", "fast", "always works")[number], "muted", 12, "middle")
     return d
 
 
@@ -586,8 +584,8 @@ def launching() -> Drawing:
     d.label(16, 196, 352, 30, "source → TTIR → passes → NumPy, each verified", "orange-soft", "orange", size=12)
     d.arrow((368, 211), (398, 211), (398, 108), color="orange")
     d.text(16, 156, "cold: milliseconds", "orange", 12)
-    d.text(16, 252, "A key decides on disk; specializations and options decide", "muted", 12)
-    d.text(16, 268, "in memory, where computing the key would take too long.", "muted", 12)
+    d.text(16, 252, "The disk is searched by the key, memory by specializations and", "muted", 12)
+    d.text(16, 268, "options, because computing the key takes too long for that.", "muted", 12)
     return d
 
 
@@ -595,7 +593,7 @@ def launching() -> Drawing:
 def liveness() -> Drawing:
     """Live operations are found backwards from effects."""
     d = Drawing(
-        240, "From the store, marks go back to %next and %sum; %count is computed only for itself and stays dead"
+        240, "From the store, marks spread back to %next and %sum; %count is computed only for itself and stays dead"
     )
     d.label(164, 196, 140, 28, "tt.store %p, %r#0", "green-soft", "green", mono=True, size=12)
     d.label(164, 130, 140, 28, "%next = %sum + %x", "green-soft", "green", mono=True, size=12)
@@ -609,8 +607,8 @@ def liveness() -> Drawing:
     d.arrow((50, 94), (50, 144), (162, 144), color="green", dashed=True)
     d.arrow((360, 130), (360, 96), color="orange")
     d.arrow((392, 94), (392, 128), color="orange", dashed=True)
-    d.text(16, 24, "arrows: needs", "muted", 12)
-    d.text(120, 24, "dashed: needs, in the round before", "muted", 12)
+    d.text(16, 24, "arrow: needs", "muted", 12)
+    d.text(120, 24, "dashed: needs, from the previous iteration", "muted", 12)
     d.text(312, 184, "needed only by", "orange", 12)
     d.text(312, 200, "itself: dead", "orange", 12)
     d.text(16, 214, "an effect: live", "green", 12)

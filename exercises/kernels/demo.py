@@ -121,7 +121,7 @@ def vector_add(demo: Demo) -> None:
 
     numbers, unmasked = blocks(20), blocks(24)
     numbers[(numbers < 0) & (unmasked >= 0)] = -2
-    title = "Which program writes each of 20 elements? Blocks have 8, and the memory 32"
+    title = "Which program writes each of 20 elements? Blocks of 8, memory for 32"
     picture(title, ("", lines(numbers[None])))
     print("  ~ masked off, in the last block    · in no block")
 
