@@ -299,7 +299,7 @@ def cache_key() -> Drawing:
         ("globals", "that they read: tl.constexpr", "blue-soft"),
         ("types", "*fp32, i32, … of the arguments", "green-soft"),
         ("constants", "BLOCK=1024, None, integers equal to 1", "green-soft"),
-        ("÷ 16", "which addresses and integers are multiples", "green-soft"),
+        ("÷ 16", "whether arguments are multiples", "green-soft"),
         ("options", "num_warps=4, num_stages=3, …", "orange-soft"),
         ("versions", "a hash of the compiler's own source", "orange-soft"),
     )
