@@ -1,4 +1,4 @@
-"""The kernel `add` in each stage of the slice, up to the first open task: `python -m first`."""
+"""`python -m first` shows the kernel `add` at each stage of the slice, up to the first open task."""
 
 from __future__ import annotations
 
@@ -114,14 +114,14 @@ def compiled(block: int) -> Kernel:
 
 
 def of_expression(expression: str) -> list[str]:
-    """The operations of an expression of the integers i and j."""
+    """The operations of an expression in the integers i and j."""
     kernel = Kernel("expression", i=I32, j=I32)
     kernel.expression(ast.parse(expression, mode="eval").body)
     return listed(kernel)
 
 
 def listed(kernel: Kernel) -> list[str]:
-    """The operations of a kernel, for readers, not for a parser."""
+    """The operations of a kernel, in a form for readers, not for a parser."""
     names = {op: name for name, op in kernel.parameters.items()}
     names |= {op: f"%{number}" for number, op in enumerate(kernel.ops)}
     return [summary(op, names) for op in kernel.ops]
@@ -142,7 +142,7 @@ def arguments() -> dict[str, Any]:
 
 
 def best_of_three(run: Callable[[dict[str, Any]], None]) -> tuple[float, dict[str, Any]]:
-    """The seconds that a call takes, and its arguments afterwards."""
+    """The seconds that a call takes, and the arguments after the call."""
     seconds = []
     for _ in range(3):
         given = arguments()
@@ -153,7 +153,7 @@ def best_of_three(run: Callable[[dict[str, Any]], None]) -> tuple[float, dict[st
 
 
 def compared(got: Mapping[str, Any], expected: Mapping[str, Any]) -> str:
-    """Whether a launch leaves the same in memory as Triton's interpreter, up to rounding."""
+    """Whether a launch leaves the same results in memory as Triton's interpreter, up to rounding."""
     for name in ("x", "y", "out"):
         different = ~np.isclose(got[name], expected[name], rtol=1e-5, equal_nan=True)
         if different.any():

@@ -18,7 +18,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Type:
-    """A number or a pointer; with a size, a block of them."""
+    """A number or a pointer; with a size, a block of numbers or pointers."""
 
     element: str  # "i1", "i32", "f32" or "!tt.ptr<f32>"
     size: int | None = None
@@ -33,7 +33,7 @@ NOTHING = Type("()")  # the type of an operation without a result
 
 @dataclass(eq=False)
 class Op:
-    """An operation, and at the same time the value that it computes."""
+    """An operation, which also represents the value that it computes."""
 
     name: str
     operands: tuple[Op, ...] = ()
@@ -45,14 +45,14 @@ class Op:
 
 
 class Pointer(NamedTuple):
-    """An address, as NumPy can have it: an array and a place in it. Or a block of them."""
+    """An address in NumPy, or a block of addresses: an array, and a position or positions in it."""
 
     array: np.ndarray
     at: Any
 
 
 LANGUAGE = ("program_id", "arange", "load", "store")  # of `tl`: each is a method of `Kernel`
-OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # the operation, and what it computes
+OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # the operation, and its meaning
     ("Add", "i32", "i32"): ("arith.addi", np.add),
     ("Add", "f32", "f32"): ("arith.addf", np.add),
     ("Add", "!tt.ptr<f32>", "i32"): ("tt.addptr", lambda x, offset: Pointer(x.array, x.at + offset)),
@@ -65,9 +65,9 @@ OPERATORS: dict[tuple[str, str, str], tuple[str, Callable[..., Any]]] = {  # the
 
 
 def read(function: Callable[..., Any]) -> Any:
-    """The syntax tree of a function, which may stand inside another one. Each node has its line in the file."""
-    # Task 0.1: For `def f(x): return x` in line 8 of a file, the result is an `ast.FunctionDef` whose `name` is "f".
-    # Its `body` is a list of one `ast.Return`, and the `lineno` of both is 8.
+    """The syntax tree of a function, which may be nested in another one. Each node has its line number in the file."""
+    # Task 0.1: For `def f(x): return x` on line 8 of a file, the result is an `ast.FunctionDef` whose `name` is "f".
+    # Its `body` is a list with one `ast.Return`. The `lineno` of both nodes is 8.
     raise NotImplementedError("Task 0.1: Read the kernel")
 
 
@@ -85,7 +85,7 @@ def compile_kernel(function: Callable[..., Any], **arguments: Type | int) -> Ker
 
 
 class Kernel:
-    """A kernel as operations, in the order in which they run, and the walk over its syntax tree that emits them."""
+    """A kernel: its operations in the order in which they run, and methods that emit them from its syntax tree."""
 
     def __init__(self, name: str, /, **arguments: Type | int) -> None:
         self.name, self.ops = name, list[Op]()
@@ -98,17 +98,18 @@ class Kernel:
         return self.ops[-1]
 
     def expression(self, node: ast.expr) -> Any:
-        """Emit the operations of an expression, operands first. Return its value: an `Op`, or a number known now."""
+        """Emit the operations of an expression, operands first. Return its value: an `Op` or a compile-time number."""
         # Task 0.2: `a * 2 + b` emits a constant, a product and a sum, and returns the sum. An expression is a number,
-        # a name of `self.names`, one of the operators `+ - * <`, or a call such as `tl.load(a, mask=b)` of a function
-        # in `LANGUAGE`. Raise a `SyntaxError` for an unknown name, a chain such as `a < b < c`, a string, and anything
-        # else that you do not compile. A call with a missing argument, such as `tl.load(a)`, is not judged.
+        # a name in `self.names`, one of the operators `+ - * <` with its operands, or a call of a function in
+        # `LANGUAGE`, such as `tl.load(a, mask=b)`. Raise a `SyntaxError` for an unknown name, a chain such as `a < b <
+        # c`, a string, and anything else that you do not compile. No test calls a function without a required argument,
+        # as in `tl.load(a)`.
         raise NotImplementedError("Task 0.2: Operands first")
 
     def statement(self, node: ast.stmt) -> None:
         """Compile a statement."""
-        # Task 0.4: A statement is `name = expression`, an expression that stands alone, such as `tl.store(…)`, or a
-        # docstring. After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not compile.
+        # Task 0.4: A statement is `name = expression`, an expression alone, such as `tl.store(…)`, or a docstring.
+        # After `at = …`, `at + 1` must compile. Raise a `SyntaxError` for anything that you do not compile.
         raise NotImplementedError("Task 0.4: Names emit nothing")
 
     def operate(self, operator: str, left: Any, right: Any) -> Op:
@@ -123,16 +124,16 @@ class Kernel:
         return self.emit(found[0], left, right, type=left.type)
 
     def operand(self, value: Any) -> Op:
-        """The value as an `Op`. A number becomes a constant here, because an operation needs it."""
+        """The value as an `Op`. An operand must be an `Op`, so a number becomes a constant here."""
         if isinstance(value, Op):
             return value
         type, number = (F32, np.float32(value)) if isinstance(value, float) else (I32, np.int32(value))
         return self.emit("arith.constant", type=type, value=number)
 
     def alike(self, left: Op, right: Op) -> tuple[Op, Op]:
-        """Make operands of different sizes fit one operation. Return them in the order in which they came."""
-        # Task 0.3: Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must take the place of the `i32`,
-        # and which operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of 8 and of 16 elements.
+        """Make operands of different sizes fit one operation. Return them in their original order."""
+        # Task 0.3: Real Triton refuses to add an `i32` and a `tensor<8xi32>`. What must replace the `i32`, and which
+        # operation of `MEANING` computes it? Raise a `SyntaxError` for blocks of 8 and of 16 elements.
         raise NotImplementedError("Task 0.3: A number meets a block")
 
     def program_id(self, axis: int) -> Op:
@@ -150,7 +151,7 @@ class Kernel:
 
 
 def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
-    """The kernel as TTIR. It promises that the parameters in `multiples` are multiples of 16."""
+    """The kernel as TTIR, with the promise that the parameters in `multiples` are multiples of 16."""
     names = {op: f"%{name}" for name, op in kernel.parameters.items()}
     names |= {op: f"%{number}" for number, op in enumerate(kernel.ops)}
     promise = " {tt.divisibility = 16 : i32}"
@@ -160,8 +161,9 @@ def text(kernel: Kernel, multiples: Collection[str] = ()) -> str:
 
 
 def line(op: Op, names: Mapping[Op, str]) -> str:
-    """One operation as text. If it has a result, `names[op]` is its name. `spell` gives the text of an attribute."""
-    # Task 0.5: All operations have one form; `<{…}>` holds the attributes. Three examples show what may be missing:
+    """One operation as text. If it has a result, `names[op]` is the result's name. `spell` formats an attribute."""
+    # Task 0.5: All operations share one form, in which `<{…}>` holds the attributes. Three examples show which parts
+    # may be missing:
     #   %4 = "arith.addi"(%2, %n) : (i32, i32) -> i32
     #   %3 = "tt.make_range"() <{start = 0 : i32, end = 8 : i32}> : () -> tensor<8xi32>
     #   "tt.store"(%9, %8, %5) : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>) -> ()
@@ -169,7 +171,7 @@ def line(op: Op, names: Mapping[Op, str]) -> str:
 
 
 def spell(value: Any) -> str:
-    """The value of an attribute as text: in MLIR, a number comes with its type."""
+    """The value of an attribute as text. In MLIR, a number is followed by its type."""
     if isinstance(value, np.float32):
         return f"{value:.8e} : f32"
     return f"{value} : i{8 * value.itemsize}" if isinstance(value, np.integer) else value
@@ -182,20 +184,20 @@ def multiples_of_16(arguments: Mapping[str, Any]) -> set[str]:
 
 
 def load(array: np.ndarray, at: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """`array[at]` where `mask` is true, and 0 elsewhere. All but `array` have one shape, of one or two dimensions."""
-    # Task 0.7: Where the mask is false, `at` may be any number: out of bounds, or negative.
+    """`array[at]` where `mask` is true, and 0 elsewhere. The other arguments have one shape, 1-D or 2-D."""
+    # Task 0.7: Where the mask is false, `at` may have any value: it may be out of bounds or negative.
     raise NotImplementedError("Task 0.7: Masks protect memory")
 
 
 def store(array: np.ndarray, at: np.ndarray, value: np.ndarray, mask: np.ndarray) -> None:
-    """Write `value` to `array[at]` where `mask` is true. All but `array` have one shape, of one or two dimensions."""
+    """Write `value` to `array[at]` where `mask` is true. The other arguments have one shape, 1-D or 2-D."""
     # Task 0.7: The rest of the array does not change.
     raise NotImplementedError("Task 0.7: Masks protect memory")
 
 
 MEANING = dict(OPERATORS.values()) | {
     "arith.constant": lambda value: value,
-    "tt.splat": lambda scalar: scalar,  # NumPy repeats a scalar by itself
+    "tt.splat": lambda scalar: scalar,  # NumPy repeats scalars automatically
     "tt.make_range": lambda start, end: np.arange(start, end, dtype=np.int32),
     "tt.load": lambda pointer, mask, **_: load(pointer.array, *np.broadcast_arrays(pointer.at, mask)),
     "tt.store": lambda pointer, value, mask: store(pointer.array, *np.broadcast_arrays(pointer.at, value, mask)),
@@ -203,7 +205,7 @@ MEANING = dict(OPERATORS.values()) | {
 
 
 def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
-    """Run the operations by NumPy. Arrays stand for pointers, and `tl.program_id(0)` gives `program`, of 32 bits."""
+    """Run the operations in NumPy. Arrays represent pointers, and `tl.program_id(0)` returns `program`, of 32 bits."""
     meaning = MEANING | {"tt.get_program_id": lambda axis: program}
     taken: dict[Type, Any] = {I32: np.int32, F32: np.float32, POINTER: lambda array: Pointer(array, np.int32(0))}
     values = {op: taken[op.type](arguments[name]) for name, op in kernel.parameters.items()}
@@ -213,6 +215,6 @@ def execute(kernel: Kernel, arguments: Mapping[str, Any], program: Any) -> None:
 
 def launch(kernel: Kernel, grid: int, arguments: Mapping[str, Any]) -> None:
     """Run a whole grid: the programs 0 to `grid - 1`."""
-    # Task 0.8: A loop that calls `execute` for each program leaves the right results in memory. Leave the same ones
-    # there in less than a quarter of the loop's time. In a kernel, integers have 32 bits.
+    # Task 0.8: A loop that calls `execute` for each program stores the right results. Store the same results in less
+    # than a quarter of the loop's time. Integers in a kernel have 32 bits.
     raise NotImplementedError("Task 0.8: The whole grid at once")

@@ -1,7 +1,7 @@
-"""Every number format, once: the one table of dtypes. (Given.)
+"""The table of dtypes, which describes every number format once. (Given.)
 
-A format has a name in each place that a kernel passes through: `tl.float8e5` in its source, `fp8e5` in its signature,
-`f8E5M2` in its IR, `float8_e5m2` in the arrays that it works on. A new format is a row here, and its test.
+A format has a different name at each stage of a kernel: `tl.float8e5` in its source, `fp8e5` in its signature, `f8E5M2`
+in its IR, and `float8_e5m2` in its arrays. A new format needs only a row here, and a test.
 
 Source: Triton's `python/triton/language/core.py` and `_utils.py`; LLVM's `APFloat.h` (`fltSemantics`).
 """
@@ -22,7 +22,7 @@ class Kind(enum.IntEnum):
 
 
 class Specials(enum.Enum):
-    """Which bits of a float stand for infinity and NaN. Values are the letters that MLIR ends such a name with."""
+    """Which bits of a float represent infinity and NaN. Values are the suffixes of MLIR's names for such formats."""
 
     IEEE = ""  # the largest exponent: infinity without mantissa, else NaN
     FINITE = "FN"  # no infinity; NaN is all ones
@@ -36,44 +36,44 @@ class Format:
     tl: str  # in a kernel's source: `tl.float8e5`
     name: str  # what Triton prints for it
     signature: str  # how a launch spells it
-    mlir: str  # in the IR, whose integers have no sign
+    mlir: str  # in the IR, whose integers are signless
     array: str  # in NumPy, in `ml_dtypes` and in PyTorch
     kind: Kind
     width: int  # in bits
-    signed: bool = False  # of integers; one bit counts as the narrowest unsigned integer
+    signed: bool = False  # for integers; i1 counts as the narrowest unsigned integer
     exponent: int = 0  # bits of a float's exponent
     specials: Specials = Specials.IEEE
-    native: bool = True  # NumPy has it; if not, `ml_dtypes` does
-    capability: int | None = 0  # the first compute capability of NVIDIA that has it, such as 89, or None
+    native: bool = True  # NumPy has it; otherwise `ml_dtypes` has
+    capability: int | None = 0  # the first NVIDIA compute capability with this format, such as 89, or None
 
     def __str__(self) -> str:
         return self.name
 
     @property
     def mantissa(self) -> int:
-        """Bits of a float's mantissa, without the leading one that is not stored."""
+        """The bits of a float's mantissa, without the implicit leading one."""
         return self.width - 1 - self.exponent
 
     @property
     def bias(self) -> int:
-        """What is added to the exponent of two before it is stored."""
+        """The amount added to the exponent before it is stored."""
         return 2 ** (self.exponent - 1) - (self.specials is not Specials.UNSIGNED_ZERO)
 
     @property
     def infinity(self) -> int | None:
-        """The bits of infinity, None if the format has no infinity."""
+        """The bits of infinity, or None if the format has no infinity."""
         return (2**self.exponent - 1) << self.mantissa if self.specials is Specials.IEEE else None
 
     @property
     def nan(self) -> int:
-        """The bits of the NaN that is written."""
+        """The bits with which NaN is written."""
         if self.specials is Specials.UNSIGNED_ZERO:
             return 1 << (self.width - 1)
         everything = (1 << (self.width - 1)) - 1
         return everything if self.infinity is None else self.infinity | 1 << (self.mantissa - 1)
 
     def value_of(self, bits: int) -> float:
-        """The float that these bits are."""
+        """The float that these bits represent."""
         sign, size = -1.0 if bits >> (self.width - 1) else 1.0, bits & ((1 << (self.width - 1)) - 1)
         if self.infinity is not None and size >= self.infinity:
             return math.copysign(math.inf if size == self.infinity else math.nan, sign)
@@ -114,7 +114,7 @@ FORMATS = (
 
 INTEGERS = {f"i{row.width}": row for row in FORMATS if row.kind is BOOL or row.signed}
 FLOATS = {row.mlir: row for row in FORMATS if row.kind is FLOAT}
-"""Formats by their names in the IR; of integers that differ only in their sign, the signed one."""
+"""Formats by their names in the IR. Among integers of equal width, the signed one."""
 
 BY_ARRAY = {row.array: row for row in FORMATS}
-"""Formats by the names of NumPy and PyTorch."""
+"""Formats by their names in NumPy and PyTorch."""

@@ -1,7 +1,7 @@
-"""A compiler in one afternoon, which stands alone: nothing here imports `mini_triton`.
+"""A compiler in one afternoon. It is self-contained: nothing here imports `mini_triton`.
 
-slice          the compiler: every task of milestone 0 is in this one file
-kernels        the kernel that it compiles, and room for yours (given)
-real_triton    the same kernel in real Triton's hands (given, skip it)
-__main__       what `python -m first` shows (given, skip it)
+slice          the compiler; this file contains every task of milestone 0
+kernels        the kernel that it compiles, and space for your own (given)
+real_triton    the same kernel in real Triton (given, skip it)
+__main__       the output of `python -m first` (given, skip it)
 """

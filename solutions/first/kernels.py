@@ -1,10 +1,10 @@
-"""The kernel of milestone 0, as one writes it for Triton. Change it, or add your own: `python -m first` shows `add`."""
+"""The kernel of milestone 0, as written for Triton. Change it, or add your own: `python -m first` shows `add`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-tl: Any = None  # Nobody ever calls a kernel: the compiler reads its source, and there `tl` is only a name.
+tl: Any = None  # Kernels are never called. The compiler reads their source, where `tl` is only a name.
 
 
 def add(x, y, out, n, BLOCK: tl.constexpr):

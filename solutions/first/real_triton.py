@@ -1,4 +1,4 @@
-"""Real Triton: it parses, compiles and launches the slice's text, and interprets a kernel's source. (Given.)"""
+"""Real Triton parses, compiles and launches the slice's text, and interprets a kernel's source. (Given.)"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Refused(Exception):
-    """Real Triton does not accept a text; the message is Triton's."""
+    """Real Triton rejects a text. The message is Triton's."""
 
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
@@ -27,7 +27,7 @@ def is_installed(*packages: str) -> bool:
 
 
 def parse(text: str) -> str:
-    """TTIR as real Triton prints it, after its verifier has accepted it. `Refused` if it does not."""
+    """Verify TTIR with real Triton, and return it as Triton prints it. Raises `Refused` if the verifier rejects it."""
     from triton._C.libtriton import ir
     from triton.backends.compiler import GPUTarget
     from triton.compiler.compiler import make_backend
@@ -43,7 +43,7 @@ def parse(text: str) -> str:
 
 
 def compile(text: str) -> Any:
-    """TTIR compiled by real Triton: `.asm["ptx"]` for an H100, or for the GPU of this machine."""
+    """Compile TTIR with real Triton. `.asm["ptx"]` is for this machine's GPU, or else for an H100."""
     import triton
     from triton.backends.compiler import GPUTarget
 
@@ -53,7 +53,7 @@ def compile(text: str) -> Any:
 
 
 def has_gpu() -> bool:
-    """Whether PyTorch is here, and sees a GPU."""
+    """Whether PyTorch is installed and finds a GPU."""
     if not is_installed("torch", "triton"):
         return False
     import torch
@@ -62,7 +62,7 @@ def has_gpu() -> bool:
 
 
 def launch(text: str, grid: int, arguments: Mapping[str, Any]) -> None:
-    """Launch TTIR on the GPU with copies of the arguments, and write the results back to NumPy's arrays."""
+    """Launch TTIR on the GPU with copies of the arguments, and copy the results back to the NumPy arrays."""
     import torch
 
     there = {name: torch.tensor(a, device="cuda") if _is_array(a) else a for name, a in arguments.items()}
@@ -73,7 +73,7 @@ def launch(text: str, grid: int, arguments: Mapping[str, Any]) -> None:
 
 
 def interpret(kernel: ast.FunctionDef, grid: int, arguments: Mapping[str, Any]) -> None:
-    """Run a kernel's syntax tree by Triton's interpreter, which calls the function once for each program."""
+    """Run a kernel's syntax tree in Triton's interpreter, which calls the function once for each program."""
     import torch
 
     before = os.environ.get("TRITON_INTERPRET")
@@ -95,7 +95,7 @@ def interpret(kernel: ast.FunctionDef, grid: int, arguments: Mapping[str, Any]) 
 
 
 def _telling(parse: Callable[[], Any]) -> Any:
-    """The result of `parse`. MLIR writes what is wrong to the process's standard error; here `Refused` has it."""
+    """The result of `parse`. MLIR writes errors to standard error; this function puts them in `Refused`."""
     sys.stderr.flush()
     before = os.dup(2)
     with tempfile.TemporaryFile() as said:

@@ -1,6 +1,6 @@
 """A compiler for kernels written in Triton's language. `import mini_triton as triton` is enough for most of them.
 
-The names below are loaded when they are first used, so that the early modules can be imported without the later ones.
+Names are loaded on first use, so that early modules can be imported without the later ones.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mini_triton.given.missing import explain_missing
 MODULES = ("compiler", "knobs", "language", "runtime", "sanitizer", "testing", "tools", "tuning")
 
 __version__ = "3.7.0"
-"""The version of Triton whose language this is: libraries ask."""
+"""The version of Triton whose language we implement, for libraries that check it."""
 
 EXPORTS = {
     "jit": "mini_triton.runtime.jit",

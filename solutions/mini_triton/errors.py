@@ -1,4 +1,4 @@
-"""Errors that speak of the kernel, not of the compiler. (Given.)"""
+"""Errors in terms of the kernel, not of the compiler. (Given.)"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Loc:
-    """A place in the kernel's source; every operation remembers the one it came from.
+    """A location in the kernel's source. Every operation records the location from which it came.
 
     `line` counts from 1 and `column` from 0, as in Python's `ast`.
     """
@@ -21,7 +21,7 @@ class Loc:
         return f"{self.file}:{self.line}:{self.column}"
 
     def excerpt(self) -> str:
-        """The source line with a caret under the column, or nothing if the file cannot be read."""
+        """The source line with a caret below the column; empty if the file cannot be read."""
         source = linecache.getline(self.file, self.line).rstrip("\n")
         return f"{source}\n{' ' * self.column}^" if source else ""
 
@@ -31,7 +31,7 @@ class TritonError(Exception):
 
 
 class CompilationError(TritonError):
-    """The kernel is wrong, and this is where: `file:line:column`, the message, the line with a caret."""
+    """An error in the kernel, reported as `file:line:column`, the message, and the line with a caret."""
 
     def __init__(self, message: str, loc: Loc | None = None) -> None:
         self.message = message
@@ -42,12 +42,12 @@ class CompilationError(TritonError):
 
     @property
     def error_message(self) -> str:
-        """The message alone, by Triton's name."""
+        """The message alone, under Triton's name."""
         return self.message
 
 
 class VerificationError(CompilationError):
-    """The IR breaks a rule of its own: a type rule, dominance, a missing terminator."""
+    """The IR is invalid: it violates a type rule or dominance, or lacks a terminator."""
 
 
 class UnsupportedLanguageConstruct(CompilationError):
@@ -59,7 +59,7 @@ class CompileTimeAssertionFailure(CompilationError):
 
 
 class OutOfResources(TritonError):
-    """The kernel needs more of something, such as shared memory, than the GPU has."""
+    """The kernel needs more of a resource, such as shared memory, than the GPU has."""
 
     def __init__(self, required: int, limit: int, name: str) -> None:
         super().__init__(
@@ -73,7 +73,7 @@ class OutOfResources(TritonError):
 
 
 class PTXASError(TritonError):
-    """NVIDIA's assembler refuses the PTX of a kernel."""
+    """NVIDIA's assembler rejects the PTX of a kernel."""
 
 
 class AutotunerError(TritonError):

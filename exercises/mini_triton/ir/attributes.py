@@ -1,7 +1,7 @@
 """Attributes that are words in the text and numbers underneath: MLIR's enum attributes. (Given.)
 
-A type rule declares one by its annotation, `predicate: IntPredicate`, and its value is the word: `"slt"`.
-The pretty form prints the word, the generic form the number.
+A type rule declares such an attribute by its annotation, `predicate: IntPredicate`. Its value is the word, `"slt"`. The
+pretty form prints the word, and the generic form prints the number.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MemScope = Annotated[str, Keyword(_count("gpu cta sys", start=1))]
 Symbol = Annotated[str, "symbol"]
 """The name of a function, printed with an `@`."""
 Unit = Annotated[bool, "unit"]
-"""A flag that is there or not; printed by its name alone."""
+"""A flag that is present or absent, printed as its name alone."""
 
 
 def annotation(hint: Any) -> tuple[Any, Any]:

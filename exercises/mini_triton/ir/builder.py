@@ -1,7 +1,7 @@
-"""Building IR: where operations go, where they came from, and the broadcasts and casts they need.
+"""Building IR: insertion points, source locations, and the broadcasts and casts that operations need.
 
-A type rule wants operands that fit exactly. The builder makes them fit: it inserts `tt.splat`, `tt.expand_dims`,
-`tt.broadcast` and casts in front. Loops, branches and functions are built with `scopes.py`.
+Type rules require operands that match exactly. The builder makes them match: it inserts `tt.splat`, `tt.expand_dims`,
+`tt.broadcast` and casts before the operation. `scopes.py` builds loops, branches and functions.
 
 Source: MLIR's `OpBuilder`; Triton's `python/src/ir.cc` and `broadcast_impl_value` in `semantic.py`.
 """
@@ -31,7 +31,7 @@ from mini_triton.ir.types import (
 
 
 class HasIRType(Protocol):
-    """A dtype of the language, as far as the builder cares."""
+    """A dtype of the language, as the builder uses it."""
 
     @property
     def ir_type(self) -> Scalar: ...
@@ -41,35 +41,35 @@ class Builder:
     """Creates operations at an insertion point and marks each with the current source location."""
 
     def __init__(self) -> None:
-        self.block: Block | None = None  # where operations go ...
-        self.anchor: Operation | None = None  # ... before this one, or to the end
+        self.block: Block | None = None  # the block for new operations ...
+        self.anchor: Operation | None = None  # ... before this one, or at the end
         self.loc: Loc | None = None
 
     # --- where and whence
 
     @contextmanager
     def at_end(self, block: Block) -> Iterator[None]:
-        """Inside the `with`, operations go to the end of `block`; afterwards to where they went before."""
-        # Task 3.1: The insertion point is `self.block` and `self.anchor`. It comes back on every way out of the
-        # `with`.
+        """Inside the `with`, operations go to the end of `block`. Afterwards, the old insertion point is restored."""
+        # Task 3.1: `self.block` and `self.anchor` form the insertion point. Restore it on every exit from the `with`.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     @contextmanager
     def before(self, operation: Operation) -> Iterator[None]:
-        """Inside the `with`, operations go right before `operation`, in the order in which they are made."""
-        # Task 3.1: `self.anchor` is the operation that others go before. An operation in no block is a ValueError.
+        """Inside the `with`, new operations go immediately before `operation`, in order."""
+        # Task 3.1: `self.anchor` is the operation before which others go. Raise ValueError for an operation that is
+        # not in a block.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     @contextmanager
     def location(self, loc: Loc | None) -> Iterator[None]:
-        """Inside the `with`, operations come from `loc`. This is the only place where locations are set."""
-        # Task 3.1: `self.loc` is the current location. It, too, comes back on every way out.
+        """Inside the `with`, new operations have the location `loc`. Locations are set only here."""
+        # Task 3.1: `self.loc` is the current location. Restore it on every exit as well.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` if there is none."""
-        # Task 3.1: At the end of `self.block`, or right before `self.anchor` if there is one. Given: `append` and
-        # `insert` of a block.
+        # Task 3.1: Insert at the end of `self.block`, or immediately before `self.anchor` if it is set. Given:
+        # `append` and `insert` of a block.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def operation(
@@ -81,24 +81,24 @@ class Builder:
         **attributes: Any,
     ) -> Operation:
         """Create operation `name`, mark it with the current location and insert it."""
-        # Task 3.1: Given: `create` of `ops/definition.py` (task 2.7), which makes and types it.
+        # Task 3.1: Given: `create` in `ops/definition.py` (task 2.7), which makes and types the operation.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def create(self, name: str, *operands: Value, result: Type | tuple[Type, ...] = (), **attributes: Any) -> OpResult:
-        """As `operation`, but returns the only result."""
+        """Like `operation`, but returns the only result."""
         return self.operation(name, *operands, result=result, **attributes).result
 
     # --- constants
 
     def constant(self, value: bool | int | float, type: Type) -> OpResult:
-        """`value` as a constant of `type`; a tensor type has it in every element.
+        """A constant of `type`; for a tensor type, with `value` in every element.
 
-        Integer types read the value modulo 2**width, but only from the smallest signed to the largest unsigned value;
-        `i1` takes booleans and 0 and 1; float types take integers as well. Raises `ValueError` for a value
-        out of range, `TypeError` for a float in an integer type and for a pointer type; then nothing is inserted.
+        Integer types take values modulo 2**width, from the smallest signed to the largest unsigned value; `i1` takes
+        booleans, 0 and 1; float types also take integers. Raises `ValueError` for a value out of range, and `TypeError`
+        for a float in an integer type and for a pointer type. Nothing is inserted if an error is raised.
         """
-        # Task 3.2: The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for other integer
-        # types (255 as `i8` is -1), a float for float types (1 as `f32` is 1.0).
+        # Task 3.2: The attribute `value` of an `arith.constant` is a bool for `i1`, a signed integer for all other
+        # integer types (255 as `i8` is -1), and a float for float types (1 as `f32` is 1.0).
         raise NotImplementedError("Task 3.2: Constants")
 
     # --- broadcasting
@@ -108,32 +108,33 @@ class Builder:
         return self.create("tt.splat", value, result=TensorType(tuple(shape), element_type(value.type)))
 
     def expand_dims(self, value: Value, axis: int) -> OpResult:
-        """A new dimension of size 1; `axis` may be negative, then it counts from the end of the result.
+        """Insert a new dimension of size 1. A negative `axis` counts from the end of the result.
 
-        An axis out of range is left to the operation's type rule, which refuses it with `VerificationError`.
+        The operation's type rule rejects an axis out of range with `VerificationError`.
         """
-        # Task 3.3: Axis -1 of `tensor<8xf32>` gives `tensor<8x1xf32>`. `tt.expand_dims` itself takes no negative axis.
+        # Task 3.3: Axis -1 turns `tensor<8xf32>` into `tensor<8x1xf32>`. `tt.expand_dims` itself takes no negative
+        # axis.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast_to(self, value: Value, shape: Sequence[int]) -> Value:
-        """`value` in the given shape, by as few operations as possible: none if it has that shape already.
+        """Broadcast `value` to a shape with as few operations as possible: none if it already has that shape.
 
         Raises `ValueError` if the shape of `value` does not broadcast to `shape`.
         """
-        # Task 3.3: `tensor<8xf32>` to (4, 8) takes two operations, `f32` to (4, 8) one, `tensor<8xf32>` to (1, 8) one.
-        # Given: `splat`, and `broadcast_shapes` of task 1.3.
+        # Task 3.3: From `tensor<8xf32>` to (4, 8) takes two operations; from `f32` to (4, 8), and from `tensor<8xf32>`
+        # to (1, 8), one. Given: `splat`, and `broadcast_shapes` of task 1.3.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def broadcast(self, *values: Value) -> list[Value]:
-        """All values in the one shape that their shapes broadcast to."""
+        """Broadcast all values to their common shape."""
         # Task 3.3: Shapes (4, 1), () and (8,) all become (4, 8).
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     # --- operations that broadcast
 
     def elementwise(self, name: str, *operands: Value, **attributes: Any) -> OpResult:
-        """An elementwise operation, its operands broadcast to one shape: `elementwise("arith.addi", x, y)`."""
-        # Task 3.3: Of `tensor<8xi32>` and `i32`, `arith.addi` is a `tensor<8xi32>`.
+        """An elementwise operation on operands broadcast to one shape: `elementwise("arith.addi", x, y)`."""
+        # Task 3.3: `arith.addi` of `tensor<8xi32>` and `i32` is a `tensor<8xi32>`.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def add(self, lhs: Value, rhs: Value) -> OpResult:
@@ -147,35 +148,35 @@ class Builder:
 
     def _arithmetic(self, name: str, lhs: Value, rhs: Value) -> OpResult:
         """Integer or float arithmetic, as the type of the left operand requires."""
-        # Task 3.3: "add" of integers is `arith.addi`, of floats `arith.addf`. Operands are broadcast.
+        # Task 3.3: "add" is `arith.addi` for integers, `arith.addf` for floats. Operands are broadcast.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def compare(self, predicate: str, lhs: Value, rhs: Value) -> OpResult:
-        """`slt`, `ult`, `oeq`, ...: the predicate of `arith.cmpi` or `arith.cmpf`, chosen by the left operand."""
+        """`arith.cmpi` or `arith.cmpf`, as the left operand requires, with a predicate: `slt`, `ult`, `oeq`, ..."""
         # Task 3.3: Operands are broadcast.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def addptr(self, ptr: Value, offset: Value) -> OpResult:
-        """Pointers moved by `offset` elements; both are broadcast to one shape."""
+        """Move pointers by `offset` elements; both operands are broadcast to one shape."""
         # Task 3.3: `!tt.ptr<f32>` moved by `tensor<8xi32>` is `tensor<8x!tt.ptr<f32>>`.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def load(self, ptr: Value, mask: Value | None = None, other: Value | None = None) -> OpResult:
-        """Read through `ptr` where `mask` holds. Pointer and mask are broadcast together, then `other` to their shape.
+        """Load from `ptr` where `mask` is true. Pointer and mask are broadcast together, then `other` to their shape.
 
-        Raises `ValueError` for `other` without a mask: nothing would ever be read from it.
+        Raises `ValueError` for `other` without a mask, because it would never be used.
         """
-        # Task 3.3: A scalar pointer with a mask of eight reads `tensor<8xf32>`, eight times the same place.
+        # Task 3.3: A scalar pointer with a mask of eight loads `tensor<8xf32>`, eight times from the same address.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def store(self, ptr: Value, value: Value, mask: Value | None = None) -> None:
-        """Write through `ptr` where `mask` holds. Value and mask are broadcast to its shape, never the reverse."""
-        # Task 3.3: A scalar value is written through every pointer. A mask of eight beside a scalar pointer is a
-        # ValueError: the same place would be written eight times.
+        """Store to `ptr` where `mask` is true. Value and mask are broadcast to its shape, never the reverse."""
+        # Task 3.3: A scalar value is stored to every pointer. Raise ValueError for a mask of eight with a scalar
+        # pointer: the same address would be written eight times.
         raise NotImplementedError("Task 3.3: Broadcasting operands")
 
     def reduce(self, source: Value, axis: int, combine: Callable[[Value, Value], Value]) -> OpResult:
-        """Combine the elements along `axis` by the operations that `combine(left, right)` builds. (Given.)"""
+        """Combine the elements along `axis` with the operations that `combine(left, right)` builds. (Given.)"""
         block = Block([element_type(source.type)] * 2)
         with self.at_end(block):
             self.operation("tt.reduce.return", combine(*block.arguments))
@@ -184,11 +185,11 @@ class Builder:
     # --- casts
 
     def cast(self, value: Value, steps: Iterable[tuple[str, HasIRType]]) -> Value:
-        """Apply cast steps, as `cast_steps` of `language/dtypes.py` lists them, to a scalar or a tensor.
+        """Apply cast steps, as listed by `cast_steps` in `language/dtypes.py`, to a scalar or a tensor.
 
-        Each step is the name of an operation and the dtype after it. A step to `int1` compares with zero.
+        Each step consists of the name of an operation and the resulting dtype. A step to `int1` compares with zero.
         """
-        # Task 3.4: A `tensor<8xf16>` by `cast_steps(float16, int32)` is `tensor<8xi32>`, after two operations.
+        # Task 3.4: `cast_steps(float16, int32)` turns a `tensor<8xf16>` into a `tensor<8xi32>`, in two operations.
         # `arith.cmpi` has the predicate "ne", `arith.cmpf` "une" (so that NaN is true). A `tt.fp_to_fp` to a narrower
-        # float has the attribute `rounding="rtne"`; all others have none.
+        # float has the attribute `rounding="rtne"`; others have none.
         raise NotImplementedError("Task 3.4: Casts")

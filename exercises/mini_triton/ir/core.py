@@ -1,9 +1,9 @@
 """The IR's skeleton: values, and the operations, blocks and regions that hold them.
 
-An operation uses values and defines new ones, its results. A block is a list of operations with arguments;
-a region is a list of blocks; an operation may hold regions. So a whole program is one operation: the module.
+An operation uses values and defines new ones, its results. A block is a list of operations, with arguments; a region is
+a list of blocks; an operation may contain regions. A whole program is therefore a single operation, the module.
 
-Everything here is compared by identity: two equal-looking `arith.addi` are still two operations.
+Everything here is compared by identity: two `arith.addi` that look the same are still two operations.
 
 Source: MLIR's "Understanding the IR Structure" tutorial; names are MLIR's.
 """
@@ -17,20 +17,20 @@ from mini_triton.errors import Loc
 from mini_triton.ir.types import FunctionType, Type
 
 Attribute = bool | int | float | str | tuple[int, ...] | FunctionType
-"""The types of attributes, which are constants known when the operation is made."""
+"""The Python types of attributes. Attributes are constants, known when the operation is made."""
 
 
 class Use(NamedTuple):
-    """One place where a value is used: operand `number` of `user`."""
+    """One use of a value: operand `number` of `user`."""
 
     user: Operation
     number: int
 
 
 class Value:
-    """Something an operation can use, defined exactly once (static single assignment, SSA).
+    """A value that operations can use. It is defined exactly once (static single assignment, SSA).
 
-    `uses` lists every operand that is this value. `name` is only a suggestion for the printed text.
+    `uses` lists every operand that is this value. `name` only suggests a name to the printer.
     """
 
     def __init__(self, type: Type, name: str = "") -> None:
@@ -40,12 +40,12 @@ class Value:
 
     @property
     def parent_block(self) -> Block | None:
-        """The block in which this value is defined, if it is in one. (Given; the kinds of values say which.)"""
+        """The block in which this value is defined, if any. (Given; subclasses define it.)"""
         return None
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Make every user of this value use `other` instead."""
-        # Task 2.1: After it this value has no uses, unless `other` is this value itself.
+        # Task 2.1: Afterwards, this value has no uses, unless `other` is this value itself.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
 
@@ -65,7 +65,7 @@ class OpResult(Value):
 class BlockArgument(Value):
     """Argument number `index` of block `owner`: a function's parameter, a loop's induction variable.
 
-    `attributes` has facts about a function's parameter: `tt.divisibility = 16` of an aligned pointer.
+    `attributes` holds facts about a function's parameter: `tt.divisibility = 16` for an aligned pointer.
     """
 
     def __init__(self, type: Type, owner: Block, index: int, name: str = "") -> None:
@@ -82,7 +82,7 @@ class BlockArgument(Value):
 class Operation:
     """One operation, such as `%sum = arith.addi %x, %y : i32`.
 
-    `parent` is the block that holds it. Operands change only through `set_operand`, which keeps uses in step.
+    `parent` is the block that contains it. Operands change only through `set_operand`, which keeps uses consistent.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Operation:
         self._operands = list(operands)
         for region in self.regions:
             region.parent = self
-        # Task 2.1: Record the uses of the operands: `addf %x, %x` is two uses of `%x`. `operands` may be an iterator.
+        # Task 2.1: Record the uses of the operands: `addf %x, %x` has two uses of `%x`. `operands` may be an iterator.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     @property
@@ -124,37 +124,37 @@ class Operation:
 
     @property
     def parent_op(self) -> Operation | None:
-        """The operation around this one: its block's region's holder."""
-        # Task 2.1: None if there is no block, or no region, around it.
+        """The operation whose region contains this operation's block."""
+        # Task 2.1: None if no block, or no region, contains it.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def set_operand(self, index: int, value: Value) -> None:
-        """Use `value` as operand `index` in place of the old value."""
-        # Task 2.1: Afterwards operand `index` is among the uses of `value`, and no longer among those of the old
-        # value.
+        """Replace operand `index` by `value`."""
+        # Task 2.1: Afterwards, operand `index` is one of the uses of `value`, and no longer one of the old value's
+        # uses.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def walk(self) -> Iterator[Operation]:
-        """This operation and all inside it, each before its contents, in textual order.
+        """This operation and all operations inside it, each before its contents, in textual order.
 
-        Operations may be erased while walking: a block's list is copied before it is visited.
+        Operations may be erased during the walk, because a block's list is copied before it is visited.
         """
-        # Task 2.1: A module with one function of two operations yields the module, the function and the two, in this
-        # order.
+        # Task 2.1: For a module with one function of two operations, yield the module, the function and the two
+        # operations, in this order.
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
     def erase(self) -> None:
-        """Remove this operation from its block, if it is in one, and drop its operands and those of operations inside.
+        """Remove this operation from its block, if any, and drop its operands and those of operations inside.
 
         Raises `ValueError`, and changes nothing, if a result is still used.
         """
-        # Task 2.1: ValueError "cannot erase arith.addi: its result 0 still has 2 uses". Afterwards the `operands` of
-        # this operation, and of all inside, are ().
+        # Task 2.1: ValueError "cannot erase arith.addi: its result 0 still has 2 uses". Afterwards, the `operands` of
+        # this operation and of all operations inside are ().
         raise NotImplementedError("Task 2.1: Values, operations and their uses")
 
 
 class Block:
-    """Operations in order, the last one a terminator, with arguments as values of its own."""
+    """A list of operations that ends with a terminator. Its arguments are values."""
 
     def __init__(self, argument_types: Sequence[Type] = (), names: Sequence[str] = ()) -> None:
         self.arguments: list[BlockArgument] = []
@@ -178,7 +178,7 @@ class Block:
         return self.insert(len(self.operations), operation)
 
     def insert(self, index: int, operation: Operation) -> Operation:
-        """Put `operation` before the one at `index`. Raises `ValueError` if it is in a block already."""
+        """Put `operation` before the one at `index`. Raises `ValueError` if it is already in a block."""
         if operation.parent is not None:
             raise ValueError(f"{operation.name} is in a block already")
         self.operations.insert(index, operation)
@@ -187,7 +187,7 @@ class Block:
 
 
 class Region:
-    """Blocks inside an operation; those of Triton's structured operations have one block each."""
+    """Blocks inside an operation. Each region of Triton's structured operations has one block."""
 
     def __init__(self, blocks: Iterable[Block] = ()) -> None:
         self.blocks: list[Block] = []
@@ -209,7 +209,7 @@ class Region:
 
 
 class Module(Operation):
-    """The outermost operation, `builtin.module`; its block holds the functions."""
+    """The outermost operation, `builtin.module`. Its block contains the functions."""
 
     def __init__(self, functions: Iterable[Operation] = ()) -> None:
         super().__init__("builtin.module", regions=[Region([Block()])])

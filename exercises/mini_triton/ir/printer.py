@@ -4,7 +4,7 @@ Every operation has a *generic* form, the same for all:
 
     %r:2 = "name"(%operands) ({ regions }) {attributes} : (operand types) -> (result types)
 
-and most have a shorter *pretty* form of their own, which `assembly.py` prints (given).
+and most also have a shorter *pretty* form, which `assembly.py` prints (given).
 
 Source: MLIR's language reference; `ttir` as printed by Triton 3.6 to 3.9.
 """
@@ -26,7 +26,7 @@ INDENT = "  "
 
 
 def print_module(module: Operation, *, generic: bool = False, locations: bool = False) -> str:
-    """The text of a module (or of any operation), in pretty or generic form, with source locations if asked."""
+    """The text of a module (or of any operation), in pretty or generic form, with or without source locations."""
     return Printer(generic, locations).operation(module, "") + "\n"
 
 
@@ -35,7 +35,7 @@ def without_locations(text: str) -> str:
     return re.sub(r' loc\("[^"\n]*":\d+:\d+\)$', "", text, flags=re.MULTILINE)
 
 
-@functools.cache  # the name of a file comes with every operation
+@functools.cache  # every operation repeats the name of a file
 def quoted(text: str) -> str:
     """`text` as an MLIR string literal: quotes, backslashes and bytes beyond plain ASCII as two hex digits."""
     plain = (chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode())
@@ -45,17 +45,17 @@ def quoted(text: str) -> str:
 def format_number(value: bool | int | float, type: Type) -> str:
     """One number as MLIR writes it for an element of `type`, without the type.
 
-    Booleans are `true` and `false`. Floats always have a decimal point, also before an exponent. MLIR has no words for
-    infinity and NaN: they are written as their bits, `0x` and as many hex digits as the type has, in upper or lower
-    case. Raises `ValueError` for an infinity in a type without one, such as `f8E4M3FN`.
+    Booleans are `true` and `false`. Floats always contain a decimal point, even before an exponent. MLIR has no words
+    for infinity and NaN. They are written as bits: `0x`, then all hex digits of the type's width, in upper or lower
+    case. Raises `ValueError` for infinity in a type without it, such as `f8E4M3FN`.
     """
     # Task 2.9: 1e-05 is `1.0e-05`, 2.0 is `2.0`, -7 is `-7`; as `f32`, infinity is `0x7F800000` and -infinity
-    # `0xFF800000`. Given: the type's `format` has the bits of `infinity` and `nan`; the sign is the topmost bit.
+    # `0xFF800000`. Given: the type's `format`, with the bits of `infinity` and `nan`. The sign is the topmost bit.
     raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
 
 class Printer:
-    """Prints operations; remembers the names it has given to values."""
+    """Prints operations, and stores the names of values."""
 
     def __init__(self, generic: bool = False, locations: bool = False) -> None:
         self.generic = generic
@@ -67,26 +67,26 @@ class Printer:
     # --- names
 
     def name(self, value: Value) -> str:
-        """How `value` is written where it is used: `%x`, or `%x#1` for one of several results.
+        """The text of a use of `value`: `%x`, or `%x#1` for one of several results.
 
-        All results of an operation share one name, that of the first.
+        All results of an operation share the name of the first.
         """
         if isinstance(value, OpResult) and len(value.owner.results) > 1:
             return f"{self._name(value.owner.results[0])}#{value.index}"
         return self._name(value)
 
     def _name(self, value: Value) -> str:
-        """A name that no other value has: `value.name` if it is legal, with a suffix if it is taken, else a number.
+        """A unique name: `value.name` if it is legal, with a suffix if it is taken; otherwise a number.
 
-        The same value always gets the same name. A legal name is an ASCII letter or `_`, then such letters,
-        digits or `_`.
+        A value always gets the same name. A legal name consists of an ASCII letter or `_`, then ASCII letters, digits
+        or `_`.
         """
         # Task 2.9: Three values named `x` become `%x`, `%x_0`, `%x_1`. Values without a legal name are `%0`, `%1`, ...
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def results(self, operation: Operation) -> str:
         """The left-hand side: nothing, `%x = ` or `%x:2 = `."""
-        # Task 2.10: All results share the name of the first, which `_name` gives.
+        # Task 2.10: All results share the name of the first, which `_name` returns.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     # --- attributes
@@ -101,20 +101,20 @@ class Printer:
             return f"@{value}" if plain else f"@{quoted(str(value))}"
         if value == ():
             return "array<i32>"
-        # Task 2.9: True is `true`, 16 is `16 : i32`, a string is `quoted`, a function type prints itself. The tuple
+        # Task 2.9: True is `true`, 16 is `16 : i32`, a string is `quoted`, and a function type is its `str`. The tuple
         # (1, 0) is `array<i32: 1, 0>`; without a hint it is a tensor, `dense<[1, 0]> : tensor<2xi32>`.
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def constant(self, operation: Operation) -> str:
-        """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but just `true`."""
+        """The value of an `arith.constant` with its type: `1.5 : f32`, `dense<0> : tensor<8xi32>`, but only `true`."""
         value, type = operation.attributes["value"], operation.result.type
         assert isinstance(value, bool | int | float)
-        # Task 2.9: `true` is a scalar `i1`, the only one without its type; for a tensor of `i1` it is `dense<true> :
-        # ...`.
+        # Task 2.9: Only a scalar `i1`, such as `true`, is printed without its type; in a tensor of `i1` it is
+        # `dense<true> : ...`.
         raise NotImplementedError("Task 2.9: Printing numbers, names and attributes")
 
     def attributes(self, operation: Operation, leave_out: tuple[str, ...] = ()) -> dict[str, str]:
-        """The text of each attribute by name, in alphabetical order; "" for a unit attribute, which has no value."""
+        """The text of each attribute, by name in alphabetical order; "" for a unit attribute, which has no value."""
         declared = definition(operation.name)
         texts = {}
         for name, value in sorted(operation.attributes.items()):
@@ -131,7 +131,8 @@ class Printer:
     # --- operations
 
     def operation(self, operation: Operation, indent: str) -> str:
-        """One operation with all it contains, without a line break at its end; inner lines start with `indent`."""
+        """One operation with its contents, without a final line break. All lines except the first start with
+        `indent`."""
         declared = definition(operation.name)
         form = declared.assembly if declared and not self.generic else None
         text = assembly.pretty(form, operation, self, indent) if form else self.generic_form(operation, indent)
@@ -141,14 +142,14 @@ class Printer:
     def generic_form(self, operation: Operation, indent: str) -> str:
         """The form that all operations share; see the top of this file."""
         attributes = self._generic_attributes(operation)
-        # Task 2.10: Example: `"tt.return"() : () -> ()`. Results, regions and attributes are left out if there are
-        # none; the operands' `()` is not. Given: `name`, `attribute_dict`, `operation.signature`.
+        # Task 2.10: Example: `"tt.return"() : () -> ()`. Omit results, regions and attributes if there are none, but
+        # not the operands' `()`. Given: `name`, `attribute_dict`, `operation.signature`.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def region(self, region: Region, indent: str) -> str:
-        """`{`, the blocks, each operation on a line of its own, one level further in, `}`."""
-        # Task 2.10: Every line but the first starts with `indent`; `INDENT` is one level. The first block has a
-        # `label` only if it has arguments. Given: `operation` prints an operation in the form that it has.
+        """`{`, the blocks, `}`. Each operation is on its own line, indented by one more level."""
+        # Task 2.10: Every line except the first starts with `indent`; `INDENT` is one level. The first block gets a
+        # `label` only if it has arguments. Given: `operation`, which prints an operation in the chosen form.
         raise NotImplementedError("Task 2.10: Printing operations and regions")
 
     def label(self, block: Block, index: int) -> str:
@@ -163,7 +164,7 @@ class Printer:
         return f"{text} {self.attribute_dict(attributes)}" if attributes else text
 
     def _generic_attributes(self, operation: Operation) -> dict[str, str]:
-        """All attributes, including those that a pretty form leaves out or writes elsewhere."""
+        """All attributes, including those that a pretty form omits or writes elsewhere."""
         texts = self.attributes(operation)
         declared = definition(operation.name)
         if operation.name == "arith.constant":

@@ -1,7 +1,8 @@
-"""Is this IR well formed? Run it after building, and after every pass: a broken invariant is cheapest where it broke.
+"""Check that IR is well formed. Running it after every pass finds a broken invariant where it broke.
 
-Of every operation it checks: its type rule still gives the types that its results have; it uses only values
-that are visible to it; blocks end in a terminator and have no other; uses and operands agree; calls fit their callee.
+For every operation, check that its type rule still returns the types of its results, that it uses only visible values,
+that its blocks end in a terminator and contain no other, that uses and operands agree, and that calls match their
+callees.
 
 Source: MLIR's `lib/IR/Verifier.cpp`.
 """
@@ -14,11 +15,11 @@ from mini_triton.ir.ops.definition import definition, spell
 from mini_triton.ir.types import FunctionType
 
 ISOLATED_FROM_ABOVE = ("builtin.module", "tt.func")
-"""Operations whose regions see no value from outside."""
+"""Operations inside which no value from outside is visible."""
 
 
 def verify(root: Operation) -> None:
-    """Check `root` and all inside it. Raises `VerificationError`, which names the operation and its location."""
+    """Check `root` and everything inside it. Raises `VerificationError`, with the operation and its location."""
     for operation in root.walk():
         check_types(operation)
         check_terminators(operation)
@@ -31,7 +32,7 @@ def verify(root: Operation) -> None:
 
 
 def verify_after(stage: str, module: Operation) -> None:
-    """Check a module that a stage of the compiler has made; the `VerificationError` names the stage. (Given.)"""
+    """Check a module that a stage of the compiler produced. The `VerificationError` names the stage. (Given.)"""
     try:
         verify(module)
     except VerificationError as error:
@@ -40,40 +41,40 @@ def verify_after(stage: str, module: Operation) -> None:
 
 
 def fail(operation: Operation, reason: str) -> VerificationError:
-    """The error about `operation`: `raise fail(operation, "...")`."""
+    """The error about an operation, to be raised: `raise fail(operation, "...")`."""
     return VerificationError(f"{operation.name}: {reason}", operation.loc)
 
 
 def check_types(operation: Operation) -> None:
-    """The operation is declared, and its type rule, run again, gives the types that its results have."""
+    """Check that the operation is declared, and that its type rule still returns the types of its results."""
     declared = definition(operation.name)
     if declared is None:
         raise fail(operation, "there is no such operation")
     # Task 2.8: An `arith.addi` of two `i32` whose result is an `f32` fails. Given: `declared.result_types`, which
-    # raises TypeError; `fail`, which makes the error to raise; `spell`, which writes types for a message.
+    # raises TypeError; `fail`, which makes the error to raise; `spell`, which formats types for a message.
     raise NotImplementedError("Task 2.8: The verifier")
 
 
 def check_terminators(operation: Operation) -> None:
-    """Every block inside ends in a terminator, which is nowhere else. Only a module's block needs none."""
-    # Task 2.8: An empty block in an `scf.for` fails, and so does a `scf.yield` that is not the last. Given:
-    # `definition(name)`, which is None for an operation that is not declared: this one is not a terminator.
+    """Check that every block inside ends in its only terminator. Only a module's block needs none."""
+    # Task 2.8: An empty block in an `scf.for` fails, and so does an `scf.yield` that is not the last operation. Given:
+    # `definition(name)`, which returns None for an undeclared operation; such an operation is not a terminator.
     raise NotImplementedError("Task 2.8: The verifier")
 
 
 def check_visibility(block: Block, visible: set[Value]) -> None:
-    """Every operand in `block` and below is defined before it is used. `visible` are the values from around the block.
+    """Check that every operand in `block` and below is defined before its use. `visible` holds values from outside.
 
-    Inside structured control flow dominance means: a value can be seen by the operations after it in
-    its block, and by all inside those; never by operations outside of its block.
+    In structured control flow, dominance means that a value is visible to the operations after it in its block and to
+    everything inside them, but never to operations outside its block.
     """
-    # Task 2.8: Results are not visible inside their own operation, and the regions of ISOLATED_FROM_ABOVE see nothing
-    # from outside. `visible` is the caller's set: do not change it.
+    # Task 2.8: Results are not visible inside their own operation, and no value from outside is visible in the regions
+    # of ISOLATED_FROM_ABOVE. `visible` is the caller's set: do not change it.
     raise NotImplementedError("Task 2.8: The verifier")
 
 
 def check_uses(operation: Operation) -> None:
-    """Operands list this operation among their uses, and uses of the results are operands. (Given.)"""
+    """Check that operands list this operation among their uses, and that uses of results are operands. (Given.)"""
     for i, operand in enumerate(operation.operands):
         if (operation, i) not in operand.uses:
             raise fail(operation, f"operand {i} does not know that it is used here")
@@ -84,7 +85,7 @@ def check_uses(operation: Operation) -> None:
 
 
 def check_symbols(module: Operation) -> None:
-    """Function names are unique, and calls have their callee's type. (Given.)"""
+    """Check that function names are unique, and that calls have their callee's type. (Given.)"""
     functions: dict[str, FunctionType] = {}
     for operation in module.regions[0].block.operations:
         if operation.name != "tt.func":

@@ -1,19 +1,19 @@
-"""The pretty forms: one format string an operation, read by the printer here and by the parser. (Given.)
+"""Pretty forms: a format string for each operation, read by both the printer and the parser. (Given.)
 
 A format is a sequence of these, separated by spaces:
 
     $x               operand `x` (all of them, for a variadic one)
-    type($x)         its type; `type(result)` the type that all results have, `type(results)` that of each
+    type($x)         its type; `type(result)` the common type of all results, `type(results)` the type of each
     functional-type  `(operand types) -> result types`
     #a               the value of attribute `a` alone: a word, a symbol, a string
-    flag(a)          the word `a`, if that unit attribute is there
+    flag(a)          the word `a`, if the unit attribute is set
     attr-dict        `{...}` with the attributes not named elsewhere, if there are any
     ignore(a)        read and dropped, also in `{...}`: a hint, such as `cacheModifier = cg` or `fastmath<fast>`
-    ( ... )?         all of this or nothing, depending on the first operand, attribute or type in it
+    ( ... )?         optional: present if the first operand, attribute or type in it is present
     anything else    itself
 
-MLIR has the same idea: `assemblyFormat` in an operation's TableGen. Forms that no such string describes are
-functions in `_CUSTOM`.
+MLIR does the same with `assemblyFormat` in TableGen. `_CUSTOM` contains functions for forms that no such string can
+describe.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _TOKEN = re.compile(
 
 @functools.cache
 def directives(form: str) -> tuple[Directive, ...]:
-    """A format string, taken apart."""
+    """Parse a format string."""
     found = []
     for match in _TOKEN.finditer(form):
         if match["group"] is not None:
@@ -68,7 +68,7 @@ def directives(form: str) -> tuple[Directive, ...]:
 
 
 def named_attributes(form: str) -> tuple[str, ...]:
-    """The attributes that a format writes outside of `attr-dict`."""
+    """The attributes that a format writes outside `attr-dict`."""
     return tuple(re.findall(r"(?:#|flag\()(\w+)", form))
 
 
@@ -78,7 +78,7 @@ def ignored_attributes(form: str) -> tuple[str, ...]:
 
 
 def operands_named(operation: Operation, name: str) -> tuple[Value, ...]:
-    """The values that stand for operand `name` in this operation: none, one, or any number for a variadic one."""
+    """The values of operand `name` in this operation: none, one, or any number for a variadic operand."""
     declared = definition(operation.name)
     assert declared is not None
     schema = declared.schema
@@ -130,7 +130,7 @@ def _words(parts: tuple[Directive, ...], form: str, operation: Operation, printe
 
 
 def _is_present(body: tuple[Directive, ...], operation: Operation) -> bool:
-    """Whether the first operand, type or attribute of a group is there."""
+    """Whether the first operand, type or attribute of a group is present."""
     for part in body:
         if part.kind in ("operand", "type"):
             return bool(operands_named(operation, part.text))
@@ -140,7 +140,7 @@ def _is_present(body: tuple[Directive, ...], operation: Operation) -> bool:
 
 
 def _attribute_word(operation: Operation, declared: OpDefinition, name: str, printer: Printer) -> str:
-    """An attribute's value where the form itself names it: enum attributes as their word."""
+    """An attribute's value where the form names it; enum attributes are printed as words."""
     value = operation.attributes.get(name, declared.schema.defaults.get(name))
     hint = declared.hints.get(name)
     if any(isinstance(extra, Keyword) for extra in get_args(hint)):
@@ -237,7 +237,7 @@ def _carried(word: str, arguments: list, inits: tuple[Value, ...] | list[Value],
 
 
 def _region_without_label(region: Region, printer: Printer, indent: str) -> str:
-    """A region whose block arguments the operation has named in its first line already."""
+    """A region whose block arguments are already named in the operation's first line."""
     lines = printer.region(region, indent).split("\n")
     return "\n".join([lines[0], *lines[2:]] if region.block.arguments else lines)
 

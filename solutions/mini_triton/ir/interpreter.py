@@ -1,10 +1,11 @@
-"""The meaning of every operation: an interpreter, which runs one program after the other.
+"""The meaning of every operation: an interpreter, which runs programs one by one.
 
     run(module, (4,), [Buffer.of("x", x), Buffer.of("out", out), 1000])
 
-It is the plain back end; generated code does the same, fast. A value is a NumPy array of the shape of its type, a
-pointer an address (int64). What an operation means is one row of a table: `meaning` (`ops/elementwise.py`) has an
-expression, `PURE` a function of the operands, `EFFECTS` a function of the program and the operands (as in xDSL).
+This is the simple back end; generated code computes the same results fast. A value is a NumPy array with the shape of
+its type, and a pointer is an address (int64). One row of a table defines each operation: an expression in `meaning`
+(`ops/elementwise.py`), a function of the operands in `PURE`, or a function of the program and the operands in `EFFECTS`
+(as in xDSL).
 """
 
 from __future__ import annotations
@@ -33,19 +34,19 @@ from mini_triton.ir.types import shape_of
 Array = Any
 """A NumPy array, or a NumPy scalar for a value without dimensions."""
 GPUS_ONLY = "inline PTX runs on GPUs only"
-"""The error of a CPU for inline PTX."""
+"""The error for inline PTX on a CPU."""
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 NAMES = {"np": np, "exact": exact, **{row.array: getattr(ml_dtypes, row.array) for row in FORMATS if not row.native}}
-"""The names that expressions of `meaning` may use."""
+"""The names that expressions in `meaning` may use."""
 
 
 def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array] | None:
-    """The results of an operation for these operands; None if they depend on anything else.
+    """The results of an operation on these operands; None if they depend on anything else.
 
     `arith.addi` of `[np.int8(100), np.int8(100)]` gives `[np.int8(-56)]`.
     """
-    # [task 6.1] Given: `meaning(operation)` is the text of an expression, or None; `compile_expression` makes a
-    # function of it; `PURE` has functions of the operation and its operands.
+    # [task 6.1] Given: `meaning(operation)` is the source of an expression, or None; `compile_expression` turns it into
+    # a function; `PURE` holds functions of the operation and its operands.
     text = meaning(operation)
     if text is not None:
         attributes = tuple(operation.attributes.items())
@@ -56,19 +57,19 @@ def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array]
 
 @functools.cache
 def compile_expression(text: str, count: int, dtype: str, attributes: tuple[Any, ...]) -> Callable[..., Array]:
-    """The function of `count` operands that a text such as `{0} + {1}` stands for. (Given.)"""
+    """Compile a template such as `{0} + {1}` to a function of `count` operands. (Given.)"""
     names = [f"x{number}" for number in range(count)]
     words = {"rounding": "", **dict(attributes), "dtype": dtype, "operands": ", ".join(names)}
     return eval(f"lambda {', '.join(names)}: {text.format(*names, **words)}", NAMES)
 
 
 def fill(operation: Operation, value: Any) -> np.ndarray:
-    """An array for the result, with this value in every element. (Given.)"""
+    """An array for the result, filled with this value. (Given.)"""
     return np.full(shape_of(operation.result.type), value, numpy_dtype(operation.result.type))
 
 
 def count(bins: int, values: Array, mask: Array = True) -> Array:
-    """How often each of the numbers below `bins` occurs. (Given.)"""
+    """How often each number below `bins` occurs. (Given.)"""
     return np.bincount(values[(values >= 0) & (values < bins) & mask], minlength=bins).astype(np.int32)
 
 
@@ -96,9 +97,9 @@ PURE: dict[str, Callable[..., Sequence[Array]]] = {
 
 
 def run(module: Module, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
-    """Run every program of a grid, in order, with a `Buffer` or a number for each parameter of the kernel. (Given.)
+    """Run every program of a grid, in order. Each argument of the kernel is a `Buffer` or a number. (Given.)
 
-    `reachable` is memory that the kernel knows by addresses only. Raises `OutOfBounds`.
+    `reachable` is memory that the kernel reaches only through addresses. Raises `OutOfBounds`.
     """
     functions = {function.attributes["sym_name"]: function for function in module.body.operations}
     kernel = next(f for f in functions.values() if f.attributes.get("sym_visibility") != "private")
@@ -120,7 +121,7 @@ def run(module: Module, grid: Sequence[int], arguments: Sequence[Any], reachable
 
 @dataclass
 class Program:
-    """One program of a launch grid: its place there, the memory that it may reach, the values computed so far."""
+    """One program of a launch grid: its ids, the memory that it may access, and the values computed so far."""
 
     buffers: Sequence[Buffer] = ()
     functions: Mapping[Any, Operation] = field(default_factory=dict)
@@ -129,13 +130,14 @@ class Program:
     values: dict[Value, Array] = field(default_factory=dict)
 
     def run(self, block: Block, *arguments: Array) -> Sequence[Array]:
-        """Run a block with these arguments; return the operands of its terminator, () if it has none.
+        """Run a block with these arguments. Returns the operands of its terminator; () if it has none.
 
-        All values are kept in `self.values`. Raises `NotImplementedError` for an operation without a meaning.
-        Arithmetic wraps around and overflows without a warning (`np.errstate`).
+        `self.values` holds all values. Raises `NotImplementedError` for an operation without a meaning. Arithmetic
+        wraps around and overflows without a warning (`np.errstate`).
         """
-        # [task 6.1] The block `^bb0(%x): %y = addi %x, %x; scf.yield %y` of 3 returns [6]. Given: `evaluate`; `EFFECTS`
-        # has functions of the program, the operation and its operands; `TERMINATORS` are names.
+        # [task 6.1] With the argument 3, the block `^bb0(%x): %y = addi %x, %x; scf.yield %y` returns [6]. Given:
+        # `evaluate`; `EFFECTS`, functions of the program, the operation and its operands; `TERMINATORS`, a set of
+        # names.
         self.values.update(zip(block.arguments, arguments, strict=True))
         for operation in block.operations:
             operands = [self.values[operand] for operand in operation.operands]
@@ -159,8 +161,8 @@ class Program:
 def run_for(program: Program, operation: Operation, lower: Array, upper: Array, step: Array, *inits: Array) -> Any:
     """The carried values after the last iteration of an `scf.for`."""
     carried: Sequence[Array] = inits
-    # [task 6.1] From 0 to 3 by 1: three runs of the block, of the induction variable and the carried values. The former
-    # is a NumPy number of the dtype of the bounds. Given: `program.run`.
+    # [task 6.1] From 0 to 3 in steps of 1, the block runs three times, with the induction variable and the carried
+    # values as arguments. The induction variable is a NumPy scalar with the dtype of the bounds. Given: `program.run`.
     for i in range(lower, upper, step):
         carried = program.run(operation.regions[0].block, lower.dtype.type(i), *carried)
     return carried
@@ -182,20 +184,20 @@ def run_while(program: Program, operation: Operation, *inits: Array) -> Any:
 
 
 def run_if(program: Program, operation: Operation, condition: Array) -> Any:
-    """The values that the taken branch of an `scf.if` yields; () if it is a region without a block."""
-    # [task 6.1] The first region is for a true condition, the second for a false one.
+    """The values that the taken branch of an `scf.if` yields; () for a region without a block."""
+    # [task 6.1] The first region runs for a true condition, the second for a false one.
     region = operation.regions[0 if condition else 1]
     return program.run(region.block) if region.blocks else ()
     # [end]
 
 
 def combine(program: Program, operation: Operation, sources: Sequence[Array]) -> list[Sequence[Array]]:
-    """A list of steps: the first element of each source along the axis, then that combined with the second, and so on.
+    """A list of steps: the first element of each source along the axis, its combination with the second, and so on.
 
-    Sums of the source `[1, 2, 3]`, for example, are `[[1], [3], [6]]`: in each step a value for each source.
+    For example, the sums of the source `[1, 2, 3]` are `[[1], [3], [6]]`. Each step has a value for each source.
     """
-    # [task 6.2] The operation's block takes the left elements of all sources, then the right ones. It takes whole
-    # slices as well as scalars: for sources of shape (2, 3) and axis 1 there are three steps with values of shape (2,).
+    # [task 6.2] The operation's block takes the left elements of all sources, then the right ones. It takes scalars or
+    # whole slices: for sources of shape (2, 3) and axis 1, there are three steps with values of shape (2,).
     axis: Any = operation.attributes["axis"]
     block = operation.regions[0].block
     slices = list(zip(*(np.moveaxis(source, axis, 0) for source in sources), strict=True))
@@ -215,9 +217,9 @@ def scan(program: Program, operation: Operation, *sources: Array) -> Any:
 def load(program: Program, operation: Operation, address: Array, mask: Array = True, other: Array = 0) -> Any:
     """The elements at these addresses; `other` where the mask is false."""
     result = fill(operation, other)
-    # [task 6.2] Given: `program.reach(dtype, address, mask)` yields each buffer that is reached, an index into
-    # `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The index of another lane may be out
-    # of bounds.
+    # [task 6.2] Given: `program.reach(dtype, address, mask)` yields each buffer that some lane reaches, an index into
+    # `buffer.data` for every lane, and a mask of the lanes that reach this buffer. The indices of all other lanes may
+    # be out of bounds.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
         result[lanes] = buffer.data[index[lanes]]
     # [end]
@@ -232,10 +234,10 @@ def store(program: Program, operation: Operation, address: Array, value: Array, 
 
 
 def replace(program: Program, operation: Operation, mask: Array, step: Any, address: Array, *operands: Array) -> Any:
-    """Lane after lane, write `step(element, *operands of the lane)`; return the old elements, 0 where masked."""
+    """For each lane in order, write `step(element, *operands of the lane)`. Returns the old elements, or 0."""
     result, arrays = fill(operation, 0), list(map(np.asarray, operands))
-    # [task 6.2] Four lanes that each add 1 to the same element, which holds 0, return [0, 1, 2, 3]: change `result` and
-    # `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)` has the indices of the true lanes, in order.
+    # [task 6.2] If four lanes each add 1 to the same element, initially 0, the result is [0, 1, 2, 3]. Update `result`
+    # and `buffer.data`. Given: `program.reach`; `np.argwhere(lanes)`, the indices of the true lanes, in order.
     for buffer, index, lanes in program.reach(result.dtype, address, mask):
         for lane in map(tuple, np.argwhere(lanes)):
             result[lane] = buffer.data[index[lane]]
@@ -255,7 +257,7 @@ def assert_true(program: Program, operation: Operation, condition: Array) -> Any
 
 
 def refuse(program: Any, operation: Operation, *_: Any) -> Any:
-    """Refuse an operation that only GPUs run. (Given.)"""
+    """Reject an operation that only GPUs run. (Given.)"""
     raise CompilationError(GPUS_ONLY, operation.loc)
 
 

@@ -1,14 +1,14 @@
 """Operations with regions, built in `with` blocks: loops, branches, functions.
 
-Such an operation is made when its `with` block ends, because only then its regions are complete and its type rule
-can run. Its results are there after the block:
+Such an operation is made at the end of its `with` block, because its type rule can run only when its regions are
+complete. Its results exist after the block:
 
     with for_(builder, zero, n, one, [start]) as loop:
         (total,) = loop.carried
         yield_(builder, builder.add(total, loop.variable))
     (total,) = loop.results
 
-If the block is left by an exception, nothing is made, and the builder is back where it was.
+If an exception leaves the block, no operation is made, and the old insertion point is restored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mini_triton.ir.types import FunctionType, Type
 
 @dataclass
 class For:
-    """A loop being built: its induction variable, its carried values, and in the end its results."""
+    """A loop being built: its induction variable, its carried values, and finally its results."""
 
     variable: BlockArgument
     carried: tuple[BlockArgument, ...]
@@ -35,7 +35,7 @@ class For:
 class If:
     """A branch being built. Use `with branch.then():` once, and `with branch.otherwise():` once or not at all.
 
-    An `if` without `then` is refused by its type rule.
+    The type rule rejects an `if` without `then`.
     """
 
     builder: Builder
@@ -66,15 +66,15 @@ class While:
 
     @contextmanager
     def before(self) -> Iterator[tuple[BlockArgument, ...]]:
-        """The region that computes the condition: gives the carried values; end it with `condition`."""
+        """The region that computes the condition. Yields the carried values; end it with `condition`."""
         block = Block([init.type for init in self.inits])
         with region(self.builder, self.regions[0], block):
             yield tuple(block.arguments)
 
     @contextmanager
     def after(self) -> Iterator[tuple[BlockArgument, ...]]:
-        """The body: gives the values that `condition` forwarded; end it with `yield_`."""
-        # [task 3.5] After `condition(builder, go, a, b)` it gives two block arguments, of the types of `a` and `b`.
+        """The body. Yields the values that `condition` forwarded; end it with `yield_`."""
+        # [task 3.5] After `condition(builder, go, a, b)`, yield two block arguments, with the types of `a` and `b`.
         end = self.regions[0].block.terminator
         forwarded = end.operands[1:] if end else ()
         block = Block([value.type for value in forwarded])
@@ -96,8 +96,8 @@ class Function:
 def region(builder: Builder, region: Region, block: Block, terminator: str = "scf.yield") -> Iterator[None]:
     """Inside the `with`, operations go to `block`, the only one of `region`.
 
-    A block that does not end in a terminator gets an empty `terminator`. Afterwards, also after an exception, the
-    builder is back where it was: `at_end` sees to that.
+    A block that does not end in a terminator gets an empty `terminator`. `at_end` restores the insertion point
+    afterwards, even after an exception.
     """
     region.append(block)
     with builder.at_end(block):
@@ -108,10 +108,10 @@ def region(builder: Builder, region: Region, block: Block, terminator: str = "sc
 
 @contextmanager
 def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Sequence[Value] = ()) -> Iterator[For]:
-    """An `scf.for`: end its body with `yield_` of as many values as there are `inits`."""
+    """An `scf.for`. End its body with `yield_`, with a value for each of `inits`."""
     inits = tuple(inits)  # the caller's list may change inside the `with`
-    # [task 3.5] `with for_(builder, lower, upper, step, [x]) as loop:` gives a `For`; its operation, and
-    # `loop.results`, exist when the `with` ends, but not if its body raised. Given: `region`.
+    # [task 3.5] `with for_(builder, lower, upper, step, [x]) as loop:` yields a `For`. Its operation and `loop.results`
+    # exist after the `with`, unless its body raised. Given: `region`.
     block = Block([lower.type, *(init.type for init in inits)])
     loop = For(block.arguments[0], tuple(block.arguments[1:]))
     body = Region()
@@ -123,8 +123,8 @@ def for_(builder: Builder, lower: Value, upper: Value, step: Value, inits: Seque
 
 @contextmanager
 def if_(builder: Builder, condition: Value) -> Iterator[If]:
-    """An `scf.if`: its branches are built inside, with `then` and `otherwise`."""
-    # [task 3.5] As for `for_`. The `If` opens its regions itself.
+    """An `scf.if`. Build its branches inside, with `then` and `otherwise`."""
+    # [task 3.5] Similar to `for_`. The `If` opens its regions itself.
     branch = If(builder)
     yield branch
     branch.results = builder.operation("scf.if", condition, regions=branch.regions).results
@@ -133,9 +133,9 @@ def if_(builder: Builder, condition: Value) -> Iterator[If]:
 
 @contextmanager
 def while_(builder: Builder, inits: Sequence[Value] = ()) -> Iterator[While]:
-    """An `scf.while`: its regions are built inside, with `before` and `after`."""
+    """An `scf.while`. Build its regions inside, with `before` and `after`."""
     inits = tuple(inits)
-    # [task 3.5] As for `if_`. Given: `While`.
+    # [task 3.5] Similar to `if_`. Given: `While`.
     loop = While(builder, inits)
     yield loop
     loop.results = builder.operation("scf.while", *inits, regions=loop.regions).results
@@ -148,7 +148,7 @@ def yield_(builder: Builder, *values: Value) -> None:
 
 
 def condition(builder: Builder, condition: Value, *values: Value) -> None:
-    """End the `before` region of a `while`: if `condition` holds, `values` go to `after`, else they are the results."""
+    """End the `before` region of a `while`: `values` go to `after` if `condition` is true, or else are the results."""
     builder.operation("scf.condition", condition, *values)
 
 
@@ -168,14 +168,14 @@ def function(
     public: bool = True,
     divisibility: Mapping[str, int] | None = None,
 ) -> Iterator[Function]:
-    """A `tt.func` in `module`, its arguments named and typed by `inputs`; end it with `return_`, if it returns values.
+    """A `tt.func` in `module`, with argument names and types from `inputs`. End it with `return_` if it returns values.
 
-    The module has it when its `with` ends, not before. `Function.arguments` are in the order of `inputs`.
-    `divisibility` has a known divisor of each argument named in it (for a pointer, of its address in bytes).
+    The function is added to the module when its `with` ends, not before. `Function.arguments` are in the order of
+    `inputs`. `divisibility` maps argument names to known divisors (for a pointer, of its address in bytes).
     """
-    # [task 3.6] `inputs` of `{"x": I32}` is one block argument, named `x`. `tt.func` has the attributes `sym_name`,
-    # `function_type` and `sym_visibility`, "public" or "private"; `tt.divisibility` is an attribute of the argument.
-    # Given: `region`, which takes the name of a terminator that it adds if there is none.
+    # [task 3.6] If `inputs` is `{"x": I32}`, there is one block argument, named `x`. `tt.func` has the attributes
+    # `sym_name`, `function_type` and `sym_visibility`, "public" or "private"; `tt.divisibility` is an attribute of the
+    # argument. Given: `region`, which takes the name of the terminator to add if there is none.
     block = Block(list(inputs.values()), list(inputs))
     for argument in block.arguments:
         if divisibility and argument.name in divisibility:
@@ -196,12 +196,12 @@ def function(
 
 
 def call(builder: Builder, callee: Function, *arguments: Value) -> tuple[OpResult, ...]:
-    """Call a function; gives its results.
+    """Call a function. Returns its results.
 
-    Raises `TypeError`, naming the function, if the arguments are not of its inputs' types.
+    Raises `TypeError`, with the function's name, if the arguments' types differ from its inputs'.
     """
-    # [task 3.6] `tt.call` has the attribute `callee`, a function's name. Of a function of type `(f32) -> (i32)` the
-    # result is one `i32`.
+    # [task 3.6] `tt.call` has the attribute `callee`, the function's name. A call of a function of type `(f32) ->
+    # (i32)` has one `i32` result.
     given = tuple(argument.type for argument in arguments)
     if given != callee.type.inputs:
         raise TypeError(f"{callee.name} has type {callee.type}, but is called with ({', '.join(map(str, given))})")

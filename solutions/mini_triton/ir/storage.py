@@ -1,6 +1,6 @@
-"""How values are stored while a kernel runs: the NumPy dtype of an element, memory behind a pointer, atomics. (Given.)
+"""How values are stored while a kernel runs: NumPy dtypes of elements, memory behind pointers, atomics. (Given.)
 
-The IR's integers have no sign; the arrays that hold them are signed. A boolean takes a byte.
+The IR's integers are signless; the arrays that hold them are signed. A boolean takes a byte.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DTYPES = {
     "i1": "np.bool_",
 }
 TORCH_ONLY = {f"torch.{row.array}": getattr(ml_dtypes, row.array) for row in FORMATS if not row.native}
-"""Dtypes of PyTorch that NumPy knows from `ml_dtypes` only."""
+"""PyTorch dtypes that NumPy has only with `ml_dtypes`."""
 
 
 def dtype_text(type: Type) -> str:
@@ -42,16 +42,16 @@ def numpy_dtype(type: Type) -> np.dtype:
 
 
 def pointee(type: Type) -> Type:
-    """The type that a pointer, or each of a tensor of pointers, points to."""
+    """The type to which a pointer, or each pointer in a tensor, points."""
     pointer = element_type(type)
     assert isinstance(pointer, PointerType)
     return pointer.pointee
 
 
 class OutOfBounds(IndexError):
-    """An access outside of a buffer: which element it asked for, and which lane of the access asked.
+    """An out-of-bounds access: the element that it requested, and the lane of the access.
 
-    Whoever runs the kernel fills in `kernel`, `program` and `place` ("file:line").
+    The code that runs the kernel sets `kernel`, `program` and `place` ("file:line").
     """
 
     def __init__(self, buffer: Buffer, element: int, lane: tuple[int, ...]) -> None:
@@ -70,10 +70,11 @@ class OutOfBounds(IndexError):
 
 @dataclass
 class Buffer:
-    """The memory behind a pointer argument: `data`; the pointer points to its element `origin`.
+    """The memory behind a pointer argument, `data`. The pointer points to its element `origin`.
 
-    `gaps` is true for elements between those of the array that do not belong to it: those that a slice
-    `x[:, :3]` leaves out. It is None if there are none. `constant` promises that it is not written during a launch.
+    `gaps` is true for elements that lie between those of the array but do not belong to it, such as those that a slice
+    `x[:, :3]` omits. It is None if there are no such elements. `constant` promises that a launch does not write the
+    memory.
     """
 
     name: str
@@ -85,9 +86,9 @@ class Buffer:
 
     @staticmethod
     def of(name: str, array: Any) -> Buffer:
-        """The memory of a NumPy array or of a tensor of PyTorch on the CPU, whatever its strides; nothing is copied."""
+        """The memory of a NumPy array or of a PyTorch tensor on the CPU, with any strides, without a copy."""
         array = as_numpy(array)
-        dtype = np.dtype(f"i{array.itemsize}") if array.dtype.kind == "u" else array.dtype  # IR integers have no sign
+        dtype = np.dtype(f"i{array.itemsize}") if array.dtype.kind == "u" else array.dtype  # IR integers are signless
         by_stride = array if array.flags.c_contiguous else array.transpose(np.argsort(array.strides)[::-1])
         if by_stride.flags.c_contiguous:
             return Buffer(name, by_stride.reshape(-1).view(dtype), shape=array.shape)
@@ -133,7 +134,7 @@ class Buffer:
         return Buffer(self.name, flat, first // dtype.itemsize, gaps, self.shape, self.constant)
 
     def unless_among(self, written: Sequence[Any]) -> Buffer:
-        """The same memory, as a constant unless one of these arguments is a buffer with a part of it."""
+        """The same memory, marked as constant unless it overlaps a buffer among these arguments."""
         if any(isinstance(other, Buffer) and np.may_share_memory(self.data, other.data) for other in written):
             return self
         data = self.data.view()
@@ -144,10 +145,10 @@ class Buffer:
 def reach(
     buffers: Sequence[Buffer], address: Any, mask: Any = True, shape: tuple[int, ...] = ()
 ) -> Iterator[tuple[Buffer, np.ndarray, np.ndarray]]:
-    """Find the memory behind addresses: each buffer that is reached, an index for every lane, and the lanes inside.
+    """Find the memory behind addresses: each buffer that a lane reaches, an index for every lane, and the lanes inside.
 
-    Lanes that the mask leaves out reach nothing. The lanes have the common shape of the address, the mask and `shape`.
-    Raises `OutOfBounds` for an address that leads into none of the buffers.
+    Masked-off lanes reach no memory. The lanes have the common shape of the address, the mask and `shape`. Raises
+    `OutOfBounds` for an address outside all buffers.
     """
     address, missing, _ = np.broadcast_arrays(address, mask, np.empty(shape, bool))
     missing = missing.copy()
@@ -165,7 +166,7 @@ def reach(
 
 
 def as_numpy(array: Any) -> np.ndarray:
-    """A NumPy array, or a tensor of PyTorch on the CPU, as an array of the same memory."""
+    """A NumPy array, or a PyTorch tensor on the CPU, as an array over the same memory."""
     if isinstance(array, np.ndarray):
         return array
     tensor = array.detach()
@@ -191,7 +192,7 @@ ATOMICS: dict[str, Callable[[Any, Any], Any]] = {
     **{"max": np.maximum, "min": np.minimum, "umax": exact.maxui, "umin": exact.minui},
     "exch": lambda old, value: value,
 }
-"""The value that an atomic operation writes, computed from the old value and its operand."""
+"""The values that atomic operations write, computed from the old value and the operand."""
 
 
 def swap(old: Any, expected: Any, value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Types of the IR: what MLIR knows about a value.
+"""Types of the IR: the static description of a value, as in MLIR.
 
-IR types are *signless*: `i32` is 32 bits, and the operation (`arith.divsi`, `arith.divui`) decides whether
-they are read as signed. Types are values: two types with the same content are equal, wherever they were made.
+IR types are *signless*: an `i32` is 32 bits, and the operation (`arith.divsi`, `arith.divui`) decides whether to read
+them as signed. Types compare by value: two types with the same content are equal, no matter where they were made.
 
 Source: MLIR's builtin types and `include/triton/Dialect/Triton/IR/TritonTypes.td`.
 """
@@ -20,7 +20,7 @@ MAX_NUMEL = 2**20  # Triton's limit on the elements of one tensor
 
 @dataclass(frozen=True)
 class IntegerType:
-    """A signless integer of 1, 8, 16, 32 or 64 bits; one bit is a boolean. Printed `i32`."""
+    """A signless integer of 1, 8, 16, 32 or 64 bits; one bit is a boolean. Printed as `i32`."""
 
     width: int
 
@@ -36,7 +36,7 @@ class IntegerType:
 
 @dataclass(frozen=True)
 class FloatType:
-    """A floating-point type, by its MLIR name (a key of `FLOATS`, see `formats.py`). Printed by that name: `bf16`."""
+    """A floating-point type, by its MLIR name (a key of `FLOATS`, see `formats.py`). Printed as this name: `bf16`."""
 
     name: str
 
@@ -64,7 +64,7 @@ class FloatType:
 
 @dataclass(frozen=True)
 class PointerType:
-    """The address of one element of type `pointee`. Printed `!tt.ptr<f32>`; the `!` marks a dialect's type."""
+    """The address of one element of type `pointee`. Printed as `!tt.ptr<f32>`; the `!` marks a dialect's type."""
 
     pointee: Scalar
 
@@ -83,7 +83,7 @@ class PointerType:
 
 @dataclass(frozen=True)
 class TensorType:
-    """A block of elements held by one program: a shape and a scalar element type. Printed `tensor<128x64xf32>`.
+    """A block of elements that one program holds: a shape and a scalar element type. Printed as `tensor<128x64xf32>`.
 
     Every dimension is a power of two, and there are at most `MAX_NUMEL` elements: Triton distributes
     a tensor over the threads of a program by splitting the bits of its indices.
@@ -97,9 +97,9 @@ class TensorType:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", tuple(1 if dim is True else dim for dim in self.shape))  # as real Triton
-        # [task 1.2] Refuse what the docstring above refuses. A message has "dimension" if there is none, "Shape element
-        # 1" if the second one is at fault, "numel (2097152)" if there are too many elements. Of several faults in the
-        # dimensions, report the leftmost; report the number of elements only if every dimension is right. Given:
+        # [task 1.2] Raise the errors that the docstring above lists. A message contains "dimension" if there is no
+        # dimension, "Shape element 1" if the second one is wrong, "numel (2097152)" if there are too many elements.
+        # Report the leftmost wrong dimension; report the number of elements only if every dimension is right. Given:
         # `Scalar`, below.
         if not self.shape:
             raise TypeError("a tensor needs at least one dimension")
@@ -135,7 +135,7 @@ class TensorType:
 
 @dataclass(frozen=True)
 class FunctionType:
-    """The types of a function's inputs and results. Printed `(f32, i32) -> f32`. (Given.)"""
+    """The types of a function's inputs and results. Printed as `(f32, i32) -> f32`. (Given.)"""
 
     inputs: tuple[Type, ...]
     results: tuple[Type, ...] = ()
@@ -168,14 +168,14 @@ def shape_of(type: Type) -> tuple[int, ...]:
 
 
 def with_element(type: Type, element: Scalar) -> Type:
-    """The same shape with another element: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, `f32` with `i1` is `i1`."""
-    # [task 1.2] The docstring has an example of each case.
+    """The same shape with a different element: `tensor<4xf32>` with `i1` is `tensor<4xi1>`, `f32` with `i1` is `i1`."""
+    # [task 1.2] The docstring contains an example of each case.
     return TensorType(type.shape, element) if isinstance(type, TensorType) else element
     # [end]
 
 
 def broadcast_shapes(lhs: tuple[int, ...], rhs: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of `lhs op rhs`, by NumPy's rule: align at the right, then a dimension of 1 grows to the other's.
+    """The shape of `lhs op rhs`, by NumPy's rule: align at the right; a dimension of 1 grows to match the other.
 
     A scalar's shape is `()`, which fits every shape. Raises `ValueError` if two dimensions differ and neither is 1.
     Its message names the leftmost such pair, and its index among the dimensions of the result.

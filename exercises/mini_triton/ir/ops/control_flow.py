@@ -1,7 +1,7 @@
 """Structured control flow: `for`, `while` and `if` as operations with regions.
 
-SSA has no assignment, so a variable that changes in a loop is *carried*: it enters the body as a block argument,
-and its next value leaves by `scf.yield`. Its last value is a result of the operation.
+SSA has no assignment, so a variable that changes in a loop is *carried*: it enters the body as a block argument, and
+`scf.yield` returns its next value. Its last value is a result of the operation.
 
 Source: MLIR's `SCFOps.td`.
 """
@@ -22,7 +22,7 @@ def argument_types(block: Block) -> Types:
 
 def end_of(region: Region, terminator: str) -> Operation:
     """The terminator of a region with one block; raises `TypeError` unless it is a `terminator`."""
-    # Task 2.6: Refuse a region of no block or of two; the message names the terminator that is missing.
+    # Task 2.6: Reject a region with no block or with two blocks; the message names the missing terminator.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
@@ -33,42 +33,42 @@ def operand_types(operation: Operation) -> Types:
 
 @op("scf.for", assembly="custom")
 def for_(lower: Type, upper: Type, step: Type, *inits: Type, regions: list[Region]) -> Types:
-    """`for i in range(lower, upper, step)` with carried values: `inits` before the first iteration.
+    """`for i in range(lower, upper, step)` with carried values, which start as `inits`.
 
-    The block's arguments are the induction variable and the carried values; `scf.yield` gives the next ones.
+    The block's arguments are the induction variable and the carried values; `scf.yield` returns the next values.
     """
-    # Task 2.6: With `i32` bounds and one `f32` carried, the block is `^bb0(%i: i32, %x: f32)`, yields an `f32`, and
-    # the loop has one `f32` result. The bounds are scalar integers of one type, not `i1`.
+    # Task 2.6: With `i32` bounds and one carried `f32`, the block `^bb0(%i: i32, %x: f32)` yields an `f32`, and the
+    # loop has one `f32` result. The bounds are scalar integers of the same type, but not `i1`.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
 @op("scf.if", assembly="custom")
 def if_(condition: Type, *, regions: list[Region]) -> Types:
-    """Run the first region or the second. The results are what that region yields.
+    """Run the first region or the second. The results are the values that the region yields.
 
-    Without results, the second region may have no block: there is no `else` then.
+    Without results, the second region may be empty, if there is no `else`.
     """
-    # Task 2.6: If both regions yield `f32, i32`, so does the `if`. The condition is a scalar `i1`; the regions take no
-    # arguments.
+    # Task 2.6: If both regions yield `f32, i32`, these are the results of the `if`. The condition is a scalar `i1`;
+    # the regions take no arguments.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
 @op("scf.while", assembly="custom")
 def while_(*inits: Type, regions: list[Region]) -> Types:
-    """A loop in two regions. *Before* computes the condition and hands it, with values, to `scf.condition`;
-    while it holds, *after* receives those values, and yields what *before* gets next. They are the results in the end.
+    """A loop of two regions. *Before* passes its condition, with values, to `scf.condition`. While the condition is
+    true, *after* takes these values, and yields the next arguments of *before*. When it is false, they are the results.
     """
-    # Task 2.6: `scf.condition(%go) %a, %b` hands on `%a` and `%b`; their types may differ from those of `inits`.
+    # Task 2.6: `scf.condition(%go) %a, %b` forwards `%a` and `%b`, whose types may differ from those of `inits`.
     raise NotImplementedError("Task 2.6: Structured control flow")
 
 
 @op("scf.yield", assembly="attr-dict ($values : type($values))?", terminator=True)
 def yield_(*values: Type) -> None:
-    """Ends a region of `scf.for`, `scf.if` or the second of `scf.while`, with the values that it yields."""
+    """Ends a region of `scf.for` or `scf.if`, or the second region of `scf.while`, and yields values."""
 
 
 @op("scf.condition", assembly="( $condition ) attr-dict ($values : type($values))?", terminator=True)
 def condition(condition: Type, *values: Type) -> None:
-    """Ends the first region of `scf.while`: go on, or stop, with these values."""
-    # Task 2.6: Refuse a condition that is not a scalar `i1`.
+    """Ends the first region of `scf.while`: continue or stop, with these values."""
+    # Task 2.6: Reject a condition that is not a scalar `i1`.
     raise NotImplementedError("Task 2.6: Structured control flow")

@@ -1,15 +1,16 @@
-"""How an operation is declared: a Python function from operand types to result types.
+"""How to declare an operation: as a Python function from operand types to result types.
 
     @op("tt.addptr", assembly="$ptr , $offset attr-dict : type($ptr) , type($offset)", pure=True)
     def addptr(ptr: Type, offset: Type) -> Type: ...
 
 The function is the operation's *type rule*, and its signature is the operation's *schema*: positional parameters are
-operands (`= None` an optional one, `*args` any number), keyword-only parameters are attributes, and two keyword-only
-names are special: `result` is the result type where the operands do not determine it (a cast's target), `regions` are
-the operation's regions. A rule raises `TypeError` when its input does not fit.
+operands (`= None` marks an optional one, `*args` any number), and keyword-only parameters are attributes. Two
+keyword-only names are special: `result` is the result type, if the operands do not determine it (as for a cast), and
+`regions` are the operation's regions. A rule raises `TypeError` if its input does not fit.
 
-The rule types an operation when it is created, and verifies it later: `verify` in `verifier.py` runs it again.
-`assembly` is the textual form, read by `assembly.py` for both printing and parsing; None means the generic form.
+The rule computes the types of a new operation, and also verifies it later: `verify` in `verifier.py` runs the rule
+again. `assembly` is the textual form, which `assembly.py` uses for both printing and parsing; None means the generic
+form.
 """
 
 from __future__ import annotations
@@ -39,24 +40,24 @@ _DEFINITIONS: dict[str, OpDefinition] = {}
 class Schema:
     """The signature of a type rule, as facts about the operation."""
 
-    operands: tuple[str, ...] = ()  # those with a name of their own
-    optional: tuple[str, ...] = ()  # which of them may be absent, from the right
+    operands: tuple[str, ...] = ()  # those with their own names
+    optional: tuple[str, ...] = ()  # those that may be absent, from the right
     variadic: str | None = None  # the operand that stands for any number of values
     attributes: tuple[str, ...] = ()
-    defaults: Mapping[str, Attribute] = field(default_factory=dict)  # of the attributes that have one
+    defaults: Mapping[str, Attribute] = field(default_factory=dict)  # of attributes that have a default
     takes_result: bool = False  # the rule takes the result type ...
-    needs_result: bool = False  # ... and cannot do without
+    needs_result: bool = False  # ... and requires it
     takes_regions: bool = False
 
 
 def schema_of(rule: Rule) -> Schema:
-    """The schema in a rule's signature: that of `def load(ptr, mask=None, *, axis, isVolatile=False, result)` is
+    """The schema of a rule's signature. For `def load(ptr, mask=None, *, axis, isVolatile=False, result)`, it is
 
     Schema(operands=("ptr", "mask"), optional=("mask",), attributes=("axis", "isVolatile"),
            defaults={"isVolatile": False}, takes_result=True, needs_result=True)
     """
-    # Task 2.7: Names keep the signature's order. `SPECIAL` names are not attributes, and a `result` with a default is
-    # not needed. Given: Python's `inspect.signature`.
+    # Task 2.7: Names keep the order of the signature. `SPECIAL` names are not attributes, and a `result` with a
+    # default is not needed. Given: Python's `inspect.signature`.
     raise NotImplementedError("Task 2.7: From rule to operation")
 
 
@@ -67,7 +68,7 @@ class OpDefinition:
     name: str
     rule: Rule
     assembly: str | None = None
-    pure: bool = False  # no effect but its results: may be moved, merged and removed
+    pure: bool = False  # no effect except its results: may be moved, merged and removed
     terminator: bool = False  # ends a block
 
     @functools.cached_property
@@ -76,7 +77,7 @@ class OpDefinition:
 
     @functools.cached_property
     def hints(self) -> dict[str, Any]:
-        """The annotations of the rule; that of an attribute says how it is printed."""
+        """The annotations of the rule. The annotation of an attribute determines how it is printed."""
         return get_type_hints(self.rule, include_extras=True)
 
     def result_types(
@@ -86,22 +87,22 @@ class OpDefinition:
         results: tuple[Type, ...] = (),
         regions: Iterable[Region] = (),
     ) -> tuple[Type, ...]:
-        """Run the type rule; `results` are the result types, which it takes if its schema says so.
+        """Run the type rule. `results` are the result types, which the rule takes if its schema says so.
 
-        Raises `TypeError` if the operation does not fit its schema, and where the rule raises `TypeError` or
-        `ValueError`: from `TensorType`, for a shape that no tensor may have. Attributes whose name has a dot are
-        *discardable*, such as `tt.divisibility`. Any operation may have them, and its rule does not see them.
+        Raises `TypeError` if the operation does not match its schema, or if the rule raises `TypeError` or `ValueError`
+        (which `TensorType` raises for an invalid shape). Attributes whose names contain a dot, such as
+        `tt.divisibility`, are *discardable*: any operation may have them, and its rule does not see them.
         """
-        # Task 2.7: `load` of the example above, of two operands, one attribute `axis=0` and one result: `rule(ptr,
-        # mask, axis=0, result=type)`. The schema is violated by too few or too many operands, by a missing or unknown
-        # attribute (the message names it), by no `results` where the rule needs one; the rule does not run then. It
-        # gets `regions` as a list, and a tuple as `result` unless there is exactly one. It returns a type, a tuple of
-        # types, or None.
+        # Task 2.7: For the `load` above, with two operands, the attribute `axis=0` and one result, call `rule(ptr,
+        # mask, axis=0, result=type)`. Do not run the rule if there are too few or too many operands, if an attribute is
+        # missing or unknown (the message names it), or if there are no `results` but the rule needs one. Pass `regions`
+        # as a list, and `result` as a tuple unless there is exactly one. The rule returns a type, a tuple of types, or
+        # None.
         raise NotImplementedError("Task 2.7: From rule to operation")
 
 
 def op(name: str, *, assembly: str | None = None, pure: bool = False, terminator: bool = False) -> Callable[[R], R]:
-    """Declare operation `name` by its type rule; returns the rule unchanged."""
+    """Declare operation `name` by its type rule. Returns the rule unchanged."""
 
     def declare(rule: R) -> R:
         _DEFINITIONS[name] = OpDefinition(name, rule, assembly, pure, terminator)
@@ -111,7 +112,7 @@ def op(name: str, *, assembly: str | None = None, pure: bool = False, terminator
 
 
 def definition(name: str) -> OpDefinition | None:
-    """The declaration of operation `name`, or None; loads the families of operations when first needed."""
+    """The declaration of operation `name`, or None. Loads all declarations on first use."""
     if name not in _DEFINITIONS:
         for family in FAMILIES:
             importlib.import_module(f"mini_triton.ir.ops.{family}")
@@ -126,22 +127,22 @@ def create(
     loc: Loc | None = None,
     **attributes: Attribute,
 ) -> Operation:
-    """Make an operation whose results the type rule has typed. It is in no block yet.
+    """Make an operation whose result types come from the type rule. It is not in a block yet.
 
-    Attributes at their default are left out. Raises `VerificationError`, with the operation's name and `loc`, if there
-    is no such operation or `result_types` refuses.
+    Attributes that equal their defaults are omitted. Raises `VerificationError`, with the operation's name and `loc`,
+    if there is no such operation or `result_types` raises `TypeError`.
     """
-    # Task 2.7: `create("arith.addf", x, y)` of two `f32` is an operation with one `f32` result. Given: `definition`.
-    # `regions` may be an iterator.
+    # Task 2.7: `create("arith.addf", x, y)` with two `f32` values returns an operation with one `f32` result. Given:
+    # `definition`. `regions` may be an iterator.
     raise NotImplementedError("Task 2.7: From rule to operation")
 
 
 def require(condition: bool, message: str) -> None:
-    """A type rule's way to refuse: raises `TypeError(message)` unless `condition` holds."""
+    """Raise `TypeError(message)` unless `condition` holds. Type rules use this to reject operations."""
     if not condition:
         raise TypeError(message)
 
 
 def spell(types: Iterable[Type]) -> str:
-    """Types as they are written, for messages: `(i32, f32)`."""
+    """Types as text, for messages: `(i32, f32)`."""
     return f"({', '.join(map(str, types))})"

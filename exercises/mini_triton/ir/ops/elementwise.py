@@ -1,9 +1,9 @@
-"""arith, math and the elementwise part of tt: constants, arithmetic, comparisons, select, casts.
+"""arith, math, and the elementwise operations of tt: constants, arithmetic, comparisons, select, casts.
 
-All of these work alike on scalars and on tensors, element by element, and none of them converts or broadcasts:
-both operands of `arith.addi` have the very same type. Converting and broadcasting is the builder's work.
+All of them work element by element, on scalars and on tensors. None of them converts or broadcasts: both operands of
+`arith.addi` have exactly the same type. The builder converts and broadcasts.
 
-Type rules come first. The table below them has one row for each operation; a new operation is one more row.
+Type rules come first. The table below them has one row for each operation, so a new operation is a new row.
 
 Source: MLIR's `ArithOps.td`, `MathOps.td`; Triton's `TritonOps.td`.
 """
@@ -40,7 +40,7 @@ def is_float(type: Type) -> bool:
 
 
 def width(type: Type) -> int:
-    """Bits of one element."""
+    """The width of an element in bits."""
     return element_type(type).width
 
 
@@ -49,7 +49,7 @@ def width(type: Type) -> int:
 
 @op("arith.constant", assembly="custom", pure=True)
 def constant(*, value: bool | int | float, result: Type) -> Type:
-    """A number; for a tensor type, that number in every element. Integers are written as signed."""
+    """A number; for a tensor type, this number in every element. Integers are written as signed."""
     if result == I1 or element_type(result) == I1:
         require(isinstance(value, bool), f"a constant of type {result} is true or false, not {value!r}")
     elif is_integer(result):
@@ -69,26 +69,26 @@ def constant(*, value: bool | int | float, result: Type) -> Type:
 
 
 def same_integers(lhs: Type, rhs: Type) -> Type:
-    """Integer arithmetic: two equal integer types, and the result is of that type."""
-    # Task 2.2: Two `tensor<8xi32>` give one. Refuse elements that are not integers, and two different types: the
-    # message names both. Given: `require`, `is_integer`.
+    """Integer arithmetic: two equal integer types, which are also the type of the result."""
+    # Task 2.2: Two `tensor<8xi32>` give a `tensor<8xi32>`. Reject elements that are not integers, and two different
+    # types; the message names both. Given: `require`, `is_integer`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def same_floats(lhs: Type, rhs: Type) -> Type:
-    """Float arithmetic: two equal float types, and the result is of that type."""
-    # Task 2.2: Two `f32` give `f32`; `f16` with `f32` is refused.
+    """Float arithmetic: two equal float types, which are also the type of the result."""
+    # Task 2.2: Two `f32` give `f32`; `f16` with `f32` is rejected.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def one_float(operand: Type) -> Type:
-    """A function of one float, of the same type."""
+    """A function of one float; the result has the same type."""
     require(is_float(operand), f"it works on floats, not on {operand}")
     return operand
 
 
 def one_integer(operand: Type) -> Type:
-    """A function of one integer, of the same type."""
+    """A function of one integer; the result has the same type."""
     require(is_integer(operand), f"it works on integers, not on {operand}")
     return operand
 
@@ -112,20 +112,21 @@ def extern_elementwise(*args: Type, symbol: str, libname: str, libpath: str, pur
 
 
 def cmpi(lhs: Type, rhs: Type, *, predicate: IntPredicate) -> Type:
-    """Compare integers; signedness is in the predicate: `slt` or `ult`."""
-    # Task 2.2: Two `tensor<8xi32>` give `tensor<8xi1>`. The operands are those of integer arithmetic.
+    """Compare integers. The predicate determines the signedness: `slt` or `ult`."""
+    # Task 2.2: Two `tensor<8xi32>` give `tensor<8xi1>`. The requirements on operands are those of integer arithmetic.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def cmpf(lhs: Type, rhs: Type, *, predicate: FloatPredicate) -> Type:
-    """Compare floats; `o..` predicates are false when an operand is NaN, `u..` ones are true."""
+    """Compare floats. If an operand is NaN, `o..` predicates are false and `u..` predicates are true."""
     # Task 2.2: Two `f32` give `i1`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def select(condition: Type, true_value: Type, false_value: Type) -> Type:
-    """`true_value` where the condition holds, else `false_value`. A scalar condition chooses between whole tensors."""
-    # Task 2.2: The values are of one type, whichever. Beside `tensor<8xf32>` the condition is `i1` or `tensor<8xi1>`.
+    """`true_value` where the condition is true, otherwise `false_value`. A scalar condition selects a whole tensor."""
+    # Task 2.2: Both values have the same type, which may be any type. For `tensor<8xf32>`, the condition is `i1` or
+    # `tensor<8xi1>`.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -138,7 +139,7 @@ def _same_shape(input: Type, result: Type) -> None:
 
 def wider_float(input: Type, *, result: Type) -> Type:
     """`arith.extf`: every value of the narrower float exists in the wider one. fp8 goes through `tt.fp_to_fp`."""
-    # Task 2.2: `tensor<8xf16>` to `tensor<8xf32>` is accepted; another shape, an integer, equal widths and fp8 are
+    # Task 2.2: `tensor<8xf16>` to `tensor<8xf32>` is accepted; a different shape, an integer, equal widths and fp8 are
     # not.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
@@ -150,8 +151,8 @@ def narrower_float(input: Type, *, result: Type) -> Type:
 
 
 def wider_integer(input: Type, *, result: Type) -> Type:
-    """`arith.extsi` copies the sign bit into the new bits, `arith.extui` zeros."""
-    # Task 2.2: `i8` to `i32` is accepted, and `i1` to `i8`; another shape, a float and equal widths are not.
+    """`arith.extsi` copies the sign bit into the new bits, `arith.extui` fills them with zeros."""
+    # Task 2.2: `i8` to `i32` and `i1` to `i8` are accepted; a different shape, a float and equal widths are not.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
@@ -174,7 +175,7 @@ def integer_to_float(input: Type, *, result: Type) -> Type:
 
 
 def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
-    """Float to float with a stated rounding; the only way to and from fp8."""
+    """Float to float with explicit rounding; the only cast to and from fp8."""
     _same_shape(input, result)
     require(is_float(input) and is_float(result), f"it takes float to float, not {input} to {result}")
     require(bool(rounding) or width(result) >= width(input), f"its rounding must be stated from {input} to {result}")
@@ -182,13 +183,13 @@ def fp_to_fp(input: Type, *, rounding: Rounding = "", result: Type) -> Type:
 
 
 def bitcast(input: Type, *, result: Type) -> Type:
-    """The same bits read as another type of the same size."""
-    # Task 2.2: `tensor<8xf32>` to `tensor<8xi32>` is accepted. A pointer's bits may only be read as another pointer's.
+    """The same bits, read as a different type of the same size."""
+    # Task 2.2: `tensor<8xf32>` to `tensor<8xi32>` is accepted. A pointer may only be read as a different pointer type.
     raise NotImplementedError("Task 2.2: Elementwise operations")
 
 
 def arith_bitcast(input: Type, *, result: Type) -> Type:
-    """Real Triton prints it where only the signedness changed, from a type to itself."""
+    """Real Triton prints this cast, from a type to itself, where only the signedness changes."""
     require(input == result, "tt.bitcast is the one that changes the type")
     return result
 
@@ -218,7 +219,7 @@ CONVERT = "$input attr-dict : type($input) -> type(result)"
 
 @dataclass(frozen=True)
 class Exposed:
-    """A function of the language that is one operation: its name in `tl`, its docstring, the dtypes that it accepts."""
+    """A function of the language that builds one operation: its name in `tl`, its docstring, the dtypes it accepts."""
 
     name: str
     doc: str
@@ -226,19 +227,20 @@ class Exposed:
 
 
 Meaning = str | dict[str, str]
-"""A Python expression; for a comparison one for each predicate."""
+"""A Python expression; for a comparison, one for each predicate."""
 
 
 @dataclass(frozen=True)
 class Row:
     """An elementwise operation.
 
-    `meaning` is a Python expression on NumPy values. `{0}`, `{1}`, ... stand for the operands, `{operands}` for all of
-    them, `{dtype}` for the NumPy dtype of the result's elements, other names for attributes: `{symbol}`. What NumPy
-    does not compute as the IR means it is a function of `exact`. An operation on pointers has none.
+    `meaning` is a Python expression on NumPy values. `{0}`, `{1}`, ... are replaced by the operands, `{operands}` by
+    all of them, `{dtype}` by the NumPy dtype of the result's elements, and other names, such as `{symbol}`, by
+    attributes. Where NumPy differs from the IR, the expression calls a function of `exact`. Operations on pointers have
+    no meaning here.
 
-    Booleans are integers of one bit, which is their sign, so true is -1. `of_booleans` is the meaning where the first
-    operand has boolean elements, `to_booleans` where the result has; left empty, it does not differ.
+    Booleans are integers of one bit, which is the sign bit, so true is -1. `of_booleans` is the meaning if the first
+    operand has boolean elements, `to_booleans` if the result has. If they are empty, `meaning` applies.
     """
 
     name: str
@@ -403,9 +405,9 @@ for row in ROWS:
 
 
 def meaning(operation: Operation) -> str | None:
-    """The expression that computes an operation's result from its operands; None if its meaning is not an expression.
+    """The expression that computes an operation's result from its operands; None if no expression defines it.
 
-    It is the row's, for the operation's predicate and for booleans where they differ.
+    It comes from the operation's row, and depends on the predicate and on boolean elements.
     """
     row = TABLE.get(operation.name)
     if row is None:

@@ -1,4 +1,4 @@
-"""Modules, functions, calls, and the few operations that are there for people. (Given.)
+"""Modules, functions, calls, and operations such as print and assert. (Given.)
 
 Source: MLIR's builtin dialect; Triton's `TritonOps.td`.
 """
@@ -29,7 +29,7 @@ def func(
     noinline: bool = False,
     regions: list[Region],
 ) -> None:
-    """A function. The kernel is the public one, and returns nothing; `private` ones are called by it."""
+    """A function. The kernel is public and returns nothing; it may call `private` functions."""
     require(len(regions) == 1, "it needs one region")
     require(sym_name.isidentifier() or sym_visibility == "private", f"a kernel's name is an identifier, not {sym_name}")
     require(sym_visibility in ("", "public", "private"), f"there is no visibility {sym_visibility}")
@@ -58,7 +58,7 @@ def call(*args: Type, callee: Symbol, result: Type | Types = ()) -> Type | Types
 def inline_asm(
     *args: Type, asm_string: str, constraints: str, packed_element: int, pure: bool, result: Type | Types = ()
 ) -> Type | Types:
-    """Machine code, for `packed_element` elements at a time. Nothing here knows what it does."""
+    """Machine code, for `packed_element` elements at a time. The compiler does not know what it does."""
     results = result if isinstance(result, tuple) else (result,)
     require(bool(results), "it needs a result")
     require(len({shape_of(type) for type in (*args, *results)}) == 1, "operands and results must have one shape")
@@ -67,13 +67,13 @@ def inline_asm(
 
 @op("ub.poison", assembly="attr-dict : type(result)", pure=True)
 def poison(*, result: Type) -> Type:
-    """A value that must not matter."""
+    """An undefined value, on which no result may depend."""
     return result
 
 
 @op("tt.assert", assembly="$condition , #message attr-dict : type($condition)")
 def assert_(condition: Type, *, message: str) -> None:
-    """Stop the program where the condition is false, if the kernel is compiled for debugging."""
+    """Stop the program if the condition is false, in a kernel compiled for debugging."""
     require(str(element_type(condition)) == "i1", f"its condition must be i1, not {condition}")
 
 
@@ -84,9 +84,9 @@ def print_(*args: Type, prefix: str, hex: bool, isSigned: tuple[int, ...]) -> No
 
 @op("llvm.intr.assume", assembly="$condition attr-dict : type($condition)")
 def assume(condition: Type) -> None:
-    """A promise to the optimizer."""
+    """A promise to the optimizer that a condition is true."""
 
 
 @op("gpu.barrier", assembly="attr-dict")
 def barrier() -> None:
-    """All threads of the program wait for one another."""
+    """All threads of the program wait for each other."""

@@ -1,7 +1,7 @@
 """Reading and writing memory: pointer arithmetic, masked loads and stores, atomics.
 
-A tensor of pointers gathers and scatters: one address for every element. A mask says which elements take part;
-the others touch no memory at all.
+A tensor of pointers, one address for every element, gathers or scatters. A mask selects the elements that take part;
+all others access no memory.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -14,41 +14,42 @@ from mini_triton.ir.ops.elementwise import is_float, is_integer
 from mini_triton.ir.types import I1, PointerType, Type, element_type, shape_of, with_element
 
 HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict) ignore(cachePolicy)"
-"""Hints about caches on loads and stores: words and attributes up to Triton 3.8, one attribute in 3.9."""
+"""Cache hints of loads and stores: words and attributes up to Triton 3.8, one attribute in 3.9."""
 
 
 def pointee(ptr: Type) -> Type:
     """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for a tensor of eight."""
-    # Task 2.3: A pointer to a pointer points to a pointer. The message for anything else names its type.
+    # Task 2.3: The pointee of a pointer to a pointer is a pointer. For anything that is not a pointer, the message
+    # names its type.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
-    """A mask has one boolean for every pointer."""
-    # Task 2.3: A scalar pointer takes an `i1`, `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None means no mask. The
-    # message names the type that the mask has.
+    """Check that a mask has one boolean for every pointer."""
+    # Task 2.3: A scalar pointer takes an `i1`, and `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None means no mask. The
+    # message names the mask's type.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
 def addptr(ptr: Type, offset: Type) -> Type:
     """Move each pointer by `offset` elements (not bytes). Offsets are signed, of any integer width above one bit."""
-    # Task 2.3: `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset have one shape.
+    # Task 2.3: `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset must have the same
+    # shape.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
-    """Read through every pointer whose mask is true; the other elements are `other`, or undefined without it."""
-    # Task 2.3: Through `tensor<8x!tt.ptr<f32>>` it reads `tensor<8xf32>`, which is the type of `other`, too.
+    """Load from every pointer whose mask is true; other elements are `other`, or undefined without it."""
+    # Task 2.3: From `tensor<8x!tt.ptr<f32>>` it loads `tensor<8xf32>`, which is also the type of `other`.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
-    """Write through every pointer whose mask is true. No result."""
-    # Task 2.3: Through `tensor<8x!tt.ptr<f32>>` it writes `tensor<8xf32>`. The message names the type that the value
-    # has.
+    """Store to every pointer whose mask is true. No result."""
+    # Task 2.3: To `tensor<8x!tt.ptr<f32>>` it stores `tensor<8xf32>`. The message names the value's type.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
@@ -65,13 +66,14 @@ def atomic_rmw(
     sem: MemSemantic,
     scope: MemScope,
 ) -> Type:
-    """Read, combine with `value`, write back, in one step that nothing interrupts. The result is what was read."""
-    # Task 2.3: What a store accepts; but "fadd" takes floats only, and all others except "exch" integers only.
+    """Read, combine with `value` and write back, in one uninterruptible step. The result is the value that was read."""
+    # Task 2.3: Operands are checked as for a store. "fadd" also requires floats; all other operations except "exch"
+    # require integers.
     raise NotImplementedError("Task 2.3: Memory operations")
 
 
 @op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
-    """Compare and swap: write `val` where memory holds `cmp`. The result is what memory held."""
-    # Task 2.3: Through `!tt.ptr<i32>` both `cmp` and `val` are `i32`.
+    """Compare and swap: write `val` where memory holds `cmp`. The result is the old value in memory."""
+    # Task 2.3: For `!tt.ptr<i32>`, both `cmp` and `val` are `i32`.
     raise NotImplementedError("Task 2.3: Memory operations")

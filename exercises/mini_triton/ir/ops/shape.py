@@ -1,4 +1,4 @@
-"""Making tensors and changing their shape. None of these computes anything with the elements.
+"""Operations that make tensors and change their shapes. None of them computes with elements.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -32,36 +32,38 @@ def get_num_programs(*, axis: Axis) -> Type:
 
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
-    """The integers from `start` up to, but without, `end`."""
-    # Task 2.4: From 8 to 16: `tensor<8xi32>`. An empty range is a TypeError; other lengths are for `TensorType` to
-    # refuse.
+    """The integers from `start` up to, but not including, `end`."""
+    # Task 2.4: From 8 to 16: `tensor<8xi32>`. Raise TypeError for an empty range; `TensorType` rejects other invalid
+    # lengths.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
-    """A scalar in every element of a tensor."""
-    # Task 2.4: `f32` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` is not a scalar, and `i32` is another element.
+    """A tensor with a scalar in every element."""
+    # Task 2.4: `f32` to `tensor<4x8xf32>` is accepted. `tensor<8xf32>` is not, because it is not a scalar, and neither
+    # is `i32`, because the element differs.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.unsplat", assembly="$src attr-dict : type($src)", pure=True)
 def unsplat(src: Type) -> Type:
-    """The only element of a tensor that has one."""
+    """The only element of a tensor of size one."""
     require(tensor(src).numel == 1, f"it takes a tensor of one element, not {src}")
     return element_type(src)
 
 
 @op("tt.expand_dims", assembly=CONVERT.replace("input", "src"), pure=True)
 def expand_dims(src: Type, *, axis: int) -> Type:
-    """A new dimension of size 1 at position `axis` of the result; `axis` counts from 0 and is never negative."""
-    # Task 2.4: `tensor<8xf32>` gives `tensor<1x8xf32>` for axis 0 and `tensor<8x1xf32>` for axis 1. Refuse other axes.
+    """Insert a dimension of size 1 at position `axis` of the result. `axis` counts from 0 and is never negative."""
+    # Task 2.4: `tensor<8xf32>` gives `tensor<1x8xf32>` for axis 0 and `tensor<8x1xf32>` for axis 1. Reject all other
+    # axes.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
-    """Repeat along dimensions of size 1. The rank stays: `tt.expand_dims` comes first."""
+    """Repeat along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions first."""
     # Task 2.4: `tensor<1x8xf32>` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` to it is not.
     raise NotImplementedError("Task 2.4: Shape operations")
 
@@ -72,35 +74,37 @@ def broadcast(src: Type, *, result: Type) -> Type:
     pure=True,
 )
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
-    """The same elements in row-major order under another shape; in any order if `allow_reorder`."""
-    # Task 2.4: `tensor<4x8xf32>` to `tensor<32xf32>` is accepted, or to any shape with as many elements.
+    """The same elements in row-major order, in a new shape; in any order if `allow_reorder`."""
+    # Task 2.4: `tensor<4x8xf32>` to `tensor<32xf32>` is accepted, or to any shape with the same number of elements.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
     """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
-    # Task 2.4: `tensor<4x8x2xf32>` by (2, 0, 1) is `tensor<2x4x8xf32>`. Refuse what is not a permutation of all axes.
+    # Task 2.4: `tensor<4x8x2xf32>` by (2, 0, 1) is `tensor<2x4x8xf32>`. Reject an order that is not a permutation of
+    # all axes.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Two tensors side by side in a new last dimension of size 2."""
-    # Task 2.4: Two `tensor<8xf32>` give `tensor<8x2xf32>`; different types are refused.
+    # Task 2.4: Two `tensor<8xf32>` give `tensor<8x2xf32>`; different types are rejected.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
     """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
-    # Task 2.4: `tensor<8x2xf32>` gives two `tensor<8xf32>`; `tensor<2xf32>` is refused, for it has no other dimension.
+    # Task 2.4: `tensor<8x2xf32>` gives two `tensor<8xf32>`; `tensor<2xf32>` is rejected, because it has no other
+    # dimension.
     raise NotImplementedError("Task 2.4: Shape operations")
 
 
 @op("tt.cat", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)")
 def cat(lhs: Type, rhs: Type, *, result: Type) -> Type:
-    """The elements of both, in an order of the compiler's choosing."""
+    """The elements of both, in any order that the compiler chooses."""
     require(tensor(lhs).element == tensor(rhs).element == tensor(result).element, "elements differ")
     require(tensor(lhs).numel + tensor(rhs).numel == tensor(result).numel, "the sizes do not add up")
     return result

@@ -1,7 +1,7 @@
-"""The pretty forms, read: the other direction of `assembly.py`. (Given.)
+"""Parsing the pretty forms: the inverse of `assembly.py`. (Given.)
 
-Most follow the format string of the operation's declaration; those with a form of their own are functions in
-`_CUSTOM`. Each gets the parser and the token of the operation's name, which has been taken.
+Most forms follow the format string in the operation's declaration; functions in `_CUSTOM` parse the others. Each
+function takes the parser, and the token of the operation's name, which has already been consumed.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _read(parser: Parser, parts: Sequence[Directive], declared: OpDefinition, fi
 
 
 def _begins(parser: Parser, part: Directive) -> bool:
-    """Whether a group that starts with this directive is there."""
+    """Whether a group that starts with this directive comes next."""
     return parser.token.kind == "value" if part.kind == "operand" else parser.at(part.text)
 
 
@@ -104,7 +104,7 @@ def _skip_hint(parser: Parser) -> None:
 
 
 def _word(parser: Parser, declared: OpDefinition, name: str) -> str:
-    """The value of an attribute that the form names by its value alone."""
+    """The value of an attribute that the form writes without its name."""
     _, extra = annotation(declared.hints.get(name))
     if extra == "symbol":
         return parser.symbol()
@@ -126,7 +126,7 @@ def _constant(parser: Parser, start: Token) -> Operation:
 
 
 def _select(parser: Parser, start: Token) -> Operation:
-    """`arith.select %c, %x, %y : condition type, type`; the first type is left out if it is `i1`."""
+    """`arith.select %c, %x, %y : condition type, type`; the first type is omitted if it is `i1`."""
     declared = parser.declared("arith.select", start)
     operands = parser.operands()
     attributes = parser.checked(declared, parser.optional_dict(), start)
@@ -138,7 +138,7 @@ def _select(parser: Parser, start: Token) -> Operation:
 
 
 def _module(parser: Parser, start: Token) -> Operation:
-    """Its name and attributes, if it has any, say nothing about the functions: they are dropped."""
+    """A module. Its name and attributes are dropped, because they do not affect its functions."""
     if parser.token.kind == "symbol":
         parser.symbol()
     if parser.accept("attributes"):
@@ -256,7 +256,7 @@ def _arguments(names: Sequence[Token], types: Sequence[Type]) -> list[Argument]:
 
 
 def _with_terminator(region: Region) -> Region:
-    """The same region: where it yields nothing, the text may leave out the `scf.yield`."""
+    """The same region with its terminator: the text may omit an `scf.yield` without values."""
     block = region.blocks[-1] if region.blocks else region.append(Block())
     end = block.terminator and definition(block.terminator.name)
     if not end or not end.terminator:
@@ -267,7 +267,7 @@ def _with_terminator(region: Region) -> Region:
 def _structured(
     parser: Parser, start: Token, operands: Sequence[Operand], results: Sequence[Type], regions: Sequence[Region]
 ) -> Operation:
-    """An operation of `scf`, whose attributes come after its regions."""
+    """An operation of `scf`. Its attributes follow its regions."""
     declared = parser.declared(start.text, start)
     attributes = parser.checked(declared, parser.optional_dict(), start)
     operation = parser.create(start, declared, operands, attributes, regions=regions)

@@ -1,6 +1,6 @@
 """The meaning of one token: types, numbers and strings. (Given.)
 
-The functions raise `ValueError` or `TypeError`; the parser adds where.
+The functions raise `ValueError` or `TypeError`; the parser adds the location.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from mini_triton.ir.types import I1, FloatType, IntegerType, PointerType, Scalar
 _SCALARS: dict[str, Scalar] = {name: IntegerType(row.width) for name, row in INTEGERS.items()}
 _SCALARS |= {name: FloatType(name) for name in FLOATS}
 TENSOR = re.compile(r"tensor<\s*(?P<shape>(?:[0-9]+\s*x\s*)*)(?P<element>.*?)\s*>")
-# The address space is a number up to Triton 3.8 and a word in 3.9; what is not global memory is not TTIR.
+# The address space is a number up to Triton 3.8 and a word in 3.9. TTIR contains only pointers to global memory.
 _POINTER = re.compile(r'!tt\.ptr<\s*(?P<pointee>.*?)\s*(?:,\s*(?:1|"global")\s*)?>')
 
 
 @functools.lru_cache(maxsize=1024)
 def type_named(text: str) -> Type:
-    """The type that is spelled so."""
+    """The type with this spelling."""
     if text in _SCALARS:
         return _SCALARS[text]
     if match := TENSOR.fullmatch(text):
@@ -39,9 +39,9 @@ def shape_in(match: re.Match[str]) -> tuple[int, ...]:
 
 
 def parse_number(text: str, type: Type) -> bool | int | float:
-    """The value of a literal as a number of a scalar type.
+    """The value of a literal of a scalar type.
 
-    An integer may be written as unsigned; hexadecimal digits of a float are its bits.
+    Integers may be written as unsigned. The hexadecimal digits of a float are its bits.
     """
     if isinstance(type, FloatType):
         if text.startswith("0x"):
@@ -65,7 +65,7 @@ def parse_number(text: str, type: Type) -> bool | int | float:
 
 
 def unquoted(text: str) -> str:
-    """The text that a string literal stands for."""
+    """The text in a string literal, without quotes and escapes."""
 
     def plain(match: re.Match[bytes]) -> bytes:
         escape = match[1]

@@ -1,7 +1,7 @@
 """Reading and writing memory: pointer arithmetic, masked loads and stores, atomics.
 
-A tensor of pointers gathers and scatters: one address for every element. A mask says which elements take part;
-the others touch no memory at all.
+A tensor of pointers, one address for every element, gathers or scatters. A mask selects the elements that take part;
+all others access no memory.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -14,12 +14,13 @@ from mini_triton.ir.ops.elementwise import is_float, is_integer
 from mini_triton.ir.types import I1, PointerType, Type, element_type, shape_of, with_element
 
 HINTS = "ignore(cacheModifier) ignore(evictionPolicy) ignore(cache) ignore(evict) ignore(cachePolicy)"
-"""Hints about caches on loads and stores: words and attributes up to Triton 3.8, one attribute in 3.9."""
+"""Cache hints of loads and stores: words and attributes up to Triton 3.8, one attribute in 3.9."""
 
 
 def pointee(ptr: Type) -> Type:
     """The type of the values that `ptr` points to: `f32` for `!tt.ptr<f32>`, `tensor<8xf32>` for a tensor of eight."""
-    # [task 2.3] A pointer to a pointer points to a pointer. The message for anything else names its type.
+    # [task 2.3] The pointee of a pointer to a pointer is a pointer. For anything that is not a pointer, the message
+    # names its type.
     element = element_type(ptr)
     if not isinstance(element, PointerType):
         raise TypeError(f"it needs a pointer, got {ptr}")
@@ -28,9 +29,9 @@ def pointee(ptr: Type) -> Type:
 
 
 def _check_mask(ptr: Type, mask: Type | None) -> None:
-    """A mask has one boolean for every pointer."""
-    # [task 2.3] A scalar pointer takes an `i1`, `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None means no mask. The
-    # message names the type that the mask has.
+    """Check that a mask has one boolean for every pointer."""
+    # [task 2.3] A scalar pointer takes an `i1`, and `tensor<8x!tt.ptr<f32>>` a `tensor<8xi1>`; None means no mask. The
+    # message names the mask's type.
     if mask is not None:
         require(mask == with_element(ptr, I1), f"its mask must be {with_element(ptr, I1)}, got {mask}")
     # [end]
@@ -39,7 +40,8 @@ def _check_mask(ptr: Type, mask: Type | None) -> None:
 @op("tt.addptr", assembly="$ptr , $offset attr-dict : type(result) , type($offset)", pure=True)
 def addptr(ptr: Type, offset: Type) -> Type:
     """Move each pointer by `offset` elements (not bytes). Offsets are signed, of any integer width above one bit."""
-    # [task 2.3] `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset have one shape.
+    # [task 2.3] `tensor<8x!tt.ptr<f32>>` moved by `tensor<8xi64>` keeps its type. Pointer and offset must have the same
+    # shape.
     pointee(ptr)
     require(is_integer(offset) and element_type(offset) != I1, f"its offset must be an integer, got {offset}")
     require(shape_of(ptr) == shape_of(offset), f"pointer and offset differ in shape: {ptr} and {offset}")
@@ -49,8 +51,8 @@ def addptr(ptr: Type, offset: Type) -> Type:
 
 @op("tt.load", assembly=f"$ptr (, $mask)? (, $other)? {HINTS} attr-dict : type($ptr)")
 def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVolatile: bool = False) -> Type:
-    """Read through every pointer whose mask is true; the other elements are `other`, or undefined without it."""
-    # [task 2.3] Through `tensor<8x!tt.ptr<f32>>` it reads `tensor<8xf32>`, which is the type of `other`, too.
+    """Load from every pointer whose mask is true; other elements are `other`, or undefined without it."""
+    # [task 2.3] From `tensor<8x!tt.ptr<f32>>` it loads `tensor<8xf32>`, which is also the type of `other`.
     _check_mask(ptr, mask)
     result = pointee(ptr)
     require(other is None or other == result, f"its other must be {result}, got {other}")
@@ -60,9 +62,8 @@ def load(ptr: Type, mask: Type | None = None, other: Type | None = None, *, isVo
 
 @op("tt.store", assembly=f"$ptr , $value (, $mask)? {HINTS} attr-dict : type($ptr)")
 def store(ptr: Type, value: Type, mask: Type | None = None) -> None:
-    """Write through every pointer whose mask is true. No result."""
-    # [task 2.3] Through `tensor<8x!tt.ptr<f32>>` it writes `tensor<8xf32>`. The message names the type that the value
-    # has.
+    """Store to every pointer whose mask is true. No result."""
+    # [task 2.3] To `tensor<8x!tt.ptr<f32>>` it stores `tensor<8xf32>`. The message names the value's type.
     _check_mask(ptr, mask)
     require(value == pointee(ptr), f"its value must be {pointee(ptr)}, got {value}")
     # [end]
@@ -81,8 +82,9 @@ def atomic_rmw(
     sem: MemSemantic,
     scope: MemScope,
 ) -> Type:
-    """Read, combine with `value`, write back, in one step that nothing interrupts. The result is what was read."""
-    # [task 2.3] What a store accepts; but "fadd" takes floats only, and all others except "exch" integers only.
+    """Read, combine with `value` and write back, in one uninterruptible step. The result is the value that was read."""
+    # [task 2.3] Operands are checked as for a store. "fadd" also requires floats; all other operations except "exch"
+    # require integers.
     store(ptr, value, mask)
     if atomic_rmw_op == "fadd":
         require(is_float(value), f"fadd needs floats, got {value}")
@@ -94,8 +96,8 @@ def atomic_rmw(
 
 @op("tt.atomic_cas", assembly="#sem , #scope , $ptr , $cmp , $val attr-dict : functional-type")
 def atomic_cas(ptr: Type, cmp: Type, val: Type, *, sem: MemSemantic, scope: MemScope) -> Type:
-    """Compare and swap: write `val` where memory holds `cmp`. The result is what memory held."""
-    # [task 2.3] Through `!tt.ptr<i32>` both `cmp` and `val` are `i32`.
+    """Compare and swap: write `val` where memory holds `cmp`. The result is the old value in memory."""
+    # [task 2.3] For `!tt.ptr<i32>`, both `cmp` and `val` are `i32`.
     store(ptr, cmp)
     store(ptr, val)
     return val

@@ -1,7 +1,7 @@
-"""Operations that combine many elements: dot products, reductions, scans.
+"""Operations that combine many elements: dot products, reductions and scans.
 
-A reduction carries a region: two elements go in as block arguments, their combination goes out by
-`tt.reduce.return`. So one operation serves sum, max, argmax and whatever a user writes.
+A reduction has a region, which takes two elements as block arguments and returns their combination with
+`tt.reduce.return`. So one operation serves sum, max, argmax and any function that a user writes.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -37,7 +37,7 @@ ACCUMULATORS: dict[Scalar, tuple[Scalar, ...]] = {
     F32: (F32,),
     F64: (F64,),
 }
-"""For an operand's element, the elements in which its products may be summed."""
+"""For each element type of the operands, the element types in which products may be summed."""
 
 
 @op(
@@ -48,8 +48,8 @@ ACCUMULATORS: dict[Scalar, tuple[Scalar, ...]] = {
 def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", maxNumImpreciseAcc: int = 0) -> Type:
     """`c + a @ b` for matrices, or for stacks of matrices along a first dimension."""
     # [task 2.5] `tensor<16x32xf16>`, `tensor<32x8xf16>` and `tensor<16x8xf32>` give `tensor<16x8xf32>`. With three
-    # dimensions the first is the same in all. The elements of `a` and `b` are equal, or both in `FP8`;
-    # `ACCUMULATORS` says which elements `c` may have.
+    # dimensions, all first dimensions are equal. The element types of `a` and `b` are equal, or both in `FP8`;
+    # `ACCUMULATORS` lists the element types that `c` may have.
     first, second, third = tensor(a), tensor(b), tensor(c)
     require(first.rank in (2, 3) and first.rank == second.rank, f"it multiplies matrices, got {a} and {b}")
     *batch, m, k = first.shape
@@ -64,13 +64,13 @@ def dot(a: Type, b: Type, c: Type, *, inputPrecision: InputPrecision = "ieee", m
 
 
 def combine_types(sources: tuple[Type, ...], axis: int, regions: list[Region], terminator: str) -> None:
-    """Check N sources (one at least, tensors of one shape with this axis) and the region that combines them.
+    """Check N sources (at least one; tensors of the same shape, with this axis) and the region that combines them.
 
-    The region is one block, with N left and then N right elements as arguments. It ends in `terminator`, which returns
-    N combined elements.
+    The region has one block, whose arguments are N left and then N right elements. It ends with `terminator`, which
+    returns N combined elements.
     """
-    # [task 2.5] Two sources, `f32` and `i32`: `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)`, ends with one of each.
-    # Raise TypeError for anything else. Given: `spell` writes a list of types for a message.
+    # [task 2.5] For two sources, `f32` and `i32`, the block is `^bb0(%l0: f32, %l1: i32, %r0: f32, %r1: i32)` and
+    # returns one of each. Raise TypeError for anything else. Given: `spell`, which formats types for a message.
     shapes = {tensor(source).shape for source in sources}
     require(len(shapes) == 1, "it needs sources of one shape")
     (shape,) = shapes

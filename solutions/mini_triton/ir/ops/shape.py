@@ -1,4 +1,4 @@
-"""Making tensors and changing their shape. None of these computes anything with the elements.
+"""Operations that make tensors and change their shapes. None of them computes with elements.
 
 Source: Triton's `TritonOps.td` and `lib/Dialect/Triton/IR/Ops.cpp`.
 """
@@ -32,9 +32,9 @@ def get_num_programs(*, axis: Axis) -> Type:
 
 @op("tt.make_range", assembly="attr-dict : type(result)", pure=True)
 def make_range(*, start: int, end: int) -> Type:
-    """The integers from `start` up to, but without, `end`."""
-    # [task 2.4] From 8 to 16: `tensor<8xi32>`. An empty range is a TypeError; other lengths are for `TensorType` to
-    # refuse.
+    """The integers from `start` up to, but not including, `end`."""
+    # [task 2.4] From 8 to 16: `tensor<8xi32>`. Raise TypeError for an empty range; `TensorType` rejects other invalid
+    # lengths.
     require(start < end, f"its end ({end}) must be greater than its start ({start})")
     return TensorType((end - start,), I32)
     # [end]
@@ -42,8 +42,9 @@ def make_range(*, start: int, end: int) -> Type:
 
 @op("tt.splat", assembly=CONVERT.replace("input", "src"), pure=True)
 def splat(src: Type, *, result: Type) -> Type:
-    """A scalar in every element of a tensor."""
-    # [task 2.4] `f32` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` is not a scalar, and `i32` is another element.
+    """A tensor with a scalar in every element."""
+    # [task 2.4] `f32` to `tensor<4x8xf32>` is accepted. `tensor<8xf32>` is not, because it is not a scalar, and neither
+    # is `i32`, because the element differs.
     require(not isinstance(src, TensorType), f"it takes a scalar, not {src}")
     require(tensor(result).element == src, f"a splat of {src} cannot be {result}")
     return result
@@ -52,15 +53,16 @@ def splat(src: Type, *, result: Type) -> Type:
 
 @op("tt.unsplat", assembly="$src attr-dict : type($src)", pure=True)
 def unsplat(src: Type) -> Type:
-    """The only element of a tensor that has one."""
+    """The only element of a tensor of size one."""
     require(tensor(src).numel == 1, f"it takes a tensor of one element, not {src}")
     return element_type(src)
 
 
 @op("tt.expand_dims", assembly=CONVERT.replace("input", "src"), pure=True)
 def expand_dims(src: Type, *, axis: int) -> Type:
-    """A new dimension of size 1 at position `axis` of the result; `axis` counts from 0 and is never negative."""
-    # [task 2.4] `tensor<8xf32>` gives `tensor<1x8xf32>` for axis 0 and `tensor<8x1xf32>` for axis 1. Refuse other axes.
+    """Insert a dimension of size 1 at position `axis` of the result. `axis` counts from 0 and is never negative."""
+    # [task 2.4] `tensor<8xf32>` gives `tensor<1x8xf32>` for axis 0 and `tensor<8x1xf32>` for axis 1. Reject all other
+    # axes.
     shape = tensor(src).shape
     require(0 <= axis <= len(shape), f"axis {axis} is out of range for {src}")
     return TensorType((*shape[:axis], 1, *shape[axis:]), element_type(src))
@@ -69,7 +71,7 @@ def expand_dims(src: Type, *, axis: int) -> Type:
 
 @op("tt.broadcast", assembly=CONVERT.replace("input", "src"), pure=True)
 def broadcast(src: Type, *, result: Type) -> Type:
-    """Repeat along dimensions of size 1. The rank stays: `tt.expand_dims` comes first."""
+    """Repeat along dimensions of size 1. The rank does not change; `tt.expand_dims` adds dimensions first."""
     # [task 2.4] `tensor<1x8xf32>` to `tensor<4x8xf32>` is accepted; `tensor<8xf32>` to it is not.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).rank == tensor(result).rank, f"ranks differ: {src} and {result}")
@@ -85,8 +87,8 @@ def broadcast(src: Type, *, result: Type) -> Type:
     pure=True,
 )
 def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
-    """The same elements in row-major order under another shape; in any order if `allow_reorder`."""
-    # [task 2.4] `tensor<4x8xf32>` to `tensor<32xf32>` is accepted, or to any shape with as many elements.
+    """The same elements in row-major order, in a new shape; in any order if `allow_reorder`."""
+    # [task 2.4] `tensor<4x8xf32>` to `tensor<32xf32>` is accepted, or to any shape with the same number of elements.
     require(tensor(src).element == tensor(result).element, f"elements differ: {src} and {result}")
     require(tensor(src).numel == tensor(result).numel, f"{src} and {result} differ in size")
     return result
@@ -96,7 +98,8 @@ def reshape(src: Type, *, allow_reorder: Unit = False, result: Type) -> Type:
 @op("tt.trans", assembly=CONVERT.replace("input", "src"), pure=True)
 def trans(src: Type, *, order: tuple[int, ...]) -> Type:
     """Permute dimensions: dimension i of the result is dimension `order[i]` of the operand."""
-    # [task 2.4] `tensor<4x8x2xf32>` by (2, 0, 1) is `tensor<2x4x8xf32>`. Refuse what is not a permutation of all axes.
+    # [task 2.4] `tensor<4x8x2xf32>` by (2, 0, 1) is `tensor<2x4x8xf32>`. Reject an order that is not a permutation of
+    # all axes.
     shape = tensor(src).shape
     require(sorted(order) == list(range(len(shape))), f"{order} is no permutation of the dimensions of {src}")
     return TensorType(tuple(shape[i] for i in order), element_type(src))
@@ -106,7 +109,7 @@ def trans(src: Type, *, order: tuple[int, ...]) -> Type:
 @op("tt.join", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)", pure=True)
 def join(lhs: Type, rhs: Type) -> Type:
     """Two tensors side by side in a new last dimension of size 2."""
-    # [task 2.4] Two `tensor<8xf32>` give `tensor<8x2xf32>`; different types are refused.
+    # [task 2.4] Two `tensor<8xf32>` give `tensor<8x2xf32>`; different types are rejected.
     require(lhs == rhs, f"its operands must have the same type, got {lhs} and {rhs}")
     return TensorType((*tensor(lhs).shape, 2), element_type(lhs))
     # [end]
@@ -115,7 +118,8 @@ def join(lhs: Type, rhs: Type) -> Type:
 @op("tt.split", assembly="$src attr-dict : type($src) -> type(result)", pure=True)
 def split(src: Type) -> tuple[Type, Type]:
     """The two halves along a last dimension of size 2: the opposite of `tt.join`."""
-    # [task 2.4] `tensor<8x2xf32>` gives two `tensor<8xf32>`; `tensor<2xf32>` is refused, for it has no other dimension.
+    # [task 2.4] `tensor<8x2xf32>` gives two `tensor<8xf32>`; `tensor<2xf32>` is rejected, because it has no other
+    # dimension.
     shape = tensor(src).shape
     require(len(shape) > 1 and shape[-1] == 2, f"the last of at least two dimensions must be 2 in {src}")
     half = TensorType(shape[:-1], element_type(src))
@@ -125,7 +129,7 @@ def split(src: Type) -> tuple[Type, Type]:
 
 @op("tt.cat", assembly="$lhs , $rhs attr-dict : type($lhs) -> type(result)")
 def cat(lhs: Type, rhs: Type, *, result: Type) -> Type:
-    """The elements of both, in an order of the compiler's choosing."""
+    """The elements of both, in any order that the compiler chooses."""
     require(tensor(lhs).element == tensor(rhs).element == tensor(result).element, "elements differ")
     require(tensor(lhs).numel + tensor(rhs).numel == tensor(result).numel, "the sizes do not add up")
     return result

@@ -11,14 +11,14 @@ from mini_triton.ir.parser.literals import TENSOR, parse_number, shape_in, type_
 from mini_triton.ir.types import F64, I1, I64, MAX_NUMEL, FunctionType, TensorType, Type, element_type
 
 Parsed = Any
-"""An attribute as read: an `Attribute`, a list or dict of them, or None for one that the IR does not keep."""
+"""A parsed attribute: an `Attribute`, a list or dict of them, or None for one that the IR does not keep."""
 
 Location = tuple[Loc | str, ...]
-"""A location as read: places and aliases of places, the innermost first."""
+"""A parsed location: locations and aliases of locations, the innermost first."""
 
 
 class Literal(NamedTuple):
-    """A number as written: its type comes later in the text, and decides what it means."""
+    """A number as written. Its type follows later in the text and determines its value."""
 
     text: str
     token: Token
@@ -129,7 +129,7 @@ class AttributeParser(Cursor):
         return self.type()
 
     def _dense(self) -> list[Literal]:
-        """`dense<...>`: one number for all elements, a (nested) list of all of them, or nothing for none."""
+        """`dense<...>`: one number for all elements, a (nested) list with each, or nothing for no elements."""
         self.expect("dense")
         self.expect("<")
         literals = [] if self.at(">") else self._literals()
@@ -212,7 +212,7 @@ class AttributeParser(Cursor):
         return self.number_in(literal, self.type() if self.accept(":") else default)
 
     def _dense_attribute(self) -> tuple[bool | int | float, ...]:
-        """`dense<[16, 1]> : tensor<2xi32>`: a number a dimension. So the shape may be any, unlike a `TensorType`'s."""
+        """`dense<[16, 1]> : tensor<2xi32>`: a number for each dimension, with a shape that no `TensorType` may have."""
         literals = self._dense()
         self.expect(":")
         token = self.expect_kind("type", "a tensor type")
@@ -240,7 +240,7 @@ class AttributeParser(Cursor):
         return tuple(self.number_in(literal, element) for literal in literals)
 
     def skip_angles(self) -> None:
-        """Pass over `<...>`, if it comes next."""
+        """Skip `<...>` if it comes next."""
         depth = int(self.accept("<"))
         while depth:
             if self.token.kind == "end":

@@ -1,6 +1,6 @@
 """TTIR text as tokens, and a cursor over them. (Given.)
 
-A whole type, `tensor<8x!tt.ptr<f32>>`, is one token: inside, `8x` would be neither a number nor a word.
+A whole type, such as `tensor<8x!tt.ptr<f32>>`, is one token, because the `8x` in it is neither a number nor a word.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TOKEN = re.compile(
 
 
 class Token(NamedTuple):
-    """One word of the text: what kind it is of, itself, and where it starts."""
+    """One token: its kind, its text, and its start."""
 
     kind: str  # a group of `_TOKEN`
     text: str
@@ -46,7 +46,7 @@ class Token(NamedTuple):
 
 
 class Cursor:
-    """Goes through the tokens of a text; `token` is the next one."""
+    """Iterates over the tokens of a text; `token` is the next one."""
 
     def __init__(self, text: str, file: str) -> None:
         self.text = text
@@ -59,7 +59,7 @@ class Cursor:
         self.token = self._tokens[0]
 
     def advance(self) -> Token:
-        """Take the next token. There is nothing after the end."""
+        """Consume the next token. Nothing follows the end."""
         token = self.token
         if token.kind != "end":
             self._position += 1
@@ -71,26 +71,26 @@ class Cursor:
         return self.token.text == text
 
     def accept(self, text: str) -> bool:
-        """Take `text` if it comes next."""
+        """Consume `text` if it comes next."""
         if self.token.text != text:
             return False
         self.advance()
         return True
 
     def expect(self, text: str) -> Token:
-        """Take `text`, which must come next."""
+        """Consume `text`, which must come next."""
         if self.token.text != text:
             raise self.unexpected(text)
         return self.advance()
 
     def expect_kind(self, kind: str, what: str) -> Token:
-        """Take a token of this kind, which must come next; `what` describes it to the reader of the error."""
+        """Consume a token of this kind, which must come next; `what` describes it in the error message."""
         if self.token.kind != kind:
             raise self.unexpected(what)
         return self.advance()
 
     def separated(self, read: Callable[[], T], begin: str, end: str) -> list[T]:
-        """The pieces between `begin` and `end`, separated by commas, each taken by `read`."""
+        """The items between `begin` and `end`, separated by commas, each parsed by `read`."""
         self.expect(begin)
         found: list[T] = []
         while not self.accept(end):
@@ -100,12 +100,12 @@ class Cursor:
         return found
 
     def loc(self, token: Token) -> Loc:
-        """Where a token is in the text."""
+        """The location of a token in the text."""
         line = self.text.count("\n", 0, token.start) + 1
         return Loc(self.file, line, token.start - (self.text.rfind("\n", 0, token.start) + 1))
 
     def unexpected(self, what: str) -> CompilationError:
-        """The error for a next token that is not `what`."""
+        """The error if the next token is not `what`."""
         found = "the end of the text" if self.token.kind == "end" else self.token.text
         return self.error(f"expected {what}, found {found}")
 

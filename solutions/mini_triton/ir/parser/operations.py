@@ -1,7 +1,7 @@
-"""Operations: what they all share, that is names, regions and the generic form. (Given.)
+"""Parsing operations: names, regions and the generic form, which all operations share. (Given.)
 
-The pretty forms are in `forms.py`. Every operation is made by `create`, so the type rules run while the text is
-read. Text that is wrong raises `CompilationError`, which says where in the text and what was expected.
+`forms.py` parses the pretty forms. `create` makes every operation, so the type rules run while the text is parsed.
+Wrong text raises `CompilationError`, with its location and what was expected.
 
 Source: MLIR's language reference.
 """
@@ -24,13 +24,13 @@ from mini_triton.ir.types import FunctionType, Type
 from mini_triton.ir.verifier import verify_after
 
 BOOKKEEPING = {"arg_attrs", "res_attrs", "operandSegmentSizes", "resultSegmentSizes", "op_bundle_sizes"}
-"""Attributes of generic forms that say how to read operands or arguments; the IR has no need of them."""
+"""Attributes of generic forms that tell how to read operands or arguments. The IR does not need them."""
 
 
 def parse_module(text: str, file: str = "<ttir>") -> Module:
-    """The module that `text` spells, with or without `module { }` around its functions; `file` is named in errors.
+    """Parse a module, with or without `module { }` around its functions. Errors name `file`.
 
-    Operations get the locations that the text gives them. The module is verified. Raises `CompilationError`.
+    Operations get their locations from the text. The module is verified. Raises `CompilationError`.
     """
     parser = Parser(text, file)
     try:
@@ -49,7 +49,7 @@ class Operand(NamedTuple):
 
 
 class Parser(AttributeParser):
-    """Reads operations; knows the values defined so far by their names in the text."""
+    """Parses operations, and maps names in the text to the values defined so far."""
 
     def __init__(self, text: str, file: str) -> None:
         super().__init__(text, file)
@@ -76,7 +76,7 @@ class Parser(AttributeParser):
     # --- locations
 
     def _alias(self) -> None:
-        """`#loc1 = loc(...)`; other aliases name attributes that the IR does not keep."""
+        """`#loc1 = loc(...)`. All other aliases name attributes that the IR does not keep."""
         name = self.advance().text
         self.expect("=")
         if self.at("loc"):
@@ -90,7 +90,7 @@ class Parser(AttributeParser):
             operation.loc = self._innermost(location)
 
     def _innermost(self, location: Location, inside: Location = ()) -> Loc | None:
-        """The first place in a location, which may be in one of its aliases; `inside` are the aliases that led here."""
+        """The first source location in a location, or in one of its aliases; `inside` lists the aliases on the way."""
         for place in location:
             found = place if isinstance(place, Loc) else None
             if isinstance(place, str) and place not in inside:
@@ -102,7 +102,7 @@ class Parser(AttributeParser):
     # --- values
 
     def define(self, token: Token, values: Sequence[Value]) -> None:
-        """Name values after `token`; a number is not a name to keep."""
+        """Name values after `token`, unless the name is a number."""
         name = token.text[1:]
         if "#" in name:
             raise self.error(f"a value cannot be given the name {token.text}", token)
@@ -134,7 +134,7 @@ class Parser(AttributeParser):
         return found
 
     def check_types(self, operands: Sequence[Operand], types: Sequence[Type], token: Token) -> None:
-        """The types in the text must be those of the operands."""
+        """Check that the types in the text are those of the operands."""
         if len(operands) != len(types):
             raise self.error(f"{len(operands)} operands cannot have {len(types)} types", token)
         for (use, value), type in zip(operands, types, strict=True):
@@ -144,7 +144,7 @@ class Parser(AttributeParser):
     # --- operations, blocks and regions
 
     def operation(self) -> Operation:
-        """One operation in either form, with the names of its results before and its location after it."""
+        """One operation in either form, between the names of its results and its location."""
         names = self._result_names()
         start = self.token
         if start.kind == "string":
@@ -164,7 +164,7 @@ class Parser(AttributeParser):
         return operation
 
     def _result_names(self) -> list[tuple[Token, int]]:
-        """`%x = `, `%x:2 = `, `%x, %y = `: names, and of how many results."""
+        """`%x = `, `%x:2 = `, `%x, %y = `: names, and the number of results of each."""
         names: list[tuple[Token, int]] = []
         while self.token.kind == "value":
             token = self.advance()
@@ -175,9 +175,9 @@ class Parser(AttributeParser):
         return names
 
     def region(self, arguments: Sequence[Argument] | None = None, *, function: bool = False) -> Region:
-        """`{ blocks }`; `arguments` are the first block's if the operation has named them already.
+        """`{ blocks }`; `arguments` are those of the first block, if the operation has already named them.
 
-        Names defined inside are not known outside, and inside a function no name from outside is known.
+        Names defined inside are not visible outside, and names from outside are not visible inside a function.
         """
         outer = self._values
         self._values = {} if function else dict(outer)
@@ -251,7 +251,7 @@ class Parser(AttributeParser):
         return regions
 
     def _check_segments(self, parsed: Mapping[str, Parsed], operands: Sequence[Operand], start: Token) -> None:
-        """Operands that are absent must be the last ones: the IR does not know gaps."""
+        """Check that only the last operands are absent, because the IR cannot represent gaps."""
         sizes = parsed.get("operandSegmentSizes", (1,) * len(operands))
         present = len(operands)
         if not isinstance(sizes, tuple) or sizes != (1,) * present + (0,) * (len(sizes) - present):
@@ -278,7 +278,7 @@ class Parser(AttributeParser):
         return declared
 
     def checked(self, declared: OpDefinition, parsed: Mapping[str, Parsed], start: Token) -> dict[str, Attribute]:
-        """The attributes of an operation as its type rule takes them, without those that mean nothing to the IR."""
+        """The attributes of an operation, as its type rule takes them, without those that the IR ignores."""
         own = {name: value for name, value in parsed.items() if name in declared.schema.attributes}
         others = {name: value for name, value in parsed.items() if name not in own}
         for name in others:
@@ -305,7 +305,7 @@ class Parser(AttributeParser):
         results: tuple[Type, ...] = (),
         regions: Iterable[Region] = (),
     ) -> Operation:
-        """Make the operation whose text began at `start`; `results` as far as the text says them."""
+        """Make the operation whose text began at `start`; `results` are the result types, if the text contains them."""
         values = [operand.value for operand in operands]
         if declared.schema.needs_result and len(results) != 1:
             raise self.error(f"{declared.name} has one result, not {len(results)}", start)
@@ -315,13 +315,13 @@ class Parser(AttributeParser):
             raise self.error(error.message, start, VerificationError) from None
 
     def check_results(self, operation: Operation, types: Sequence[Type], start: Token) -> None:
-        """The types in the text must be those of the results."""
+        """Check that the types in the text are those of the results."""
         actual = tuple(result.type for result in operation.results)
         if actual != tuple(types):
             raise self.error(f"{operation.name} results in {spell(actual)}, not in {spell(types)}", start)
 
     def module_around(self, region: Region, start: Token) -> Module:
-        """The module whose region this is."""
+        """The module that contains this region."""
         module = Module()
         if len(region.blocks) > 1:
             raise self.error("a module has one block", start)
@@ -332,9 +332,9 @@ class Parser(AttributeParser):
 
 
 def _drop_dead_blocks(region: Region) -> None:
-    """Leave the first block alone: no branch leads to the others, because branches are refused.
+    """Remove all blocks except the first: no branch leads to them, because branches are not supported.
 
-    Real Triton's front end makes such blocks from the code after a `return`.
+    Real Triton's front end generates such blocks from code after a `return`.
     """
     for block in reversed(region.blocks[1:]):
         for operation in reversed(block.operations):
@@ -343,7 +343,7 @@ def _drop_dead_blocks(region: Region) -> None:
 
 
 def is_representable(value: Parsed) -> bool:
-    """Whether the IR has a place for an attribute: integers are of 32 bits, and only constants are floats."""
+    """Whether the IR can represent an attribute: integers must have 32 bits, and only constants may be floats."""
     if isinstance(value, tuple):
         return all(type(item) is int and is_representable(item) for item in value)
     if isinstance(value, int):
@@ -352,5 +352,5 @@ def is_representable(value: Parsed) -> bool:
 
 
 def representable(attributes: Mapping[str, Parsed]) -> dict[str, Attribute]:
-    """The attributes that the IR has a place for. MLIR lets everybody discard the others, which no rule declares."""
+    """The attributes that the IR can represent. No rule declares the others, and MLIR permits discarding them."""
     return {name: value for name, value in attributes.items() if is_representable(value)}
