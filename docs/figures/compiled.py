@@ -1,4 +1,4 @@
-"""Figures that the compiler itself provides: what it makes of a kernel, and what that does."""
+"""Figures drawn from the compiler's own results."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def pipeline() -> Drawing:
     for x, text in ((81, "any CPU"), (220, "CPU, GPU"), (359, "PTX, a GPU")):
         d.arrow((x, 324), (x, 346))
         d.text(x, 362, text, "ink", 12, "middle")
-    d.text(16, 384, "Numbers: milestones. 8 and 11 write and tune kernels, 12 fuses.", "muted", 12)
+    d.text(16, 384, "Numbers are milestones; 8 and 11 write and tune kernels, 12 fuses.", "muted", 12)
     return d
 
 
@@ -101,7 +101,7 @@ def one_operation() -> Drawing:
 
 @figure
 def grouping() -> Drawing:
-    """Which program has which tile of a product, asked of the kernel's own function."""
+    """Which program computes which tile of a product, according to the kernel's own function."""
     import numpy as np
     from kernels.matmul import tile_of
 

@@ -18,8 +18,8 @@ def types() -> Drawing:
     d.arrow((350, 68), (260, 96))
     d.label(150, 96, 140, 30, "promote → int32", "blue-soft", "blue", mono=True)
     d.line((0, 150), (440, 150), dashed=True)
-    d.text(424, 144, "the sign is known above", "muted", 12, "end")
-    d.text(424, 166, "only the width below", "muted", 12, "end")
+    d.text(424, 144, "above: the sign is known", "muted", 12, "end")
+    d.text(424, 166, "below: only the width", "muted", 12, "end")
     d.arrow((220, 126), (220, 180))
     d.text(16, 172, "in the IR: types", bold=True)
     d.box(40, 182, 360, 54)
@@ -47,8 +47,8 @@ def broadcasting() -> Drawing:
         16,
         184,
         [
-            "An axis of size 1 is repeated until it fits the other one.",
-            "Two sizes that differ, and neither is 1: an error.",
+            "An axis of size 1 is repeated to the other size.",
+            "It is an error if two sizes differ and neither is 1.",
         ],
         color="muted",
         size=12,
@@ -110,7 +110,7 @@ def visitor() -> Drawing:
     d.text(16, 244, "Names", "blue", 12, bold=True)
     d.text(66, 244, "are looked up in the scope; they emit nothing.", "muted", 12)
     d.text(16, 260, "Operators", "orange", 12, bold=True)
-    d.text(88, 260, "are applied by Python: tensors build operations.", "muted", 12)
+    d.text(88, 260, "are applied by Python; tensors emit operations.", "muted", 12)
     return d
 
 
@@ -119,7 +119,7 @@ def loop_scopes() -> Drawing:
     """One name, four values."""
     d = Drawing(
         330,
-        "The name total stands for four values: before the loop, at a round's start, at its end, after the loop",
+        "The name total is bound to four values: before the loop, at the start and end of an iteration, and after it",
     )
     d.label(20, 16, 180, 30, "total = 0", "blue-soft", "blue", mono=True)
     d.text(214, 36, "%total   before", "muted", 12, mono=True)
@@ -134,19 +134,19 @@ def loop_scopes() -> Drawing:
     d.text(214, 172, "%total_2 at the end", "muted", 12, mono=True)
     d.text(38, 212, "scf.yield %total_2", mono=True)
     d.arrow((180, 207), (410, 207), (410, 120), (372, 120), color="orange")
-    d.text(330, 225, "the next round", "orange", 12, "middle")
+    d.text(330, 225, "the next iteration", "orange", 12, "middle")
     d.arrow((110, 222), (110, 262))
     d.text(120, 252, "the result", "muted", 12)
     d.label(20, 262, 180, 30, "tl.store(x, total)", "green-soft", "green", mono=True)
     d.text(214, 282, "%total_0 after", "muted", 12, mono=True)
-    d.text(20, 316, "SSA values never change. Names do: a loop carries them.", "muted", 12)
+    d.text(20, 316, "SSA values never change. A loop carries the names that do.", "muted", 12)
     return d
 
 
 @figure
 def program_axis() -> Drawing:
     """All programs in one array."""
-    d = Drawing(272, "The program number is a column, the tile a row; their sum has a row for each program")
+    d = Drawing(272, "Program numbers form a column, the offsets a row; their sum has a row for each program")
     d.text(16, 24, "program_id(0) * 4   +   arange(0, 4)   =   offsets", mono=True)
     d.text(50, 52, "(3, 1)", "muted", 12, "middle", True)
     d.cells(36, 64, [[0], [4], [8]], lambda i, j: "blue-soft", 30)
@@ -164,12 +164,12 @@ def program_axis() -> Drawing:
     d.text(16, 168, "varying", "blue", bold=True)
     d.text(80, 168, "differs from program to program: axis 0")
     d.text(16, 192, "uniform", "orange", bold=True)
-    d.text(80, 192, "the same for all programs: no such axis")
+    d.text(80, 192, "the same for all programs: no program axis")
     d.lines(
         16,
         224,
         [
-            "One NumPy call adds for every program of the launch.",
+            "One NumPy call adds for all programs of the launch.",
             "With n = 10 the mask switches off the last two lanes (grey).",
         ],
         color="muted",
@@ -182,7 +182,7 @@ def program_axis() -> Drawing:
 def branches() -> Drawing:
     """A divergent branch, over time."""
     d = Drawing(
-        248, "Programs that disagree about a branch: first those that take it run, then the others; the rest wait"
+        248, "Programs disagree about a branch: first the programs that take it run, then the others; the rest wait"
     )
     took = [True, False, True, True, False]
     for program, taken in enumerate(took):
@@ -225,7 +225,7 @@ def divergence() -> Drawing:
     """A loop that programs leave one by one."""
     d = Drawing(
         268,
-        "Program i makes i rounds: in each round the arrays hold the programs that are still in the loop",
+        "Program i runs i iterations; in each, the arrays contain the programs that are still in the loop",
     )
     d.text(16, 24, "for k in range(program_id): …", mono=True)
     for program in range(5):
@@ -251,7 +251,7 @@ def divergence() -> Drawing:
         236,
         [
             "Arrays get shorter when programs leave, so nothing is computed",
-            "for those that are done, and the body needs no mask.",
+            "for finished programs, and the body needs no mask.",
         ],
         color="muted",
         size=12,
@@ -264,12 +264,12 @@ def modes() -> Drawing:
     """Three ways to run the same IR."""
     d = Drawing(
         262,
-        "Interpreter: a call for each program and operation. Batched: for each operation. Fast: fewer still",
+        "Interpreter: a call for each program and operation. Batched: a call for each operation. Fast: even fewer",
     )
     for top, name, note, fill in (
         (16, "interpreter", "a call for each program and each operation", "orange-soft"),
         (98, "batched", "a call for each operation, for all programs", "blue-soft"),
-        (180, "fast", "positions and masks are not even stored", "green-soft"),
+        (180, "fast", "offsets and masks are not stored at all", "green-soft"),
     ):
         color = fill.removesuffix("-soft")
         d.text(16, top + 12, name, color, bold=True)
@@ -362,10 +362,10 @@ def running_maximum() -> Drawing:
 
 @figure
 def coalescing() -> Drawing:
-    """Threads, and the sectors of memory that they ask for."""
+    """Threads, and the sectors of memory that they access."""
     d = Drawing(
         292,
-        "Eight threads with neighbouring elements share a sector of 32 bytes; with a stride of 8 each needs its own",
+        "Eight threads with neighbouring elements share a sector of 32 bytes; with a stride of 8, each needs its own",
     )
     for top, stride, title in ((16, 1, "x + i: neighbours"), (146, 8, "x + 8 * i: a stride")):
         color = "green" if stride == 1 else "orange"
@@ -425,7 +425,7 @@ def operations() -> Drawing:
     """Operations contain regions, regions blocks, blocks operations."""
     d = Drawing(
         318,
-        "A function is an operation with a region; its block holds operations, and a loop among them has a region, too",
+        "A function is an operation with a region; its block contains operations, one of which is a loop with a region",
     )
     d.box(12, 12, 416, 258, "blue-soft", "blue")
     d.text(24, 32, "tt.func", "blue", mono=True)
@@ -443,8 +443,8 @@ def operations() -> Drawing:
     d.label(130, 162, 110, 24, "arith.addf", "blue-soft", "blue", mono=True, size=12)
     d.label(248, 162, 124, 24, "scf.yield", "orange-soft", "orange", mono=True, size=12)
     d.label(48, 216, 150, 24, "tt.return", "orange-soft", "orange", mono=True, size=12)
-    d.text(16, 290, "Orange: terminators. They end a block, and hand out its values.", "muted", 12)
-    d.text(16, 308, "The whole program is one operation, too: builtin.module.", "muted", 12)
+    d.text(16, 290, "Orange: terminators, which end a block and hand out its values.", "muted", 12)
+    d.text(16, 308, "The whole program is an operation, too: builtin.module.", "muted", 12)
     return d
 
 
@@ -478,7 +478,7 @@ def builder() -> Drawing:
         )
     d.arrow((206, 128), (258, 154), color="green")
     d.arrow((206, 140), (258, 184), color="green")
-    d.text(16, 232, "Each new operation is typed by its own rule and has line 7.", "muted", 12)
+    d.text(16, 232, "Each gets its type from its own rule, and line 7 as its location.", "muted", 12)
     return d
 
 
@@ -512,7 +512,7 @@ def tournament() -> Drawing:
 @figure
 def butterfly() -> Drawing:
     """Shuffles: each thread exchanges its part with the thread at a distance."""
-    d = Drawing(258, "Eight threads exchange parts at distance 1, 2 and 4; then each has the sum of all eight")
+    d = Drawing(258, "Eight threads exchange partial sums at distances 1, 2 and 4; then each has the sum of all eight")
     x = [64 + 50 * thread for thread in range(8)]
     for step, name in enumerate(("has", "1", "2", "4")):
         y = 44 + 58 * step
@@ -537,7 +537,7 @@ def butterfly() -> Drawing:
                 d.line((x[thread], y + 12), (x[thread ^ count], y + 46), color="orange")
     for thread in range(8):
         d.text(x[thread], 22, f"t{thread}", "ink", 12, "middle", True)
-    d.text(64, 252, "orange: shuffle_xor(part, distance), at distance 1, 2, 4", "orange", 12)
+    d.text(64, 252, "orange: shuffle_xor(part, distance) with distances 1, 2, 4", "orange", 12)
     return d
 
 
@@ -565,7 +565,7 @@ def dispatcher() -> Drawing:
 def launching() -> Drawing:
     """A launch: warm in a few steps, cold through all stages."""
     d = Drawing(
-        276, "A warm launch goes from its arguments to the kernel in memory; a cold one looks on disk, or compiles"
+        276, "A warm launch goes from its arguments to the kernel in memory; a cold launch looks on disk, or compiles"
     )
     d.label(16, 16, 130, 30, "arguments", "faint")
     d.arrow((146, 31), (172, 31))

@@ -23,7 +23,7 @@ WRONG = """    length = max(len(lhs), len(rhs))
 
 @figure
 def grading() -> Drawing:
-    """What `python -m grader grade 1.3` says about a wrong solution."""
+    """What `python -m grader grade 1.3` prints about a wrong solution."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("exercises", "grader", "tests", "docs", "solutions", "pyproject.toml"):
             if (ROOT / name).is_dir():
