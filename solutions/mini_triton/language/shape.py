@@ -1,4 +1,4 @@
-"""Changing shapes: new dimensions, broadcasts, reshapes, transposes, joins and splits. No element changes its value.
+"""Changing shapes: new dimensions, broadcasts, reshapes, transposes, joins and splits. Elements keep their values.
 
 Source: Triton's `python/triton/language/semantic.py` (section "Shape Manipulation"), `core.py` and `standard.py`.
 """
@@ -22,19 +22,19 @@ __all__ = [
 
 
 def _listed(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Arguments given one by one, `f(x, 2, 4)`, or as one tuple, `f(x, (2, 4))`, as a tuple. (Given.)"""
+    """A tuple of arguments that are given one by one, `f(x, 2, 4)`, or as one tuple, `f(x, (2, 4))`. (Given.)"""
     return tuple(values[0] if len(values) == 1 and isinstance(values[0], tuple | list) else values)
 
 
 def wrap_axis(axis: int | None, rank: int) -> int:
-    """An axis of a tensor of that rank, counted from the front. Raises `ValueError` if it has none such. (Given.)"""
+    """An axis of a tensor of this rank, counted from the front. Raises `ValueError` for an invalid axis. (Given.)"""
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
     return axis % rank
 
 
 def reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tensor:
-    """`tt.reshape`: the elements of `x`, as many as before, under another shape. (Given.)"""
+    """`tt.reshape`: the elements of `x` in a new shape. (Given.)"""
     result = TensorType(tuple(shape), element_type(x.handle.type))
     return build("tt.reshape", x, allow_reorder=can_reorder, result=result)
 
@@ -44,13 +44,13 @@ def reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tens
 
 @builtin
 def index(x: tensor, slices: Any) -> tensor:
-    """`x[:, None]`: a `None` is a new dimension of size 1, a `:` a dimension as it is.
+    """`x[:, None]`: a `None` inserts a dimension of size 1, a `:` keeps a dimension.
 
-    A program has no access to a single element. So any other index, also a slice with a start, a stop or a step, raises
-    `ValueError`, naming it.
+    A program cannot access single elements. Any other index, including a slice with a start, a stop or a step, raises a
+    `ValueError` that names it.
     """
-    # [task 4.3] `slices` is one index or a tuple of them: of x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
-    # [8, 1, 4]. The message: "unsupported tensor index: 0".
+    # [task 4.3] `slices` is one index or a tuple of indices: for x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
+    # [8, 1, 4]. The message is "unsupported tensor index: 0".
     for axis, at in enumerate(slices if isinstance(slices, tuple) else (slices,)):
         if at is None:
             x = expand_dims(x, axis)
@@ -63,12 +63,12 @@ def index(x: tensor, slices: Any) -> tensor:
 @member
 @builtin
 def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
-    """`x` with new dimensions of size 1, at `axis` of the result or at several of them. They may be negative.
+    """Insert dimensions of size 1 at one or several axes of the result, which may be negative.
 
-    Raises `ValueError` for an axis that the result does not have, and for one given twice.
+    Raises `ValueError` for an axis that the result does not have, and for an axis given twice.
     """
     # [task 4.3] [8, 4] with axis (0, -1) is [1, 8, 4, 1]; a scalar with axis 0 is [1]. Given: `_listed`, `wrap_axis`,
-    # and of the current builder `expand_dims`, which takes tensors, and `splat`, which takes scalars.
+    # and two methods of the current builder: `expand_dims`, which takes tensors, and `splat`, which takes scalars.
     x = to_tensor(x)
     axes = _listed((axis,))
     rank = len(x.shape) + len(axes)
@@ -87,7 +87,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
 @builtin
 def broadcast(x: tensor, y: tensor) -> tuple[tensor, tensor]:
-    """Both in the shape that their shapes broadcast to. Raises `ValueError` if there is none."""
+    """Broadcast both to their common shape. Raises `ValueError` if there is none."""
     x, y = broadcast_together(x, y)
     return x, y
 
@@ -95,10 +95,10 @@ def broadcast(x: tensor, y: tensor) -> tuple[tensor, tensor]:
 @member
 @builtin
 def broadcast_to(x: tensor, *shape: Any) -> tensor:
-    """`x` in the given shape, `broadcast_to(x, 8, 4)` or `broadcast_to(x, (8, 4))`.
+    """Broadcast `x` to a shape: `broadcast_to(x, 8, 4)` or `broadcast_to(x, (8, 4))`.
 
-    Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
-    Raises `ValueError` for another rank, and for a dimension that does not fit.
+    Dimensions of size 1 grow, and a scalar grows to any shape. Unlike an operator, this adds no dimensions to a tensor.
+    Raises `ValueError` for a different rank, and for a dimension that does not fit.
     """
     # [task 4.3] [8, 1] to (8, 4) is accepted, [4] to (8, 4) is not: ValueError "rank mismatch". Given: `_listed`, and
     # `broadcast_to` of the current builder, which does add dimensions.
@@ -115,13 +115,13 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
 @member
 @builtin
 def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
-    """The elements of `x`, in the same order, under another shape; in any order with `can_reorder`.
+    """The elements of `x`, in the same order, in a new shape; in any order with `can_reorder`.
 
-    The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
+    The shape `()` turns a tensor of one element into a scalar. Raises `ValueError` for a different number of elements.
     """
-    # [task 4.3] [8, 4] to (32,) or to (2, 16). ValueError "reshape() cannot change total number of elements in tensor",
-    # also for a scalar to the shape (1,); but a shape that no tensor may have is for `TensorType` to refuse, first.
-    # Given: `_listed`, `reshaped`, and `item`, which takes a scalar, too.
+    # [task 4.3] [8, 4] can become (32,) or (2, 16). Raise ValueError "reshape() cannot change total number of elements
+    # in tensor", even for a scalar to the shape (1,). But first let `TensorType` reject a shape that no tensor may
+    # have. Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
     shape = _listed(shape)
     if not shape:
         return item(x)
@@ -143,7 +143,7 @@ def view(x: tensor, *shape: Any) -> tensor:
 @member
 @builtin
 def ravel(x: tensor, can_reorder: bool = False) -> tensor:
-    """All elements in one dimension."""
+    """All elements in a single dimension."""
     return reshape(x, [x.numel], can_reorder=can_reorder)
 
 
@@ -159,7 +159,7 @@ def item(x: tensor) -> tensor:
 @member
 @builtin
 def squeeze(x: tensor, dim: int) -> tensor:
-    """Without dimension `dim`, which has size 1."""
+    """Remove dimension `dim`, which must have size 1."""
     dim = wrap_axis(dim, len(x.shape))
     if x.shape[dim] != 1:
         raise ValueError(f"dimension {dim} of {x!r} does not have size 1")
@@ -169,7 +169,7 @@ def squeeze(x: tensor, dim: int) -> tensor:
 @member
 @builtin
 def unsqueeze(x: tensor, dim: int) -> tensor:
-    """With a new dimension of size 1 at `dim`."""
+    """Insert a dimension of size 1 at `dim`."""
     dim = wrap_axis(dim, len(x.shape) + 1)
     return reshape(x, (*x.shape[:dim], 1, *x.shape[dim:]))
 
@@ -180,13 +180,13 @@ def unsqueeze(x: tensor, dim: int) -> tensor:
 @member
 @builtin
 def permute(x: tensor, *dims: Any) -> tensor:
-    """The dimensions in another order: dimension i of the result is dimension `dims[i]` of `x`.
+    """Permute dimensions: dimension i of the result is dimension `dims[i]` of `x`.
 
-    Raises `ValueError` unless `dims` names every dimension once.
+    Raises `ValueError` unless `dims` contains every dimension exactly once.
     """
-    # [task 4.3] [8, 4, 2] by (2, 0, 1) is [2, 8, 4], by `tt.trans` with the tuple `order`. Too few or too many:
-    # ValueError "permute dims must have the same length as input shape"; otherwise, and for negative ones: ValueError
-    # "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)".
+    # [task 4.3] [8, 4, 2] permuted by (2, 0, 1) is [2, 8, 4], built by `tt.trans` with the tuple `order`. For too few
+    # or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; otherwise, and
+    # for negative ones, ValueError "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)".
     dims = _listed(dims)
     if len(dims) != len(x.shape):
         raise ValueError(f"permute dims must have the same length as input shape, got {len(x.shape)} and {len(dims)}")
@@ -199,9 +199,9 @@ def permute(x: tensor, *dims: Any) -> tensor:
 @member
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
-    """As `permute`. Without `dims` the last two dimensions change places."""
-    # [task 4.3] [8, 4, 2] is [8, 2, 4]. No `dims` and fewer than two dimensions: ValueError "tl.trans invoked with a 0-
-    # or 1-dimensional tensor".
+    """Like `permute`. Without `dims`, the last two dimensions are swapped."""
+    # [task 4.3] [8, 4, 2] becomes [8, 2, 4]. Without `dims`, and with fewer than two dimensions, raise ValueError
+    # "tl.trans invoked with a 0- or 1-dimensional tensor".
     rank = len(x.shape)
     if _listed(dims):
         return permute(x, *dims)
@@ -216,12 +216,12 @@ def trans(x: tensor, *dims: Any) -> tensor:
 
 @builtin
 def join(x: tensor, y: tensor) -> tensor:
-    """Both, broadcast to one shape, side by side in a new last dimension of size 2. Two scalars make a tensor of two.
+    """Broadcast both to one shape, and join them along a new last dimension of size 2. Two scalars become (2,).
 
-    Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
+    Nothing is promoted. Raises `TypeError` for dtypes with different IR types, and names both dtypes.
     """
-    # [task 4.3] Two [8] give [8, 2], [8] and [4, 1] give [4, 8, 2], two scalars [2]; the dtype is that of `x`. The
-    # operation `tt.join` takes no scalars. Given: `broadcast_together`, `reshaped`.
+    # [task 4.3] Two [8] give [8, 2]; [8] and [4, 1] give [4, 8, 2]; two scalars give [2]. The dtype is that of `x`.
+    # `tt.join` takes no scalars. Given: `broadcast_together`, `reshaped`.
     if x.dtype.ir_type != y.dtype.ir_type:
         raise TypeError(f"tl.join takes tensors of one dtype, not {x.dtype} and {y.dtype}")
     x, y = broadcast_together(x, y)
@@ -234,12 +234,12 @@ def join(x: tensor, y: tensor) -> tensor:
 @member
 @builtin
 def split(x: tensor) -> tuple[tensor, tensor]:
-    """The two tensors that were joined. A tensor of shape (2,) gives two scalars.
+    """The inverse of `join`: two tensors. A tensor of shape (2,) gives two scalars.
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # [task 4.3] [8, 2] gives two [8]. `tt.split` has two results, both with a shape: it refuses [2]. Given: `item`
-    # makes a scalar of a tensor of one element; `current().operation`, because `build` has one result.
+    # [task 4.3] [8, 2] gives two [8]. Both results of `tt.split` have dimensions, so it rejects [2]. Given: `item`,
+    # which turns a tensor of one element into a scalar; `current().operation`, because `build` returns one result.
     if not x.shape or x.shape[-1] != 2:
         raise ValueError(f"tl.split needs a last dimension of size 2, not the shape {list(x.shape)}")
     pair = x if len(x.shape) > 1 else expand_dims(x, 0)
@@ -250,8 +250,8 @@ def split(x: tensor) -> tuple[tensor, tensor]:
 
 @builtin
 def interleave(x: tensor, y: tensor) -> tensor:
-    """Elements of `x` and `y` in turn, along the last dimension: of (0, 1) and (5, 6) it makes (0, 5, 1, 6)."""
-    # [task 4.3] Two [4, 8] give [4, 16], two scalars [2].
+    """Alternate elements of `x` and `y` along the last dimension: (0, 1) and (5, 6) give (0, 5, 1, 6)."""
+    # [task 4.3] Two [4, 8] give [4, 16]; two scalars give [2].
     pairs = join(x, y)
     if len(pairs.shape) == 1:
         return pairs
@@ -261,9 +261,9 @@ def interleave(x: tensor, y: tensor) -> tensor:
 
 @builtin
 def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor:
-    """The elements of `x` and then those of `y` along `dim`. (Given.)
+    """Concatenate `x` and `y` along `dim`. (Given.)
 
-    With `can_reorder` they have one dimension, and are in an order of the compiler's choosing.
+    With `can_reorder`, both have one dimension, and the compiler chooses the order of the elements.
     """
     if not can_reorder:
         rank = len(x.shape)
@@ -288,10 +288,10 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
 @member
 @builtin
 def flip(x: tensor, dim: int | None = None) -> tensor:
-    """The elements along `dim` from the last to the first; along the last dimension if it is None.
+    """Reverse the elements along `dim`; along the last dimension if it is None.
 
-    An index is flipped by flipping each of its bits, and a dimension of size 8 is three of size 2, one for
-    each bit. Along a dimension of size 2, `a ^ b` combines both elements, and either of them with it gives the other.
+    To reverse a dimension is to flip every bit of its indices. A dimension of size 8 is reshaped to three of size 2,
+    one for each bit. Along a dimension of size 2, an exclusive or of `a ^ b` with either element gives the other.
     """
     dim = wrap_axis(-1 if dim is None else dim, len(x.shape))
     integer = next(d for d in DTYPES.values() if d.signed and d.width == width(x.handle.type))
@@ -306,7 +306,7 @@ def flip(x: tensor, dim: int | None = None) -> tensor:
 @member
 @builtin
 def gather(x: tensor, index: tensor, axis: int) -> tensor:
-    """`x` read along `axis` at the given indices: in one dimension, element i of the result is `x[index[i]]`."""
+    """Read `x` along `axis` at the given indices. In one dimension, element i of the result is `x[index[i]]`."""
     if not index.dtype.is_int():
         raise ValueError(f"index must be an integer tensor, not {index!r}")
     if len(index.shape) != len(x.shape):
