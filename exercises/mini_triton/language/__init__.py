@@ -1,26 +1,27 @@
 """The language that kernels are written in, `import mini_triton.language as tl`.
 
-In: Python values and tensors, as a kernel writes them: `tl.load(p + offsets, mask) * 2`. Out: tensors, which are IR
-values with a dtype, and the operations that the current builder has built for them. Only this package knows about
-promotion, broadcasting and signs: the front end above it calls operators and functions, the IR below it has no signs.
+Its functions take Python values and tensors, as in a kernel: `tl.load(p + offsets, mask) * 2`. They return tensors,
+which are IR values with a dtype, and build operations with the current builder. Only this package knows about
+promotion, broadcasting and signedness: the front end above it calls operators and functions, and the IR below it is
+signless.
 
 Yours, in reading order, with their tasks (`dtypes.py` belongs to milestone 1):
 
-    tensor.py       both operands to one dtype and shape (4.1); pointers, bits, comparisons (4.2); the class `tensor`
+    tensor.py       one dtype and shape for both operands (4.1); pointers, bits, comparisons (4.2); the class `tensor`
     shape.py        indices, new dimensions, reshape, transpose, join and split (4.3)
-    constexpr.py    values that the compiler knows (4.4)
-    memory.py       load and store (4.5), and `casts.py`: what a kernel converts itself (4.5)
+    constexpr.py    values known at compile time (4.4)
+    memory.py       load and store (4.5), and `casts.py`: explicit casts (4.5)
     creation.py     program ids, ranges, constants (4.6)
     math.py         functions of floats, minimum and maximum, where (4.7)
-    reduction.py    one operation for all reductions (4.8), and `scan.py` for running ones (4.8)
+    reduction.py    one operation for all reductions (4.8), and `scan.py`: running reductions (4.8)
     dot.py          matrix products (4.9), and `atomics.py` (4.9)
     random.py       random numbers without a state (4.10)
 
 Given and worth reading: `context.py` (the current builder, `@builtin`), `tracing.py` (running a kernel once),
-`signature.py` (how a launch spells types). To skip: `given/` (block pointers, tensor descriptors, hints, ranges,
+`signature.py` (how a launch spells types). You can skip `given/` (block pointers, tensor descriptors, hints, ranges,
 sorting, softmax, microscaling, inline machine code) and `extra/` (libdevice).
 
-Names are loaded when they are first used: the dtypes of milestone 1 need none of the later modules.
+Names are loaded on first use, so the dtypes of milestone 1 need none of the later modules.
 """
 
 from __future__ import annotations
@@ -57,20 +58,20 @@ MODULES = (
     "given.ranges",
     "given.core",
 )
-"""In the order in which they import one another. Each one's `__all__` is part of the language."""
+"""In import order. The `__all__` of each module is part of the language."""
 
 SUBMODULES = {
     **{name: name for name in ("math", "random", "extra")},
     **{"core": "given.core", "standard": "given.standard", "target_info": "given.target_info"},
     "libdevice": "extra.libdevice",
 }
-"""Modules that kernels may name, and where they are: `tl.math.exp2`, `tl.extra.libdevice.tanh`."""
+"""Modules that kernels may name, and their paths: `tl.math.exp2`, `tl.extra.libdevice.tanh`."""
 
 
 class Language(ModuleType):
-    """The package itself, but importing one of its modules makes no attribute of it.
+    """The package itself, except that importing one of its modules does not create an attribute.
 
-    Otherwise `tl.tensor` were the class or the module `tensor.py`, depending on what was imported before.
+    Otherwise, `tl.tensor` would be the class or the module `tensor.py`, depending on earlier imports.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -82,7 +83,7 @@ importlib.import_module(__name__).__class__ = Language
 
 
 def _modules() -> Iterator[ModuleType]:
-    """The modules of the language, each imported when it is its turn."""
+    """The modules of the language, imported one by one."""
     return (importlib.import_module(f"{__name__}.{module}") for module in MODULES)
 
 

@@ -1,4 +1,4 @@
-"""Atomic operations: read, change and write memory in one step, whichever programs do so at the same time.
+"""Atomic operations: read, change and write memory in one step, even if several programs do so at the same time.
 
 Source: the atomics in Triton's `python/triton/language/semantic.py`.
 """
@@ -25,7 +25,7 @@ SCOPES = ("gpu", "cta", "sys")
 
 
 def _order(sem: str | None, scope: str | None) -> dict[str, str]:
-    """The attributes that say which other accesses an atomic one orders, and for which threads. (Given.)"""
+    """The attributes for memory order and scope: which other accesses are ordered, and for which threads. (Given.)"""
     if sem not in (None, "", *SEMANTICS):
         raise ValueError(f"Memory semantic {sem} not supported, only {', '.join(SEMANTICS)}")
     if scope not in (None, "", *SCOPES):
@@ -34,13 +34,13 @@ def _order(sem: str | None, scope: str | None) -> dict[str, str]:
 
 
 def _check_is_pointer(pointer: Any, name: str) -> None:
-    """Raises `ValueError` for anything but pointers. (Given.)"""
+    """Raise `ValueError` for anything except pointers. (Given.)"""
     if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
         raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)} in `tl.{name}`")
 
 
 def _check_pointer(pointer: Any, name: str) -> None:
-    """Pointers that may be written through, to elements that the hardware has this operation for. (Given.)"""
+    """Check for writable pointers, to elements for which the hardware has this operation. (Given.)"""
     _check_is_pointer(pointer, name)
     if pointer.dtype.const:
         raise ValueError("Cannot store to a constant pointer")
@@ -51,80 +51,81 @@ def _check_pointer(pointer: Any, name: str) -> None:
 
 
 def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, tensor, tensor]:
-    """The operands of `tt.atomic_rmw`, made to fit one another.
+    """The operands of `tt.atomic_rmw`, converted and broadcast to match.
 
-    Raises `ValueError` for pointers that cannot be used so, and for a value or mask of another shape.
+    Raises `ValueError` for invalid pointers, and for a value or mask whose shape does not fit.
     """
     _check_pointer(pointer, name)
-    # Task 4.9: For pointers to fp32 [8, 4], the number 1 and no mask: the pointers, an fp32[8, 4] and an int1[8, 4] of
-    # True. A value [4] is refused there, because no dimensions are added; a scalar pointer takes a scalar value only.
-    # Given: `checked_mask`, `_check_operand("Value", ...)`, `full`, `broadcast_to`.
+    # Task 4.9: For pointers to fp32 [8, 4], the number 1 and no mask, return the pointers, an fp32[8, 4] and an
+    # int1[8, 4] of True. A value of shape [4] is rejected, because no dimensions are added. A scalar pointer takes only
+    # a scalar value. Given: `checked_mask`, `_check_operand("Value", ...)`, `full`, `broadcast_to`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 def _rmw(operation: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]) -> tensor:
-    """Read, combine with `value`, write back, where `mask` holds. The result is what memory held before. (Given.)"""
+    """Read, combine with `value` and write back, where `mask` is true. The result is the old values. (Given.)"""
     return build("tt.atomic_rmw", pointer, value, mask, atomic_rmw_op=operation, dtype=value.dtype, **order)
 
 
 @member
 @builtin
 def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Add `val`, floats or integers, to what memory holds; the result is what it held before."""
-    # Task 4.9: `tt.atomic_rmw` "add", or "fadd" for floats. Given: `_rmw` builds it; `_order` makes its last argument.
+    """Add `val`, floats or integers, to the values in memory. The result is the old values."""
+    # Task 4.9: `tt.atomic_rmw` "add", or "fadd" for floats. Given: `_rmw` builds the operation; `_order` makes its
+    # last argument.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 @member
 @builtin
 def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Let memory hold the larger of `val` and what it held; the result is what it held before."""
-    # Task 4.9: "max" for signed and "umax" for unsigned integers. Floats are compared by `_by_bits`.
+    """Store the maximum of `val` and the values in memory. The result is the old values."""
+    # Task 4.9: "max" for signed and "umax" for unsigned integers. Floats go through `_by_bits`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 @member
 @builtin
 def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Let memory hold the smaller of `val` and what it held; the result is what it held before."""
-    # Task 4.9: "min" for signed and "umin" for unsigned integers. Floats are compared by `_by_bits`.
+    """Store the minimum of `val` and the values in memory. The result is the old values."""
+    # Task 4.9: "min" for signed and "umin" for unsigned integers. Floats go through `_by_bits`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 def _by_bits(
     operation: str, mirrored: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]
 ) -> tensor:
-    """The larger or smaller of floats, by their bits: the hardware compares integers only.
+    """The maximum or minimum of floats, by their bits: the hardware compares only integers.
 
-    Floats whose sign bit is clear are in the order of their bits. Those whose sign bit is set are in the opposite
-    order, and as unsigned integers above all others. So two operations are built, and for each element one takes place:
-    `operation`, which compares as signed, where the sign bit of `value` is clear; `mirrored`, which compares as
-    unsigned, where it is set.
+    Floats whose sign bit is clear have the same order as their bits. Floats whose sign bit is set have the reverse
+    order, and are above all others if read as unsigned integers. So this function builds two operations, one of which
+    applies to each element: `operation`, which compares signed integers, where the sign bit of `value` is clear;
+    `mirrored`, which compares unsigned integers, where it is set.
     """
-    # Task 4.9: For "max" of an fp32[8]: a `max` and a `umin` on int32[8], each with its own part of the mask; the
-    # result is an fp32[8]. The sign bit of -0.0 is set, too: real Triton finds it by a shift of an unsigned integer.
-    # Given: `reinterpret`, `_rmw`, and `build("arith.select", ...)` for the result.
+    # Task 4.9: For "max" of an fp32[8], build a `max` and a `umin` on int32[8], each with its own part of the mask;
+    # the result is an fp32[8]. The sign bit of -0.0 is also set. Real Triton finds the sign bit by shifting an unsigned
+    # integer. Given: `reinterpret`, `_rmw`, and `build("arith.select", ...)` for the result.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 @member
 @builtin
 def atomic_and(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Let memory hold only the bits that `val` has as well; the result is what it held before."""
+    """Clear the bits in memory that `val` does not have. The result is the old values."""
     return _rmw("and", *_integers("atomic_and", pointer, val, mask), _order(sem, scope))
 
 
 @member
 @builtin
 def atomic_or(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Set the bits of `val` in memory; the result is what it held before."""
+    """Set the bits of `val` in memory. The result is the old values."""
     return _rmw("or", *_integers("atomic_or", pointer, val, mask), _order(sem, scope))
 
 
 @member
 @builtin
 def atomic_xor(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Flip the bits of `val` in memory; the result is what it held before."""
+    """Flip the bits of `val` in memory. The result is the old values."""
     return _rmw("xor", *_integers("atomic_xor", pointer, val, mask), _order(sem, scope))
 
 
@@ -139,19 +140,20 @@ def _integers(name: str, pointer: Any, val: Any, mask: Any) -> tuple[tensor, ten
 @member
 @builtin
 def atomic_xchg(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Write `val`; the result is what memory held before."""
+    """Write `val`. The result is the old values in memory."""
     return _rmw("exch", *_operands("atomic_xchg", pointer, val, mask), _order(sem, scope))
 
 
 @member
 @builtin
 def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Compare and swap: write `val` where memory holds `cmp`; the result is what it held before.
+    """Compare and swap: write `val` where memory holds `cmp`. The result is the old values.
 
     Nothing is converted or broadcast; the result has the dtype of `val`, as in real Triton. Raises `ValueError` for
-    elements that are not of 16, 32 or 64 bits, `TypeError` for operands that do not fit, naming their types.
+    elements that do not have 16, 32 or 64 bits, and `TypeError` for operands that do not fit; the latter names their
+    types.
     """
     _check_is_pointer(pointer, "atomic_cas")
-    # Task 4.9: Through pointers to int32 [8], `cmp` and `val` are int32[8]; numbers are tensors of their own dtype, so
-    # a scalar pointer to int32 takes the numbers 0 and 1. The IR types decide: a uint32 fits. Given: `_order`.
+    # Task 4.9: For pointers to int32 [8], `cmp` and `val` are int32[8]. Numbers become tensors of their own dtype, so
+    # a scalar pointer to int32 accepts the numbers 0 and 1. The IR types decide, so a uint32 fits. Given: `_order`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")

@@ -1,8 +1,7 @@
 """Values known at compile time, and arithmetic with them.
 
-A kernel mixes two kinds of values: those of the running program, and those that the compiler knows, such as block
-sizes. An operator between two compile-time values is computed by the compiler, now, in Python, and no operation is
-built for it.
+A kernel mixes run-time values with compile-time values, such as block sizes. The compiler evaluates an operator on two
+compile-time values immediately, in Python, and builds no operation.
 
 Source: `constexpr` in Triton's `python/triton/language/core.py`.
 """
@@ -17,7 +16,7 @@ __all__ = ["constexpr"]
 
 
 class RunTimeValue:
-    """A value known only when the kernel runs. It defines the operators between itself and a `constexpr`."""
+    """A value known only when the kernel runs. Its class defines the operators between it and a `constexpr`."""
 
 
 def unwrap(value: Any) -> Any:
@@ -30,13 +29,13 @@ def unwrap(value: Any) -> Any:
 
 
 def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
-    """`function` of the operands, computed now: operands are constexprs or plain values, the result is a constexpr.
+    """Call `function` on the operands now. Operands are constexprs or plain values; the result is a constexpr.
 
-    With a `RunTimeValue` among the operands there is nothing to compute. Then the result is `NotImplemented`, by which
-    Python knows that it has to ask the other operand's class.
+    If an operand is a `RunTimeValue`, nothing can be computed. Then the result is `NotImplemented`, which makes Python
+    try the other operand's class.
     """
-    # Task 4.4: `evaluate(operator.add, constexpr(2), 3)` is `constexpr(5)`. What `function` raises is passed on.
-    # Given: `unwrap`.
+    # Task 4.4: `evaluate(operator.add, constexpr(2), 3)` is `constexpr(5)`. Errors of `function` propagate. Given:
+    # `unwrap`.
     raise NotImplementedError("Task 4.4: Compile-time values")
 
 
@@ -56,9 +55,9 @@ def both_ways(function: Callable[[Any, Any], Any]) -> tuple[Method, Method]:
 
 
 class constexpr:
-    """A value that the compiler knows: a number, a string, a dtype, a function, a tuple of such, or None.
+    """A compile-time value: a number, a string, a dtype, a function, a tuple of these, or None.
 
-    As the annotation of a parameter, `BLOCK: tl.constexpr`, it says that the argument is one.
+    As an annotation of a parameter, `BLOCK: tl.constexpr`, it makes the argument a compile-time value.
     """
 
     value: Any
@@ -104,7 +103,7 @@ class constexpr:
         raise NotImplementedError("Task 4.4: Compile-time values")
 
     def __index__(self) -> int:
-        """The value as an int, so that Python accepts the box in `range(n)` and `shape[n]`."""
+        """The value as an int, so that Python accepts the constexpr in `range(n)` and `shape[n]`."""
         # Task 4.4: 8 for `constexpr(8)`, 1 for `constexpr(True)`; TypeError for `constexpr(1.5)`. Given:
         # `operator.index`.
         raise NotImplementedError("Task 4.4: Compile-time values")

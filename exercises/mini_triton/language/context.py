@@ -1,7 +1,7 @@
-"""Where the functions of the language build: the builder of the kernel that is being compiled. (Given.)
+"""The builder of the kernel being compiled, which the functions of the language use. (Given.)
 
-`tl.load(p)` is an ordinary Python function. It needs no argument for the builder, because there is one *current*
-builder while a kernel is compiled:
+`tl.load(p)` is an ordinary Python function. It does not take the builder as an argument, because a *current* builder is
+set while a kernel is compiled:
 
     with building(builder):
         x = tl.arange(0, 64) * 2
@@ -38,7 +38,7 @@ def building(builder: Builder) -> Iterator[None]:
 
 
 def current() -> Builder:
-    """The builder of the kernel that is being compiled. Raises `RuntimeError` outside of a kernel."""
+    """The builder of the kernel being compiled. Raises `RuntimeError` outside a kernel."""
     builder = _builder.get(None)
     if builder is None:
         raise RuntimeError("the functions of mini_triton.language work only inside a kernel: is there a @jit missing?")
@@ -56,13 +56,13 @@ def running_on(warps: int) -> Iterator[None]:
 
 
 def warps() -> int:
-    """How many warps of a GPU run a program."""
+    """The number of GPU warps that run a program."""
     return _warps.get()
 
 
 @contextmanager
 def debugging(wanted: bool, overflow: bool = True) -> Iterator[None]:
-    """Inside the `with`, device assertions are built or not, and with them checks for overflow."""
+    """Inside the `with`, device assertions are built if `wanted`, and so are overflow checks."""
     token = _debugging.set((wanted, wanted and overflow))
     try:
         yield
@@ -76,14 +76,14 @@ def is_debugging() -> bool:
 
 
 def is_checking_overflow() -> bool:
-    """Whether it is asserted that results of integers fit."""
+    """Whether integer arithmetic is checked for overflow."""
     return _debugging.get()[1]
 
 
 def builtin(function: F) -> F:
     """Mark a function as part of the language: kernels may call it, and its compile-time arguments arrive unwrapped.
 
-    `tl.arange(0, BLOCK)` gets the int 64 where the kernel has the `constexpr` BLOCK.
+    In `tl.arange(0, BLOCK)`, `arange` receives the int 64, although BLOCK is a `constexpr`.
     """
 
     @functools.wraps(function)
@@ -95,5 +95,5 @@ def builtin(function: F) -> F:
 
 
 def is_builtin(function: Any) -> bool:
-    """Whether it is a function of the language."""
+    """Whether `function` is part of the language."""
     return getattr(function, "is_builtin", False) is True

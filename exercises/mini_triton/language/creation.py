@@ -1,4 +1,4 @@
-"""Where tensors come from: program ids, ranges, constants.
+"""Creating tensors: program ids, ranges, constants.
 
 Source: Triton's `python/triton/language/semantic.py` (`program_id`, `arange`, `full`) and `standard.py` (`cdiv`).
 """
@@ -17,14 +17,15 @@ __all__ = ["program_id", "num_programs", "arange", "full", "zeros", "zeros_like"
 
 @builtin
 def program_id(axis: int) -> tensor:
-    """Which program this is, along axis 0, 1 or 2 of the launch grid. An int32 scalar."""
-    # Task 4.6: `tt.get_program_id` of axis "x", "y" or "z". ValueError for any other axis, naming it. Given: `_axis`.
+    """The id of this program along axis 0, 1 or 2 of the launch grid, an int32 scalar."""
+    # Task 4.6: Build `tt.get_program_id` with the axis "x", "y" or "z". Raise ValueError for any other axis, and name
+    # it. Given: `_axis`.
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
 @builtin
 def num_programs(axis: int) -> tensor:
-    """How many programs the launch grid has along axis 0, 1 or 2. An int32 scalar."""
+    """The number of programs along axis 0, 1 or 2 of the launch grid, an int32 scalar."""
     return build("tt.get_num_programs", axis=_axis(axis), dtype=int32)
 
 
@@ -37,22 +38,22 @@ def _axis(axis: int) -> str:
 
 @builtin
 def arange(start: int, end: int) -> tensor:
-    """The integers from `start` up to, but without, `end`, as int32. How many they are is a power of two.
+    """The integers from `start` up to, but not including, `end`, as int32. Their number is a power of two.
 
-    Raises `ValueError` for bounds that are not known to the compiler, not in order, or too far apart.
+    Raises `ValueError` for bounds that are not compile-time values, not in order, or too far apart.
     """
-    # Task 4.6: `arange(8, 16)` is an int32[8], by `tt.make_range`. The messages, of which the first that applies
-    # counts: "arange's arguments must be of type tl.constexpr" unless both are ints; "arange must fit in int32" for
-    # bounds below 0 or from 2**31 on; "arange's end argument must be greater than the start argument"; "arange's range
-    # must be a power of 2".
+    # Task 4.6: `arange(8, 16)` is an int32[8], built by `tt.make_range`. Raise the first message that applies:
+    # "arange's arguments must be of type tl.constexpr" unless both are ints; "arange must fit in int32" for bounds
+    # below 0 or from 2**31 on; "arange's end argument must be greater than the start argument"; "arange's range must be
+    # a power of 2".
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")
 
 
 @builtin
 def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
-    """`value` in every element of a tensor of `shape`; `()` is a scalar. `value` may be a scalar of the kernel.
+    """A tensor of `shape` with `value` in every element; `()` means a scalar. `value` may be a run-time scalar.
 
-    Integer dtypes wrap a number around, and raise `TypeError` for one that they do not take.
+    Integer dtypes wrap a number around. Raises `TypeError` for a number that the dtype does not accept.
     """
     # Task 4.6: `full((8,), 255, int8)` is an int8[8] of -1; `full((), n, fp32)` is the scalar `n` as fp32.
     # Given: `is_number`, `wrap`, `make_scalar`, `convert`, `splat`.
@@ -60,10 +61,11 @@ def full(shape: Sequence[int], value: Any, dtype: dtype) -> tensor:
 
 
 def wrap(value: Number, dtype: dtype) -> Number:
-    """The part of a number that a dtype keeps: an integer its lowest bits, int1 its truth, a float all of it. (Given.)
+    """A number as a dtype stores it: an integer keeps the lowest bits, int1 the truth value, a float everything.
+    (Given.)
 
-    Raises `TypeError` if an integer dtype shall take a float that is not zero, or a number that is out of the range of
-    64-bit integers with its signedness: unsigned ones take no negative number.
+    Raises `TypeError` for a nonzero float with an integer dtype, and for a number out of the range of 64-bit integers
+    of that signedness: unsigned dtypes accept no negative number.
     """
     if dtype is None:
         raise ValueError("dtype must be specified when value is not a tensor")
@@ -78,8 +80,8 @@ def wrap(value: Number, dtype: dtype) -> Number:
 
 
 def splat(scalar: tensor, shape: Sequence[int]) -> tensor:
-    """A scalar in every element of a tensor. Raises `ValueError` if it is none, `TypeError` for sizes that are unknown
-    at compile time. (Given.)"""
+    """A tensor with a scalar in every element. Raises `ValueError` if `scalar` is not a scalar, and `TypeError` for
+    sizes unknown at compile time. (Given.)"""
     for i, size in enumerate(shape):
         if isinstance(size, tensor):
             raise TypeError(f"Shape element {i} must have type `constexpr[int]`, got {size!r}")
@@ -96,14 +98,14 @@ def zeros(shape: Sequence[int], dtype: dtype) -> tensor:
 
 @builtin
 def zeros_like(x: tensor) -> tensor:
-    """Zeros in the shape and dtype of `x`."""
+    """Zeros with the shape and dtype of `x`."""
     return full(x.shape, 0, x.dtype)
 
 
 @member
 @builtin
 def cdiv(x: Any, div: Any) -> tensor:
-    """`x / div` rounded up, for integers that are not negative: how many blocks of `div` cover `x`."""
-    # Task 4.6: `cdiv(10, 4)` is the Python int 3; of a scalar `n` of the kernel it is an int32 scalar. As in real
-    # Triton `div - 1` is computed first: if `div` is a number, the kernel need not subtract.
+    """`x / div` rounded up, for nonnegative integers: the number of blocks of size `div` that cover `x`."""
+    # Task 4.6: `cdiv(10, 4)` is the Python int 3; for a run-time scalar `n`, the result is an int32 scalar. As in real
+    # Triton, compute `div - 1` first, so that the kernel need not subtract if `div` is a number.
     raise NotImplementedError("Task 4.6: Program ids, ranges, constants")

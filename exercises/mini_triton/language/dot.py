@@ -1,4 +1,4 @@
-"""Matrix products, the work that GPUs have tensor cores for.
+"""Matrix products, for which GPUs have tensor cores.
 
 Source: `dot` in Triton's `python/triton/language/semantic.py`.
 """
@@ -17,20 +17,20 @@ from mini_triton.language.tensor import build, tensor
 __all__ = ["dot"]
 
 SUMMED_IN = {int8: int32, bfloat16: float32, float32: float32, float64: float64}
-"""The dtype in which products are summed. For fp16 and fp8 there is a choice: `out_dtype`."""
+"""The dtype in which products are summed. For fp16 and fp8, `out_dtype` selects it."""
 
 PRECISIONS = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")
-IMPRECISE_SUMS = 2**30  # of fp8 products: so many may be summed in the few bits that the tensor cores of sm_90 have
+IMPRECISE_SUMS = 2**30  # how many fp8 products sm_90's tensor cores may sum with few bits
 
 
 def _check_operands(a: tensor, b: tensor) -> None:
-    """Matrices, or stacks of them, whose sizes and dtypes fit.
+    """Check that the operands are matrices, or stacks of matrices, whose sizes and dtypes fit.
 
-    Raises `ValueError` for sizes that do not fit or are too small, naming them, and `TypeError` for dtypes.
+    Raises `ValueError` for sizes that do not fit or are too small, and names them; `TypeError` for dtypes.
     """
-    # Task 4.9: What may not be, with a part of the message; the first that applies counts:
-    #   other ranks, or fewer than two dimensions   ValueError "equal ranks"
-    #   other stacks, [2, M, K] with [4, K, N]      ValueError "equal batch shapes"
+    # Task 4.9: Invalid operands, with a part of each message; raise the first that applies:
+    #     different ranks, or below two dimensions    ValueError "equal ranks"
+    #     different stacks, [2, M, K] and [4, K, N]   ValueError "equal batch shapes"
     #   K differs, [M, K] with [K, N]               ValueError "equal reduction dimensions"
     #   int16: neither fp8, fp16 nor in `SUMMED_IN` TypeError that names it
     #   fp16 with fp32; two fp8 may differ          TypeError "same dtype"
@@ -39,13 +39,13 @@ def _check_operands(a: tensor, b: tensor) -> None:
 
 
 def _sum_dtype(a: dtype, acc: tensor | None, out_dtype: dtype | None) -> dtype:
-    """The dtype of the product: the one that `SUMMED_IN` gives, else `out_dtype`, else that of `acc`, else fp32.
+    """The dtype of the product: from `SUMMED_IN`, else `out_dtype`, else the dtype of `acc`, else fp32.
 
-    Raises `ValueError` for bf16, in which no hardware sums.
+    Raises `ValueError` for bf16, in which no hardware can sum.
     """
-    # Task 4.9: Of fp16 and no more it is fp32, with `out_dtype=float16` fp16; of int8 always int32. A bf16
-    # `out_dtype`, or without one a bf16 `acc`, is refused for all floats, also where `SUMMED_IN` decides:
-    # "out_dtype=bfloat16 is unsupported".
+    # Task 4.9: For fp16 alone it is fp32, with `out_dtype=float16` fp16; for int8 it is always int32. For all floats,
+    # reject a bf16 `out_dtype`, or a bf16 `acc` without `out_dtype`, even if `SUMMED_IN` decides: "out_dtype=bfloat16
+    # is unsupported".
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
@@ -59,20 +59,20 @@ def dot(
     max_num_imprecise_acc: int | None = None,
     out_dtype: dtype | None = None,
 ) -> tensor:
-    """`acc + input @ other` for matrices, or for stacks of matrices. Without `acc` there is nothing to add to.
+    """`acc + input @ other` for matrices, or for stacks of matrices; only the product without `acc`.
 
-    Raises `ValueError` and `TypeError` for operands that do not fit, and for an `acc` of another shape or dtype.
+    Raises `ValueError` and `TypeError` for operands that do not fit, and for an `acc` of a different shape or dtype.
     """
     precision = _precision(input_precision, allow_tf32)
-    # Task 4.9: fp16[2, 4, 16, 32] and fp16[2, 4, 32, 8] give an fp32[2, 4, 16, 8], though `tt.dot` takes no more than
-    # three dimensions: `_stack` makes them three. Without `acc` zeros take its place. An `acc` of another shape than
-    # the product is a ValueError, "accumulator shape", of another dtype a TypeError that names both. The attributes are
-    # `inputPrecision` and `maxNumImpreciseAcc`. Given: `_stack`, `_imprecise`, `zeros`, `reshape`.
+    # Task 4.9: fp16[2, 4, 16, 32] and fp16[2, 4, 32, 8] give an fp32[2, 4, 16, 8]. `tt.dot` takes at most three
+    # dimensions; `_stack` reshapes to three. Without `acc`, use zeros. Raise ValueError "accumulator shape" for an
+    # `acc` whose shape differs from the product's, and a TypeError with both dtypes for a different dtype. The
+    # attributes are `inputPrecision` and `maxNumImpreciseAcc`. Given: `_stack`, `_imprecise`, `zeros`, `reshape`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 def _precision(input_precision: str | None, allow_tf32: bool | None) -> str:
-    """How fp32 is multiplied: "tf32" keeps 10 bits of the mantissa, "ieee" all of them. (Given.)"""
+    """The precision of fp32 products: "tf32" keeps 10 bits of the mantissa, "ieee" all bits. (Given.)"""
     if input_precision is None:
         return "ieee" if allow_tf32 is False else "tf32"
     if allow_tf32 is not None:
@@ -83,7 +83,7 @@ def _precision(input_precision: str | None, allow_tf32: bool | None) -> str:
 
 
 def _imprecise(a: tensor, b: tensor, number: int | None) -> int:
-    """How many fp8 products may be summed before they are added to an fp32: all, unless it is said. (Given.)"""
+    """How many fp8 products may be summed before they are added to an fp32; by default, all. (Given.)"""
     if not (a.dtype.is_fp8() and b.dtype.is_fp8()):
         return number or 0
     if number is not None and number > a.shape[-1]:
@@ -92,6 +92,6 @@ def _imprecise(a: tensor, b: tensor, number: int | None) -> int:
 
 
 def _stack(x: tensor) -> tensor:
-    """More than three dimensions as three, as `tt.dot` wants it. (Given.)"""
+    """Reshape more than three dimensions to three, as `tt.dot` requires. (Given.)"""
     shape: Sequence[int] = x.shape
     return x if len(shape) <= 3 else reshape(x, (math.prod(shape[:-2]), *shape[-2:]))

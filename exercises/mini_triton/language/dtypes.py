@@ -1,6 +1,6 @@
-"""The language's dtypes, how two of them promote, and which casts lead from one to another.
+"""The language's dtypes, their promotion, and the casts between them.
 
-A dtype is an IR type plus what the IR does not know: whether integers are signed. Names are Triton's.
+A dtype is an IR type plus the signedness of integers, which the IR does not have. Names are Triton's.
 
 Source: `python/triton/language/core.py` (dtype) and `semantic.py` (`computation_type_impl`, `cast`).
 """
@@ -24,15 +24,15 @@ BY_NAME = {row.name: row for row in FORMATS}
 
 
 class _Type:
-    """What kernels may ask of dtypes and pointers alike, by Triton's names."""
+    """The properties of dtypes and pointers that kernels may query, under Triton's names."""
 
-    kind: Kind | None  # None is a pointer
+    kind: Kind | None  # None for a pointer
     width: int
     signed: bool
 
     @property
     def primitive_bitwidth(self) -> int:
-        """Triton's name for the width."""
+        """The width, under Triton's name."""
         return self.width
 
     def is_ptr(self) -> bool:
@@ -68,22 +68,22 @@ class _Type:
 
     @property
     def value(self) -> Any:
-        """The type itself: in Triton kernels see it as a compile-time value, with it inside."""
+        """The type itself: in Triton, kernels see a compile-time value that contains it."""
         return self
 
     @property
     def scalar(self) -> Any:
-        """The type of an element: a block has another one than itself."""
+        """The type of an element, which differs from the type itself only for a block."""
         return self
 
     def __getattr__(self, name: str) -> Any:
-        """Python calls this for a name that it does not find."""
+        """Python calls this method for a name that it does not find."""
         if name in MISSING["dtype"]:
             raise AttributeError(explain_missing("dtype", name))
-        return object.__getattribute__(self, name)  # which raises the error that Python would
+        return object.__getattribute__(self, name)  # raises the error that Python would raise
 
     def with_element_ty(self, element_ty: Any) -> Any:
-        """A type of the same shape, with other elements."""
+        """A type of the same shape, with different elements."""
         return element_ty
 
 
@@ -94,10 +94,10 @@ class dtype(_Type):
     name: str
     kind: Kind = field(init=False, compare=False)
     ir_type: ir.IntegerType | ir.FloatType = field(init=False, compare=False)
-    signed: bool = field(init=False, compare=False)  # of integers; int1 counts as the narrowest unsigned integer
+    signed: bool = field(init=False, compare=False)  # for integers; int1 counts as the narrowest unsigned integer
 
     class SIGNEDNESS(Enum):
-        """Triton's names for whether an integer has a sign."""
+        """Triton's names for the signedness of integers."""
 
         SIGNED = 0
         UNSIGNED = 1
@@ -128,19 +128,19 @@ class dtype(_Type):
 
     @property
     def int_signedness(self) -> SIGNEDNESS:
-        """Whether an integer has a sign."""
+        """The signedness of an integer."""
         if not self.is_int():
             raise AttributeError(f"{self} is not an integer: it does not have int_signedness")
         return dtype.SIGNEDNESS.SIGNED if self.signed else dtype.SIGNEDNESS.UNSIGNED
 
     @property
     def fp_mantissa_width(self) -> int:
-        """Bits of a float's mantissa, without the leading one that is not stored."""
+        """The bits of a float's mantissa, without the implicit leading one."""
         return self._format.mantissa
 
     @property
     def exponent_bias(self) -> int:
-        """What is added to a float's exponent of two before it is stored."""
+        """The amount added to a float's exponent before it is stored."""
         return self._format.bias
 
     @property
@@ -160,7 +160,7 @@ class dtype(_Type):
         return self.int_range()[0]
 
     def int_range(self) -> tuple[int, int]:
-        """Smallest and largest value of an integer dtype."""
+        """The smallest and largest values of an integer dtype."""
         if self.signed:
             return -(2 ** (self.width - 1)), 2 ** (self.width - 1) - 1
         return 0, 2**self.width - 1
@@ -174,7 +174,7 @@ class dtype(_Type):
 
 @dataclass(frozen=True, repr=False)
 class pointer_type(_Type):
-    """A pointer to `element_ty`; a `const` one refuses stores."""
+    """A pointer to `element_ty`. A `const` pointer rejects stores."""
 
     element_ty: dtype
     const: bool = False
@@ -194,7 +194,7 @@ class pointer_type(_Type):
 
 
 DTYPES = {name: dtype(name) for name in BY_NAME}
-"""Every dtype, by the name that it prints."""
+"""Every dtype, by its printed name."""
 
 
 def _is_named(name: str) -> Callable[[_Type], bool]:
@@ -202,10 +202,10 @@ def _is_named(name: str) -> Callable[[_Type], bool]:
 
 
 for _name in (*DTYPES, "fp8e4b15"):
-    setattr(_Type, f"is_{_name}", _is_named(_name))  # `is_fp16()`, `is_int8()`: kernels ask
+    setattr(_Type, f"is_{_name}", _is_named(_name))  # `is_fp16()`, `is_int8()`, for kernels
 
 globals().update((row.tl, DTYPES[row.name]) for row in FORMATS)
-# Those that rules speak of:
+# The dtypes that rules mention:
 int1, int8, int16, int32, int64 = (DTYPES[name] for name in ("int1", "int8", "int16", "int32", "int64"))
 uint8, uint16, uint32, uint64 = (DTYPES[name] for name in ("uint8", "uint16", "uint32", "uint64"))
 float16, bfloat16, float32, float64 = (DTYPES[name] for name in ("fp16", "bf16", "fp32", "fp64"))
@@ -217,42 +217,44 @@ LARGEST_FP32 = (2 - 2.0**-23) * 2.0**127
 def promote(lhs: dtype, rhs: dtype, div_or_mod: bool = False) -> dtype:
     """The dtype in which `lhs op rhs` is computed, for two tensors.
 
-    The first of these dtypes among the two operands decides:
+    The first of these dtypes that occurs among the operands decides:
 
-        fp64, fp32, fp16  is the result, whatever the other operand is
+        fp64, fp32, fp16  are the result, whatever the other operand is
         bf16              with bf16 is bf16; with any other dtype, fp32
-        fp8               with the same fp8 is that fp8; with another fp8, fp16; with an integer, a `TypeError`
+        fp8               with the same fp8 is that fp8; with a different fp8, fp16; with an integer, a `TypeError`
         integers          the wider one; if equally wide, the unsigned one
 
-    `div_or_mod` is true for `/`, `//` and `%`. GPUs have no 16-bit float instructions for them, so a result of fp16 or
-    bf16 becomes fp32; and integers of different signedness are a `TypeError`. Each `TypeError` names both dtypes.
+    `div_or_mod` is true for `/`, `//` and `%`. GPUs have no 16-bit float instructions for these operators, so a result
+    of fp16 or bf16 becomes fp32. Integers of different signedness then raise a `TypeError`. Each `TypeError` names both
+    dtypes.
     """
-    # Task 1.4: fp16 and bf16 give fp16; bf16 and int8 fp32; int8 and uint8 uint8; int16 and uint8 int16. `int1` counts
-    # as an unsigned integer. fp16 and int32 give fp16, but with `div_or_mod` fp32.
+    # Task 1.4: fp16 and bf16 give fp16; bf16 and int8 give fp32; int8 and uint8 give uint8; int16 and uint8 give
+    # int16. `int1` counts as an unsigned integer. fp16 and int32 give fp16, but fp32 with `div_or_mod`.
     raise NotImplementedError("Task 1.4: Promotion of two tensors")
 
 
 def literal_dtype(value: bool | int | float) -> dtype:
-    """The dtype of a Python number that has no tensor beside it.
+    """The dtype of a Python number on its own, without a tensor beside it.
 
-    An int takes the first of int32, uint32, int64, uint64 that holds it. A float is fp32 if it is zero, infinite,
-    NaN or within fp32's normal range, else fp64. Raises `ValueError`, naming the value, for an int that no dtype holds.
+    An int takes the first of int32, uint32, int64 and uint64 that can hold it. A float is fp32 if it is zero, infinite,
+    NaN or within fp32's normal range; otherwise fp64. Raises `ValueError`, with the value, for an int that no dtype can
+    hold.
     """
     # Task 1.5: 7 is int32, 2**31 uint32, 1e300 fp64, True int1.
     raise NotImplementedError("Task 1.5: Promotion with Python literals")
 
 
 def promote_literal(tensor: dtype, value: bool | int | float, div_or_mod: bool = False) -> dtype:
-    """The dtype in which a tensor and a Python number are computed, in either order.
+    """The dtype of an operator on a tensor and a Python number, in either order.
 
-    The number is *weak*: unless its kind (bool < int < float) is above the tensor's, it takes the tensor's dtype.
+    The number is *weak*: it takes the tensor's dtype, unless its kind (bool < int < float) is higher than the tensor's.
     A number of a higher kind has its `literal_dtype`. Then `promote` decides, as for two tensors. Raises `ValueError`
-    if the result is an integer dtype that cannot hold `value`, and what `literal_dtype` and `promote` raise.
+    if the result is an integer dtype that cannot hold `value`, and all errors of `literal_dtype` and `promote`.
     """
-    # Task 1.5: int8 with 100 is int8, with 1.5 fp32; int1 with 1 is int32; fp16 with 2 is fp16, with `div_or_mod`
-    # fp32. int8 with 300: ValueError "Scalar 300 is out of range for type int8". An unsigned result and a negative
-    # number: ValueError "Cannot perform a binary operation between an unsigned tensor and a negative scalar". Given:
-    # `kind` and `int_range` of a dtype.
+    # Task 1.5: int8 with 100 is int8, with 1.5 fp32; int1 with 1 is int32; fp16 with 2 is fp16, or fp32 with
+    # `div_or_mod`. For int8 with 300, raise ValueError "Scalar 300 is out of range for type int8". For an unsigned
+    # result and a negative number, raise ValueError "Cannot perform a binary operation between an unsigned tensor and a
+    # negative scalar". Given: `kind` and `int_range` of a dtype.
     raise NotImplementedError("Task 1.5: Promotion with Python literals")
 
 
@@ -268,9 +270,9 @@ def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[Cas
         float to integer      `arith.fptosi`, `arith.fptoui`
         integer to float      `arith.sitofp`, `arith.uitofp`
         integer to integer    `arith.extsi`, `arith.extui`, `arith.trunci`; no step between equal widths
-        anything to `int1`    `arith.cmpf` or `arith.cmpi`: is it different from zero?
+        anything to `int1`    `arith.cmpf` or `arith.cmpi`: a comparison with zero
 
-    fp16 and bf16 are cast to fp32 first, unless fp8 or fp32 is the target.
+    fp16 and bf16 are first cast to fp32, unless the target is fp8 or fp32.
     """
     if src == dst:
         return []
@@ -283,7 +285,7 @@ def cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[Cas
 
 
 def _pointer_cast_steps(src: dtype | pointer_type, dst: dtype | pointer_type) -> list[CastStep]:
-    """Casts with a pointer on one side: to and from 64-bit integers, to another pointer, to "is it null?"."""
+    """Casts from or to a pointer: 64-bit integers, other pointers, and `int1`, which tests for null."""
     if src.is_ptr() and dst.is_ptr():
         return [("tt.bitcast", dst)]
     if src.is_ptr() and dst == int1:

@@ -1,6 +1,6 @@
-"""Mathematics, element by element: functions of floats, the larger and the smaller of two, a choice between two.
+"""Elementwise mathematics: functions of floats, minimum and maximum, and selection.
 
-Kernels know this module as `tl.math` as well: `tl.math.exp2(x)` is `tl.exp2(x)`.
+Kernels can also use this module as `tl.math`: `tl.math.exp2(x)` is `tl.exp2(x)`.
 
 Source: Triton's `python/triton/language/math.py`, and `semantic.py` (`minimum`, `clamp`, `where`).
 """
@@ -22,7 +22,7 @@ __all__ = ["fdiv", "abs", "fma", "minimum", "maximum", "clamp", "where", "Propag
 
 
 class PropagateNan(enum.Enum):
-    """How `maximum` and the like treat a NaN: `NONE` takes the other operand, `ALL` gives NaN."""
+    """How `maximum` and similar functions treat a NaN: `NONE` returns the other operand, `ALL` returns NaN."""
 
     NONE = "none"
     ALL = "all"
@@ -32,17 +32,17 @@ class PropagateNan(enum.Enum):
 
 
 def apply(name: str, *xs: Any, accepted: tuple[str, ...]) -> tensor:
-    """Operation `name` on one operand or on two, which are promoted and broadcast. A number has its own dtype.
+    """Build operation `name` on one operand, or on two, which are promoted and broadcast. A number has its own dtype.
 
     Raises `ValueError`, "Expected dtype ['fp32', 'fp64'] but got fp16", for a tensor whose dtype is not accepted.
     """
-    # Task 4.7: `apply("math.exp", x, accepted=("fp32", "fp64"))` of an fp32[8] is one. Each tensor is checked as the
-    # kernel has it: an int32 beside an fp32 is refused. Numbers are not checked. Given: `unify`, `to_tensor`, `build`.
+    # Task 4.7: `apply("math.exp", x, accepted=("fp32", "fp64"))` of an fp32[8] is an fp32[8]. Check each tensor before
+    # promotion: an int32 beside an fp32 is rejected. Numbers are not checked. Given: `unify`, `to_tensor`, `build`.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 
 def expose(name: str, exposed: Exposed) -> Callable[..., tensor]:
-    """The function of the language that is operation `name` alone; functions of one operand are methods as well."""
+    """The function of the language that builds only operation `name`. Functions of one operand are also methods."""
 
     def of_one(x: Any) -> tensor:
         return apply(name, x, accepted=exposed.accepted)
@@ -63,9 +63,9 @@ __all__ += FUNCTIONS
 
 
 def __getattr__(name: str) -> Any:
-    """Functions of libdevice, which were found here once: `tl.math.tanh`. (Given.)"""
+    """Functions of libdevice, which older versions had here: `tl.math.tanh`. (Given.)"""
     if not name.startswith("_"):
-        from mini_triton.language.extra import libdevice  # which needs this module first
+        from mini_triton.language.extra import libdevice  # it imports this module
 
         if hasattr(libdevice, name):
             return getattr(libdevice, name)
@@ -74,7 +74,7 @@ def __getattr__(name: str) -> Any:
 
 @builtin
 def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
-    """`x / y` of floats that have one dtype already. `ieee_rounding` is accepted, but says nothing to Triton 3.6.
+    """`x / y` of floats that already have the same dtype. `ieee_rounding` has no effect, as in Triton 3.6.
 
     Raises `TypeError` for anything else.
     """
@@ -93,25 +93,25 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
 @builtin
 def abs(x: Any) -> tensor:
     """The absolute value, in the dtype of `x`. Raises `TypeError` for pointers."""
-    # Task 4.7: `math.absf` of floats, `math.absi` of signed integers; an unsigned `x` is returned as it is.
+    # Task 4.7: `math.absf` for floats, `math.absi` for signed integers; return an unsigned `x` unchanged.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 
 def without_bfloat16(x: Any) -> tensor:
-    """`x` as a tensor, and bf16 as fp32: GPUs cannot compare bf16. (Given.)"""
+    """`x` as a tensor, with bf16 converted to fp32, because GPUs cannot compare bf16. (Given.)"""
     x = to_tensor(x)
     return convert(x, float32) if x.dtype == bfloat16 else x
 
 
 def extremum(word: str, x: Any, y: Any, propagate_nan: PropagateNan) -> tensor:
-    """The larger of two, or the smaller one; `word` is "max" or "min".
+    """The maximum or the minimum of two operands; `word` is "max" or "min".
 
-    Numbers are not weak here: a number has its own dtype. Raises `ValueError` for floats with a `propagate_nan` that is
-    not one of `PropagateNan`.
+    Numbers are not weak here: a number has its own dtype. For floats, raises `ValueError` if `propagate_nan` is not a
+    `PropagateNan`.
     """
-    # Task 4.7: Of fp16 and the number 2.0, "max" is an fp32 `arith.maxnumf`, or `arith.maximumf` if `propagate_nan`
-    # is ALL; "min" alike. Of bf16 it is an fp32. Integers: `arith.maxsi` or `arith.maxui`, whatever `propagate_nan` is.
-    # Given: `without_bfloat16` makes a tensor, and an fp32 of a bf16.
+    # Task 4.7: For fp16 and the number 2.0, "max" is an fp32 `arith.maxnumf`, or `arith.maximumf` if `propagate_nan`
+    # is ALL; "min" is similar. For bf16, the result is an fp32. For integers, it is `arith.maxsi` or `arith.maxui`,
+    # whatever `propagate_nan` is. Given: `without_bfloat16`, which returns a tensor and converts bf16 to fp32.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 
@@ -129,28 +129,28 @@ def maximum(x: Any, y: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> 
 
 @builtin
 def clamp(x: Any, min: Any, max: Any, propagate_nan: PropagateNan = PropagateNan.NONE) -> tensor:
-    """`x`, but not below `min` and not above `max`. Floats only: `TypeError` for others.
+    """`x`, limited to the range from `min` to `max`. Raises `TypeError` unless all are floats.
 
-    The bounds are promoted to one dtype, then `x` with each of them; numbers are not weak. Raises `ValueError`,
-    "propagate_nan", for a `propagate_nan` that is not one of `PropagateNan`.
+    The bounds are promoted to one dtype, then `x` with each of them; numbers are not weak. Raises `ValueError`
+    "propagate_nan" if `propagate_nan` is not a `PropagateNan`.
     """
-    # Task 4.7: A bf16[8] clamped to 0 and 1 is an fp32[8], by `tt.clampf` with the attribute `propagateNan`, "none" or
-    # "all" (which is the `value` of `propagate_nan`).
+    # Task 4.7: A bf16[8] clamped to 0 and 1 is an fp32[8], built by `tt.clampf`. Its attribute `propagateNan` is
+    # "none" or "all", the `value` of `propagate_nan`.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 
 @builtin
 def fma(x: Any, y: Any, z: Any) -> tensor:
-    """`x * y + z`, rounded once. Floats only: `TypeError` for others.
+    """`x * y + z`, rounded once. Raises `TypeError` unless all are floats.
 
     `x` and `y` are promoted to one dtype, then `z` with each of them; numbers are not weak.
     """
-    # Task 4.7: Of three bf16[8] `math.fma` is a bf16[8]; of two fp16 and the number 1.0 it is an fp32.
+    # Task 4.7: `math.fma` of three bf16[8] is a bf16[8]; of two fp16 and the number 1.0, it is an fp32.
     raise NotImplementedError("Task 4.7: Mathematics")
 
 
 def as_condition(value: Any) -> tensor:
-    """A condition as an int1: of other numbers "not zero" holds, with a warning, as Triton has it. (Given.)"""
+    """A condition as an int1. Other dtypes are compared with zero, with a warning, as in Triton. (Given.)"""
     condition = to_tensor(value)
     if condition.dtype != int1:
         warnings.warn(
@@ -163,10 +163,11 @@ def as_condition(value: Any) -> tensor:
 
 @builtin
 def where(condition: Any, x: Any, y: Any) -> tensor:
-    """`x` where the condition holds, else `y`: both are computed, and of each two elements one is taken.
+    """`x` where the condition is true, otherwise `y`. Both are computed, then one element of each pair is selected.
 
-    The values are promoted as by an operator, numbers are weak, and pointers may be among them. All three are
-    broadcast. Raises `TypeError` if the values do not have one dtype in the end, as a pointer and an integer.
+    The values are promoted as by an operator; numbers are weak, and pointers are allowed. All three arguments are
+    broadcast. Raises `TypeError` if the values still differ in dtype, such as a pointer and an integer.
     """
-    # Task 4.7: An int1[8], an fp16[8] and the number 0 give an fp16[8], by `arith.select`. Given: `as_condition`.
+    # Task 4.7: An int1[8], an fp16[8] and the number 0 give an fp16[8], built by `arith.select`. Given:
+    # `as_condition`.
     raise NotImplementedError("Task 4.7: Mathematics")

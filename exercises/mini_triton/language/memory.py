@@ -1,7 +1,7 @@
 """Loads and stores.
 
-A kernel reads and writes through pointers: one scalar, or a tensor of them, each with an element of its own. A mask
-says which of them are followed.
+A kernel loads and stores through a scalar pointer, or through a tensor of pointers, one for each element. A mask
+selects the pointers to use.
 
 Source: `load` and `store` in Triton's `python/triton/language/semantic.py`.
 """
@@ -24,7 +24,7 @@ EVICTION_POLICIES = ("", None, "evict_first", "evict_last")
 
 
 def _check_hints(cache_modifier: Any, caches: tuple[Any, ...], eviction_policy: Any) -> None:
-    """Check the hints of a load or store about caches, which the IR leaves out. (Given.)"""
+    """Check the cache hints of a load or store, which the IR omits. (Given.)"""
     if cache_modifier not in caches:
         raise ValueError(f"Cache modifier {cache_modifier} not supported")
     if eviction_policy not in EVICTION_POLICIES:
@@ -32,7 +32,7 @@ def _check_hints(cache_modifier: Any, caches: tuple[Any, ...], eviction_policy: 
 
 
 def _check_pointer(pointer: Any, name: str, boundary_check: Any = (), padding_option: Any = "") -> None:
-    """Pointers, and nothing that is for block pointers only. (Given.)"""
+    """Check for pointers, without arguments that only block pointers take. (Given.)"""
     if not isinstance(pointer, tensor) or not pointer.dtype.is_ptr():
         raise ValueError(f"Unsupported ptr type {getattr(pointer, 'type', pointer)} in `tl.{name}`")
     if boundary_check or padding_option:
@@ -45,7 +45,7 @@ def _check_pointer(pointer: Any, name: str, boundary_check: Any = (), padding_op
 
 
 def _check_operand(what: str, operand: tensor, pointer: tensor) -> None:
-    """Nothing beside a scalar pointer may be larger than it. (Given.)"""
+    """Check that a scalar pointer has only scalar operands beside it. (Given.)"""
     if operand.shape and not pointer.shape:
         raise ValueError(f"{what} argument cannot be block type if pointer argument is not a block")
 
@@ -60,8 +60,8 @@ def checked_mask(mask: Any, pointer: tensor) -> tensor:
 
 
 def as_bytes(pointer: tensor) -> tensor:
-    """A boolean is a byte in memory: pointers to int1 are turned into pointers to int8, others stay."""
-    # Task 4.5: A `const` pointer stays `const`. Given: `convert` takes pointers as well.
+    """Convert pointers to int1 into pointers to int8, because a boolean is a byte in memory. Others do not change."""
+    # Task 4.5: A `const` pointer stays `const`. Given: `convert`, which also takes pointers.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
@@ -76,25 +76,25 @@ def load(
     eviction_policy: str = "",
     volatile: bool = False,
 ) -> tensor:
-    """Read through `pointer` where `mask` holds. Elsewhere the result is `other`, or undefined without it.
+    """Load from `pointer` where `mask` is true. Elsewhere, the result is `other`, or undefined without it.
 
-    Pointer and mask are broadcast together, and `other` to their shape. The result has the dtype pointed to.
-    Raises `ValueError` for anything but pointers, for a mask that is not boolean or does not fit, and for `other`
+    Pointer and mask are broadcast together, and `other` to their shape. The result has the pointers' element dtype.
+    Raises `ValueError` for anything except pointers, for a mask that is not boolean or does not fit, and for `other`
     without a mask.
     """
     _check_hints(cache_modifier, LOAD_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # Task 4.5: Pointers to fp32 [8, 1], a mask [4] and the number 0 read an fp32[8, 4]. Pointers to int1 are followed
-    # `as_bytes`, and an int1 is returned. ValueError "`other` cannot be provided without `mask`". `tt.load` takes one
-    # to three operands and the attribute `isVolatile`. Given: `checked_mask`, `_check_operand("Other", ...)`,
-    # `broadcast_like` (which lets only its first argument grow), `broadcast_together`.
+    # Task 4.5: Pointers to fp32 [8, 1], a mask [4] and the number 0 load an fp32[8, 4]. Pointers to int1 load
+    # `as_bytes`, and the result is an int1. Raise ValueError "`other` cannot be provided without `mask`". `tt.load`
+    # takes one to three operands and the attribute `isVolatile`. Given: `checked_mask`, `_check_operand("Other", ...)`,
+    # `broadcast_like` (only its first argument may grow), `broadcast_together`.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
 def broadcast_like(x: tensor, pointer: tensor) -> tensor:
-    """`x` in the shape of the pointers, which does not change. Raises `ValueError` if it does not fit. (Given.)"""
+    """Broadcast `x` to the shape of the pointers. Raises `ValueError` if it does not fit. (Given.)"""
     shape = broadcast_shapes(x.shape, pointer.shape)
     if shape != pointer.shape:
         raise ValueError(f"Expected pointer argument to have shape {list(shape)} but got {list(pointer.shape)}")
@@ -111,23 +111,24 @@ def store(
     cache_modifier: str = "",
     eviction_policy: str = "",
 ) -> None:
-    """Write `value`, converted to the dtype pointed to, through `pointer` where `mask` holds.
+    """Store `value`, converted to the pointers' element dtype, to `pointer` where `mask` is true.
 
-    Value and mask are broadcast to the pointer's shape. Raises `ValueError` for anything but pointers, for pointers to
-    constant memory, for a mask that is not boolean, and for a value or mask that does not fit.
+    Value and mask are broadcast to the pointer's shape. Raises `ValueError` for anything except pointers, for pointers
+    to constant memory, for a mask that is not boolean, and for a value or mask that does not fit.
     """
     _check_hints(cache_modifier, STORE_CACHES, eviction_policy)
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
     _check_pointer(pointer, "store", boundary_check)
-    # Task 4.5: The number 1.5, through pointers to fp16 [8], is eight times 1.5 as fp16. ValueError "Cannot store to a
-    # constant pointer" for a `const` one. Unlike in a load pointers never grow: one place would be written twice.
-    # `tt.store` has no result, so `build` cannot make it: `current().operation`. Given: as for `load`.
+    # Task 4.5: Through pointers to fp16 [8], the number 1.5 is stored eight times as fp16. Raise ValueError "Cannot
+    # store to a constant pointer" for a `const` pointer. Unlike in a load, pointers never grow, because the same
+    # address would be written twice. `tt.store` has no result, so use `current().operation` instead of `build`. Given:
+    # the functions listed for `load`.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
 def _load_block(pointer: block_pointer, mask: Any, other: Any, boundary_check: Any, padding_option: str) -> tensor:
-    """Read through a block pointer. (Given.)"""
+    """Load from a block pointer. (Given.)"""
     if mask is not None or other is not None:
         raise ValueError("`mask` and `other` arguments cannot be specified for loading block pointers")
     inside, padding = pointer.mask(boundary_check), pointer.padding(padding_option)
@@ -135,7 +136,7 @@ def _load_block(pointer: block_pointer, mask: Any, other: Any, boundary_check: A
 
 
 def _store_block(pointer: block_pointer, value: Any, mask: Any, boundary_check: Any) -> None:
-    """Write to where a block pointer is at. (Given.)"""
+    """Store to a block pointer. (Given.)"""
     if mask is not None:
         raise ValueError("`mask` argument cannot be specified for storing through block pointers")
     value = to_tensor(value)

@@ -1,7 +1,8 @@
-"""Reductions: many elements along an axis become one.
+"""Reductions: combine many elements along an axis into one.
 
-One operation, `tt.reduce`, does them all. Its region makes it a sum or a maximum: a little function from two
-groups of values to one, built by calling the kernel's `combine_fn` with the region's arguments as tensors.
+One operation, `tt.reduce`, serves all of them. Its region, a small function that combines two groups of values into
+one, makes it a sum or a maximum. The region is built by calling the kernel's `combine_fn` with the region's arguments
+as tensors.
 
 Source: Triton's `python/triton/language/standard.py` (`sum`, `max`, `argmax`) and `core.py` (`reduce`).
 """
@@ -28,20 +29,20 @@ Combine = Callable[..., Any]
 # --- with any function
 
 
-@debugging(False)  # elements are combined in any order, by no one program
+@debugging(False)  # no single program combines the elements, and their order is undefined
 def combine_region(terminator: str, sources: Sequence[tensor], combine: Combine) -> Region:
-    """The region of a reduction or of a scan: `combine`, built into a block of its own.
+    """The region of a reduction or of a scan, with `combine` built into its block.
 
-    `combine` takes N values from the left and N from the right, all scalars, and returns the N combined ones: a tensor,
-    or a tuple of tensors. Raises `TypeError` if their IR types are not those of the elements of the N sources.
+    `combine` takes N left values and N right values, all scalars, and returns the N combined values: a tensor, or a
+    tuple of tensors. Raises `TypeError` if their IR types are not the element types of the N sources.
     """
-    # Task 4.8: For one fp32 source and `add`: `^bb0(%l: f32, %r: f32)`, one `arith.addf`, and the operation
-    # `terminator` of its result. Given: `check_combined`, which takes a tuple; `at_end` of the current builder (3.1).
+    # Task 4.8: For one fp32 source and `add`, build `^bb0(%l: f32, %r: f32)` with an `arith.addf`, and the operation
+    # `terminator` on its result. Given: `check_combined`, which takes a tuple; `at_end` of the current builder (3.1).
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
-    """Raise `TypeError` unless these are scalars of these dtypes. Signs do not matter. (Given.)"""
+    """Raise `TypeError` unless these are scalars of these dtypes. Signedness does not matter. (Given.)"""
     expected = ", ".join(map(str, dtypes))
     if not isinstance(results, tuple | list) or not all(isinstance(result, tensor) for result in results):
         raise TypeError(f"the combine function must return {expected}, not {results!r}")
@@ -51,7 +52,7 @@ def check_combined(results: Any, dtypes: list[dtype | pointer_type]) -> None:
 
 
 def as_sources(input: Any, what: str) -> tuple[tensor, ...]:
-    """The operands of a reduction or scan, one tensor or several, as a tuple of tensors with one shape. (Given.)"""
+    """The operands of a reduction or scan, one tensor or several, as a tuple of tensors of the same shape. (Given.)"""
     sources = (input,) if isinstance(input, tensor) else tuple(input) if isinstance(input, tuple | list) else ()
     if not sources or not all(isinstance(source, tensor) for source in sources):
         raise TypeError(f"a {what} takes a tensor or a tuple of tensors, not {input!r}")
@@ -63,12 +64,12 @@ def as_sources(input: Any, what: str) -> tuple[tensor, ...]:
 
 
 def flatten(x: tensor) -> tensor:
-    """All elements in one dimension, in any order. (Given.)"""
+    """All elements in a single dimension, in any order. (Given.)"""
     return reshaped(x, (x.numel,), can_reorder=True)
 
 
 def with_axes(x: tensor, axes: Sequence[int]) -> tensor:
-    """`x` with dimensions of size 1 put in at these places, one after the other. (Given.)"""
+    """Insert dimensions of size 1 at these positions, one after the other. (Given.)"""
     handle = x.handle
     for axis in axes:
         builder = current()
@@ -79,10 +80,10 @@ def with_axes(x: tensor, axes: Sequence[int]) -> tensor:
 @member
 @builtin
 def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = False) -> Any:
-    """Combine all elements along `axis` into one, of one tensor or of a tuple of tensors in step. The dtypes stay.
+    """Combine all elements along `axis` into one, for a tensor, or for a tuple of tensors in step. Dtypes stay.
 
-    `axis` may count from the end; None stands for all elements of all axes. With `keep_dims` what was reduced stays as
-    a dimension of size 1. The result is a tensor for a tensor, and a tuple for a tuple.
+    `axis` may be negative, to count from the end; None means all axes. With `keep_dims`, reduced dimensions stay, with
+    size 1. The result is a tensor for a tensor, and a tuple for a tuple.
     """
     sources = as_sources(input, "reduction")
     # Task 4.8: [8, 4] along axis -1 is [8], with `keep_dims` [8, 1]; with axis None it is a scalar, or [1, 1]. The
@@ -94,25 +95,25 @@ def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = 
 
 
 def of_numbers(input: Any, what: str) -> tensor:
-    """`input`, which has to be a tensor of numbers. Raises `TypeError` for others. (Given.)"""
+    """`input`, which must be a tensor of numbers; anything else raises `TypeError`. (Given.)"""
     if not isinstance(input, tensor) or input.dtype.is_ptr():
         raise TypeError(f"{what} takes a tensor of numbers, not {input!r}")
     return input
 
 
 def sum_dtype(dtype: dtype) -> dtype:
-    """The dtype in which elements are added up, if the kernel does not say."""
-    # Task 4.8: int8 and int16 are added up as int32, int1 and uint8 as uint32: they would soon overflow. All others
-    # stay: int64, fp16.
+    """The dtype in which elements are added up by default."""
+    # Task 4.8: int8 and int16 are added up as int32, int1 and uint8 as uint32, because they would soon overflow. All
+    # other dtypes, such as int64 and fp16, do not change.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
 @member
 @builtin
 def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: dtype | None = None) -> tensor:
-    """The sum along `axis`, in the given dtype or else in `sum_dtype`."""
+    """The sum along `axis`, in `dtype`, or by default in `sum_dtype`."""
     input = of_numbers(input, "sum")
-    # Task 4.8: Of an int8[8, 4] along axis 0 it is an int32[4], and with `dtype=fp32` an fp32[4].
+    # Task 4.8: For an int8[8, 4] along axis 0, the result is an int32[4], or an fp32[4] with `dtype=fp32`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
@@ -140,7 +141,7 @@ def _integers(input: Any, what: str) -> tensor:
 
 
 def positions(shape: Sequence[int], axis: int | None) -> tensor:
-    """For each element of a tensor of this shape where along `axis` it is, as int32. (Given.)"""
+    """The position of each element along `axis`, as int32, for a tensor of this shape. (Given.)"""
     axis = wrap_axis(axis, len(shape))
     count = build("tt.make_range", start=0, end=shape[axis], dtype=int32)
     column = with_axes(count, [other for other in range(len(shape)) if other != axis])
@@ -148,11 +149,11 @@ def positions(shape: Sequence[int], axis: int | None) -> tensor:
 
 
 def keep_index(better: str, tie_break_left: bool) -> Combine:
-    """The combine function of `argmax` ("gt") and `argmin` ("lt"): chooses between two pairs of value and index."""
+    """The combine function of `argmax` ("gt") and `argmin` ("lt"): selects one of two pairs of value and index."""
 
     def combine(left: tensor, left_index: tensor, right: tensor, right_index: tensor) -> tuple[tensor, tensor]:
-        # Task 4.8: For "gt", (3.0, 5) and (2.0, 1) give (3.0, 5). Of equal values the right pair wins; with
-        # `tie_break_left` the one with the smaller index, in whatever order the elements are combined.
+        # Task 4.8: For "gt", (3.0, 5) and (2.0, 1) give (3.0, 5). If the values are equal, the right pair wins; with
+        # `tie_break_left`, the pair with the smaller index wins, no matter in which order elements are combined.
         raise NotImplementedError("Task 4.8: Reductions and scans")
 
     return combine
@@ -161,11 +162,11 @@ def keep_index(better: str, tie_break_left: bool) -> Combine:
 def best(
     better: str, pick: Combine, input: Any, axis: int | None, with_index: bool, tie_break_left: bool, keep_dims: bool
 ) -> Any:
-    """The value along `axis` that is better ("gt" or "lt") than all others, on demand with its index."""
+    """The best value ("gt" or "lt") along `axis`, optionally with its index."""
     input = without_bfloat16(of_numbers(input, "max" if better == "gt" else "min"))
-    # Task 4.8: With an index: a pair, such as (fp16[8], int32[8]) for an fp16[8, 4] along axis 1; no axis is a
-    # ValueError. Without an index, elements of fewer than 32 bits are compared, and returned, as fp32 or int32 (also
-    # those of a uint8). Given: `positions`, `keep_index`.
+    # Task 4.8: With an index, the result is a pair, such as (fp16[8], int32[8]) for an fp16[8, 4] along axis 1; raise
+    # ValueError without an axis. Without an index, elements of fewer than 32 bits are compared and returned as fp32 or
+    # int32 (int32 even for uint8). Given: `positions`, `keep_index`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 
@@ -178,7 +179,7 @@ def max(
     return_indices_tie_break_left: bool = True,
     keep_dims: bool = False,
 ) -> Any:
-    """The largest element along `axis`; with `return_indices` a pair of it and its index."""
+    """The largest element along `axis`; with `return_indices`, a pair with its index."""
     return best("gt", maximum, input, axis, return_indices, return_indices_tie_break_left, keep_dims)
 
 
@@ -191,21 +192,21 @@ def min(
     return_indices_tie_break_left: bool = True,
     keep_dims: bool = False,
 ) -> Any:
-    """The smallest element along `axis`; with `return_indices` a pair of it and its index."""
+    """The smallest element along `axis`; with `return_indices`, a pair with its index."""
     return best("lt", minimum, input, axis, return_indices, return_indices_tie_break_left, keep_dims)
 
 
 @member
 @builtin
 def argmax(input: tensor, axis: int, tie_break_left: bool = True, keep_dims: bool = False) -> tensor:
-    """Where along `axis` the largest element is. Of equal ones it is the first, if `tie_break_left`."""
+    """The index of the largest element along `axis`; the first among equals if `tie_break_left`."""
     return max(input, axis, True, tie_break_left, keep_dims)[1]
 
 
 @member
 @builtin
 def argmin(input: tensor, axis: int, tie_break_left: bool = True, keep_dims: bool = False) -> tensor:
-    """Where along `axis` the smallest element is. Of equal ones it is the first, if `tie_break_left`."""
+    """The index of the smallest element along `axis`; the first among equals if `tie_break_left`."""
     return min(input, axis, True, tie_break_left, keep_dims)[1]
 
 
@@ -215,7 +216,7 @@ def argmin(input: tensor, axis: int, tie_break_left: bool = True, keep_dims: boo
 @member
 @builtin
 def histogram(input: tensor, num_bins: int, mask: Any = None) -> tensor:
-    """How often each of 0, 1, … `num_bins` - 1 occurs in a 1-D tensor of integers, where the mask holds. (Given.)"""
+    """How often each of 0, 1, …, `num_bins` - 1 occurs in a 1-D integer tensor, where the mask is true. (Given.)"""
     if len(of_numbers(input, "histogram").shape) != 1:
         raise ValueError("histogram only supports 1D input")
     if not input.dtype.is_int():

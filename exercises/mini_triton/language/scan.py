@@ -1,4 +1,4 @@
-"""Scans: running reductions. Element i of the result combines all elements up to i; the shape stays.
+"""Scans: running reductions. Element i of the result combines all elements up to i; the shape does not change.
 
 Source: Triton's `python/triton/language/core.py` (`associative_scan`) and `standard.py` (`cumsum`, `cumprod`).
 """
@@ -20,10 +20,10 @@ __all__ = ["associative_scan", "cumsum", "cumprod"]
 @member
 @builtin
 def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool = False) -> Any:
-    """Running combinations along `axis`, of one tensor or of a tuple of tensors in step; `reverse` starts at the end.
+    """Running combinations along `axis`, for a tensor, or for a tuple of tensors in step; `reverse` starts at the end.
 
-    `combine_fn` is as for `reduce`, and `axis` may count from the end, but is needed. The result is a tensor for a
-    tensor, and a tuple for a tuple.
+    `combine_fn` is as for `reduce`. `axis` may be negative, but is required. The result is a tensor for a tensor, and a
+    tuple for a tuple.
     """
     sources = as_sources(input, "scan")
     # Task 4.8: [8, 4] stays [8, 4]. The region of `tt.scan` ends in `tt.scan.return`; `reverse` is an attribute, a
@@ -34,7 +34,7 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
 @member
 @builtin
 def cumsum(input: tensor, axis: int = 0, reverse: bool = False, dtype: dtype | None = None) -> tensor:
-    """The running sum along `axis`, in the given dtype or else in `sum_dtype`; bf16 is added as fp32."""
+    """The running sum along `axis`, in `dtype`, or by default in `sum_dtype`; bf16 is added as fp32."""
     input = without_bfloat16(of_numbers(input, "cumsum"))
     return associative_scan(convert(input, dtype or sum_dtype(input.dtype)), axis, add, reverse)
 
@@ -42,5 +42,5 @@ def cumsum(input: tensor, axis: int = 0, reverse: bool = False, dtype: dtype | N
 @member
 @builtin
 def cumprod(input: tensor, axis: int = 0, reverse: bool = False) -> tensor:
-    """The running product along `axis`. bf16 is multiplied as fp32; all other dtypes stay, small integers too."""
+    """The running product along `axis`. bf16 is multiplied as fp32; other dtypes stay, even small integers."""
     return associative_scan(without_bfloat16(of_numbers(input, "cumprod")), axis, mul, reverse)

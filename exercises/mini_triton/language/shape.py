@@ -1,4 +1,4 @@
-"""Changing shapes: new dimensions, broadcasts, reshapes, transposes, joins and splits. No element changes its value.
+"""Changing shapes: new dimensions, broadcasts, reshapes, transposes, joins and splits. Elements keep their values.
 
 Source: Triton's `python/triton/language/semantic.py` (section "Shape Manipulation"), `core.py` and `standard.py`.
 """
@@ -22,19 +22,19 @@ __all__ = [
 
 
 def _listed(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Arguments given one by one, `f(x, 2, 4)`, or as one tuple, `f(x, (2, 4))`, as a tuple. (Given.)"""
+    """A tuple of arguments that are given one by one, `f(x, 2, 4)`, or as one tuple, `f(x, (2, 4))`. (Given.)"""
     return tuple(values[0] if len(values) == 1 and isinstance(values[0], tuple | list) else values)
 
 
 def wrap_axis(axis: int | None, rank: int) -> int:
-    """An axis of a tensor of that rank, counted from the front. Raises `ValueError` if it has none such. (Given.)"""
+    """An axis of a tensor of this rank, counted from the front. Raises `ValueError` for an invalid axis. (Given.)"""
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise ValueError(f"invalid axis {axis}. Expected {-rank} <= axis < {rank}")
     return axis % rank
 
 
 def reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tensor:
-    """`tt.reshape`: the elements of `x`, as many as before, under another shape. (Given.)"""
+    """`tt.reshape`: the elements of `x` in a new shape. (Given.)"""
     result = TensorType(tuple(shape), element_type(x.handle.type))
     return build("tt.reshape", x, allow_reorder=can_reorder, result=result)
 
@@ -44,25 +44,25 @@ def reshaped(x: tensor, shape: Sequence[int], can_reorder: bool = False) -> tens
 
 @builtin
 def index(x: tensor, slices: Any) -> tensor:
-    """`x[:, None]`: a `None` is a new dimension of size 1, a `:` a dimension as it is.
+    """`x[:, None]`: a `None` inserts a dimension of size 1, a `:` keeps a dimension.
 
-    A program has no access to a single element. So any other index, also a slice with a start, a stop or a step, raises
-    `ValueError`, naming it.
+    A program cannot access single elements. Any other index, including a slice with a start, a stop or a step, raises a
+    `ValueError` that names it.
     """
-    # Task 4.3: `slices` is one index or a tuple of them: of x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
-    # [8, 1, 4]. The message: "unsupported tensor index: 0".
+    # Task 4.3: `slices` is one index or a tuple of indices: for x[8, 4], `x[None]` is [1, 8, 4], and `x[:, None]` is
+    # [8, 1, 4]. The message is "unsupported tensor index: 0".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
 @builtin
 def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
-    """`x` with new dimensions of size 1, at `axis` of the result or at several of them. They may be negative.
+    """Insert dimensions of size 1 at one or several axes of the result, which may be negative.
 
-    Raises `ValueError` for an axis that the result does not have, and for one given twice.
+    Raises `ValueError` for an axis that the result does not have, and for an axis given twice.
     """
     # Task 4.3: [8, 4] with axis (0, -1) is [1, 8, 4, 1]; a scalar with axis 0 is [1]. Given: `_listed`, `wrap_axis`,
-    # and of the current builder `expand_dims`, which takes tensors, and `splat`, which takes scalars.
+    # and two methods of the current builder: `expand_dims`, which takes tensors, and `splat`, which takes scalars.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -71,7 +71,7 @@ def expand_dims(x: Any, axis: int | Sequence[int]) -> tensor:
 
 @builtin
 def broadcast(x: tensor, y: tensor) -> tuple[tensor, tensor]:
-    """Both in the shape that their shapes broadcast to. Raises `ValueError` if there is none."""
+    """Broadcast both to their common shape. Raises `ValueError` if there is none."""
     x, y = broadcast_together(x, y)
     return x, y
 
@@ -79,10 +79,10 @@ def broadcast(x: tensor, y: tensor) -> tuple[tensor, tensor]:
 @member
 @builtin
 def broadcast_to(x: tensor, *shape: Any) -> tensor:
-    """`x` in the given shape, `broadcast_to(x, 8, 4)` or `broadcast_to(x, (8, 4))`.
+    """Broadcast `x` to a shape: `broadcast_to(x, 8, 4)` or `broadcast_to(x, (8, 4))`.
 
-    Only dimensions of size 1 grow, and a scalar to any shape. Unlike an operator this adds no dimensions to a tensor.
-    Raises `ValueError` for another rank, and for a dimension that does not fit.
+    Dimensions of size 1 grow, and a scalar grows to any shape. Unlike an operator, this adds no dimensions to a tensor.
+    Raises `ValueError` for a different rank, and for a dimension that does not fit.
     """
     # Task 4.3: [8, 1] to (8, 4) is accepted, [4] to (8, 4) is not: ValueError "rank mismatch". Given: `_listed`, and
     # `broadcast_to` of the current builder, which does add dimensions.
@@ -95,13 +95,13 @@ def broadcast_to(x: tensor, *shape: Any) -> tensor:
 @member
 @builtin
 def reshape(x: tensor, *shape: Any, can_reorder: bool = False) -> tensor:
-    """The elements of `x`, in the same order, under another shape; in any order with `can_reorder`.
+    """The elements of `x`, in the same order, in a new shape; in any order with `can_reorder`.
 
-    The shape `()` makes a scalar of a tensor of one element. Raises `ValueError` for another number of elements.
+    The shape `()` turns a tensor of one element into a scalar. Raises `ValueError` for a different number of elements.
     """
-    # Task 4.3: [8, 4] to (32,) or to (2, 16). ValueError "reshape() cannot change total number of elements in tensor",
-    # also for a scalar to the shape (1,); but a shape that no tensor may have is for `TensorType` to refuse, first.
-    # Given: `_listed`, `reshaped`, and `item`, which takes a scalar, too.
+    # Task 4.3: [8, 4] can become (32,) or (2, 16). Raise ValueError "reshape() cannot change total number of elements
+    # in tensor", even for a scalar to the shape (1,). But first let `TensorType` reject a shape that no tensor may
+    # have. Given: `_listed`, `reshaped`, and `item`, which also takes a scalar.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -115,7 +115,7 @@ def view(x: tensor, *shape: Any) -> tensor:
 @member
 @builtin
 def ravel(x: tensor, can_reorder: bool = False) -> tensor:
-    """All elements in one dimension."""
+    """All elements in a single dimension."""
     return reshape(x, [x.numel], can_reorder=can_reorder)
 
 
@@ -131,7 +131,7 @@ def item(x: tensor) -> tensor:
 @member
 @builtin
 def squeeze(x: tensor, dim: int) -> tensor:
-    """Without dimension `dim`, which has size 1."""
+    """Remove dimension `dim`, which must have size 1."""
     dim = wrap_axis(dim, len(x.shape))
     if x.shape[dim] != 1:
         raise ValueError(f"dimension {dim} of {x!r} does not have size 1")
@@ -141,7 +141,7 @@ def squeeze(x: tensor, dim: int) -> tensor:
 @member
 @builtin
 def unsqueeze(x: tensor, dim: int) -> tensor:
-    """With a new dimension of size 1 at `dim`."""
+    """Insert a dimension of size 1 at `dim`."""
     dim = wrap_axis(dim, len(x.shape) + 1)
     return reshape(x, (*x.shape[:dim], 1, *x.shape[dim:]))
 
@@ -152,22 +152,22 @@ def unsqueeze(x: tensor, dim: int) -> tensor:
 @member
 @builtin
 def permute(x: tensor, *dims: Any) -> tensor:
-    """The dimensions in another order: dimension i of the result is dimension `dims[i]` of `x`.
+    """Permute dimensions: dimension i of the result is dimension `dims[i]` of `x`.
 
-    Raises `ValueError` unless `dims` names every dimension once.
+    Raises `ValueError` unless `dims` contains every dimension exactly once.
     """
-    # Task 4.3: [8, 4, 2] by (2, 0, 1) is [2, 8, 4], by `tt.trans` with the tuple `order`. Too few or too many:
-    # ValueError "permute dims must have the same length as input shape"; otherwise, and for negative ones: ValueError
-    # "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)".
+    # Task 4.3: [8, 4, 2] permuted by (2, 0, 1) is [2, 8, 4], built by `tt.trans` with the tuple `order`. For too few
+    # or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; otherwise, and
+    # for negative ones, ValueError "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
 @builtin
 def trans(x: tensor, *dims: Any) -> tensor:
-    """As `permute`. Without `dims` the last two dimensions change places."""
-    # Task 4.3: [8, 4, 2] is [8, 2, 4]. No `dims` and fewer than two dimensions: ValueError "tl.trans invoked with a 0-
-    # or 1-dimensional tensor".
+    """Like `permute`. Without `dims`, the last two dimensions are swapped."""
+    # Task 4.3: [8, 4, 2] becomes [8, 2, 4]. Without `dims`, and with fewer than two dimensions, raise ValueError
+    # "tl.trans invoked with a 0- or 1-dimensional tensor".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -176,39 +176,39 @@ def trans(x: tensor, *dims: Any) -> tensor:
 
 @builtin
 def join(x: tensor, y: tensor) -> tensor:
-    """Both, broadcast to one shape, side by side in a new last dimension of size 2. Two scalars make a tensor of two.
+    """Broadcast both to one shape, and join them along a new last dimension of size 2. Two scalars become (2,).
 
-    Nothing is promoted here. Raises `TypeError` for two dtypes with different IR types, naming both dtypes.
+    Nothing is promoted. Raises `TypeError` for dtypes with different IR types, and names both dtypes.
     """
-    # Task 4.3: Two [8] give [8, 2], [8] and [4, 1] give [4, 8, 2], two scalars [2]; the dtype is that of `x`. The
-    # operation `tt.join` takes no scalars. Given: `broadcast_together`, `reshaped`.
+    # Task 4.3: Two [8] give [8, 2]; [8] and [4, 1] give [4, 8, 2]; two scalars give [2]. The dtype is that of `x`.
+    # `tt.join` takes no scalars. Given: `broadcast_together`, `reshaped`.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @member
 @builtin
 def split(x: tensor) -> tuple[tensor, tensor]:
-    """The two tensors that were joined. A tensor of shape (2,) gives two scalars.
+    """The inverse of `join`: two tensors. A tensor of shape (2,) gives two scalars.
 
     Raises `ValueError` unless the last dimension has size 2.
     """
-    # Task 4.3: [8, 2] gives two [8]. `tt.split` has two results, both with a shape: it refuses [2]. Given: `item`
-    # makes a scalar of a tensor of one element; `current().operation`, because `build` has one result.
+    # Task 4.3: [8, 2] gives two [8]. Both results of `tt.split` have dimensions, so it rejects [2]. Given: `item`,
+    # which turns a tensor of one element into a scalar; `current().operation`, because `build` returns one result.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @builtin
 def interleave(x: tensor, y: tensor) -> tensor:
-    """Elements of `x` and `y` in turn, along the last dimension: of (0, 1) and (5, 6) it makes (0, 5, 1, 6)."""
-    # Task 4.3: Two [4, 8] give [4, 16], two scalars [2].
+    """Alternate elements of `x` and `y` along the last dimension: (0, 1) and (5, 6) give (0, 5, 1, 6)."""
+    # Task 4.3: Two [4, 8] give [4, 16]; two scalars give [2].
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
 @builtin
 def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor:
-    """The elements of `x` and then those of `y` along `dim`. (Given.)
+    """Concatenate `x` and `y` along `dim`. (Given.)
 
-    With `can_reorder` they have one dimension, and are in an order of the compiler's choosing.
+    With `can_reorder`, both have one dimension, and the compiler chooses the order of the elements.
     """
     if not can_reorder:
         rank = len(x.shape)
@@ -233,10 +233,10 @@ def cat(x: tensor, y: tensor, can_reorder: bool = False, dim: int = 0) -> tensor
 @member
 @builtin
 def flip(x: tensor, dim: int | None = None) -> tensor:
-    """The elements along `dim` from the last to the first; along the last dimension if it is None.
+    """Reverse the elements along `dim`; along the last dimension if it is None.
 
-    An index is flipped by flipping each of its bits, and a dimension of size 8 is three of size 2, one for
-    each bit. Along a dimension of size 2, `a ^ b` combines both elements, and either of them with it gives the other.
+    To reverse a dimension is to flip every bit of its indices. A dimension of size 8 is reshaped to three of size 2,
+    one for each bit. Along a dimension of size 2, an exclusive or of `a ^ b` with either element gives the other.
     """
     dim = wrap_axis(-1 if dim is None else dim, len(x.shape))
     integer = next(d for d in DTYPES.values() if d.signed and d.width == width(x.handle.type))
@@ -251,7 +251,7 @@ def flip(x: tensor, dim: int | None = None) -> tensor:
 @member
 @builtin
 def gather(x: tensor, index: tensor, axis: int) -> tensor:
-    """`x` read along `axis` at the given indices: in one dimension, element i of the result is `x[index[i]]`."""
+    """Read `x` along `axis` at the given indices. In one dimension, element i of the result is `x[index[i]]`."""
     if not index.dtype.is_int():
         raise ValueError(f"index must be an integer tensor, not {index!r}")
     if len(index.shape) != len(x.shape):

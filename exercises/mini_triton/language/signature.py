@@ -1,8 +1,8 @@
-"""Types as a launch spells them: `"*fp32"` a pointer, `"*kfp32"` one that refuses stores, `"i32"`, `"u8"`, `"fp16"`.
+"""Types as a launch spells them: `"*fp32"` (a pointer), `"*kfp32"` (a constant one), `"i32"`, `"u8"`, `"fp16"`.
 (Given.)
 
-A tensor descriptor that the host has made comes as several arguments. `"tensordesc<fp32[16, 32], zero, base shape.1>"`
-has its elements, blocks and padding, and those of its parts that are multiples of 16.
+A tensor descriptor made by the host is passed as several arguments. `"tensordesc<fp32[16, 32], zero, base shape.1>"`
+lists its elements, blocks and padding, and its parts that are multiples of 16.
 
 Source: Triton's `python/triton/compiler/code_generator.py` (`str_to_ty`).
 """
@@ -43,15 +43,14 @@ def parse_type(spelling: str) -> Any:
 
 
 def spell(type: dtype | pointer_type) -> str:
-    """How a launch spells a type."""
+    """The spelling of a type in a launch."""
     if isinstance(type, pointer_type):
         return f"*{'k' * type.const}{spell(type.element_ty)}"
     return next(spelling for spelling, known in SPELLINGS.items() if known == type)
 
 
 def inputs_of(types: Mapping[str, Any]) -> dict[str, dtype | pointer_type]:
-    """The arguments of compiled code for these parameters, by name: `d.base`, `d.shape.0` and so on for a descriptor
-    `d`."""
+    """The arguments of compiled code for these parameters, by name: `d.base`, `d.shape.0`, ... for a descriptor `d`."""
     inputs: dict[str, dtype | pointer_type] = {}
     for name, type in types.items():
         parts = type.inputs if isinstance(type, tensor_descriptor_type) else {"": type}
@@ -66,7 +65,7 @@ def divisible_parts(types: Mapping[str, Any]) -> list[str]:
 
 
 def receive(types: Mapping[str, Any], arguments: Iterable[Value]) -> dict[str, Any]:
-    """The parameters of these types, by name, as a kernel sees them: made of compiled code's arguments, in order."""
+    """The parameters of these types, by name, as a kernel sees them, from the arguments of compiled code, in order."""
     tensors = map(tensor, arguments, inputs_of(types).values())
     return {
         name: type.receive(*islice(tensors, len(type.inputs)))

@@ -1,8 +1,8 @@
-"""Tensors: the values of a running kernel, and Python's operators on them.
+"""Tensors: the values of a running kernel, with Python's operators.
 
-A `tensor` is an IR value together with its dtype, because the IR does not know which integers are signed. An operator
-brings both operands to one dtype and one shape (`unify`) and then builds one operation. Everything in the language
-that takes two values goes through `unify`: so promotion and broadcasting are decided here and nowhere else.
+A `tensor` is an IR value with its dtype, because the IR does not record which integers are signed. An operator converts
+both operands to one dtype and one shape (`unify`), then builds one operation. Every function of two values calls
+`unify`, so promotion and broadcasting are decided only here.
 
 Source: Triton's `python/triton/language/semantic.py` and the class `tensor` in `core.py`.
 """
@@ -41,13 +41,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number that the compiler knows."""
+    """Whether a value is a compile-time number."""
     return isinstance(value, Number)
 
 
 @dataclass(frozen=True, repr=False)
 class block_type:
-    """The type of a tensor with a shape: `<[64, 32], fp32>`. That of a scalar is its dtype."""
+    """The type of a tensor with a shape: `<[64, 32], fp32>`. The type of a scalar is its dtype."""
 
     element_ty: dtype | pointer_type
     shape: tuple[int, ...]
@@ -79,7 +79,7 @@ class block_type:
         return block_type(element_ty, self.shape)
 
     def __getattr__(self, name: str) -> Callable[[], bool]:
-        """A block is not a float, an integer or a pointer itself: its elements are, `scalar`."""
+        """A block itself is not a float, an integer or a pointer; only its elements (`scalar`) are."""
         if name.startswith("is_") and hasattr(float32, name):
             return lambda: False
         raise AttributeError(explain_missing("block_type", name))
@@ -101,47 +101,48 @@ def dtype_of(value: Any) -> Any:
 
 
 def make_scalar(value: Number, dtype: dtype) -> tensor:
-    """A number as a scalar of the given dtype. Raises `ValueError` or `TypeError` where `Builder.constant` does."""
+    """A number as a scalar of the given dtype. Raises the errors of `Builder.constant`."""
     return tensor(current().constant(value, dtype.ir_type), dtype)
 
 
 @builtin
 def to_tensor(value: Any) -> tensor:
-    """A tensor as it is; a number as a scalar of its own dtype. Raises `TypeError` for anything else."""
+    """A tensor unchanged, or a number as a scalar of its own dtype. Raises `TypeError` for anything else."""
     return value if isinstance(value, tensor) else make_scalar(value, dtype_of(value))
 
 
 def convert(x: tensor, dtype: dtype | pointer_type) -> tensor:
-    """`x` with its values converted to another dtype; `x` itself if it has that one. Raises as `cast_steps` does."""
-    # Task 4.1: An fp16[8] to int32 is an int32[8], by two operations of the current builder; an int32 to uint32 is a
-    # uint32, by none. Given: `cast_steps` (1.6), and the builder's `cast` (3.4).
+    """`x` converted to a dtype; `x` itself if it already has that dtype. Raises the errors of `cast_steps`."""
+    # Task 4.1: An fp16[8] becomes an int32[8] by two operations of the current builder; an int32 becomes a uint32 by
+    # none. Given: `cast_steps` (1.6), and the builder's `cast` (3.4).
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def broadcast_together(*xs: tensor) -> list[tensor]:
-    """All of them in the one shape that their shapes broadcast to."""
+    """Broadcast all of them to their common shape."""
     handles = current().broadcast(*(x.handle for x in xs))
     return [tensor(handle, x.dtype) for handle, x in zip(handles, xs, strict=True)]
 
 
 def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
-    """Both operands of an operator in the dtype and in the shape in which it is computed.
+    """Convert and broadcast both operands of an operator to its dtype and shape.
 
-    Numbers are weak; tensors are not, not even those without a shape. Two numbers become tensors first. With `pointers`
-    an operand may be a pointer; beside a pointer nothing is promoted, and a number has its own dtype.
+    Numbers are weak; tensors are not, not even scalars. Two numbers first become tensors. With `pointers`, an operand
+    may be a pointer; beside a pointer, nothing is promoted, and a number has its own dtype.
 
-    Raises `TypeError`, naming both dtypes, for a pointer where none may be, for a pointer and a float, and for pointers
-    to different elements; and what `promote`, `promote_literal` and `broadcast_shapes` raise.
+    Raises `TypeError`, with both dtypes, for a pointer where none is allowed, for a pointer and a float, and for
+    pointers to different elements; and all errors of `promote`, `promote_literal` and `broadcast_shapes`.
     """
     x, y = unwrap(x), unwrap(y)
-    # Task 4.1: fp16[4, 1] and int8[8] become two fp16[4, 8]; fp16[8] and 1.5 two fp16[8]; an operand is converted
-    # before it is repeated. Given: `_check_pointers` takes both dtypes and says whether there is a pointer; `dtype_of`,
-    # `is_number`, `make_scalar`, `to_tensor`, `broadcast_together`; `promote` and `promote_literal` of milestone 1.
+    # Task 4.1: fp16[4, 1] and int8[8] become two fp16[4, 8]; fp16[8] and 1.5 become two fp16[8]. Convert operands
+    # before broadcasting them. Given: `_check_pointers`, which takes both dtypes and returns whether one is a pointer;
+    # `dtype_of`, `is_number`, `make_scalar`, `to_tensor`, `broadcast_together`; `promote` and `promote_literal` of
+    # milestone 1.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def _check_pointers(x: dtype | pointer_type, y: dtype | pointer_type, allowed: bool) -> bool:
-    """Whether one of the two is a pointer; raises `TypeError` if it may not be, or not beside the other. (Given.)"""
+    """Whether either is a pointer. Raises `TypeError` if it must not be one, or not beside the other. (Given.)"""
     if not x.is_ptr() and not y.is_ptr():
         return False
     other = y if x.is_ptr() else x
@@ -154,13 +155,13 @@ def _check_pointers(x: dtype | pointer_type, y: dtype | pointer_type, allowed: b
 
 
 def build(name: str, *xs: tensor, dtype: dtype | pointer_type | None = None, **attributes: Any) -> tensor:
-    """One operation on operands that fit. Its result has the dtype of the first of them unless another is given."""
+    """Build one operation on operands that fit. Its result has `dtype`, by default that of the first operand."""
     result = current().create(name, *(x.handle for x in xs), **attributes)
     return tensor(result, dtype or xs[0].dtype)
 
 
 def choose(dtype: dtype | pointer_type, floating: str, signed: str, unsigned: str = "") -> str:
-    """The name for this dtype: that for floats, for signed integers or, if it differs, for unsigned ones.
+    """Select a name by dtype: for floats, for signed integers or, if it differs, for unsigned integers.
 
     Raises `TypeError` for pointers.
     """
@@ -173,7 +174,7 @@ def choose(dtype: dtype | pointer_type, floating: str, signed: str, unsigned: st
 
 
 def checks_overflow(operator: Callable[[Any, Any], tensor]) -> Callable[..., tensor]:
-    """Have an operator assert, in kernels that are compiled for debugging, that its integer results fit their dtype."""
+    """Make an operator assert that its integer results fit their dtype, in kernels compiled for debugging."""
 
     @functools.wraps(operator)
     def call(x: Any, y: Any, sanitize_overflow: bool = True) -> tensor:
@@ -185,7 +186,7 @@ def checks_overflow(operator: Callable[[Any, Any], tensor]) -> Callable[..., ten
 
 
 def assert_fits(operator: Callable[[Any, Any], tensor], x: Any, y: Any) -> None:
-    """Assert, if the operator computes integers of less than 64 bits, that 64 bits give the same."""
+    """Assert that an operator on integers of fewer than 64 bits gives the same result in 64 bits."""
     x, y = unify(x, y)
     if not x.dtype.is_int() or x.dtype.width >= 64:
         return
@@ -205,8 +206,8 @@ def assert_fits(operator: Callable[[Any, Any], tensor], x: Any, y: Any) -> None:
 @checks_overflow
 def mul(x: Any, y: Any) -> tensor:
     """`x * y`"""
-    # Task 4.1: fp16[8] times 2 is `arith.mulf` of two fp16[8], integers are `arith.muli`. Pointers are refused.
-    # Given: `choose` picks by dtype, `build` makes the operation.
+    # Task 4.1: fp16[8] times 2 is `arith.mulf` of two fp16[8]; integers use `arith.muli`. Pointers are rejected.
+    # Given: `choose`, which selects by dtype; `build`, which makes the operation.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
@@ -217,14 +218,15 @@ def truediv(x: Any, y: Any) -> tensor:
 
 
 def floordiv(x: Any, y: Any) -> tensor:
-    """`x // y` of integers. It truncates toward zero, as C does and Python does not: -7 // 2 is -3."""
-    # Task 4.1: `arith.divsi`, or `arith.divui` of unsigned integers. Floats: TypeError "unexpected type fp32".
+    """`x // y` of integers, truncated toward zero, as in C but not in Python: -7 // 2 is -3."""
+    # Task 4.1: `arith.divsi`, or `arith.divui` for unsigned integers. Raise TypeError "unexpected type fp32" for
+    # floats.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
 def mod(x: Any, y: Any) -> tensor:
-    """`x % y`, with the sign of `x`, as in C: -7 % 3 is -1. Floats as well."""
-    # Task 4.1: `arith.remf`; of integers `arith.remsi` or `arith.remui`. It is promoted as `/` is.
+    """`x % y`, with the sign of `x`, as in C: -7 % 3 is -1. Also for floats."""
+    # Task 4.1: `arith.remf`, or for integers `arith.remsi` or `arith.remui`. Operands are promoted as for `/`.
     raise NotImplementedError("Task 4.1: Two operands, one dtype, one shape")
 
 
@@ -234,18 +236,18 @@ def mod(x: Any, y: Any) -> tensor:
 @builtin
 @checks_overflow
 def add(x: Any, y: Any) -> tensor:
-    """`x + y`; a pointer and integers give a pointer that many elements further on."""
-    # Task 4.2: `p + n` and `n + p` are the same `tt.addptr`; of two pointers: TypeError "cannot add pointers
-    # together". `tt.addptr` reads its offset as signed: an unsigned integer of less than 64 bits (int1 is one) goes in
-    # as int64. Without a pointer: `arith.addf`, `arith.addi`.
+    """`x + y`. A pointer plus an integer is a pointer that many elements further."""
+    # Task 4.2: `p + n` and `n + p` are the same `tt.addptr`; for two pointers, raise TypeError "cannot add pointers
+    # together". `tt.addptr` reads its offset as signed, so convert unsigned integers of fewer than 64 bits (including
+    # int1) to int64. Without a pointer: `arith.addf`, `arith.addi`.
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 @builtin
 @checks_overflow
 def sub(x: Any, y: Any) -> tensor:
-    """`x - y`; integers are taken from a pointer by adding their negative."""
-    # Task 4.2: `p - n` is `p + (-n)`. `n - p` and `p - q` are a TypeError, as for `*`. Without a pointer:
+    """`x - y`. An integer is subtracted from a pointer by adding its negative."""
+    # Task 4.2: `p - n` is `p + (-n)`. `n - p` and `p - q` raise TypeError, as for `*`. Without a pointer:
     # `arith.subf`, `arith.subi`.
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
@@ -255,55 +257,55 @@ def sub(x: Any, y: Any) -> tensor:
 
 def bitwise(name: str, x: Any, y: Any) -> tensor:
     """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
-    # Task 4.2: Of int8 and int32, `arith.andi` is an int32. Floats: TypeError "invalid operands of type fp32 and
-    # fp32", with the dtype after promotion, for `x & n` as well as for `n & 1.5`.
+    # Task 4.2: `arith.andi` of int8 and int32 is an int32. For floats, in `x & n` and in `n & 1.5`, raise TypeError
+    # "invalid operands of type fp32 and fp32", with the dtype after promotion.
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
-    """`x >> y`. Whether the sign is shifted in depends on the operand that is a tensor, before promotion: `shifted`."""
-    # Task 4.2: Of an int8 `shifted` it is `arith.shrsi`, of a uint8 `arith.shrui`.
+    """`x >> y`. The dtype of `shifted`, the tensor operand before promotion, decides whether the sign is shifted in."""
+    # Task 4.2: `arith.shrsi` for an int8 `shifted`, `arith.shrui` for a uint8.
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def neg(x: tensor) -> tensor:
     """`-x`"""
-    # Task 4.2: Triton subtracts `x` from a zero. Which float zero makes -x exact for x = 0.0, too?
-    # Pointers: TypeError "wrong type argument to unary minus".
+    # Task 4.2: Triton subtracts `x` from a zero. Which float zero makes -x exact even for x = 0.0? For pointers, raise
+    # TypeError "wrong type argument to unary minus".
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def invert(x: tensor) -> tensor:
-    """`~x` of integers: every bit flipped. For booleans that is "not"."""
-    # Task 4.2: `arith.xori`: ~0 is -1, ~True is False. Pointers, floats: TypeError "wrong type argument to unary
-    # invert".
+    """`~x` of integers: flip every bit. For booleans, this is "not"."""
+    # Task 4.2: `arith.xori`: ~0 is -1, ~True is False. For pointers and floats, raise TypeError "wrong type argument
+    # to unary invert".
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def compare(name: str, x: Any, y: Any) -> tensor:
-    """A comparison, `int1` for each element; `name` is one of eq ne lt le gt ge.
+    """A comparison, with an `int1` for each element; `name` is eq, ne, lt, le, gt or ge.
 
-    Unlike in arithmetic, a number is not weak here: it becomes a tensor of its own dtype first.
+    Unlike in arithmetic, a number is not weak: it first becomes a tensor of its own dtype.
     """
     # Task 4.2: `x < y` has the predicate "slt" for int32, "ult" for uint32, "olt" for fp32; `x == y` has "eq" and
-    # "oeq". Every comparison with NaN is false, but `!=`, which is true: "une".
+    # "oeq". Every comparison with NaN is false, except `!=`, which is true: "une".
     raise NotImplementedError("Task 4.2: Pointers, bits, signs, comparisons")
 
 
 def make_methods(operator: Callable[[Any, Any], tensor]) -> tuple[Callable[..., tensor], Callable[..., tensor]]:
-    """The methods for an operator with the tensor on its left side, and on its right. (Given.)"""
+    """The methods of an operator with the tensor on the left, and on the right. (Given.)"""
     return lambda self, other: operator(self, other), lambda self, other: operator(other, self)
 
 
 def make_comparison(name: str) -> Callable[..., tensor]:
-    """The method for a comparison. With the tensor on its right side Python asks for the mirrored one. (Given.)"""
+    """The method of a comparison. If the tensor is on the right, Python calls the mirrored comparison. (Given.)"""
     return lambda self, other: compare(name, self, other)
 
 
 class tensor(RunTimeValue):
-    """A value of the running kernel: `handle` is the IR value, `dtype` says how its bits are read.
+    """A value of the running kernel: `handle` is the IR value, and `dtype` determines how to read its bits.
 
-    Functions of the language that `member` marks are its methods too: `x.to(tl.float16)`, `x.sum(axis=0)`.
+    Functions of the language marked by `member` are also methods: `x.to(tl.float16)`, `x.sum(axis=0)`.
     """
 
     def __init__(self, handle: Value, dtype: dtype | pointer_type) -> None:
@@ -330,7 +332,7 @@ class tensor(RunTimeValue):
         raise TypeError(f"{self!r} has no value yet: Python cannot branch on it while the kernel is being compiled")
 
     def __getattr__(self, name: str) -> Any:
-        """Python calls this for a name that it does not find: `x.sum(0)`, while `reduction.py` is not loaded yet."""
+        """Python calls this for a name that it does not find: `x.sum(0)`, if `reduction.py` is not loaded yet."""
         if not name.startswith("_"):
             dir(language)  # imports them all
             if hasattr(tensor, name):
@@ -342,7 +344,7 @@ class tensor(RunTimeValue):
 
         return index(self, slices)
 
-    # Python calls the method of the left operand; if that does not know what to do, the reflected one of the right.
+    # Python calls the left operand's method; if that returns NotImplemented, the reflected method of the right operand.
     __add__, __radd__ = make_methods(add)
     __sub__, __rsub__ = make_methods(sub)
     __mul__, __rmul__ = make_methods(mul)
@@ -374,6 +376,6 @@ class tensor(RunTimeValue):
 
 
 def member(function: F) -> F:
-    """Make a function of the language a method of tensors as well."""
+    """Make a function of the language also a method of tensors."""
     setattr(tensor, function.__name__, function)
     return function

@@ -1,8 +1,8 @@
-"""Running a kernel's Python code once to see what it builds. (Given.)
+"""Running a kernel's Python code once, to record the operations that it builds. (Given.)
 
-This is how a kernel becomes IR without a compiler: call it, and every operator and every function of the language
-leaves an operation behind. It is enough for straight-line code. An `if` or a loop would be run by Python, now, once and
-for all; that is why milestone 5 reads the source instead.
+Tracing turns a kernel into IR without a compiler: call the kernel, and every operator and every function of the
+language builds an operation. This suffices for straight-line code. However, Python itself would run an `if` or a loop
+during tracing. Therefore milestone 5 reads the source instead.
 
     def double(out, x, BLOCK):
         at = tl.arange(0, BLOCK)
@@ -24,9 +24,9 @@ from mini_triton.language.signature import inputs_of, parse_type, receive
 
 
 def trace(kernel: Callable[..., Any], signature: Mapping[str, str], **constants: Any) -> Module:
-    """The module with one function, named as the kernel, with an argument for each entry of `signature`.
+    """A module with one function, which has the kernel's name and an argument for each entry of `signature`.
 
-    `constants` are passed to the kernel as they are.
+    `constants` are passed to the kernel unchanged.
     """
     module, builder = Module(), Builder()
     types = {name: parse_type(spelling) for name, spelling in signature.items()}

@@ -1,4 +1,4 @@
-"""Functions of some devices only, `tl.extra`. (Given.)"""
+"""Functions for particular devices, `tl.extra`. (Given.)"""
 
 from mini_triton.language.extra import cuda, libdevice
 

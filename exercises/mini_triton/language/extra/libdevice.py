@@ -1,7 +1,8 @@
 """Functions of NVIDIA's device library, such as `libdevice.tanh`: calls to code that the compiler links in. (Given.)
 
-Each function has a symbol for each list of dtypes that it takes, and takes nothing else: no operand is promoted.
-Most come in two versions, `__nv_tanhf` for fp32 and `__nv_tanh` for fp64. The others are written down one by one.
+Each function has a symbol for every list of dtypes that it takes. It takes no other dtypes, because operands are not
+promoted. Most functions have two versions, `__nv_tanhf` for fp32 and `__nv_tanh` for fp64. The others are listed one by
+one.
 
 Source: Triton's `third_party/nvidia/language/cuda/libdevice.py`; NVIDIA's libdevice user's guide.
 """
@@ -128,13 +129,13 @@ TABLE: dict[str, Versions] = {
 }
 
 PREDICATES = ("isnan", "isinf", "finitef", "isfinited")
-"""Their symbols return an int32, which is made an int1."""
+"""The symbols of these functions return an int32, which becomes an int1."""
 
 
 def call(name: str, *xs: Any) -> tensor:
-    """Function `name` of the device library on operands that are broadcast.
+    """Call function `name` of the device library on broadcast operands.
 
-    Raises `ValueError` if it has no version for these dtypes.
+    Raises `ValueError` if the function has no version for these dtypes.
     """
     tensors = broadcast_together(*map(to_tensor, xs))
     dtypes = tuple(x.dtype for x in tensors)
@@ -169,5 +170,5 @@ def __getattr__(name: str) -> Any:
 
 
 def spelled(dtypes: Iterable[Any]) -> str:
-    """Dtypes as a message has them: `(fp32, fp32)`."""
+    """Dtypes as text, for messages: `(fp32, fp32)`."""
     return f"({', '.join(map(str, dtypes))})"

@@ -1,4 +1,4 @@
-"""Functions of NVIDIA's GPUs only, `tl.extra.cuda`. (Given.)
+"""Functions for NVIDIA GPUs, `tl.extra.cuda`. (Given.)
 
 Source: Triton's `third_party/nvidia/language/cuda/utils.py` and `gdc.py`.
 """
@@ -36,25 +36,25 @@ def smid() -> tensor:
 
 @builtin
 def gdc_wait() -> None:
-    """Wait until the kernel that was launched before has written everything."""
+    """Wait until the previously launched kernel has written all its results."""
     _instruction("griddepcontrol.wait; // dummy $0", "=r", int32, False)
 
 
 @builtin
 def gdc_launch_dependents() -> None:
-    """The kernel that is launched after this one may begin."""
+    """Allow the next kernel to start."""
     _instruction("griddepcontrol.launch_dependents; // dummy $0", "=r", int32, False)
 
 
 @builtin
 def num_warps() -> int:
-    """How many warps run the program."""
+    """The number of warps that run the program."""
     return warps()
 
 
 @builtin
 def num_threads() -> int:
-    """How many threads run the program."""
+    """The number of threads that run the program."""
     return 32 * warps()
 
 
