@@ -1,8 +1,8 @@
 """The visitor: one method for each kind of node of Python's syntax tree.
 
-The visitor computes nothing itself. It finds the values of the operands and lets Python apply the operator: `tensor`
-and `constexpr` know what to do. So a kernel's types are decided in the language, and only there. Loops and branches,
-which build regions, are in `control_flow`.
+The visitor computes nothing itself. It finds the values of the operands and lets Python apply the operator; `tensor`
+and `constexpr` define what happens. So only the language decides a kernel's types. `control_flow` compiles loops and
+branches, which build regions.
 
 Source: `CodeGenerator` in Triton's `code_generator.py`.
 """
@@ -57,30 +57,31 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 PYTHON = (len, min, max, int, float, range, list, tuple, print, isinstance, getattr, hasattr)
-"""The functions of Python that kernels know."""
+"""The Python functions that kernels may use."""
 
 REPLACED: dict[Any, str] = {min: "minimum", max: "maximum", print: "device_print", range: "range"}
-"""The built-in functions that are functions of the language."""
+"""The built-in functions that are replaced by functions of the language."""
 
 MATH = tuple(function for function in vars(math).values() if callable(function))
 
 REFUSALS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
-"""How the language, or Python, refuses operands."""
+"""The errors with which the language, or Python, rejects operands."""
 
 
 class Visitor:
-    """Compiles one function. Visiting an expression returns a `tensor`, a `constexpr`, a tuple, or a thing
-    that has attributes or can be called: a dtype, a module, a function."""
+    """Compiles one function. Visiting an expression returns a `tensor`, a `constexpr`, a tuple, or an object with
+    attributes or a call: a dtype, a module, a function."""
 
     def __init__(self, function: KernelSource, builder: Builder, callers: Sequence[str] = ()) -> None:
         self.function = function
         self.builder = builder
-        self.callers = callers  # the calls that led here, from the kernel on
+        self.callers = callers  # the chain of calls from the kernel to here
         self.scope = Scope()
-        self.in_loop = False  # whether the statement being visited is in the body of a loop
+        self.in_loop = False  # whether the current statement is in the body of a loop
 
     def visit(self, node: ast.expr | ast.stmt) -> Any:
-        """Visit a node by its kind: a `BinOp` with `visit_BinOp`. Operations built for it get its location. (Given.)"""
+        """Visit a node by its class: a `BinOp` with `visit_BinOp`. Operations built for it get its location.
+        (Given.)"""
         method = getattr(self, f"visit_{type(node).__name__}", None)
         if method is None:
             raise self.unsupported(node, node)
@@ -88,22 +89,21 @@ class Visitor:
             return method(node)
 
     def run(self, statements: Sequence[ast.stmt]) -> Any:
-        """Visit statements in order and return what they return: None as a `constexpr` if there is no `return`.
+        """Visit statements in order. Returns the value of their `return`; without one, None as a `constexpr`.
 
-        Statements after an `if` depend on it. So `control_flow.visit_If` gets them, and returns what they return.
+        Statements after an `if` depend on it, so `control_flow.visit_If` takes them, and returns their result.
         """
         for i, statement in enumerate(statements):
             if isinstance(statement, ast.If):
                 with self.builder.location(self.loc(statement)):
                     return control_flow.visit_If(self, statement, statements[i + 1 :])
-            # Task 5.2: For `return x` followed by `y = z` the result is the value of `x`, and `z` is not even looked
-            # up.
+            # Task 5.2: For `return x` followed by `y = z`, the result is the value of `x`, and `z` is not looked up.
             raise NotImplementedError("Task 5.2: From source to module")
         return constexpr(None)
 
     @contextmanager
     def loop(self) -> Iterator[None]:
-        """Inside the `with`, a `return` is refused. (Given.)"""
+        """Inside the `with`, a `return` is an error. (Given.)"""
         before, self.in_loop = self.in_loop, True
         yield
         self.in_loop = before
@@ -111,11 +111,11 @@ class Visitor:
     # --- errors
 
     def loc(self, node: ast.expr | ast.stmt) -> Loc:
-        """Where a node is in the kernel's file. (Given.)"""
+        """The location of a node in the kernel's file. (Given.)"""
         return self.function.loc(node)
 
     def error(self, node: ast.expr | ast.stmt, message: str) -> CompilationError:
-        """An error to raise, at the place of `node`. (Given.)"""
+        """An error to raise, located at `node`. (Given.)"""
         return CompilationError(message, self.loc(node))
 
     def unsupported(self, node: ast.expr | ast.stmt, construct: ast.AST) -> CompilationError:
@@ -125,9 +125,9 @@ class Visitor:
     def evaluate(
         self, node: ast.expr | ast.stmt, function: Callable[..., Any], /, *operands: Any, **keywords: Any
     ) -> Any:
-        """Let Python or the language compute something; their errors point at `node`. (Given.)
+        """Call a function of Python or of the language; its errors point at `node`. (Given.)
 
-        The result is as kernels see it (`to_compile_time`).
+        The result is converted by `to_compile_time`.
         """
         try:
             return to_compile_time(function(*operands, **keywords))
@@ -135,39 +135,39 @@ class Visitor:
             raise self.locate(error, node) from error
 
     def locate(self, error: Exception, node: ast.expr | ast.stmt) -> CompilationError:
-        """The error to raise for an `error` that came up at `node`.
+        """The error to raise for an `error` that occurred at `node`.
 
-        A `CompilationError` with a location is returned as it is; one without a location becomes an error of the same
-        class and message, at `node`. Any other error becomes a `CompilationError` with its message, at `node`.
+        A `CompilationError` with a location is returned unchanged; one without a location becomes an error of the same
+        class and message, located at `node`. Any other error becomes a `CompilationError` with its message, located at
+        `node`.
         """
-        # Task 5.3: `TypeError("no")` becomes what `self.error(node, "no")` makes. Given: `loc` and `message` of the
-        # error.
+        # Task 5.3: `TypeError("no")` becomes `self.error(node, "no")`. Given: `loc` and `message` of the error.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     # --- names
 
     def visit_Name(self, node: ast.Name) -> Any:
-        # Task 5.2: The value of `x` in `self.scope.values`, or else its `global_value`.
+        # Task 5.2: The value of the name in `self.scope.values`, or else its `global_value`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def global_value(self, node: ast.Name) -> Any:
-        """The value of a name that the function does not bind itself.
+        """The value of a name that the function itself does not bind.
 
-        Kernels see modules, functions, classes and dtypes of the language, other kernels, and `constexpr` values.
-        Anything else might change after the kernel is compiled. Raises `CompilationError` at `node`, naming the name.
+        Kernels see modules, functions, classes and dtypes of the language, other kernels, and `constexpr` values. Other
+        values might change after the kernel has been compiled. Raises `CompilationError` at `node`, with the name.
         """
         name = node.id
         if name in self.scope.lost:
             raise self.error(node, f"{name} is not defined here: {self.scope.lost[name]}")
-        # Task 5.2: `tl` is in `self.function.globals`, `min` only among Python's `builtins`, of which kernels see
-        # those in `PYTHON`; a global hides a builtin. The messages: "Cannot access global variable foo" for a global
-        # that is not `is_visible`, and "foo is not defined".
+        # Task 5.2: `tl` is in `self.function.globals`, `min` only in Python's `builtins`, of which kernels see those
+        # in `PYTHON`; a global shadows a builtin. The messages: "Cannot access global variable foo" for a global that
+        # is not `is_visible`, and "foo is not defined".
         raise NotImplementedError("Task 5.2: From source to module")
 
     # --- values
 
     def visit_Constant(self, node: ast.Constant) -> Any:
-        # Task 5.2: `1.0` is `constexpr(1.0)`: the compiler knows it.
+        # Task 5.2: `1.0` is `constexpr(1.0)`, a compile-time value.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Tuple(self, node: ast.Tuple) -> Any:
@@ -179,7 +179,7 @@ class Visitor:
         return tuple(self.visit(element) for element in node.elts)
 
     def visit_ListComp(self, node: ast.ListComp) -> Any:
-        """`[f(x) for x in xs if c]`, computed by the compiler for each element of a tuple. (Given.)"""
+        """`[f(x) for x in xs if c]`, evaluated at compile time for each element of a tuple. (Given.)"""
         (loop, *more) = node.generators
         if more:
             raise self.error(node, "nested comprehensions are not supported")
@@ -194,7 +194,7 @@ class Visitor:
         return tuple(elements)
 
     def bind_element(self, target: ast.expr, value: Any) -> None:
-        """Bind the target of a comprehension, a name or several. Numbers stay compile-time values. (Given.)"""
+        """Bind the target of a comprehension, one or several names. Numbers stay compile-time values. (Given.)"""
         if isinstance(target, ast.Tuple):
             for inner, part in zip(target.elts, self.unpack(target, value), strict=True):
                 self.bind_element(inner, part)
@@ -204,8 +204,8 @@ class Visitor:
             raise self.unsupported(target, target)
 
     def unpack(self, target: ast.Tuple | ast.List, value: Any) -> tuple[Any, ...]:
-        """The elements of a tuple, one for each name of the target. Raises `CompilationError`, with Python's words, for
-        another number of them. (Given.)"""
+        """The elements of a tuple, one for each name of the target. Raises `CompilationError`, with Python's message,
+        for a different number. (Given.)"""
         value, expected = unwrap_once(value), len(target.elts)
         for name in target.elts:
             if isinstance(name, ast.Starred):
@@ -230,13 +230,14 @@ class Visitor:
         return constexpr("".join(words))
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:
-        # Task 5.2: `tl.store`; `x.dtype`. Of a `constexpr`, `.value` is the value inside, and any other attribute is
-        # one of that value. Given: `evaluate(node, function, ...)` calls a function; its errors point at `node`.
+        # Task 5.2: Examples: `tl.store`, `x.dtype`. For a `constexpr`, `.value` is the value inside, and any other
+        # attribute is an attribute of that value. Given: `evaluate(node, function, ...)` calls a function; its errors
+        # point at `node`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
-        # Task 5.3: `x[:, None]`; `shape[0]`, also where `shape` is a `constexpr`. The index is plain Python, without a
-        # `constexpr` in it. Given: `evaluate`, `unwrap_once`, `unwrap`.
+        # Task 5.3: Examples: `x[:, None]`, and `shape[0]`, even if `shape` is a `constexpr`. The index is a plain
+        # Python value without any `constexpr`. Given: `evaluate`, `unwrap_once`, `unwrap`.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Slice(self, node: ast.Slice) -> Any:
@@ -247,8 +248,8 @@ class Visitor:
     # --- operators
 
     def visit_BinOp(self, node: ast.BinOp) -> Any:
-        # Task 5.3: `x + 1` is what Python's `+` makes of both values, the left one visited first. Given: `OPERATORS`;
-        # `self.unsupported(node, node.op)` is the error for an operator that is not there.
+        # Task 5.3: `x + 1` applies Python's `+` to both values. Visit the left one first. Given: `OPERATORS`;
+        # `self.unsupported(node, node.op)`, the error for any other operator.
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
@@ -258,24 +259,24 @@ class Visitor:
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_Compare(self, node: ast.Compare) -> Any:
-        # Task 5.3: `x < 1` as for a `BinOp`. `x is None` is a `constexpr` bool: `is` and `is not` compare values
-        # without their `constexpr`. `a < b < c`: "simultaneous multiple comparison is not supported".
+        # Task 5.3: `x < 1` is similar to a `BinOp`. `x is None` is a `constexpr` bool: `is` and `is not` compare
+        # unwrapped values. For `a < b < c`, raise "simultaneous multiple comparison is not supported".
         raise NotImplementedError("Task 5.3: Expressions and their errors")
 
     def visit_not(self, node: ast.UnaryOp) -> Any:
-        """`not x`: computed by Python if the compiler knows `x`; a tensor must be int1, and is inverted."""
-        # Task 5.8: `not constexpr(0)` is `constexpr(True)`. Given: `self.boolean(node, value)` refuses tensors of
-        # another dtype, `invert`.
+        """`not x`: evaluated by Python for a compile-time `x`; a tensor must be int1, and is inverted."""
+        # Task 5.8: `not constexpr(0)` is `constexpr(True)`. Given: `self.boolean(node, value)`, which rejects tensors
+        # of any other dtype; `invert`.
         raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Any:
-        """`a and b`, `a or b`: tensors are all computed, and combined bit by bit.
+        """`a and b`, `a or b`: all tensors are computed, and combined bitwise.
 
-        A value that the compiler knows either decides (a false one for `and`, a true one for `or`), and is the result:
-        the operands after it are not visited. Or it changes nothing and is left out.
+        A compile-time value that decides (a false one for `and`, a true one for `or`) is the result, and later operands
+        are not visited. Any other compile-time value changes nothing and is omitted.
         """
         # Task 5.8: `x and 1 and y` is `arith.andi` of `x` and `y`; `x and 0 and y` is 0; `1 and x` is `x`, whatever
-        # its dtype; two tensors must be int1. Given: `self.boolean`, `bitwise`.
+        # its dtype. If there are two tensors, both must be int1. Given: `self.boolean`, `bitwise`.
         raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
     def boolean(self, node: ast.expr, value: tensor) -> tensor:
@@ -290,7 +291,7 @@ class Visitor:
         called = self.visit(node.func)
         function = adopt(unwrap(called))
         if isinstance(called, constexpr) and isinstance(function, FunctionType):
-            function = ConstexprFunction(function)  # `@tl.constexpr` marks a function of the compiler's, too
+            function = ConstexprFunction(function)  # `@tl.constexpr` also marks compile-time functions
         arguments, keywords = self.visit_arguments(node)
         if isinstance(function, KernelSource):
             return self.inline(node, function, arguments, keywords)
@@ -298,8 +299,7 @@ class Visitor:
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_arguments(self, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
-        """The values of the positional and of the keyword arguments; `*xs` stands for the elements of a tuple.
-        (Given.)"""
+        """The values of the positional and keyword arguments; `*xs` passes the elements of a tuple. (Given.)"""
         values: list[Any] = []
         for argument in node.args:
             if isinstance(argument, ast.Starred):
@@ -335,7 +335,7 @@ class Visitor:
         raise self.error(node, f"{name} cannot be called in a kernel: decorate it with @jit, or @constexpr_function")
 
     def call_language(self, node: ast.Call, function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-        """Call a function of the language; kernels among its arguments become functions that it can call. (Given.)"""
+        """Call a function of the language. Kernels among its arguments become functions that it can call. (Given.)"""
 
         def make_callable(value: Any) -> Any:
             inner = adopt(unwrap(value))
@@ -346,20 +346,20 @@ class Visitor:
         return function(*map(make_callable, arguments), **{name: make_callable(v) for name, v in keywords.items()})
 
     def inline(self, node: ast.Call, function: KernelSource, arguments: Sequence[Any], keywords: dict[str, Any]) -> Any:
-        """Compile the body of another kernel here, its parameters bound to these arguments; return what it returns.
+        """Compile the body of another kernel here, with its parameters bound to these arguments. Returns its result.
 
-        Raises `CompilationError` at `node` for arguments that do not fit and for recursion: a call inside a call of the
-        same function with the same arguments would never end. An error inside the body gets a note about this call.
+        Raises `CompilationError` at `node` for arguments that do not fit, and for recursion: a call inside a call of
+        the same function with the same arguments would never end. An error inside the body gets a note about this call.
         """
-        # Task 5.4: `double(x)` binds `x` in the scope of a new `Visitor` of the same builder, at the location of the
-        # `def`, and visits the body. `self.callers` are texts of the calls around this one, such as "double(fp32[])";
-        # the message for a repeated one has "recursion" in it. Given: `bind_arguments`, `add_call`.
+        # Task 5.4: `double(x)` binds `x` in the scope of a new `Visitor` with the same builder, at the location of the
+        # `def`, and visits the body. `self.callers` describes the calls around this one, such as "double(fp32[])"; the
+        # message for a repeated call contains "recursion". Given: `bind_arguments`, `add_call`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def add_call(self, error: CompilationError, node: ast.Call) -> CompilationError:
-        """The error with a note (`add_note`) about the call at `node` that led to it: "called from file:line:column",
-        then the excerpt on a line of its own."""
-        # Task 5.4: Given: `self.loc(node)` is a `Loc`, which prints as file:line:column and has an `excerpt`.
+        """Add a note (`add_note`) about the call at `node` to an error: "called from file:line:column", then the
+        excerpt on a new line."""
+        # Task 5.4: Given: `self.loc(node)`, a `Loc`, which prints as file:line:column and has an `excerpt`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     # --- statements
@@ -370,31 +370,33 @@ class Visitor:
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def assign(self, target: ast.expr, value: Any) -> None:
-        """Bind a name, or several to the elements of a tuple, however nested.
+        """Bind a name to a value, or several names to the elements of a tuple, which may be nested.
 
-        A number that gets a name becomes a tensor, also in a tuple. Strings and functions cannot get names.
+        A number bound to a name becomes a tensor, even in a tuple. Strings and functions cannot be bound.
         """
-        # Task 5.4: After `x = 1`, `x` is an int32 scalar. Errors are at the target: "__setitem__ is not supported" for
-        # `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, `self.unsupported` for other targets.
-        # Given: `to_run_time`, `can_be_named`, `self.unpack` (checks the number of elements), `self.scope.bind`.
+        # Task 5.4: After `x = 1`, `x` is an int32 scalar. Errors are located at the target: "__setitem__ is not
+        # supported" for `x[0] = y`, "Attribute assignment is not supported" for `x.y = z`, `self.unsupported` for other
+        # targets. Given: `to_run_time`, `can_be_named`, `self.unpack`, which checks the number of elements;
+        # `self.scope.bind`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         """`x += y`"""
-        # Task 5.4: It means `x = x + y`, and its errors point at `x += y`. Only a name can be updated. New nodes have
-        # no location: `ast.copy_location`.
+        # Task 5.4: `x += y` means `x = x + y`, and its errors point at `x += y`. Only a name can be updated. New nodes
+        # have no location; use `ast.copy_location`.
         raise NotImplementedError("Task 5.4: Assignments and calls of kernels")
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations mean nothing."""
-        # Task 5.5: Here `X` is `constexpr(4)`; a tensor or a tuple stays what it is. `X: tl.constexpr` alone does
-        # nothing. Only a new name can be constexpr: "X is already defined. constexpr cannot be reassigned."
+        """`X: tl.constexpr = 4` keeps a number a compile-time value. Other annotations have no effect."""
+        # Task 5.5: Here, `X` is `constexpr(4)`; a tensor or a tuple does not change. `X: tl.constexpr` alone does
+        # nothing. Only a new name can be constexpr; otherwise raise "X is already defined. constexpr cannot be
+        # reassigned."
         raise NotImplementedError("Task 5.5: What the compiler decides")
 
     def visit_Return(self, node: ast.Return) -> Any:
         if self.in_loop:
             control_flow.refuse_return(self, node)
-        # Task 5.2: `return x` is the value of `x`, a plain `return` is `constexpr(None)`.
+        # Task 5.2: `return x` is the value of `x`; a plain `return` is `constexpr(None)`.
         raise NotImplementedError("Task 5.2: From source to module")
 
     def visit_Expr(self, node: ast.Expr) -> None:
@@ -417,7 +419,7 @@ class Visitor:
 
 
 def unwrap_once(value: Any) -> Any:
-    """The value inside a `constexpr`, without looking into the elements of a tuple. (Given.)"""
+    """The value inside a `constexpr`; the elements of a tuple are not unwrapped. (Given.)"""
     return value.value if isinstance(value, constexpr) else value
 
 
@@ -433,7 +435,7 @@ def is_visible(value: Any) -> bool:
 
 
 def is_named_tuple(value: Any) -> bool:
-    """Whether it is a class of named tuples: kernels may make such. (Given.)"""
+    """Whether a value is a named-tuple class, which kernels may call. (Given.)"""
     return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
 
 
@@ -449,7 +451,7 @@ def bind_arguments(function: KernelSource, /, *arguments: Any, **keywords: Any) 
 
 
 def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
-    """Call the language's function in place of Python's built-in one. Between constants `min` and `max` are Python's.
+    """Call the language's function instead of Python's built-in one. For constants, `min` and `max` are Python's.
     (Given.)"""
     meant = getattr(tl, REPLACED[function])
     if function not in (min, max):
@@ -463,7 +465,7 @@ def call_replaced(function: Any, /, *arguments: Any, **keywords: Any) -> Any:
 
 
 def call_python(function: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Any:
-    """Call a Python function, now, with values that the compiler knows. (Given.)"""
+    """Call a Python function now, with compile-time values. (Given.)"""
     values = [*arguments, *keywords.values()]
     if function not in (isinstance, getattr, hasattr, len, list, tuple) and any(isinstance(v, tensor) for v in values):
         raise TypeError(f"{function.__name__} is computed by the compiler, which does not know its argument")

@@ -1,14 +1,16 @@
 """Control flow: `if`, `x if c else y`, `for`, `while`, and their effect on names.
 
-If the compiler knows a condition, only one side is visited: the other one need not even make sense. Otherwise both are
-compiled, each into a region of an `scf.if`, and the values of the names at their ends become the operation's results.
+If a condition is known at compile time, only one side is visited; the other side need not even be valid. Otherwise both
+sides are compiled, each to a region of an `scf.if`, and the values of names at their ends become the operation's
+results.
 
 A `return` inside an `if` ends the function on one path only. The statements after the `if` then belong to the other
-path, so they are compiled as its continuation: `if c: return` followed by `rest` is `if c: return, else: rest`. (Triton
-leaves structured control flow here and jumps, by `cf.cond_br`.)
+path, so they are compiled as its continuation: `if c: return` followed by `rest` becomes `if c: return, else: rest`.
+(Here, Triton abandons structured control flow and jumps with `cf.cond_br`.)
 
-A loop carries the names that its body writes and that have a tensor before it: they enter the body as block arguments,
-leave it by `scf.yield`, and are the operation's results afterwards. Names that the body alone binds end with it.
+A loop carries the names that its body writes and that hold a tensor before it. They enter the body as block arguments,
+leave it through `scf.yield`, and are the operation's results afterwards. Names that only the body binds end with the
+loop.
 
 Source: `visit_If`, `visit_IfExp`, `visit_For` and `visit_While` in Triton's `code_generator.py`.
 """
@@ -38,11 +40,11 @@ if TYPE_CHECKING:
 
 
 class Branch(NamedTuple):
-    """A branch that has been compiled."""
+    """A compiled branch."""
 
     block: Block
     scope: Scope  # the names at its end
-    result: Any  # what the visit returned
+    result: Any  # the result of the visit
 
 
 Carried = dict[str, Any]
@@ -52,16 +54,16 @@ Carried = dict[str, Any]
 
 
 def visit_If(visitor: Visitor, node: ast.If, rest: Sequence[ast.stmt]) -> Any:
-    """Visit an `if` and the statements after it, and return what they return."""
+    """Visit an `if` and the statements after it. Returns their result."""
     test = visitor.visit(node.test)
     if isinstance(test, tensor):
         return runtime_if(visitor, node, to_condition(visitor, node.test, test), rest)
-    # Task 5.5: Only the side that holds is visited, and the scope is the one that `rest` sees. Given: `holds`.
+    # Task 5.5: Visit only the side that is taken, in the same scope as `rest`. Given: `holds`.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
 def holds(visitor: Visitor, node: ast.expr, test: Any) -> bool:
-    """Whether a condition that the compiler knows holds. It must be a bool, an int or None. (Given.)"""
+    """Whether a compile-time condition holds. It must be a bool, an int or None. (Given.)"""
     value = unwrap(test)
     if value is not None and not isinstance(value, int):
         message = (
@@ -74,32 +76,33 @@ def holds(visitor: Visitor, node: ast.expr, test: Any) -> bool:
 
 def to_condition(visitor: Visitor, node: ast.expr, test: tensor) -> tensor:
     """A test as a scalar `int1`. Raises `UnsupportedLanguageConstruct` at `node` for more than one element."""
-    # Task 5.8: An int32 scalar is true if it is not zero, and so is a pointer; an int1[1] becomes a scalar, by
-    # `tt.unsplat`; for an int1[8]: "Boolean value of Tensor with more than one value is ambiguous". Given: `convert`.
+    # Task 5.8: An int32 scalar is true if it is not zero, and so is a pointer. An int1[1] becomes a scalar by
+    # `tt.unsplat`. For an int1[8], raise "Boolean value of Tensor with more than one value is ambiguous". Given:
+    # `convert`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def runtime_if(visitor: Visitor, node: ast.If, test: tensor, rest: Sequence[ast.stmt]) -> Any:
-    """Compile an `if` that is decided when the kernel runs, and `rest`; return what they return."""
+    """Compile an `if` on a run-time condition, and `rest`. Returns their result."""
     found = find_return(node)
-    if found and visitor.in_loop:  # even if it is never reached
+    if found and visitor.in_loop:  # even if the `return` is unreachable
         refuse_return(visitor, found)
-    # Task 5.8: `if c: return x` and a `rest` is `if c: return x else: rest`: the result is one of two values, and for
-    # two types the error is "Return type mismatch: int32[] and fp32[]". Without a `return` (`found`), `rest` follows
-    # once. Given: `compile_branches`, which takes two functions without parameters.
+    # Task 5.8: `if c: return x` followed by `rest` becomes `if c: return x else: rest`. The result is one of two
+    # values; if their types differ, raise "Return type mismatch: int32[] and fp32[]". Without a `return` (`found`),
+    # `rest` is compiled once, after the `if`. Given: `compile_branches`, which takes two functions without parameters.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def visit_IfExp(visitor: Visitor, node: ast.IfExp) -> Any:
     """`x if condition else y`"""
-    # Task 5.8: If the compiler knows the condition, one side is visited, and any value may be the result. Otherwise
-    # both are compiled; the message for two types: "Ternary expression with dynamic condition has inconsistent types
+    # Task 5.8: If the condition is known at compile time, visit one side; any value may be the result. Otherwise
+    # compile both; if their types differ, raise "Ternary expression with dynamic condition has inconsistent types
     # int32[] and fp32[]".
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def compile_branches(visitor: Visitor, visits: Sequence[Callable[[], Any]]) -> list[Branch]:
-    """Make each of these visits in a block of its own and with names of its own, the same at first. (Given.)"""
+    """Run each visit in its own block, with its own copy of the current names. (Given.)"""
     before, branches = visitor.scope, []
     for visit in visits:
         block, visitor.scope = Block(), before.copy()
@@ -111,32 +114,33 @@ def compile_branches(visitor: Visitor, visits: Sequence[Callable[[], Any]]) -> l
 
 
 def join(visitor: Visitor, test: tensor, branches: Sequence[Branch], values: Sequence[Any]) -> Any:
-    """Build the `scf.if` from two compiled branches, where branch i results in `values[i]`; return the joined value.
+    """Build the `scf.if` from two compiled branches, where branch i has the result `values[i]`. Returns the joined
+    value.
 
     The descriptions of the two values are equal.
     """
-    # Task 5.8: From `(x, y)` and `(z, y)` come two `scf.yield`s of two handles each, an `scf.if` with two results, and
-    # a tuple of tensors of these results. Given: `handles_in`, `yield_`, `rebuild` of 5.6.
+    # Task 5.8: For `(x, y)` and `(z, y)`, build two `scf.yield`s with two handles each and an `scf.if` with two
+    # results, and return a tuple of tensors with these results. Given: `handles_in`, `yield_`, `rebuild` of 5.6.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def choose(visitor: Visitor, node: ast.expr | ast.stmt, test: tensor, branches: Sequence[Branch], mismatch: str) -> Any:
-    """The value that one of two branches results in.
+    """The value of an expression or statement that has the result of one of two branches.
 
-    Raises `CompilationError` if the types differ: `mismatch` has a `{}` for each of them.
+    Raises `CompilationError` if the types differ: `mismatch` contains a `{}` for each type.
     """
-    # Task 5.8: `1 if c else x`, with an int32 scalar `x`, is an int32 scalar: the 1 becomes a constant inside its own
+    # Task 5.8: `1 if c else x`, with an int32 scalar `x`, is an int32 scalar: the 1 becomes a constant inside its
     # branch. Given: `to_run_time`, `describe`, `join`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branch]) -> None:
-    """Build the `scf.if`, and bind the names that its branches write to their values after it.
+    """Build the `scf.if`, and bind the names that its branches write to their new values.
 
-    A name whose value is the same object after both branches keeps it. A name is lost (`scope.lose`, which takes a
-    message with the line of the `if`) if it has no value after one branch, if neither value has a tensor in it, or if
-    it was None before (not `has_type`) and one branch leaves it so. All others are results of the `scf.if`, and must
-    `agree`: `disagreement` is the error.
+    A name that holds the same object after both branches keeps it. A name is lost (`scope.lose`, with a message that
+    contains the line of the `if`) if it has no value after one branch, if neither value contains a tensor, or if it was
+    None before (not `has_type`) and one branch does not change it. All other names are results of the `scf.if`, and
+    must `agree`; otherwise raise `disagreement`.
     """
     # Task 5.8: After `if c: x = 1.0; y = 2.0` and `else: x = 3.0`, with no `y` before, `x` is a result and `y` is
     # lost. Given: `written` (5.1); `scope` and `places` of a branch.
@@ -144,7 +148,7 @@ def merge(visitor: Visitor, node: ast.If, test: tensor, branches: Sequence[Branc
 
 
 def agree(before: Scope, name: str, value: Any, other: Any) -> bool:
-    """Whether a name has one type after both branches, and had it before if it had a value then. (Given.)"""
+    """Whether a name has the same type after both branches, and before them if it had a value. (Given.)"""
     types, initial = {describe(value), describe(other)}, before.values.get(name)
     if has_type(initial):
         types.add(describe(initial))
@@ -152,15 +156,15 @@ def agree(before: Scope, name: str, value: Any, other: Any) -> bool:
 
 
 def has_type(value: Any) -> bool:
-    """Whether branches must leave a name with this value its type: None and dtypes have none. (Given.)"""
+    """Whether branches must preserve the type of a name with this value: None and dtypes have no type. (Given.)"""
     return bool(flatten(value)) or (isinstance(value, constexpr) and value.value is not None)
 
 
 def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> CompilationError:
-    """The error for a name that the branches leave with different types.
+    """The error for a name that has different types after the branches.
 
-    "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)", at the later of the
-    two assignments. For a branch that does not assign the name, that is the assignment before the `if`.
+    "Mismatched type for x between then block (fp32[], line 5) and else block (int32[], line 7)", located at the later
+    of the two assignments. For a branch that does not assign the name, use the assignment before the `if`.
     """
     first, second = then.places[name], otherwise.places[name]
     value, other = describe(then.values[name]), describe(otherwise.values[name])
@@ -168,7 +172,7 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
         initial = f"{describe(before.values[name])} (line {before.places[name].line})"
         message = f"initial value for {name} is of type {initial}, but the branches redefine it as {value}"
         return CompilationError(message, first)
-    # Task 5.9: Here the later one is on line 7, whichever branch it is in. `first` and `second` are `Loc`s.
+    # Task 5.9: Here, the later assignment is on line 7, whichever branch contains it. `first` and `second` are `Loc`s.
     raise NotImplementedError("Task 5.9: Errors that point at the line")
 
 
@@ -176,9 +180,10 @@ def disagreement(before: Scope, name: str, then: Scope, otherwise: Scope) -> Com
 
 
 def visit_For(visitor: Visitor, node: ast.For) -> None:
-    """A loop over a `static_range`, which the compiler runs, or over a `tl_range`, which Python's `range` becomes, too.
+    """A loop over a `static_range`, which the compiler runs, or over a `tl_range`, which also replaces Python's
+    `range`.
 
-    Raises `UnsupportedLanguageConstruct` at `node.iter`, naming both, for other iterators.
+    Raises `UnsupportedLanguageConstruct` at `node.iter` for other iterators; the message names both ranges.
     """
     iterator = visitor.visit(node.iter)
     if not isinstance(node.target, ast.Name) or node.orelse:
@@ -190,63 +195,64 @@ def visit_For(visitor: Visitor, node: ast.For) -> None:
 
 
 def unroll(visitor: Visitor, node: ast.For, target: ast.Name, iterator: static_range) -> None:
-    """A loop that the compiler runs: its body once for each value of the target, which is a `constexpr`."""
-    # Task 5.5: `static_range(3)` visits the body three times, in the scope around the loop; `tuple` gives its values.
-    # Inside `with visitor.loop():` a `return` is refused.
+    """A loop that the compiler runs: visit the body once for each value of the target, which is a `constexpr`."""
+    # Task 5.5: `static_range(3)` visits the body three times, in the scope around the loop; `tuple` lists its values.
+    # Inside `with visitor.loop():`, a `return` is an error.
     raise NotImplementedError("Task 5.5: What the compiler decides")
 
 
 def runtime_for(visitor: Visitor, node: ast.For, target: ast.Name, iterator: tl_range) -> None:
     """A loop that the kernel runs: `scf.for`.
 
-    The target is the induction variable, of the bounds' dtype. If the compiler knows that the step is negative, the
-    loop counts upward all the same, from the end to the start, and the target is (upper - variable) + lower.
+    The target is the induction variable, of the bounds' dtype. If the step is known to be negative, the loop still
+    counts upward, from the end to the start, and the target is (upper - variable) + lower.
     """
     # Task 5.7: `for i in range(n): total += i` is an `scf.for` that carries `total`. Names that the body binds must
-    # not show in the scope around the loop. Given: `find_bounds`, `find_carried`, `for_` (3.5), `enter`, `visit_body`,
-    # `annotate`, `leave`; `copy` of a scope.
+    # not be visible in the scope around the loop. Given: `find_bounds`, `find_carried`, `for_` (3.5), `enter`,
+    # `visit_body`, `annotate`, `leave`; `copy` of a scope.
     raise NotImplementedError("Task 5.7: for")
 
 
 def visit_While(visitor: Visitor, node: ast.While) -> None:
     """A loop with a test before each iteration: `scf.while`. The test is an int1, and there is no `else`.
 
-    A test that the compiler knows would never change, so it is refused.
+    A compile-time test would never change, so it is an error.
     """
-    # Task 5.8: `while x < n: x += 1` carries `x`. The test is visited in the region `before`, which hands on all that
-    # it takes, the statements in the region `after`. Errors about the test point at `node.test`. Given: as for
-    # `runtime_for`; `while_`, `condition`.
+    # Task 5.8: `while x < n: x += 1` carries `x`. Visit the test in the region `before`, which forwards all values
+    # that it takes, and the statements in the region `after`. Errors about the test point at `node.test`. Given: the
+    # functions listed for `runtime_for`; `while_`, `condition`.
     raise NotImplementedError("Task 5.8: if, while, conditional expressions")
 
 
 def find_carried(visitor: Visitor, node: ast.For | ast.While) -> Carried:
     """The names that this loop carries, with their values before it."""
-    # Task 5.7: For `for i in range(n): x += i; t = x`, with an `x` before it and no `t`: `x` alone. A carried value
-    # has a tensor in it, and the loop's own targets are not carried. Given: `written`, `find_targets`, `flatten`.
+    # Task 5.7: For `for i in range(n): x += i; t = x`, where only `x` exists before the loop, it is `x` alone. A
+    # carried value contains a tensor, and the loop's own targets are not carried. Given: `written`, `find_targets`,
+    # `flatten`.
     raise NotImplementedError("Task 5.7: for")
 
 
 def enter(visitor: Visitor, carried: Carried, handles: Iterable[Value]) -> None:
-    """Give the carried names their values inside: the same, rebuilt from a block's arguments. (Given.)"""
+    """Bind carried names to their values inside the loop, rebuilt from a block's arguments. (Given.)"""
     for name, value in zip(carried, rebuild(tuple(carried.values()), handles), strict=True):
         visitor.scope.bind(name, value, visitor.scope.places[name])
 
 
 def visit_body(visitor: Visitor, node: ast.For | ast.While, carried: Carried) -> list[Value]:
-    """Visit the body and return the IR values of the carried names at its end.
+    """Visit the body. Returns the IR values of the carried names at its end.
 
-    Raises `CompilationError` for a carried name whose type has changed or that is lost, and for a new value of a name
-    whose value the compiler knew.
+    Raises `CompilationError` for a carried name that is lost or changes its type, and for a new value of a name whose
+    value was known at compile time.
     """
-    # Task 5.7: A `return` in the body is refused (`visitor.loop`). Given: `check_known`; `changed` makes the error;
-    # both take the scope as it was before the body.
+    # Task 5.7: A `return` in the body is an error (`visitor.loop`). Given: `check_known`; `changed`, which makes the
+    # error. Both take the scope before the body.
     raise NotImplementedError("Task 5.7: for")
 
 
 def leave(
     visitor: Visitor, node: ast.For | ast.While, carried: Carried, before: Scope, results: Iterable[Value]
 ) -> None:
-    """Back to the names before the loop: carried ones have its results, those bound inside are lost. (Given.)"""
+    """Restore the names before the loop: carried names hold its results, and names bound inside are lost. (Given.)"""
     visitor.scope, place, targets = before, visitor.loc(node), find_targets(node)
     for name in (*targets, *written(node.body)):
         if name not in before.values or name in targets:
@@ -255,22 +261,22 @@ def leave(
 
 
 def changed(scope: Scope, name: str, initial: Any, before: Scope) -> CompilationError:
-    """The error for a carried name whose type is no longer that of `initial`, at its last assignment in the loop.
+    """The error for a carried name whose type differs from that of `initial`, at its last assignment in the loop.
 
     "Loop-carried variable acc has initial type int32[] (line 3) but is re-assigned to fp32[] in loop! Please make sure
     that the type stays consistent."
     """
     if name in scope.lost:  # the target of a loop inside
         return CompilationError(f"{name} is lost in the loop: {scope.lost[name]}", scope.places[name])
-    # Task 5.7: Line 3 is that of the assignment before the loop. `places` of a scope says where each name got its
-    # value.
+    # Task 5.7: Line 3 is the assignment before the loop. `places` of a scope maps each name to the location of its
+    # assignment.
     raise NotImplementedError("Task 5.7: for")
 
 
 def check_known(visitor: Visitor, node: ast.For | ast.While, before: Scope) -> None:
-    """Raise `CompilationError` for a name whose value the compiler knew before the body, and that has another now.
+    """Raise `CompilationError` for a name whose value was known at compile time before the body, and has changed.
 
-    The target of an unrolled loop inside may. (Given.)
+    The target of an unrolled loop inside may change. (Given.)
     """
     unrolled = [visitor.loc(inner.target) for inner in ast.walk(node) if isinstance(inner, ast.For)]
     for name, value in before.values.items():
@@ -300,12 +306,13 @@ def refuse_return(visitor: Visitor, node: ast.Return) -> NoReturn:
 
 
 def find_targets(node: ast.For | ast.While) -> list[str]:
-    """The names that the loop itself gives a value. (Given.)"""
+    """The names that the loop itself binds. (Given.)"""
     return written([node.target]) if isinstance(node, ast.For) else []
 
 
 def find_bounds(visitor: Visitor, node: ast.expr, iterator: tl_range, backwards: bool) -> list[tensor]:
-    """Start, end and step of a loop as scalars of one integer dtype; `backwards` as a loop upward. (Given.)"""
+    """Start, end and step of a loop as scalars of one integer dtype; reversed to an upward loop if `backwards`.
+    (Given.)"""
     start, end, step = iterator.start, iterator.stop, iterator.step
     if backwards:
         start, end, step = end, start, -unwrap(step)
@@ -318,7 +325,7 @@ def find_bounds(visitor: Visitor, node: ast.expr, iterator: tl_range, backwards:
 
 
 def widen(value: tensor, dtype: dtype) -> tensor:
-    """A bound in the dtype of all three: Triton extends it as that one is signed, even if itself is not. (Given.)"""
+    """A bound in the common dtype, whose signedness, not the bound's own, decides how Triton extends it. (Given.)"""
     if value.dtype.primitive_bitwidth == dtype.primitive_bitwidth:
         return tensor(value.handle, dtype)
     extension = "arith.extsi" if dtype.signed else "arith.extui"
@@ -331,8 +338,8 @@ def is_negative(step: Any) -> bool:
 
 
 def annotate(variable: BlockArgument, iterator: tl_range) -> None:
-    """Pass on to real Triton's compiler what is known of a loop: the options of `tl.range`, and promises about carried
-    values, such as `tl.multiple_of`. As in Triton, these are noted on the loop and on what it starts with. (Given.)
+    """Record facts about a loop for real Triton's compiler: the options of `tl.range`, and promises about carried
+    values, such as `tl.multiple_of`. As in Triton, they are attached to the loop and to its initial values. (Given.)
     """
     block = variable.owner
     assert block.parent is not None and block.parent.parent is not None

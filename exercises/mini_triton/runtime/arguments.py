@@ -1,7 +1,7 @@
 """Arguments as kernels see them: memory, numbers, tensor descriptors, and compile-time values. (Given.)
 
-NumPy arrays are known by their class. PyTorch is never imported here: a tensor is known by what it can do, as in real
-Triton, where anything with a `data_ptr()` and a `dtype` is a pointer.
+NumPy arrays are recognized by class. This module never imports PyTorch: as in real Triton, anything with a `data_ptr()`
+and a `dtype` is a pointer.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OF_LANGUAGE = {row.name: row.signature for row in FORMATS}
 
 
 def is_memory(value: Any) -> bool:
-    """Whether an argument is memory: a kernel gets a pointer to it."""
+    """Whether an argument is memory, to which a kernel takes a pointer."""
     return isinstance(value, np.ndarray) or (hasattr(value, "data_ptr") and hasattr(value, "dtype"))
 
 
@@ -36,17 +36,17 @@ def element_type(dtype: Any) -> str | None:
 
 
 def address(memory: Any) -> int:
-    """Where in memory the first element of an array or a tensor is."""
+    """The address of the first element of an array or a tensor."""
     return memory.ctypes.data if isinstance(memory, np.ndarray) else memory.data_ptr()
 
 
 def device_of(memory: Any) -> str:
-    """Where an array or a tensor is: `cpu`, `cuda:0`, ..."""
+    """The device of an array or a tensor: `cpu`, `cuda:0`, ..."""
     return "cpu" if isinstance(memory, np.ndarray) else str(memory.device)
 
 
 def is_descriptor(value: Any) -> bool:
-    """Whether an argument is a tensor descriptor, be it Triton's own."""
+    """Whether an argument is a tensor descriptor, ours or Triton's."""
     return hasattr(value, "base") and hasattr(value, "block_shape")
 
 
@@ -65,7 +65,7 @@ def with_parts(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_python(value: Any) -> Any:
-    """NumPy's scalars as Python's numbers of the same value; any other value unchanged."""
+    """A NumPy scalar as the equal Python number; any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -86,7 +86,7 @@ class MockTensor:
 
 
 def mock(value: Any) -> Any:
-    """An argument of a warmup: a dtype of NumPy's or PyTorch's stands for memory that holds such elements."""
+    """An argument of a warmup: a NumPy or PyTorch dtype represents memory with such elements."""
     is_dtype = isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic))
     is_torch_dtype = type(value).__module__ == "torch" and type(value).__name__ == "dtype"
     return MockTensor(value) if is_dtype or is_torch_dtype else value

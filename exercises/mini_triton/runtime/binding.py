@@ -1,6 +1,6 @@
-"""Which argument of a launch goes to which parameter.
+"""Binding the arguments of a launch to parameters.
 
-`inspect.Signature.bind` does this as well, but takes longer than a small kernel runs, and would say nothing of options.
+`inspect.Signature.bind` also does this, but takes longer than a small kernel runs, and does not know options.
 
 Source: `KernelParam` and `create_function_from_signature` in Triton's `python/triton/runtime/jit.py`.
 """
@@ -24,19 +24,19 @@ TYPE_NAMES = {
     **{name: row.signature for row in FORMATS for name in (row.tl, row.name, row.signature)},
     **{"int": "i32", "float": "fp32", "bool": "u1", "i1": "u1"},
 }
-"""Annotations that name a type, and how a launch spells it."""
+"""Annotations that name a type, with its spelling in a launch."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kernel, and how its definition asks for it to be compiled."""
+    """A parameter of a kernel, with the properties from its definition."""
 
     name: str
     default: Any = REQUIRED
     constexpr: bool = False  # annotated `tl.constexpr`
-    type: str = ""  # what the annotation says, if it is a type: "fp32", "i64", "*fp16"
-    specialize: bool = True  # whether a 1 becomes a constant, and multiples of 16 are noted
-    specialize_alignment: bool = True  # whether multiples of 16 are noted
+    type: str = ""  # the annotation, if it is a type: "fp32", "i64", "*fp16"
+    specialize: bool = True  # whether a 1 becomes a constant, and multiples of 16 count
+    specialize_alignment: bool = True  # whether multiples of 16 count
     num: int = 0  # counted from 0
     const: bool = False  # annotated `tl.const`: a pointer that is not stored to
 
@@ -80,11 +80,11 @@ def type_of(annotation: Any) -> str:
 def bind(
     kernel: str, parameters: Sequence[Parameter], arguments: Sequence[Any], keywords: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The value of every parameter, by name and in the parameters' order, and the launch options among the keywords.
+    """The value of every parameter, by name in the parameters' order, and the launch options among the keywords.
 
-    Raises `TypeError`, with the kernel's name and the name at fault, for too many arguments, for one that is missing or
-    given twice, and for a keyword that is neither a parameter nor one of `OPTIONS`.
+    Raises `TypeError`, with the name of the kernel and the name at fault, for too many arguments, for an argument that
+    is missing or given twice, and for a keyword that is neither a parameter nor one of `OPTIONS`.
     """
-    # Task 7.1: Of parameters `x, n, BLOCK=64`, the call `(a, n=5, num_warps=8)` is ({"x": a, "n": 5, "BLOCK": 64},
-    # {"num_warps": 8}). If a parameter is named like an option, a keyword of this name is the parameter's.
+    # Task 7.1: For the parameters `x, n, BLOCK=64`, the call `(a, n=5, num_warps=8)` gives ({"x": a, "n": 5, "BLOCK":
+    # 64}, {"num_warps": 8}). If a parameter has the name of an option, a keyword of this name belongs to the parameter.
     raise NotImplementedError("Task 7.1: Arguments and parameters")

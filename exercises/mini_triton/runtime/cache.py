@@ -1,8 +1,8 @@
 """Compiled kernels on disk, for the next process.
 
-A file per kernel, named by its key. Several processes may read and write the same files at any time, be killed in the
-middle of it, or find a disk full. So a file is written under another name and renamed, which happens at once or not
-at all; and an entry is used only if its checksum matches.
+Each kernel has a file, named by its key. Several processes may read and write the same files at any time, may be killed
+while doing so, or may find the disk full. So a file is written under a temporary name, then renamed atomically. An
+entry is used only if its checksum matches.
 
 Source: `FileCacheManager` in Triton's `python/triton/runtime/cache.py`.
 """
@@ -28,24 +28,24 @@ Entry = dict[str, Any]
 
 
 def directory() -> Path:
-    """Where compiled kernels are kept: `MINI_TRITON_CACHE_DIR`, or a folder in the user's cache. (Given.)"""
+    """The folder of compiled kernels: `MINI_TRITON_CACHE_DIR`, or a folder in the user's cache. (Given.)"""
     if chosen := os.environ.get(DIRECTORY):
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "mini_triton")
 
 
 def store(key: str, entry: Entry) -> None:
-    """Keep an entry under a key, in place of an older one. Warns if that is not possible."""
-    # Task 7.4: Whenever another process reads, and wherever this one is killed, there is the old file or the whole new
-    # one. The folder may be missing. An `OSError` becomes a `warnings.warn` with its message, and no other file stays.
-    # Given: `path_of`, `pack` (bytes of an entry), Python's `tempfile` and `os.replace`.
+    """Store an entry under a key, and replace an older one. Warns if that fails."""
+    # Task 7.4: At any time, even if this process is killed, other processes must find either the old file or the
+    # complete new one. The folder may be missing. Turn an `OSError` into a `warnings.warn` with its message, and leave
+    # no other file behind. Given: `path_of`, `pack` (an entry as bytes), Python's `tempfile` and `os.replace`.
     raise NotImplementedError("Task 7.4: Kernels on disk")
 
 
 def load(key: str) -> Entry | None:
-    """The entry with this key, or None if there is none. Warns of a damaged file, and returns None."""
-    # Task 7.4: A file that cannot be read counts as damaged, one that does not exist does not. The warning has the
-    # path. Given: `unpack`, which raises `ValueError` for damaged bytes.
+    """The entry with this key, or None if there is none. Warns about a damaged file, and returns None."""
+    # Task 7.4: A file that cannot be read counts as damaged; a file that does not exist does not. The warning names
+    # the path. Given: `unpack`, which raises `ValueError` for damaged bytes.
     raise NotImplementedError("Task 7.4: Kernels on disk")
 
 
@@ -61,7 +61,7 @@ def pack(entry: Entry) -> bytes:
 
 
 def unpack(content: bytes) -> Entry:
-    """The entry that a file's content was made from. Raises `ValueError` if not every byte is as it was. (Given.)"""
+    """The entry in a file's content. Raises `ValueError` if any byte has changed. (Given.)"""
     checksum, _, entry = content.partition(b"\n")
     if hashlib.sha256(entry).hexdigest().encode() != checksum:
         raise ValueError("the checksum does not fit")

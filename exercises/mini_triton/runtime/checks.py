@@ -1,7 +1,7 @@
-"""Launches that cannot work, and accesses out of bounds, said in the words of who wrote the launch.
+"""Errors for invalid launches and out-of-bounds accesses, in terms of the launch.
 
-A GPU says "illegal memory access", some time later, about some kernel. Here memory is never touched outside of the
-arguments, and an error has a name, a number and a line.
+A GPU reports "illegal memory access", some time later, about some kernel. Here, kernels never access memory outside the
+arguments, and an error names the argument, the index and the line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mini_triton.ir.storage import OutOfBounds
 
 BACK_ENDS = {"cuda": "the GPU back end comes with milestone 10"}
-"""Kinds of devices, and why kernels cannot use their memory."""
+"""Kinds of devices, with the reasons why kernels cannot use their memory."""
 
 
 class AccessError(IndexError):
@@ -27,17 +27,17 @@ class AccessError(IndexError):
 
 
 def check_devices(kernel: str, memory: Mapping[str, Any]) -> None:
-    """Raise `ValueError`, which names the kernel and arguments at fault, unless all memory is the CPU's."""
-    # Task 7.8: For memory on two devices the message names both, and an argument on each; for memory on one device
-    # that is not "cpu", an argument and the reason that `BACK_ENDS` may have for that kind of device ("cuda" of
-    # "cuda:0"). Given: `device_of`.
+    """Raise `ValueError` unless all memory is on the CPU. The message names the kernel and the arguments at fault."""
+    # Task 7.8: For memory on two devices, the message names both, and an argument on each. For memory on one device
+    # other than "cpu", it names an argument, and the reason that `BACK_ENDS` may hold for this kind of device ("cuda"
+    # for "cuda:0"). Given: `device_of`.
     raise NotImplementedError("Task 7.8: Checks")
 
 
 def check_writable(kernel: str, memory: Mapping[str, Any], stored: Collection[str]) -> None:
-    """Raise `ValueError`, with the names of kernel and argument, for a read-only array that the kernel stores to."""
-    # Task 7.8: `stored` are the names of arguments that the kernel stores to. PyTorch's tensors can always be written
-    # to; a NumPy array has `flags.writeable`.
+    """Raise `ValueError`, with the kernel and the argument, for a read-only array to which the kernel stores."""
+    # Task 7.8: `stored` contains the names of arguments to which the kernel stores. PyTorch tensors are always
+    # writable; a NumPy array has `flags.writeable`.
     raise NotImplementedError("Task 7.8: Checks")
 
 
@@ -48,20 +48,21 @@ def explain_access(kernel: str, error: OutOfBounds, shape: tuple[int, ...]) -> A
         accessed by program (7, 0, 0) at add.py:7
             values = tl.load(x + offsets)
 
-    `shape` is that of the argument.
+    `shape` is the shape of the argument.
     """
-    # Task 7.8: `error` has `buffer.name`, `element`, `program` and `place`, a `Loc`. Given: `source_line(place)`.
+    # Task 7.8: `error` has the attributes `buffer.name`, `element`, `program` and `place`, a `Loc`. Given:
+    # `source_line(place)`.
     raise NotImplementedError("Task 7.8: Checks")
 
 
 def source_line(place: str) -> str:
-    """The source line at a place, "file:line", without its indentation; "" if there is none. (Given.)"""
+    """The source line at a location, "file:line", without indentation; "" if there is none. (Given.)"""
     file, _, line = place.rpartition(":")
     return linecache.getline(file, int(line or 0)).strip()
 
 
 def explain_address(kernel: str, error: OutOfBounds) -> AccessError:
-    """The error for an address that leads nowhere. (Given.)"""
+    """The error for an address outside all arguments. (Given.)"""
     return AccessError(
         f"{kernel}: the address {error.element:#x} is in no argument\n"
         f"asked for by program {error.program} at {error.place}\n"

@@ -1,4 +1,4 @@
-"""A compiled kernel: how it is found or made, and how it runs.
+"""A compiled kernel: how to find or make it, and how it runs.
 
 Source: `compile` and `CompiledKernel` in Triton's `python/triton/compiler/compiler.py`.
 """
@@ -48,28 +48,29 @@ def compile_kernel(
     options: Options,
     references: Sequence[Reference],
 ) -> CompiledKernel:
-    """The kernel compiled for these arguments: from the disk, or through all stages.
+    """The kernel compiled for these arguments, from the disk or through all stages.
 
-    `values` has the values of the compile-time arguments. Raises `CompilationError` for an error in the kernel.
+    `values` holds the values of the compile-time arguments. Raises `CompilationError` for an error in the kernel.
     """
     constants = {name: unwrap(to_python(values[name])) for name in arguments if arguments[name].type == "constexpr"}
     hash = compute_key(function, references, arguments, options)
     compilation = Compilation(function, arguments, constants, options, hash)
-    # Task 7.6: A kernel in the `cache` is compiled again if `inspection.is_wanted()` or `inspection.is_set(
-    # cache.ALWAYS_COMPILE)`. A new kernel is kept there. Given: `restore_kernel` makes a kernel of an entry, `entry_of`
-    # an entry of a kernel; `stages_for("cpu")`, `run_stages` (7.5), `CompiledKernel(compilation, program, texts)`.
+    # Task 7.6: A kernel in the `cache` is recompiled if `inspection.is_wanted()` or
+    # `inspection.is_set(cache.ALWAYS_COMPILE)`. A new kernel is stored there. Given: `restore_kernel`, which makes a
+    # kernel from an entry; `entry_of`, which makes an entry from a kernel; `stages_for("cpu")`, `run_stages` (7.5),
+    # `CompiledKernel(compilation, program, texts)`.
     raise NotImplementedError("Task 7.6: Find or compile")
 
 
 def entry_of(kernel: CompiledKernel) -> cache.Entry:
-    """The data of a kernel for the disk. (Given.)"""
+    """The data of a kernel, to be stored on disk. (Given.)"""
     program = kernel.program
     runs = {"mode": program.mode, "chunk": program.chunk, "lines": list(program.lines.items())}
     return {"texts": kernel.texts, "stored": program.stored, "constants": program.constants} | runs
 
 
 def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKernel:
-    """The kernel that an entry was made of. (Given.)"""
+    """The kernel in an entry. (Given.)"""
     types: list[Type] = [parse_type(type).ir_type for type in compilation.inputs.values()]
     lines = {line: (place, rank) for line, (place, rank) in entry["lines"]}
     source, memory = entry["texts"]["numpy"], (entry["stored"], entry["constants"])
@@ -79,7 +80,7 @@ def restore_kernel(compilation: Compilation, entry: cache.Entry) -> CompiledKern
 
 @dataclass(frozen=True, kw_only=True)
 class Metadata(Options):
-    """Facts about a compiled kernel: the options it was compiled with, and these."""
+    """Facts about a compiled kernel, in addition to the options with which it was compiled."""
 
     name: str
     hash: str
@@ -88,15 +89,15 @@ class Metadata(Options):
 
     @property
     def shared(self) -> int:
-        """How many bytes of shared memory a block needs."""
+        """The bytes of shared memory that a block needs."""
         return self.kernel.resources().shared
 
 
 class CompiledKernel:
     """A kernel for arguments of one specialization.
 
-    `asm` has the text of each stage by its name: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`; and once the kernel
-    was lowered for a GPU `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, `asm["cubin"]` (bytes) and `asm["sass"]`.
+    `asm` holds the text of each stage, by name: `asm["source"]`, `asm["ttir"]`, `asm["numpy"]`; after the kernel has
+    been lowered for a GPU, also `asm["ttgir"]`, `asm["llir"]`, `asm["ptx"]`, `asm["cubin"]` (bytes) and `asm["sass"]`.
     """
 
     def __init__(self, compilation: Compilation, program: NumpyKernel, texts: Mapping[str, Text]) -> None:
@@ -123,18 +124,18 @@ class CompiledKernel:
 
     @property
     def metadata(self) -> Metadata:
-        """The target and options it was compiled for."""
+        """The target and the options for which the kernel was compiled."""
         options = vars(self.compilation.options)
         return Metadata(name=self.name, hash=self.hash, signature=self.signature, kernel=self, **options)
 
     @property
     def n_regs(self) -> int:
-        """How many registers a thread needs."""
+        """The number of registers that a thread needs."""
         return self.resources().registers
 
     @property
     def n_spills(self) -> int:
-        """How many values of 4 bytes do not fit the registers of a thread."""
+        """The number of 4-byte values of a thread that do not fit in registers."""
         return self.resources().spills
 
     def _init_handles(self) -> None:
@@ -152,7 +153,7 @@ class CompiledKernel:
         return lowered.kernel
 
     def launch(self, grid: tuple[int, int, int], values: Mapping[str, Any]) -> None:
-        """Run it for every program of the grid, with the values of its parameters, where their memory is. (Given.)"""
+        """Run every program of the grid on the device that holds the arguments' memory. (Given.)"""
         values = with_parts(values)
         memory = {name: values[name] for name in self.pointers}
         if any(getattr(value, "is_cuda", False) for value in memory.values()):
@@ -162,7 +163,7 @@ class CompiledKernel:
         else:
             try:
                 if kinds := wanted():
-                    from mini_triton.sanitizer.launch import sanitize  # not earlier: kernels run without it
+                    from mini_triton.sanitizer.launch import sanitize  # imported late: kernels run without it
 
                     sanitize(self, grid, values, memory, kinds)
                 else:
@@ -171,15 +172,15 @@ class CompiledKernel:
                 raise bounds.complete(error, memory) from None
 
     def launch_on_cpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
-        """Run the generated NumPy code. Errors are worded for whoever launched the kernel.
+        """Run the generated NumPy code. Errors are in terms of the launch.
 
-        `memory` has the arguments that are arrays or tensors, `values` all arguments. The program takes those named by
-        `self.parameters`, in this order: a `Buffer.of(name, array)` for memory, a Python number for the others.
+        `memory` holds the arguments that are arrays or tensors, `values` all arguments. The program takes those in
+        `self.parameters`, in this order: a `Buffer.of(name, array)` for memory, a Python number for all others.
         """
-        # Task 7.9: Wrong devices, and read-only arrays among those that are stored to (`self.program.stored`), are
-        # found before anything runs. An `OutOfBounds` becomes an `explain_access`, or an `explain_address` if
-        # `error.buffer` is not an argument; the user does not see the `OutOfBounds`. Given: `self.run(grid, arguments,
-        # known())`, the checks of 7.8, `to_python`.
+        # Task 7.9: Before anything runs, check for wrong devices, and for read-only arrays among those to which the
+        # kernel stores (`self.program.stored`). Replace an `OutOfBounds` by `explain_access`, or by `explain_address`
+        # if `error.buffer` is not an argument; the user must not see the `OutOfBounds`. Given: `self.run(grid,
+        # arguments, known())`, the checks of 7.8, `to_python`.
         raise NotImplementedError("Task 7.9: The launch")
 
     def compile_threads(self) -> CudaKernel:
@@ -188,7 +189,7 @@ class CompiledKernel:
             _, texts = run_stages(stages_for("numba_cuda"), self.compilation, self.texts[pipeline.last_module().name])
             self.texts |= texts
             self.asm.add(texts)
-        from mini_triton.codegen.cuda_gen.kernel import CudaKernel  # not earlier: kernels run without it
+        from mini_triton.codegen.cuda_gen.kernel import CudaKernel  # imported late: kernels run without it
 
         folder = cache.directory() / "numba_cuda" / self.hash
         return CudaKernel(str(self.texts["numba_cuda"]), self.program.types, folder)
@@ -204,14 +205,14 @@ class CompiledKernel:
         if source.startswith(pipeline.NUMPY_RUNS):
             tell(source.removeprefix(pipeline.NUMPY_RUNS).strip())
             return self.program
-        from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # not earlier: kernels run without it
+        from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # imported late: kernels run without it
 
         loops = NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash, tell)
         self.launchers[CPU] = functools.partial(self.repeat_loops, loops)
         return loops
 
     def repeat_loops(self, loops: NumbaKernel, grid: tuple[int, int, int], arguments: Sequence[Any]) -> bool:
-        """Launch loops with tensors like earlier ones; False if these need a closer look. (Given.)"""
+        """Launch loops with tensors like those of an earlier launch; False if these need a full check. (Given.)"""
         if bounds.BOUNDS in os.environ or SANITIZE in os.environ:
             return False
         failed = loops.repeat(grid, self.parameters, arguments)
@@ -222,7 +223,7 @@ class CompiledKernel:
         return failed is not None
 
     def launch_on_gpu(self, grid: tuple[int, int, int], values: Mapping[str, Any], memory: Mapping[str, Any]) -> None:
-        """Run the machine code that real Triton makes of the TTIR, or Numba of its own source. (Given.)"""
+        """Run the machine code that real Triton compiles from TTIR, or Numba from generated source. (Given.)"""
         from mini_triton.backends.launch import Launcher, capability_here, gpu_of
 
         gpu = gpu_of(self.name, memory)
@@ -250,7 +251,7 @@ class CompiledKernel:
 
 
 class Asm(dict[str, Any]):
-    """The text of each stage by its name. A text that is expensive is made when it is first asked for."""
+    """The text of each stage, by name. Expensive texts are made on first use."""
 
     product: Any = None  # of the last stage, to make such a text from
 

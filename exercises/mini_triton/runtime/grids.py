@@ -1,4 +1,4 @@
-"""How many programs a launch runs: one to three axes.
+"""The number of programs in a launch, along one to three axes.
 
 Source: `JITFunction.run` in Triton's `python/triton/runtime/jit.py`; the limits are CUDA's.
 """
@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from typing import Any
 
 LIMITS = (2**31 - 1, 2**16 - 1, 2**16 - 1)
-"""How many programs a GPU allows along each axis."""
+"""The largest number of programs along each axis on a GPU."""
 
 
 def grid_of(kernel: str, grid: Any, values: Mapping[str, Any]) -> tuple[int, int, int]:
-    """The number of programs along each of the three axes; an axis that `grid` does not mention has 1.
+    """The number of programs along each of the three axes; 1 for an axis that `grid` omits.
 
-    `grid` is a tuple or a list of one to three integers, or a function from the launch's arguments, a dictionary by
-    parameter name, to one. 0 is allowed: then nothing runs. Raises, with the kernel's name and the size at fault,
-    `TypeError` for anything but a tuple or list of integers, and `ValueError` for sizes out of range.
+    `grid` is a tuple or list of one to three integers, or a function that returns one, given the launch's arguments as
+    a dictionary by parameter name. If a size is 0, nothing runs. Raises `TypeError` for anything except a tuple or list
+    of integers, and `ValueError` for sizes out of range. Messages name the kernel and the size at fault.
     """
     # Task 7.7: (4, np.int64(2)) is (4, 2, 1); `lambda values: (values["n"] // 64,)` with n = 640 is (10, 1, 1). 4.0 is
-    # not an integer. As in real Triton, 5 alone is not a grid: the message says what to write, `(5,)`. Given: `LIMITS`,
+    # not an integer. As in real Triton, 5 alone is not a grid; the message suggests `(5,)`. Given: `LIMITS`,
     # `operator.index`.
     raise NotImplementedError("Task 7.7: Grids")

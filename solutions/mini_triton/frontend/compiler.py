@@ -1,4 +1,4 @@
-"""From a kernel to a module: the front end's only door.
+"""From a kernel to a module: the front end's entry point.
 
 Source: `ast_to_ttir` in Triton's `code_generator.py`.
 """
@@ -21,9 +21,9 @@ from mini_triton.language.context import building
 from mini_triton.language.signature import divisible_parts, inputs_of, parse_type, receive
 from mini_triton.language.tensor import tensor
 
-ALIGNMENT = 16  # bytes for pointers, elements for integers: what lets real Triton load 16 bytes at a time
+ALIGNMENT = 16  # divisor of addresses and integers that lets real Triton load 16 bytes at a time
 DEBUGGING = "MINI_TRITON_FRONT_END_DEBUGGING"
-"""The environment variable that, set to anything, shows where in the compiler an error came from."""
+"""An environment variable. If it is set, errors show where in the compiler they were raised."""
 
 
 def ast_to_ttir(
@@ -32,13 +32,13 @@ def ast_to_ttir(
     constexprs: Mapping[str, Any] | None = None,
     divisible: Collection[str] = (),
 ) -> Module:
-    """Compile a kernel for arguments of the given types. (Given.)
+    """Compile a kernel for argument types. (Given.)
 
-    `signature` has the type of every parameter by its name: "*fp32", "i32", ..., or "constexpr"; what those are is in
-    `constexprs`. `divisible` names the arguments that are multiples of 16 (pointers: their addresses).
+    `signature` maps every parameter to its type: "*fp32", "i32", ..., or "constexpr"; `constexprs` holds the values of
+    the latter. `divisible` names the arguments that are multiples of 16 (for pointers, the addresses).
 
-    Raises `CompilationError`, with the line of the kernel that is wrong, and `ValueError` for a signature that does not
-    fit the kernel's parameters.
+    Raises `CompilationError`, with the wrong line of the kernel, and `ValueError` for a signature that does not match
+    the kernel's parameters.
     """
     constants = complete_constants(kernel, signature, constexprs or {})
     types = {name: parse_type(signature[name]) for name in kernel.signature.parameters if name not in constants}
@@ -54,14 +54,15 @@ def build_module(
     constants: Mapping[str, Any],
     divisible: Collection[str],
 ) -> Module:
-    """A module with one public function of the kernel's name and parameters `types`, compiled from the kernel's source.
+    """Compile the kernel's source to a module with one public function, with the kernel's name and the parameters
+    `types`.
 
-    An operation that belongs to no statement has the location of the `def`, `kernel.tree`. Raises `CompilationError`
-    for an error in the kernel.
+    Operations that belong to no statement have the location of the `def`, `kernel.tree`. Raises `CompilationError` for
+    an error in the kernel.
     """
-    # [task 5.2] For `def store(x, N): tl.store(x, N)`, with a type for `x` and the constant N=1: a `tt.func` of one
-    # input, and a scope of two names. Given: `inputs_of` (name to type), `receive` (name to tensor), `to_compile_time`
-    # (of a `constexpr`), `building` (makes a builder the current one), `function` (3.6), `finish`.
+    # [task 5.2] For `def store(x, N): tl.store(x, N)`, with a type for `x` and the constant N=1, make a `tt.func` with
+    # one input, and a scope with two names. Given: `inputs_of` (names to types), `receive` (names to tensors),
+    # `to_compile_time` (for a `constexpr`), `building` (sets the current builder), `function` (3.6), `finish`.
     module, builder = Module(), Builder()
     visitor, place = Visitor(kernel, builder), kernel.loc(kernel.tree)
     inputs = {name: type.ir_type for name, type in inputs_of(types).items()}
@@ -80,7 +81,7 @@ def build_module(
 
 
 def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument], divisible: Collection[str]) -> None:
-    """Check that a kernel returns nothing. Note which arguments are divisible, but nothing else that its body promised
+    """Check that a kernel returns nothing. Record which arguments are divisible, but drop other promises in its body
     about them. (Given.)"""
     if isinstance(result, tensor | tuple) or unwrap(result) is not None:
         message = "a kernel returns nothing: store its results in memory"
@@ -90,7 +91,7 @@ def finish(kernel: KernelSource, result: Any, arguments: Sequence[BlockArgument]
 
 
 def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
-    """The compile-time arguments, defaults included. Raises `ValueError` for values that do not fit. (Given.)"""
+    """The compile-time arguments, including defaults. Raises `ValueError` for values that do not fit. (Given.)"""
     constants, parameters = dict(known), kernel.signature.parameters
     for name in (*signature, *constants):
         if name not in parameters:
@@ -107,15 +108,15 @@ def complete_constants(kernel: KernelSource, signature: Mapping[str, str], known
 
 
 def without_internals(error: CompilationError) -> CompilationError:
-    """The error without a traceback through the compiler; with it if the environment variable `DEBUGGING` is set.
+    """Remove the traceback through the compiler from an error, unless the environment variable `DEBUGGING` is set.
 
-    A launch raises it from its `reason`, the error of the language or of Python, as in Triton.
+    As in Triton, a launch raises the error from its `reason`, the error of the language or of Python.
     """
     if os.environ.get(DEBUGGING):
         return error
     if error.__cause__:
         error.reason = error.__cause__.with_traceback(None)
-    # [task 5.9] Python prints an error's traceback, and the error that caused it.
+    # [task 5.9] Python prints the traceback of an error, and the error that caused it.
     error.__cause__ = None
     return error.with_traceback(None)
     # [end]

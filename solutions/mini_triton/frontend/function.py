@@ -16,16 +16,16 @@ from mini_triton.errors import CompilationError, Loc
 
 
 class KernelSource:
-    """A function that is compiled, not called. Its source is parsed when it is first needed.
+    """A function that is compiled instead of called. Its source is parsed on first use.
 
-    With `noinline` it takes scalars only, as in Triton. Its calls are compiled in place in any case.
+    With `noinline`, it takes only scalars, as in Triton. Its calls are always compiled in place.
     """
 
     def __init__(self, fn: Callable[..., Any], noinline: bool = False) -> None:
         functools.update_wrapper(self, fn)
         self.fn = fn
         self.noinline = noinline
-        self.added: dict[str, Any] = {}  # names added to those that the source sees
+        self.added: dict[str, Any] = {}  # additional names that the source sees
         self.signature = inspect.signature(fn)
 
     def __repr__(self) -> str:
@@ -63,12 +63,13 @@ class KernelSource:
 
     @functools.cached_property
     def source(self) -> str:
-        """The source text from the first decorator on, its indentation removed."""
+        """The source text from the first decorator on, without indentation."""
         return textwrap.dedent("".join(self._lines[0]))
 
     @functools.cached_property
     def tree(self) -> ast.FunctionDef:
-        """The parsed source. Its lines and columns are those of `source`; `loc` knows those of the file."""
+        """The parsed source. Its lines and columns are relative to `source`; `loc` converts them to those of the
+        file."""
         (definition,) = ast.parse(self.source).body
         if not isinstance(definition, ast.FunctionDef):
             raise ValueError(f"{self.fn.__name__} is no function defined by `def`")
@@ -83,13 +84,13 @@ class KernelSource:
         return first - 1, len(lines[0]) - len(lines[0].lstrip())
 
     def loc(self, node: ast.expr | ast.stmt) -> Loc:
-        """Where in its file a piece of the source is."""
+        """The location of a node in its file."""
         lines, columns = self._offset
         return Loc(self.file, lines + node.lineno, columns + node.col_offset)
 
     @property
     def globals(self) -> Mapping[str, Any]:
-        """The values of names that the function does not bind: those of its module and of the functions around it."""
+        """The values of names that the function does not bind, from its module and the functions around it."""
         names = self.fn.__code__.co_freevars
         cells = self.fn.__closure__ or ()
         enclosed = {}
@@ -103,7 +104,7 @@ class KernelSource:
 
 
 class ConstexprFunction:
-    """A plain Python function that kernels may call with compile-time values, to get one."""
+    """A plain Python function from compile-time values to a compile-time value, which kernels may call."""
 
     def __init__(self, fn: Callable[..., Any]) -> None:
         functools.update_wrapper(self, fn)
@@ -126,5 +127,5 @@ def cdiv(x: int, y: int) -> int:
 
 @constexpr_function
 def next_power_of_2(n: int) -> int:
-    """The smallest power of two that is not below `n`; 0 for 0."""
+    """The smallest power of two that is at least `n`; 0 for 0."""
     return 1 << (n - 1).bit_length() if n else 0

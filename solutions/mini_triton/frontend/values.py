@@ -1,8 +1,8 @@
 """The values of names, and how they cross control flow.
 
-A loop carries IR values, and a branch results in them. A name may hold more: a tuple of tensors, a block pointer with
-its offsets. So a value is flattened into its tensors on the way in, and rebuilt around the new
-tensors on the way out. Compile-time values contain no tensors and cross unchanged.
+Loops carry IR values, and branches return them. A name may hold a larger value: a tuple of tensors, or a block pointer
+with its offsets. So a value is flattened into its tensors on the way in, and rebuilt around the new tensors on the way
+out. Compile-time values contain no tensors and cross unchanged.
 """
 
 from __future__ import annotations
@@ -18,13 +18,12 @@ from mini_triton.language.tensor import block_type, is_number, tensor, to_tensor
 
 
 def like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, ...]:
-    """A tuple with other elements, a named tuple of the same class if `value` is one. (Given.)"""
+    """A tuple with new elements; a named tuple of the same class if `value` is one. (Given.)"""
     return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
 
 
 def to_compile_time(value: Any) -> Any:
-    """A value that Python computed, as kernels see it: numbers, strings and None, also in tuples, become `constexpr`.
-    (Given.)"""
+    """Convert a value that Python computed: numbers, strings and None, even in tuples, become `constexpr`. (Given.)"""
     if isinstance(value, constexpr) and isinstance(value.value, tuple):
         value = value.value
     if value is None or isinstance(value, bool | int | float | str):
@@ -37,9 +36,9 @@ def to_compile_time(value: Any) -> Any:
 
 
 def to_run_time(value: Any) -> Any:
-    """The same value with its numbers, also in tuples, as tensors: as after an assignment."""
+    """Convert a value for an assignment: numbers, even in tuples, become tensors."""
     # [task 5.4] `(constexpr(1), "a")` becomes a tuple of an int32 scalar and "a". Given: `is_number`, `to_tensor`, and
-    # `like`, which makes a tuple of the same kind.
+    # `like`, which makes a tuple of the same class.
     if isinstance(value, constexpr) and is_number(value.value):
         return to_tensor(value)
     if isinstance(value, tuple):
@@ -49,16 +48,16 @@ def to_run_time(value: Any) -> Any:
 
 
 def can_be_named(value: Any) -> bool:
-    """Whether a kernel may give this a name: what it computes, types, None, and tuples of these. (Given.)"""
+    """Whether a kernel may bind this value to a name: computed values, types, None, and tuples of these. (Given.)"""
     if isinstance(value, tuple):
         return all(map(can_be_named, value))
     return unwrap(value) is None or isinstance(unwrap(value), RunTimeValue | dtype | pointer_type | block_type)
 
 
 def flatten(value: Any) -> list[tensor]:
-    """The tensors in a value, from left to right; [] for a value that the compiler knows."""
-    # [task 5.6] Of `(x, constexpr(1), (y, z))` they are `[x, y, z]`. A `RunTimeValue` that is not a tensor, such as a
-    # block pointer, has `_fields`.
+    """The tensors in a value, from left to right; [] for a compile-time value."""
+    # [task 5.6] For `(x, constexpr(1), (y, z))`, the result is `[x, y, z]`. A `RunTimeValue` that is not a tensor, such
+    # as a block pointer, has `_fields`.
     if isinstance(value, tensor):
         return [value]
     if isinstance(value, tuple):
@@ -70,9 +69,9 @@ def flatten(value: Any) -> list[tensor]:
 
 
 def rebuild(value: Any, handles: Iterable[Value]) -> Any:
-    """A value like `value`, its tensors with other IR values: the next of `handles` for each, in `flatten`'s order.
+    """Copy a value with new IR values: each tensor takes the next of `handles`, in the order of `flatten`.
 
-    Tensors keep their dtype. `value` itself does not change; what the compiler knows is not copied.
+    Tensors keep their dtypes. `value` itself does not change; compile-time values are not copied.
     """
     # [task 5.6] `(x, constexpr(1), y)` with two handles is `(tensor of the first, constexpr(1), tensor of the second)`.
     # Given: `like`, `_fields`, `dataclasses.replace`.
@@ -89,12 +88,12 @@ def rebuild(value: Any, handles: Iterable[Value]) -> Any:
 
 
 def describe(value: Any) -> str:
-    """The type of a value for messages, `fp32[64]`; if the compiler knows the value, its `repr`.
+    """The type of a value for messages, `fp32[64]`; for a compile-time value, its `repr`.
 
-    Two values of one name can cross control flow together if their descriptions are equal.
+    Two values of a name can be joined after control flow if their descriptions are equal.
     """
-    # [task 5.6] A tensor's `repr` is `fp32[64]`. A tuple: `(fp32[], int32[])`. Any other `RunTimeValue`: its class and
-    # its fields, `block_pointer(pointer<fp16>[], ...)`.
+    # [task 5.6] The `repr` of a tensor is `fp32[64]`. A tuple is `(fp32[], int32[])`. Any other `RunTimeValue` is its
+    # class with its fields, `block_pointer(pointer<fp16>[], ...)`.
     if isinstance(value, tensor):
         return repr(value)
     if isinstance(value, tuple):

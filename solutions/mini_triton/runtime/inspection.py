@@ -1,10 +1,10 @@
-"""The stages of a compilation for people to read: printed, and dumped as files.
+"""Printing the stages of a compilation, and dumping them to files.
 
-    MINI_TRITON_PRINT=stages        print what each stage makes, as soon as it has
+    MINI_TRITON_PRINT=stages        print the result of each stage as soon as it has run
     MINI_TRITON_PRINT=passes        print the module before and after each pass that changes it
-    MINI_TRITON_PRINT=backend       print which launches NumPy runs in Numba's place, and why
-    MINI_TRITON_KERNEL_DUMP=1       write it to files
-    MINI_TRITON_DUMP_DIR=folder     where to
+    MINI_TRITON_PRINT=backend       print which launches NumPy runs instead of Numba, and why
+    MINI_TRITON_KERNEL_DUMP=1       write the result of each stage to a file
+    MINI_TRITON_DUMP_DIR=folder     the folder for these files
 
 Source: `TRITON_KERNEL_DUMP` in Triton's `python/triton/knobs.py` and `compiler.py`.
 """
@@ -24,17 +24,17 @@ WIDTH = 100
 
 
 def is_wanted() -> bool:
-    """Whether printing or dumping is on: then kernels are compiled anew, so that there is something to see. (Given.)"""
+    """Whether printing or dumping is on. If so, kernels are always recompiled. (Given.)"""
     return os.environ.get(PRINT) in ("stages", "passes") or is_set(DUMP)
 
 
 def is_set(variable: str) -> bool:
-    """Whether an environment variable says yes. (Given.)"""
+    """Whether an environment variable is set to a true value. (Given.)"""
     return os.environ.get(variable, "0").lower() not in ("", "0", "false", "no", "off")
 
 
 def show(title: str, key: str, file: str, text: str | bytes) -> None:
-    """Print and dump the text of a stage, if asked for. (Given.)"""
+    """Print and dump the text of a stage, if requested. (Given.)"""
     if os.environ.get(PRINT) == "stages":
         print(add_title(title, text))
     if is_set(DUMP):
@@ -42,7 +42,7 @@ def show(title: str, key: str, file: str, text: str | bytes) -> None:
 
 
 def tell_back_end(kernel: str, reason: str) -> None:
-    """Print why NumPy runs a kernel in Numba's place, if that is wanted. (Given.)"""
+    """Print why NumPy runs a kernel instead of Numba, if requested. (Given.)"""
     if os.environ.get(PRINT) == "backend":
         print(f"{kernel}: NumPy runs it, not Numba: {reason}")
 
@@ -57,8 +57,8 @@ def add_title(title: str, text: str | bytes) -> str:
 
 def dump(key: str, file: str, text: str | bytes) -> None:
     """Write the text to a file, `add.ttir` for example, in a folder named by the key."""
-    # [task 7.5] `dump("abc", "add.ttir", text)` writes `abc/add.ttir` below `dump_directory()`. Folders may be missing;
-    # bytes are written as they are, strings as UTF-8.
+    # [task 7.5] `dump("abc", "add.ttir", text)` writes `abc/add.ttir` below `dump_directory()`. Folders may be missing.
+    # Bytes are written unchanged, strings as UTF-8.
     path = dump_directory() / key / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -66,7 +66,7 @@ def dump(key: str, file: str, text: str | bytes) -> None:
 
 
 def dump_directory() -> Path:
-    """Where dumps go: `MINI_TRITON_DUMP_DIR`, or a folder beside the compiled kernels. (Given.)"""
+    """The folder for dumps: `MINI_TRITON_DUMP_DIR`, or a folder beside the compiled kernels. (Given.)"""
     if chosen := os.environ.get(DUMP_DIRECTORY):
         return Path(chosen)
     return cache.directory() / "dump"

@@ -36,13 +36,13 @@ Key = tuple[tuple[Specialized, ...], Options]
 COMPILE_ONLY = object()
 """Instead of a grid."""
 DEBUG = "MINI_TRITON_DEBUG"
-"""The environment variable that has every kernel compiled with `debug=True`."""
+"""The environment variable that makes every kernel compile with `debug=True`."""
 BACKEND = "MINI_TRITON_BACKEND"
-"""The environment variable that says what runs kernels on a CPU, where the launch does not: "numpy" or "numba"."""
+"""The environment variable for the default back end on a CPU: "numpy" or "numba"."""
 
 
 class KernelInterface:
-    """Something that can be launched: `kernel[grid](...)` is `kernel.run(..., grid=grid, warmup=False)`."""
+    """An object that can be launched: `kernel[grid](...)` is `kernel.run(..., grid=grid, warmup=False)`."""
 
     def run(self, *arguments: Any, grid: Any, warmup: bool, **keywords: Any) -> Any:
         raise NotImplementedError
@@ -51,9 +51,9 @@ class KernelInterface:
         return functools.partial(self.run, grid=grid, warmup=False)
 
     def warmup(self, *arguments: Any, grid: Any = None, **keywords: Any) -> Any:
-        """Compile for such arguments, and run nothing: `kernel.warmup(np.float32, 1024, BLOCK=64, grid=(16,))`.
+        """Compile for these arguments without running: `kernel.warmup(np.float32, 1024, BLOCK=64, grid=(16,))`.
 
-        A dtype stands for an aligned array of it. (Given.)
+        A dtype represents an aligned array of this dtype. (Given.)
         """
         mocked = {name: mock(value) for name, value in keywords.items()}
         return self.run(*map(mock, arguments), grid=grid, warmup=True, **mocked)
@@ -74,7 +74,7 @@ class JITFunction(KernelSource, KernelInterface):
         super().__init__(fn, noinline)
         self.parameters = parameters_of(self.signature, do_not_specialize, do_not_specialize_on_alignment)
         self.kernels: dict[Key, CompiledKernel] = {}  # those compiled in this process
-        self.references: dict[tuple[Any, str], Reference] = {}  # what they were compiled with
+        self.references: dict[tuple[Any, str], Reference] = {}  # values with which they were compiled
         self.warm: WarmLaunches | None = None  # launches on GPUs or of loops, if there were any
         self.pre_run_hooks: list[Callable[..., None]] = []  # called with the arguments of each launch
         self.repr = repr
@@ -88,11 +88,12 @@ class JITFunction(KernelSource, KernelInterface):
 
     @property
     def cache_key(self) -> str:
-        """A text that changes with the function's source, and with all that it and the functions it calls read."""
+        """A string that changes with the function's source, with the functions that it calls, and with the values that
+        they read."""
         return compute_key(self, references(self), {}, DEFAULTS)
 
     def add_pre_run_hook(self, hook: Callable[..., None]) -> None:
-        """Have a function called with the arguments of each launch, before it."""
+        """Add a function to call before each launch, with its arguments."""
         self.pre_run_hooks.append(hook)
 
     def __getitem__(self, grid: Any) -> Callable[..., CompiledKernel]:
@@ -100,9 +101,10 @@ class JITFunction(KernelSource, KernelInterface):
         return functools.partial(self.launch, grid)
 
     def launch(self, grid: Any, /, *arguments: Any, **keywords: Any) -> CompiledKernel:
-        """Bind the arguments, compile if nothing is compiled for them yet, run, and return the compiled kernel.
+        """Bind the arguments, find or compile the kernel, run it, and return it.
 
-        If `grid` is `COMPILE_ONLY`, nothing runs. The traceback of an error in the kernel has no lines of the compiler.
+        If `grid` is `COMPILE_ONLY`, nothing runs. The traceback of an error in the kernel contains no compiler
+        internals.
         """
         for hook in self.pre_run_hooks:
             hook(*arguments, **keywords)
@@ -116,8 +118,8 @@ class JITFunction(KernelSource, KernelInterface):
                     return kernel
             if flat := flatten_arguments(self, arguments, keywords):
                 return flat[0].launch(grid, **flat[1])
-            # [task 7.9] Set `kernel`, and run it. Given: `bind` (7.1), `Options(**options)`, or `DEFAULTS` if there are
-            # none; `find` (7.6), `grid_of` (7.7); `kernel.launch(grid, values)`.
+            # [task 7.9] Set `kernel`, and run it. Given: `bind` (7.1); `Options(**options)`, or `DEFAULTS` without
+            # options; `find` (7.6), `grid_of` (7.7); `kernel.launch(grid, values)`.
             values, options = bind(self.fn.__name__, self.parameters, arguments, keywords)
             kernel = self.find(values, Options(**options) if options else DEFAULTS)
             if grid is not COMPILE_ONLY:
@@ -132,27 +134,27 @@ class JITFunction(KernelSource, KernelInterface):
         return kernel
 
     def with_debug(self, keywords: dict[str, Any]) -> dict[str, Any]:
-        """The keywords of a launch, with the option `debug` if something else asks for it. (Given.)"""
+        """The keywords of a launch, with the option `debug` if it is set elsewhere. (Given.)"""
         if "debug" in self.signature.parameters:
             return keywords
         wanted = keywords.get("debug", self.debug) or inspection.is_set(DEBUG)
         return {**keywords, "debug": wanted} if wanted else keywords
 
     def run(self, *arguments: Any, grid: Any, warmup: bool = False, **keywords: Any) -> CompiledKernel:
-        """The same as a method; with `warmup`, only compile. (Given.)"""
+        """Launch a grid; with `warmup`, only compile. (Given.)"""
         return self.launch(COMPILE_ONLY if warmup else grid, *arguments, **keywords)
 
     def find(self, values: Mapping[str, Any], options: Options) -> CompiledKernel:
-        """The kernel for arguments with these values: one that this process has, or a new one.
+        """The kernel for these values: one already compiled in this process, or a new one.
 
-        Raises `RuntimeError`, with its name, if something that the kernel reads from outside has changed since it was
-        first compiled. Real Triton does so, too: otherwise nobody could say which value a kernel has.
+        Raises `RuntimeError`, with its name, if a value that the kernel reads from outside has changed since the first
+        compilation. Real Triton does the same: otherwise it would be unclear which value a kernel uses.
         """
-        # [task 7.6] Two launches with the same options share a kernel if `specialize` says the same of each argument;
-        # new ones go into `self.kernels`. `self.references` maps (`fn`, path) to each reference seen so far: those of
-        # this function and of `functions_in` the values of the specialized arguments; the first one seen stays. Given:
-        # `references` (7.3), `has_changed` of a reference, `explain_change`, `self.compile(arguments, values, options,
-        # references)`.
+        # [task 7.6] Two launches with the same options share a kernel if `specialize` returns the same for each
+        # argument; add new kernels to `self.kernels`. `self.references` maps (`fn`, path) to each reference seen so
+        # far, from this function and from `functions_in` the values of the specialized arguments. The first reference
+        # seen stays. Given: `references` (7.3), `has_changed` of a reference, `explain_change`,
+        # `self.compile(arguments, values, options, references)`.
         for reference in self.references.values():
             if reference.has_changed():
                 raise RuntimeError(explain_change(self.fn.__name__, reference))
@@ -182,7 +184,7 @@ class JITFunction(KernelSource, KernelInterface):
         return compile_kernel(self, arguments, values, options, references)
 
     def remember(self, kernel: CompiledKernel, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
-        """Take note of a launch of fast code, so that one like it will be quick. (Given.)"""
+        """Record a launch of fast code, so that a similar launch will be fast. (Given.)"""
         from mini_triton.runtime.given.warm import WarmLaunches
 
         if self.warm is None:
@@ -207,10 +209,11 @@ def jit(
     repr: Callable[..., str] | None = None,
     launch_metadata: Callable[..., Any] | None = None,
 ) -> Any:
-    """Mark a function as a kernel, or as one that kernels call: `@jit` or `@jit(do_not_specialize=["n"])`. (Given.)
+    """Mark a function as a kernel, or as a function that kernels call: `@jit` or `@jit(do_not_specialize=["n"])`.
+    (Given.)
 
-    `repr` makes the name of a compiled kernel, from its `signature` and `constants`. With `debug`, device assertions
-    and overflow of integers are checked. `version` and `launch_metadata` are for GPUs and their tools, without effect.
+    `repr` computes the name of a compiled kernel from its `signature` and `constants`. With `debug`, device assertions
+    and integer overflow are checked. `version` and `launch_metadata` are for GPU tools and have no effect.
     """
     if fn is None:
         return functools.partial(

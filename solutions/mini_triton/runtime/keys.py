@@ -1,7 +1,7 @@
-"""Everything that a compiled kernel depends on: only launches that agree in all of it may share the kernel.
+"""Everything on which a compiled kernel depends. Launches may share a kernel only if all of this agrees.
 
-The arguments are not enough. A kernel's code is its own source, that of every function it calls, and the values of the
-names that all of them read from outside.
+The arguments are not enough. A kernel's code depends on its own source, on the source of every function that it calls,
+and on the values of the names that all of these read from outside.
 
 Source: `DependenciesFinder` and `cache_key` in Triton's `python/triton/runtime/jit.py`; `triton_key` in its
 `compiler.py`.
@@ -32,15 +32,15 @@ from mini_triton.runtime.options import Options
 from mini_triton.runtime.specialization import Specialized
 
 MISSING = object()
-"""The value of a name that has none."""
+"""Marks a name without a value."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A name that a function reads from outside, and its value when the function was first compiled."""
+    """A name that a function reads from outside, with its value at the first compilation."""
 
     function: KernelSource
-    path: str  # "BLOCK", or with the modules that lead there: "settings.BLOCK"
+    path: str  # "BLOCK", or with modules: "settings.BLOCK"
     value: Any
     known: Any = field(init=False, repr=False, compare=False)  # the value, or a private copy of it
 
@@ -49,7 +49,7 @@ class Reference:
         object.__setattr__(self, "known", constexpr(value.value) if isinstance(value, constexpr) else value)
 
     def has_changed(self) -> bool:
-        """Whether the name has another value by now. (Given.)"""
+        """Whether the value of the name has changed. (Given.)"""
         now = resolve(self.function.globals, self.path)
         return unwrap(now) is not unwrap(self.known) and describe(now) != describe(self.known)
 
@@ -57,12 +57,12 @@ class Reference:
 def paths(tree: ast.FunctionDef) -> list[str]:
     """The names and dotted names, such as `x` and `tl.load`, that a function's body reads from outside.
 
-    Each occurs once, in alphabetical order, the same in every process. `settings.sizes.BLOCK` also reads `settings` and
-    `settings.sizes`. Parameters of all kinds are not from outside, and neither is a name once the body has given it a
-    value: in `y = N`, `N = 3`, `z = N` the first `N` is from outside.
+    Each occurs once, in alphabetical order, which is the same in every process. `settings.sizes.BLOCK` also reads
+    `settings` and `settings.sizes`. Parameters of any kind are not from outside, and neither is a name after the body
+    has assigned it: in `y = N`, `N = 3`, `z = N`, only the first `N` is from outside.
     """
-    # [task 7.3] Of `def f(x, n=8): y = x * N; tl.store(y, n)` they are ["N", "tl", "tl.store"]. Given: `evaluated`, the
-    # nodes of the body in Python's order of evaluation; `dotted_name`, the text of a node, "" for other nodes.
+    # [task 7.3] For `def f(x, n=8): y = x * N; tl.store(y, n)`, they are ["N", "tl", "tl.store"]. Given: `evaluated`,
+    # the nodes of the body in Python's order of evaluation; `dotted_name`, the text of such a node, "" for others.
     own = {argument.arg for argument in ast.walk(tree.args) if isinstance(argument, ast.arg)}
     found = set()
     for node in evaluated(tree.body):
@@ -75,9 +75,9 @@ def paths(tree: ast.FunctionDef) -> list[str]:
 
 
 def evaluated(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    """These nodes and all inside, what is evaluated first in front: `x = y + 1` has `y` before `x`. (Given.)
+    """These nodes and all nodes inside, in order of evaluation: `x = y + 1` has `y` before `x`. (Given.)
 
-    The `x` of `x += 1` is there twice: it is read, then it gets a value.
+    The `x` of `x += 1` occurs twice: it is read, then assigned.
     """
     for node in nodes:
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -99,9 +99,9 @@ def dotted_name(node: ast.AST) -> str:
 
 
 def resolve(names: Mapping[str, Any], path: str) -> Any:
-    """The value of a dotted name; `MISSING` if there is none, or if its path has anything but modules. (Given.)
+    """The value of a dotted name; `MISSING` if there is none, or if its path contains anything but modules. (Given.)
 
-    Names in modules of this package are left out: `tl.float32` does not change.
+    Names in modules of this package are skipped, because `tl.float32` does not change.
     """
     name, *attributes = path.split(".")
     value = names.get(name, MISSING)
@@ -113,7 +113,7 @@ def resolve(names: Mapping[str, Any], path: str) -> Any:
 
 
 def as_function(value: Any) -> KernelSource | None:
-    """A function that kernels may call, as one whose source can be read; None for everything else. (Given.)"""
+    """A function that kernels may call, with readable source; None for anything else. (Given.)"""
     value = adopt(unwrap(value))
     if isinstance(value, ConstexprFunction) and not value.__module__.startswith("mini_triton"):
         return KernelSource(value.fn)
@@ -127,16 +127,16 @@ def matters(value: Any) -> bool:
 
 
 def references(*functions: KernelSource) -> list[Reference]:
-    """What functions read from outside, if it `matters`: their own references, then those of the functions they call.
+    """The references of functions that matter (`matters`): their own, then those of the functions that they call.
 
-    Each function is visited once, in the order in which they are found. They may call one another in circles.
+    Each function is visited once, in the order of discovery. Functions may call each other in cycles.
     """
-    # [task 7.3] For `f`, which reads `N` and calls `g`, which reads `M`: the references to `N` and `g`, then the one to
-    # `M`. Given: `paths`, `resolve(globals, path)`, `matters`; `as_function`, the kernel that a value stands for, or
-    # None. Two of them are the same if their `fn` is.
+    # [task 7.3] If `f` reads `N` and calls `g`, which reads `M`, the result is the references to `N` and `g`, then the
+    # reference to `M`. Given: `paths`, `resolve(globals, path)`, `matters`; `as_function`, the function for a value, or
+    # None. Two functions are the same if their `fn` is.
     found = []
     visited = list(functions)
-    for caller in visited:  # which grows
+    for caller in visited:  # the list grows
         for path in paths(caller.tree):
             value = resolve(caller.globals, path)
             if matters(value):
@@ -149,9 +149,9 @@ def references(*functions: KernelSource) -> list[Reference]:
 
 
 def describe(value: Any) -> str:
-    """A value that a kernel depends on as a text, the same in every process. (Given.)
+    """A value on which a kernel depends, as text that is the same in every process. (Given.)
 
-    A function is described by its place and source; one of Python or of the language by its name.
+    A function is described by its location and source; a function of Python or of the language by its name.
     """
     if isinstance(value, tuple | list):
         return f"{type(value).__qualname__}({', '.join(map(describe, value))})"
@@ -166,14 +166,15 @@ def describe(value: Any) -> str:
 def compute_key(
     function: KernelSource, references: Sequence[Reference], arguments: Mapping[str, Specialized], options: Options
 ) -> str:
-    """A text, the same in every process, that two compilations share only if they make the same kernel.
+    """A string, the same in every process, that two compilations share only if they make the same kernel.
 
-    It is made of the function's source, all `references` of a compilation, the arguments, the options, and the
-    `versions` of everything that a kernel goes through.
+    It covers the function's source, all `references` of a compilation, the arguments, the options, and the `versions`
+    of all components.
     """
-    # [task 7.3] Two functions may read globals of one name, with different values: the key says whose each value is, by
-    # the `__module__` and `__qualname__` of a function's `fn`. Of an argument all that it is specialized for counts.
-    # Given: `describe` makes a text of a function or a value, `digest` one short text of many; `versions`.
+    # [task 7.3] Two functions may read globals of the same name with different values. So the key names the owner of
+    # each value, by the `__module__` and `__qualname__` of a function's `fn`. All facts in an argument's specialization
+    # count. Given: `describe`, which turns a function or a value into text; `digest`, which shortens many texts to one;
+    # `versions`.
     texts = [describe(function), *versions(), repr(options)]
     for reference in references:
         fn = reference.function.fn
@@ -193,13 +194,13 @@ def functions_in(value: Any) -> list[KernelSource]:
 
 
 def digest(texts: list[str]) -> str:
-    """A short text for many: SHA-256, in hexadecimal digits. (Given.)"""
+    """A short text for many texts: SHA-256, in hexadecimal digits. (Given.)"""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
 def versions() -> list[str]:
     """Versions of every component; ours is a hash of its sources, stages and passes. (Given.)"""
-    from mini_triton.runtime.pipeline import STAGES  # not earlier: kernels can be defined without a back end
+    from mini_triton.runtime.pipeline import STAGES  # imported late: kernels can be defined without a back end
     from mini_triton.transforms.manager import chosen, remaining
 
     stages = [f"{stage.name} {stage.run.__module__}.{stage.run.__qualname__}" for stage in STAGES]
@@ -209,7 +210,7 @@ def versions() -> list[str]:
 
 @functools.cache
 def hash_sources() -> str:
-    """A hash of all files of this package. It is computed once in a process. (Given.)"""
+    """A hash of all files of this package, computed once in a process. (Given.)"""
     hashed = hashlib.sha256()
     for file in source_files():
         hashed.update(f"{file.parent.name}/{file.name} ".encode() + file.read_bytes())
@@ -222,7 +223,7 @@ def source_files() -> Iterator[Path]:
     for file in sorted(root.rglob("*.py")):
         if mini_triton.__path__:
             yield file
-        else:  # while you are graded, some modules are yours and others the reference's: each is looked for by itself
+        else:  # while grading, some modules are yours and others the reference's, so each is located separately
             name = ".".join(file.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
             spec = importlib.util.find_spec(name)
             if spec and spec.origin:

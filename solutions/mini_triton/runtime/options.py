@@ -1,7 +1,7 @@
-"""The options of a launch, beside its arguments. (Given.)
+"""The options of a launch. (Given.)
 
-Real Triton has a set of options for each back end. They tune GPUs: NumPy computes the same without them. They are kept
-with the compiled kernel all the same, for the back ends that need them.
+Real Triton has a set of options for each back end, which tune the code for GPUs. NumPy computes the same results
+without them, but they are stored with the compiled kernel for the back ends that need them.
 
 Source: `CUDAOptions` in Triton's `third_party/nvidia/backend/compiler.py`.
 """
@@ -26,8 +26,8 @@ class Options:
     launch_cooperative_grid: bool = False
     launch_pdl: bool = False
     debug: bool = False  # device assertions are checked
-    sanitize_overflow: bool = True  # so is overflow of integers, then
-    backend: str = "numpy"  # what runs a kernel: "numpy" or "numba" on a CPU, "numba_cuda" instead of Triton on a GPU
+    sanitize_overflow: bool = True  # if so, integer overflow is also checked
+    backend: str = "numpy"  # "numpy" or "numba" on a CPU, "numba_cuda" instead of Triton on a GPU
 
     def __post_init__(self) -> None:
         if not isinstance(self.num_warps, int) or self.num_warps < 1 or self.num_warps & (self.num_warps - 1):

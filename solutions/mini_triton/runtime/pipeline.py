@@ -1,17 +1,17 @@
-"""From a kernel's source to code that runs: the list of stages, and how they run one after the other.
+"""From a kernel's source to running code: the list of stages, and how to run it.
 
     source ──► ttir ──► passes ──► numpy                                        a CPU runs this
                              ├───► numba                                        or this, compiled
                              ├───► numba_cuda                                   a GPU runs this, compiled
                              └───► ttgir ──► llir ──► ptx ──► cubin ──► sass    a GPU runs the cubin
 
-The stages are listed here and nowhere else: in `STAGES`. Compilation, the hand-off to a GPU, printing, dumps,
-`kernel.asm`, the page about a kernel and the keys of compiled kernels read that list. So what changes a module is a
-function, and one line in the list:
+`STAGES` is the only list of stages. Compilation, the hand-off to a GPU, printing, dumps, `kernel.asm`, the page about a
+kernel and the keys of compiled kernels read this list. To add a stage that changes a module, write a function, and add
+one line to the list:
 
     Stage("passes", change(optimize), TTIR, "each value is computed once, and only if it is needed"),
 
-Which passes that stage runs is said in `transforms/manager.py`.
+`transforms/manager.py` chooses the passes of that stage.
 
 Source: `add_stages` in Triton's `third_party/nvidia/backend/compiler.py`; `compile` in its
 `python/triton/compiler/compiler.py`.
@@ -45,7 +45,7 @@ Text = str | bytes
 
 @dataclass(frozen=True)
 class Compilation:
-    """One kernel, to be compiled for arguments of one specialization."""
+    """A kernel to compile, for arguments of one specialization."""
 
     kernel: KernelSource
     arguments: Mapping[str, Specialized]  # by parameter
@@ -73,32 +73,32 @@ class Compilation:
 
 
 class Form(NamedTuple):
-    """How the text of a stage is written."""
+    """The format of a stage's text."""
 
     suffix: str  # of the file in a dump
-    unit: str = ""  # what its size is counted in
-    line: str = ""  # a regular expression of a line that counts
-    text: Callable[[Any, str], Text] = lambda product, _: product  # of the product of the stage with this name
-    shown: Callable[[Any], Text] = lambda text: text  # the text as a reader wants it
+    unit: str = ""  # the unit in which its size is counted
+    line: str = ""  # a regular expression for the lines that count
+    text: Callable[[Any, str], Text] = lambda product, _: product  # the text of this stage's product
+    shown: Callable[[Any], Text] = lambda text: text  # the text as shown to a reader
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage: a function of the previous stage's product, and a text of its own."""
+    """One stage: a function of the previous stage's product, with its own text."""
 
     name: str
     run: Callable[[Any, Compilation], Any]
     form: Form
     adds: str  # the facts known after this stage, and not before
     device: str = ""  # "cpu" or "gpu" if only that one needs the stage
-    on_request: bool = False  # the text is expensive, and made on request only
+    on_request: bool = False  # the text is expensive, so it is made only on request
 
     def text(self, product: Any) -> Text:
-        """The product as a text."""
+        """The product as text."""
         return self.form.text(product, self.name)
 
     def file(self, kernel: str) -> str:
-        """The file of a kernel in a dump: `add.ttir`, `add.numpy.py`."""
+        """The name of a kernel's file in a dump: `add.ttir`, `add.numpy.py`."""
         return f"{kernel}.{self.name}" + f".{self.form.suffix}" * (self.form.suffix != self.name)
 
 
@@ -111,7 +111,7 @@ def read_source(_: None, compilation: Compilation) -> str:
 
 
 def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Compilation], Module]:
-    """Let a stage know the options: the number of warps, and whether to build device assertions. (Given.)"""
+    """Pass options to a stage: the number of warps, and whether to build device assertions. (Given.)"""
 
     @functools.wraps(run)
     def call(source: str, compilation: Compilation) -> Module:
@@ -125,8 +125,8 @@ def with_options(run: Callable[[str, Compilation], Module]) -> Callable[[str, Co
 @with_options
 def build_module(_: str, compilation: Compilation) -> Module:
     """Run the front end on the kernel: milestones 1 to 5."""
-    # [task 7.5] `compilation` has all that `ast_to_ttir(kernel, signature, constants, divisible)` takes; `divisible`
-    # are the names of the `arguments` that are so.
+    # [task 7.5] `compilation` holds everything that `ast_to_ttir(kernel, signature, constants, divisible)` takes;
+    # `divisible` lists the names of divisible `arguments`.
     divisible = [name for name, argument in compilation.arguments.items() if argument.divisible]
     return ast_to_ttir(compilation.kernel, compilation.signature, compilation.constants, divisible)
     # [end]
@@ -138,13 +138,14 @@ def generate_numpy(module: Module, _: Compilation) -> NumpyKernel:
 
 
 NUMPY_RUNS = "# NumPy runs this kernel: "
-"""In place of loops: what follows is the reason."""
+"""The first words of the text if there are no loops; the reason follows."""
 
 
 def generate_numba(ttir: str, _: Compilation) -> str:
-    """Run the back end for Numba on the module's text: milestone 10. A comment says why, if it cannot. (Given.)"""
+    """Run the back end for Numba on the module's text: milestone 10. If it cannot run, a comment gives the reason.
+    (Given.)"""
     from mini_triton.codegen.numba_gen.plan import Unsupported
-    from mini_triton.codegen.numba_gen.program import generate  # not earlier: kernels run without it
+    from mini_triton.codegen.numba_gen.program import generate  # imported late: kernels run without it
     from mini_triton.ir.parser import parse_module
 
     try:
@@ -158,7 +159,7 @@ def generate_numba_cuda(ttir: str, compilation: Compilation) -> str:
 
     Raises `RuntimeError` for a kernel that it cannot run.
     """
-    from mini_triton.codegen.cuda_gen.program import generate, unsupported  # not earlier: kernels run without it
+    from mini_triton.codegen.cuda_gen.program import generate, unsupported  # imported late: kernels run without it
     from mini_triton.ir.parser import parse_module
 
     warps, fused = compilation.options.num_warps, compilation.options.enable_fp_fusion
@@ -168,15 +169,15 @@ def generate_numba_cuda(ttir: str, compilation: Compilation) -> str:
 
 
 def hand_off(ttir: str, compilation: Compilation) -> Lowered:
-    """Have real Triton make machine code of the module's text: milestone 10. (Given.)"""
-    from mini_triton.backends.handoff import lower  # not earlier: kernels run without it
+    """Let real Triton compile the module's text to machine code: milestone 10. (Given.)"""
+    from mini_triton.backends.handoff import lower  # imported late: kernels run without it
 
     options = vars(compilation.options)
     return lower(compilation.name, ttir, list(compilation.inputs.values()), compilation.capability, options)
 
 
 def change(function: Callable[[Module], object]) -> Callable[[Module, Compilation], Module]:
-    """A pass as a stage: it changes the module in place. (Given.)"""
+    """A pass as a stage, which changes the module in place. (Given.)"""
 
     def run(module: Module, _: Compilation) -> Module:
         function(module)
@@ -186,7 +187,7 @@ def change(function: Callable[[Module], object]) -> Callable[[Module, Compilatio
 
 
 def keep(product: Any, _: Compilation) -> Any:
-    """The same product; the stage before made this stage's text as well. (Given.)"""
+    """The same product: the previous stage also made this stage's text. (Given.)"""
     return product
 
 
@@ -196,7 +197,7 @@ def asm_of(lowered: Lowered, stage: str) -> Text:
 
 
 def disassemble(lowered: Lowered, _: str) -> str:
-    """The disassembled machine code, one instruction a line; "" where there is no disassembler. (Given.)"""
+    """The disassembled machine code, one instruction per line; "" without a disassembler. (Given.)"""
     from mini_triton.backends import triton_api
 
     return triton_api.disassemble(lowered.asm["cubin"])
@@ -239,7 +240,7 @@ def stages_for(device: str) -> list[Stage]:
 
 
 def last_module() -> Stage:
-    """The stage whose text is handed to the back ends. (Given.)"""
+    """The stage whose text is passed to the back ends. (Given.)"""
     return [stage for stage in STAGES if not stage.device][-1]
 
 
@@ -247,14 +248,14 @@ def last_module() -> Stage:
 
 
 def run_stages(stages: Sequence[Stage], compilation: Compilation, product: Any = None) -> tuple[Any, dict[str, Text]]:
-    """Run stages one after the other. Returns the product of the last stage, and the text of each by its name.
+    """Run stages in order. Returns the product of the last stage, and the text of each stage by name.
 
-    The first stage takes `product`. Whenever a stage's product is a module, it must be well formed: otherwise a
-    `VerificationError` names the stage. The text of a stage is reported before the next stage runs; a stage with
+    The first stage takes `product`. If a stage's product is a module, it must be well formed; otherwise a
+    `VerificationError` names the stage. The text of a stage is reported before the next stage runs. A stage with
     `on_request` has a text only if `inspection.is_wanted()`.
     """
-    # [task 7.5] Stages that add 1 and double, begun with 3, have the product 8, and texts of 4 and of 8. Given:
-    # `verify_after(name, module)`; `report(compilation, stage, text)`; `run` and `text` of a stage.
+    # [task 7.5] For stages that add 1 and double, starting with 3, the final product is 8, and the texts are those of 4
+    # and 8. Given: `verify_after(name, module)`; `report(compilation, stage, text)`; `run` and `text` of a stage.
     texts: dict[str, Text] = {}
     for stage in stages:
         product = stage.run(product, compilation)

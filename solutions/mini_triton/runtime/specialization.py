@@ -1,7 +1,7 @@
-"""Specialization: the types of a kernel's arguments, and a little of their values.
+"""Specialization: the types of a kernel's arguments, and a few facts about their values.
 
-Two values matter so much that the compiler may know them. An integer of 1 is very often a stride: as a constant it
-vanishes, and neighbouring elements can be loaded at once. And memory is loaded by 16 bytes at a time if the compiler
+Two facts are important enough for the compiler to know. An integer of 1 is very often a stride: as a constant it
+vanishes, and neighbouring elements can be loaded at once. And memory can be loaded 16 bytes at a time if the compiler
 knows that addresses and offsets are multiples of 16.
 
 Source: `native_specialize_impl` in Triton's `python/src/specialize.cc`.
@@ -22,18 +22,18 @@ ALIGNMENT = 16
 
 
 class Specialized(NamedTuple):
-    """What the compiler knows about one argument. Launches whose arguments are specialized alike share a kernel."""
+    """The facts about one argument that the compiler knows. Launches with equal specializations share a kernel."""
 
     type: str  # "*fp32", "i32", ..., or "constexpr"
     divisible: bool = False  # the integer, or the address, is a multiple of 16
-    value: Hashable = None  # of a constexpr: its frozen value
+    value: Hashable = None  # the frozen value of a constexpr
 
 
 def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
     """The specialization of the argument for this parameter. (Given.)
 
-    Raises, with the names of kernel and parameter, `TypeError` for values kernels do not take, `OverflowError` for an
-    integer beyond 64 bits, and `CompilationError` for a constexpr that is not to be specialized.
+    Raises `TypeError` for values that kernels do not take, `OverflowError` for integers beyond 64 bits, and
+    `CompilationError` for a constexpr that must not be specialized. Messages name the kernel and the parameter.
     """
     if parameter.constexpr and not (parameter.specialize and parameter.specialize_alignment):
         raise CompilationError(
@@ -54,10 +54,10 @@ def specialize(kernel: str, parameter: Parameter, value: Any) -> Specialized:
 
 
 def specialize_value(value: Any, parameter: Parameter) -> Specialized:
-    """The same without regard to annotations. Raises `TypeError`, with the text `refuse(value)`, for other values."""
-    # [task 7.2] 32 is ("i32", divisible), 1 a constant, None and a `constexpr` constants, an array a pointer. If
-    # `parameter.specialize` is false, 32 and 1 are plain "i32"; if `parameter.specialize_alignment` is false, 32 is.
-    # Given: `is_memory`, `address`, `specialize_constant`.
+    """The specialization without regard to annotations. Raises `TypeError(refuse(value))` for invalid values."""
+    # [task 7.2] 32 is a divisible "i32"; 1, None and any `constexpr` are constants; an array is a pointer. If
+    # `parameter.specialize` is false, 32 and 1 are plain "i32"; if only `parameter.specialize_alignment` is false, 32
+    # is. Given: `is_memory`, `address`, `specialize_constant`.
     multiples = parameter.specialize and parameter.specialize_alignment
     if value is None or isinstance(value, constexpr):
         return specialize_constant(value)
@@ -70,7 +70,7 @@ def specialize_value(value: Any, parameter: Parameter) -> Specialized:
 
 
 def specialize_number(value: int | float, ones: bool = True, multiples: bool = True) -> Specialized:
-    """The specialization of a number: a bool is "u1", a float "fp32", an int the `integer_type` that holds it.
+    """The specialization of a number: a bool is "u1", a float is "fp32", an int has its `integer_type`.
 
     If `ones`, the integer 1 is a compile-time value. If `multiples`, integers that are multiples of 16 are `divisible`.
     """
@@ -86,7 +86,8 @@ def specialize_number(value: int | float, ones: bool = True, multiples: bool = T
 
 
 def integer_type(value: int) -> str:
-    """The first of i32, i64 and u64 that can hold the integer; `OverflowError`, with the integer, if none can."""
+    """The first of i32, i64 and u64 that can hold the integer. Raises `OverflowError`, with the integer, if none
+    can."""
     # [task 7.2] 2**31 is i64, 2**63 u64: there is no u32, as in real Triton.
     if -(2**31) <= value < 2**31:
         return "i32"
@@ -102,10 +103,10 @@ def specialize_memory(dtype: Any, address: int, multiples: bool = True) -> Speci
     """The specialization of an array or a tensor: a pointer to elements of this dtype, such as "*fp32".
 
     If `multiples`, an address that is a multiple of 16 is `divisible`. Raises `TypeError`, with the dtype, for elements
-    that kernels do not know.
+    that kernels do not support.
     """
-    # [task 7.2] float32 at address 1600 is `Specialized("*fp32", True)`. Given: `element_type` spells a dtype, or is
-    # None.
+    # [task 7.2] float32 at address 1600 is `Specialized("*fp32", True)`. Given: `element_type`, the spelling of a
+    # dtype, or None.
     element = element_type(dtype)
     if element is None:
         raise TypeError(f"kernels have no type for elements of dtype {dtype}")
@@ -134,9 +135,9 @@ def specialize_constant(value: Any) -> Specialized:
 
 
 def freeze(value: Any) -> Hashable:
-    """Something that is equal for two values only if kernels compiled with them are the same."""
-    # [task 7.2] For Python, 1 == True == 1.0, 0.0 == -0.0 and nan != nan. For a kernel the first five are five
-    # different constants, and all nans are one. Tuples and lists are as different as what is in them.
+    """A hashable object that is equal for two values only if they give the same kernel."""
+    # [task 7.2] In Python, 1 == True == 1.0, 0.0 == -0.0 and nan != nan. For a kernel, the first five are five
+    # different constants, and all nans are the same. Tuples and lists differ if their elements differ.
     if isinstance(value, tuple | list):
         return type(value), tuple(map(freeze, value))
     return type(value), repr(value) if isinstance(value, float) else value

@@ -1,6 +1,6 @@
-"""Functions that real Triton's `@jit` has marked, such as a library's helpers: kernels call them as they call ours.
+"""Functions decorated with real Triton's `@jit`, such as a library's helpers. Kernels can call them like ours.
 
-They are compiled from their source. Names of real Triton in it are replaced by ours: `tl.load` by our `tl.load`.
+They are compiled from source. Names of real Triton are replaced by ours: `tl.load` by our `tl.load`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def _is_tritons(module: str) -> bool:
 
 
 class AdoptedNames(Mapping[str, Any]):
-    """The names that a function of real Triton's sees: whatever is real Triton's is replaced by ours."""
+    """The names that a real Triton function sees, with our counterparts in place of Triton's objects."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self.names = names
@@ -49,7 +49,7 @@ class AdoptedNames(Mapping[str, Any]):
 
 
 class AdoptedSource(KernelSource):
-    """A function that real Triton's `@jit` has marked, such as a library's helper: it is compiled from its source."""
+    """A function decorated with real Triton's `@jit`, compiled from its source."""
 
     @property
     def globals(self) -> Mapping[str, Any]:
@@ -60,7 +60,8 @@ _adopted: dict[int, KernelSource | ConstexprFunction] = {}
 
 
 def adopt(value: Any) -> Any:
-    """A function that real Triton's `@jit` or `@constexpr_function` has marked as one of ours; all else as it is."""
+    """Convert a function decorated with real Triton's `@jit` or `@constexpr_function` to ours; anything else is
+    unchanged."""
     if not type(value).__module__.startswith("triton.runtime.") or not hasattr(value, "fn"):
         return value
     if id(value) not in _adopted:

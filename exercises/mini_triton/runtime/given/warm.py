@@ -1,8 +1,8 @@
-"""A launch of fast code that is like an earlier one must cost next to nothing.
+"""Fast launches: a launch of fast code that resembles an earlier one must take almost no time.
 
 Binding and specializing argument by argument takes longer than a small kernel runs. So a function is generated for each
 kernel: it binds as any Python function does, and specializes without regard to annotations and decorators. If two
-launches agree in all of that, one compiled kernel does for both.
+launches agree in all of this, they can use the same compiled kernel.
 
 Source: `create_function_from_signature` in Triton's `python/triton/runtime/jit.py`.
 """

@@ -1,1 +1,1 @@
-"""Parts of the front end that need not be read. (Given.)"""
+"""Parts of the front end that you can skip. (Given.)"""

@@ -1,8 +1,8 @@
 """Given parts of the runtime that you can skip.
 
-warm.py       quick launches on a GPU, once a kernel has run there
-reach.py      memory that kernels reach by addresses alone
+warm.py       fast launches on a GPU, after a first launch there
+reach.py      memory that kernels reach only by addresses
 tuples.py     tuples as arguments of a launch
 bounds.py     out-of-bounds accesses: an error, a list, or a GPU's behaviour
-resources.py  what a kernel needs of a CPU, in the terms of a GPU
+resources.py  a kernel's resources on a CPU, in a GPU's terms
 """

@@ -1,7 +1,7 @@
-"""Memory that kernels reach by addresses alone.
+"""Memory that kernels reach only by addresses.
 
-A kernel may load a pointer from memory, as a grouped matrix product does. A GPU follows any address. Here a kernel
-touches only memory that it was given, so the arrays behind such addresses have to be made known:
+A kernel may load a pointer from memory, as a grouped matrix product does. A GPU follows any address. Here, a kernel
+accesses only memory that it was given, so the arrays behind such addresses must be declared:
 
     with mini_triton.reachable(a, b):
         kernel[grid](addresses, ...)
