@@ -32,5 +32,6 @@ def test_rows_in_one_block(rows: int, columns: int, seed: int, scale: float, dty
 
 
 test_infinities_and_nan = softmax.test_infinities_and_nan
+test_rows_far_from_zero = softmax.test_rows_far_from_zero
 test_the_kernel_touches_nothing_else = softmax.test_the_kernel_touches_nothing_else
 test_under_real_triton = softmax.test_under_real_triton

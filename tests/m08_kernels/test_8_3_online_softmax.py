@@ -44,5 +44,6 @@ def test_rows_of_many_blocks(rows: int, longer: int, seed: int, scale: float, dt
 
 
 test_infinities_and_nan = softmax.test_infinities_and_nan
+test_rows_far_from_zero = softmax.test_rows_far_from_zero
 test_the_kernel_touches_nothing_else = softmax.test_the_kernel_touches_nothing_else
 test_under_real_triton = softmax.test_under_real_triton

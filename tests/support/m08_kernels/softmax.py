@@ -60,6 +60,13 @@ def test_infinities_and_nan(block: int, row: list[float]) -> None:
     check(torch.tensor([row, [1.0] * len(row)]), block, because)
 
 
+@given(st.integers(1, 40), SEEDS, st.sampled_from([-1000.0, 1000.0]))
+@example(3, 0, -1000.0)
+def test_rows_far_from_zero(block: int, columns: int, seed: int, shift: float) -> None:
+    because = "only differences count: a number added to a whole row changes nothing"
+    check(normal((2, columns), seed) + shift, block, because)
+
+
 @given(st.integers(1, 40), SEEDS, st.integers(1, 9))
 def test_the_kernel_touches_nothing_else(kernel: Any, block: int, columns: int, seed: int, gap: int) -> None:
     """It takes rows with gaps, and touches neither the gaps nor a row of which no program is."""
