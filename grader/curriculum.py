@@ -48,7 +48,7 @@ class Task:
     timeout: float = TIME_LIMIT
     busy: float = BUSY_LIMIT
     libraries: tuple[str, ...] = ()  # slow to import: loaded before any time limit runs
-    processes: bool = False  # its tests start processes: a C compiler
+    processes: bool = False  # its tests start processes, such as a C compiler
 
     @property
     def milestone(self) -> int:
