@@ -78,6 +78,7 @@ def mistakes(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "grader", "mistakes", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "600", "--trust", *session.posargs)
     session.run(PYTHON, "-m", "grader", "cheats")
+    session.run(PYTHON, "-m", "grader", "grade", "all", "--submission", "solutions")
 
 
 @nox.session

@@ -16,7 +16,7 @@ from grader.chapters import part_of
 from grader.curriculum import ROOT, Curriculum, Task
 from grader.messages import message_lines
 from grader.progress import TaskProgress
-from grader.terminal import Line, Span, line, safe, wrap
+from grader.terminal import WIDTH, Line, Span, line, safe, wrap
 from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, TestResult, Verdict
 from grader.wording import MARKS, counts, hours, judges, minutes, state, waits_for
 
@@ -279,7 +279,10 @@ def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
     yield from (line(text) for text in message_lines(message, "    ", verbose))
     yield from _labelled("prints", safe(test.printed))
     if test.location:
-        yield [Span("  code   ", "bold"), location_span(test.location), Span(_returned(test), "dim")]
+        why = _returned(test)
+        fits = _LABEL + len(test.location + why) <= WIDTH
+        yield [Span("  code   ", "bold"), location_span(test.location), Span(why if fits else "", "dim")]
+        yield from (line(text, "dim") for text in ([] if fits else wrap(why.strip(), " " * _LABEL)))
     if test.blame:
         blame = f"{test.blame}: with the reference there instead, this test passes"
         yield [Span("  cause  ", "bold"), Span(blame, "yellow")]

@@ -105,7 +105,7 @@ def test_nested_with_blocks(steps: list[Any]) -> None:
         assert got == expected, (
             f"block {i} should hold the constants, numbered as they were made, in this order:\n"
             f"  expected  {expected}\n  got       {got}\n"
-            "`at_end` appends, `before` keeps the order of making; both put the old insertion point back.\n"
+            "  because   `at_end` appends, `before` keeps the order of making; both restore the insertion point\n"
             f"These were the steps:{play.story}"
         )
     lines = [operation.loc.line if operation.loc else None for operation in play.made]

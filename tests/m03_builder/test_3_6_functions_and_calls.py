@@ -68,7 +68,9 @@ def test_a_function_is_as_declared(
     verify(module)
     wanted = header(name, visibility, inputs, [inputs[parameter] for parameter in chosen], promised)
     read = triton.parse(print_module(module))
-    assert wanted in read, f"  expected  {wanted}\n  but real Triton reads\n{read}"
+    got = next((line.strip() for line in read.splitlines() if f"@{name}(" in line), read)
+    because = "real Triton reads the printed module so"
+    assert wanted in read, f"the function's first line\n  expected  {wanted}\n  got       {got}\n  because   {because}"
 
 
 def header(name: str, visibility: str, inputs: dict[str, str], results: list[str], known: dict[str, int]) -> str:

@@ -79,11 +79,21 @@ def judge_order(
     for element in range(len(before)):
         lanes = [lane for lane, at in enumerate(index) if at == element]
         operands, seen = [given[lane] for lane in lanes], [read[lane] for lane in lanes]
+        expected = f"what the lanes {lanes} read and leave in some order"
+        if len(lanes) == 1:
+            with np.errstate(all="ignore"):
+                left = np.asarray(step(before[element], operands[0]), before.dtype)
+            expected = told_of(before[[element]], left)
         assert possible(step, before[element], after[element], operands, seen), (
-            f"{words}\n  element {element}, which was {before[element]}, got {operands}\n"
-            f"  expected  the values read and left, in some order of the lanes {lanes}\n"
-            f"  got       they read {seen}, and {after[element]} is left"
+            f"{words}\n  where     element {element} was {before[element]}, and each of the lanes {lanes} gives one of "
+            f"{np.asarray(operands).tolist()}\n"
+            f"  expected  {expected}\n  got       {told_of(seen, after[element])}"
         )
+
+
+def told_of(read: Sequence[Any], left: Any) -> str:
+    """The values that lanes read from an element, and the one that is in memory afterwards."""
+    return f"they read {np.asarray(read).tolist()}, and {left} is left"
 
 
 def array(numbers: Sequence[float], dtype: str) -> np.ndarray:
