@@ -194,7 +194,8 @@ def refuses(source: Source, *words: str, line: str = "", error: type[Compilation
     got = outcome(source)
     expected = f"{error.__name__} whose message contains {' and '.join(map(repr, words))}"
     if not isinstance(got, error) or not all(word in got.message for word in words):
-        fail(source, expected, got, "kernels cannot do this")
+        because = f"the language does not allow this line: {line.strip()}" if line else "the language does not allow this"
+        fail(source, expected, got, because)
     lines = [number for number, text in enumerate(source.text.splitlines(), 1) if line in text]
     if line and (not got.loc or got.loc.line not in lines):
         fail(source, f"line {lines[0]}: {line}", got, "the error is there")
@@ -230,7 +231,7 @@ def without_jumps(source: Source, made: Made) -> str:
 def fail(source: Source, expected: str, got: Outcome, because: str) -> NoReturn:
     """The kernel is compiled to other operations than it should."""
     __tracebackhide__ = True
-    said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got
+    said = f"{type(got).__name__}: {got}" if isinstance(got, Exception) else got.rstrip()
     lines = [f"  expected  {expected}", f"  got       {said}", f"  because   {because}"]
     failure = AssertionError("\n".join([shown(source), *(line.replace("\n", "\n            ") for line in lines)]))
     raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
