@@ -194,8 +194,7 @@ def refuses(source: Source, *words: str, line: str = "", error: type[Compilation
     got = outcome(source)
     expected = f"{error.__name__} whose message contains {' and '.join(map(repr, words))}"
     if not isinstance(got, error) or not all(word in got.message for word in words):
-        because = f"the language does not allow this line: {line.strip()}" if line else "the language does not allow this"
-        fail(source, expected, got, because)
+        fail(source, expected, got, f"the language does not allow {f'this line: {line.strip()}' if line else 'this'}")
     lines = [number for number, text in enumerate(source.text.splitlines(), 1) if line in text]
     if line and (not got.loc or got.loc.line not in lines):
         fail(source, f"line {lines[0]}: {line}", got, "the error is there")
