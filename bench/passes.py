@@ -168,7 +168,9 @@ def page(counts: Sequence[Counts], compiled: Sequence[Compiled], launched: Seque
     """The page with all tables."""
     return "\n\n".join([
         "# Measurements of the passes",
+        "<!-- not exported -->",
         "`python -m bench.passes` measures the kernels of the corpus and writes this page.",
+        "<!-- exported -->",
         *operations(counts),
         *costs(compiled),
         *gains(launched),

@@ -21,8 +21,9 @@ from grader.terminal import show, wrap
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
 
-_EPILOG = """\
-TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or all.
+_TARGETS = "TARGET is a milestone (milestone3, m3, 3 or its key: builder), a task (3.2) or all."
+_OTHERS = """\
+
 
 for those who teach it (docs/instructors.md):
   export        write a repository for learners, without solutions
@@ -41,22 +42,21 @@ for those who maintain the course:
 def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     """Run one command and return its exit code: 0 all points, 1 points lost, 2 usage, 3 the grader failed."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    parser, commands = _parser()
+    try:
+        curriculum = load(root)
+    except CurriculumError as error:
+        print(f"The course is not declared rightly: {error}", file=sys.stderr)
+        return BROKEN
+    parser, commands = _parser(curriculum.has_solutions)
     named = bool(words) and words[0] in (*commands, "-h", "--help")
     options = parser.parse_args(words if named else ["grade", *words])
     try:
-        curriculum = load(root)
-        if "fill" in options and not curriculum.has_solutions:
-            options.fill = "learner"
         return options.run(curriculum, options)
     except (UsageError, UnknownTarget) as error:
         print("\n".join(wrap(str(error))), file=sys.stderr)
         if not named and isinstance(error, UnknownTarget):
             print("`python -m grader --help` lists the commands.", file=sys.stderr)
         return USAGE
-    except CurriculumError as error:
-        print(f"The course is not declared rightly: {error}", file=sys.stderr)
-        return BROKEN
     except BrokenPipeError:  # the reader had enough: `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN
@@ -103,7 +103,10 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
         course = _course(curriculum, history)
     stream = sys.stderr if options.json == "-" else sys.stdout
     following = _following(curriculum, history, tasks) if own else None
-    show(screen.report_lines(report, course, options.verbose, options.modules, following), stream)
+    lines = screen.report_lines(
+        report, course, options.verbose, options.modules, following, compares=curriculum.has_solutions
+    )
+    show(lines, stream)
     data = report.to_json()
     if options.submission and not options.verbose:
         data = shrink.shrink(data)
@@ -148,7 +151,8 @@ def _hint(curriculum: Curriculum, options: argparse.Namespace) -> int:
     task = _open_task(curriculum.resolve([options.target] if options.target else _resume(curriculum, history)), history)
     known = history.task(task.id).hints
     number = history.take_hint(task.id, len(task.hints))
-    show(screen.hint_lines(task, number, known, passed=bool(history.task(task.id).first_pass)), sys.stdout)
+    passed = bool(history.task(task.id).first_pass)
+    show(screen.hint_lines(task, number, known, passed, curriculum.has_solutions), sys.stdout)
     return OK
 
 
@@ -355,12 +359,16 @@ def _save_traceback() -> Path:
     return path
 
 
-def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
-    """The parser, and the names of its commands."""
+def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[str]]:
+    """The parser, and the names of its commands. Its help names only what works in a copy without solutions."""
+
+    def full(text: str) -> dict[str, str]:
+        return {"help": text if has_solutions else argparse.SUPPRESS}
+
     parser = argparse.ArgumentParser(
         prog="python -m grader",
         description="Grades the mini_triton kata. `grader 1.3` is `grader grade 1.3`; bare, it goes on where you were.",
-        epilog=_EPILOG,
+        epilog=_TARGETS + (_OTHERS if has_solutions else ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
@@ -369,18 +377,21 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     grade.set_defaults(run=_grade)
     grade.add_argument("target", nargs="*", metavar="TARGET", help="milestone, task or all")
     implementations = ("learner", "reference")
-    grade.add_argument("--impl", choices=implementations, default="learner", help="whose code to judge (learner)")
+    grade.add_argument("--impl", choices=implementations, default="learner", **full("whose code to judge (learner)"))
     grade.add_argument(
         "--fill",
         choices=implementations,
         default="reference",
-        help="whose code for earlier milestones (reference)",
+        **full("whose code for earlier milestones (reference)"),
     )
     grade.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)")
     grade.add_argument("--seed", type=int, help="of the random cases (0; of a submission another each time)")
     grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
     grade.add_argument(
-        "--submission", type=Path, metavar="PATH", help="judge a folder, fork, zip or tar of a learner; record nothing"
+        "--submission",
+        type=Path,
+        metavar="PATH",
+        **full("judge a folder, fork, zip or tar of a learner; record nothing"),
     )
     grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - is the standard output")
     grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
@@ -390,7 +401,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     watch = commands.add_parser("watch", help="judge the current task at each save; go on when it passes")
     watch.set_defaults(run=_watch)
     watch.add_argument("target", nargs="*", metavar="TARGET", help="milestone, task or all (where you are)")
-    watch.add_argument("--fill", choices=implementations, default="reference", help="as for grade")
+    watch.add_argument("--fill", choices=implementations, default="reference", **full("as for grade"))
     watch.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="as for grade")
     watch.add_argument("--examples", type=_positive, default=100, metavar="N", help="as for grade")
 
@@ -404,7 +415,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
         ("solution", _solution, "the reference's code for a task you have passed"),
         ("diff", _diff, "from your code to the reference's, for a task you have passed"),
     ):
-        command = commands.add_parser(name, help=text)
+        command = commands.add_parser(name, **({"help": text} if has_solutions else {}))
         command.set_defaults(run=run)
         command.add_argument("task", nargs="?", metavar="TASK", help="the one that passed last, if left out")
         command.add_argument("--anyway", action="store_true", help="although the task has not passed yet")
@@ -416,7 +427,7 @@ def _parser() -> tuple[argparse.ArgumentParser, Collection[str]]:
     reset.add_argument("target", metavar="TARGET", help="milestone, task, all, or a file of exercises/")
     commands.add_parser("doctor", help="what this machine has and what to install").set_defaults(run=_doctor)
 
-    # Without a `help`, these are not listed among the learner's commands; `_EPILOG` has them.
+    # Without a `help`, these are not listed among the learner's commands; `_OTHERS` has them.
     stubs = commands.add_parser("stubs", description="Generate exercises/ from solutions/.")
     stubs.set_defaults(run=_stubs)
     stubs.add_argument("--check", action="store_true", help="only say what differs")

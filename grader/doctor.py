@@ -45,19 +45,23 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
     yield line("Judges", "bold")
     yield line(f"  {_tier(gpu)}")
     yield line()
-    yield line("Protections, for grading other people's work", "bold")
-    held = boundary.probe() if sys.platform == "linux" else ()
-    for name, meaning in boundary.MEANING.items():
-        yield _fact(
-            name, meaning, name in held, "not here: grade in a container, see docs/instructors.md", optional=True
-        )
-    yield line()
+    if curriculum.has_solutions:
+        yield from _protections()
     yield line("Your files", "bold")
     yield from _files(curriculum)
     if missing or not _version("triton") or not _version("torch"):
         yield line()
         yield line("To install", "bold")
         yield from _installs(missing)
+
+
+def _protections() -> Iterator[Line]:
+    yield line("Protections, for grading other people's work", "bold")
+    held = boundary.probe() if sys.platform == "linux" else ()
+    otherwise = "not here: grade in a container, see docs/instructors.md"
+    for name, meaning in boundary.MEANING.items():
+        yield _fact(name, meaning, name in held, otherwise, optional=True)
+    yield line()
 
 
 def missing_core() -> list[str]:

@@ -27,7 +27,9 @@ _HANDOUT = Path(__file__).parent / "handout"
 _COPIED = ("grader", "tests/support", "tests/oracles", "tests/corpus", "docs/images")
 _FILES = (
     *("LICENSE", "NOTICE.md", "CHANGELOG.md", "constraints.txt", "pyproject.toml", ".gitignore"),
-    *("docs/learners.md", "docs/glossary.md", "docs/questions.md"),
+    *("Containerfile", ".devcontainer/devcontainer.json"),
+    *(f"docs/{page}.md" for page in ("learners", "glossary", "questions", "explorer", "sanitizer", "fast_kernels")),
+    "docs/passes.md",
     *("tests/__init__.py", "tests/checks.py", "tests/conftest.py", "tests/mini_triton/explained_values.py"),
 )
 _LEFT_OUT = ("grader/handout/", "grader/curriculum/")
@@ -74,6 +76,8 @@ def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> N
     for path in sorted((root / "grader" / "curriculum").glob("*.toml")):
         if any(path.stem == milestone.directory for milestone in milestones):
             _put(tree / path.relative_to(root), _with_points(stubs.read(path), curriculum))
+    for path in (tree / "docs").glob("*.md"):
+        _put(path, handed_out(stubs.read(path)))
     secret = secret_lines(curriculum)
     for path in (tree / "tests" / "corpus" / "kernels").glob("*.py"):
         _put(path, _without(secret, stubs.read(path)))
@@ -88,8 +92,16 @@ def _build(curriculum: Curriculum, tree: Path, milestones: list[Milestone]) -> N
     _put(tree / "exercises" / stubs.MANIFEST, stubs.manifest(generated))
     if (root / "noxfile.py").is_file():
         _put(tree / "noxfile.py", _noxfile(stubs.read(root / "noxfile.py")))
-    _put(tree / "README.md", stubs.read(_HANDOUT / "README.md").replace("{milestones}", _table(milestones)))
+    readme = stubs.read(_HANDOUT / "README.md").replace("{milestones}", _table(milestones))
+    _put(tree / "README.md", readme.replace("{first}", str(milestones[0].number)))
     _put(tree / ".github" / "workflows" / "grade.yml", stubs.read(_HANDOUT / "grade.yml"))
+
+
+def handed_out(page: str) -> str:
+    """A page without the passages that a copy cannot keep, and with those that only a copy has."""
+    page = re.sub(r"<!-- not exported -->.*?<!-- exported -->", "", page, flags=re.DOTALL)
+    page = re.sub(r"<!-- only exported: (.*?) -->", r"\1", page, flags=re.DOTALL)
+    return re.sub(r"\n{3,}", "\n\n", page)
 
 
 def skeleton(source: str, curriculum: Curriculum) -> str:

@@ -82,6 +82,11 @@ class Unimportable(ImportError):
         self.location = location
 
 
+def filling(curriculum: Curriculum, impl: Impl, fill: Impl) -> Impl:
+    """Whose earlier milestones run below `impl`'s: in a copy without solutions, only the learner has any."""
+    return "learner" if impl == "learner" and not curriculum.has_solutions else fill
+
+
 def plan(
     curriculum: Curriculum,
     milestones: Collection[int],
@@ -96,6 +101,7 @@ def plan(
     Modules named in `from_reference` are the reference's where they would have been the learner's. Stubs are written
     unless they exist: a process that may not read the reference cannot write them.
     """
+    fill = filling(curriculum, impl, fill)
     learner_root = (learner_root or curriculum.exercises).resolve()
     last = max(milestones)
     roots = {"learner": learner_root, "reference": curriculum.solutions, "stub": curriculum.scratch / "stubs"}

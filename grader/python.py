@@ -1,4 +1,4 @@
-"""Python on the learner's code, begun at any milestone: the earlier ones are the reference's, as when it is judged."""
+"""Python on the learner's code, begun at any milestone; the earlier ones are whose they are when it is judged."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
     if file is None:
         with contextlib.suppress(ImportError):
             import readline  # noqa: F401 (lets lines be edited)
-        numbers = ", ".join(map(str, sorted(milestones)))
-        banner = f"Python {sys.version.split()[0]}, milestone {numbers} yours, earlier ones the reference's."
-        Console(names).interact(banner, exitmsg="")
+        Console(names).interact(f"Python {sys.version.split()[0]}, {_whose(curriculum, milestones)}.", exitmsg="")
         return True
     sys.argv = [str(file)]
     try:
@@ -35,6 +33,14 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
         sys.excepthook(type(error), error, error.__traceback__.tb_next)  # without the line above
         return False
     return True
+
+
+def _whose(curriculum: Curriculum, milestones: Collection[int]) -> str:
+    """Whose code the prompt runs."""
+    yours = f"milestone {', '.join(map(str, sorted(milestones)))} yours"
+    if min(milestones) == curriculum.milestones[0].number:
+        return yours
+    return yours + (", earlier ones the reference's" if curriculum.has_solutions else ", earlier ones too")
 
 
 class Console(code.InteractiveConsole):

@@ -17,7 +17,7 @@ from grader.answers import Answer
 from grader.curriculum import Curriculum, load
 from grader.grading import Grading, OnEvent, Settings
 from grader.job import EXAMPLES
-from grader.overlay import Impl
+from grader.overlay import Impl, filling
 from grader.pace import Pace
 from grader.verdicts import ModuleOrigin, Report, Submission
 
@@ -47,6 +47,7 @@ def grade(
     """
     started = time.perf_counter()
     curriculum = curriculum or load()
+    fill = filling(curriculum, impl, fill)
     settings = Settings(
         impl, fill, devices.resolve(device), seed, examples, learner_root, first=frozenset(first), bounded=bounded
     )

@@ -32,10 +32,11 @@ def report_lines(
     verbose: bool = False,
     modules: bool = False,
     following: Task | None = None,
+    compares: bool = True,
 ) -> Iterator[Line]:
     """The whole screen. `course` is the learner's points so far and the points of all tasks.
 
-    `following` is where to go on once all that was graded has passed.
+    `following` is where to go on once all that was graded has passed. `compares` tells whether there are solutions.
     """
     opened = first_failing(report)
     if report.submission:
@@ -60,7 +61,7 @@ def report_lines(
     tests = [test for task in _tasks(report) for test in task.tests]
     yield line(f"Tests   {counts(tests)} in {report.seconds:.1f} s (seed {report.seed})", "dim")
     yield from (line(text, "dim") for text in wrap(f"Judges  {judges(report.oracles)}", hanging=" " * 8))
-    yield from _next(report, opened, course, following)
+    yield from _next(report, opened, course, following, compares)
 
 
 def course_lines(
@@ -106,13 +107,15 @@ def _past_line(task: Task, past: TaskProgress) -> Line:
     return task_line(task.id, task.title, verdict, words)
 
 
-def hint_lines(task: Task, number: int, known: int, passed: bool = False) -> Iterator[Line]:
+def hint_lines(task: Task, number: int, known: int, passed: bool = False, has_solutions: bool = True) -> Iterator[Line]:
     """A task's first `number` hints; `known` of them were seen before."""
     yield line(f"{task.id} {task.title}", "bold")
     for i, hint in enumerate(task.hints[:number], 1):
         yield line()
         yield line(f"Hint {i} of {len(task.hints)}{', new' if i > known else ''}", "yellow")
         yield from (line(text) for text in wrap(hint, "  "))
+    if number == len(task.hints) and not has_solutions:
+        return
     yield line()
     if number < len(task.hints):
         yield [Span("More    ", "bold"), Span(command("-m grader", "hint", task.id), "cyan")]
@@ -318,12 +321,14 @@ def _modules(report: Report) -> Iterator[Line]:
         yield line(f"    {module.name:<{width}}  {module.origin:<10} {module.sha256[:12]}  {module.path}", "dim")
 
 
-def _next(report: Report, opened: TaskResult | None, course: tuple[int, int], following: Task | None) -> Iterator[Line]:
+def _next(
+    report: Report, opened: TaskResult | None, course: tuple[int, int], following: Task | None, compares: bool
+) -> Iterator[Line]:
     if report.impl != "learner" or report.submission:
         return
     label = Span("Next    ", "bold")
     if opened is None:
-        yield from _compare(_tasks(report))
+        yield from _compare(_tasks(report)) if compares else ()
         there = (following.id,) if following else ()
         title = f"; next: {following.id}, *{following.title}*" if following else ""
         go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  all points here{title}")]

@@ -19,7 +19,7 @@ from grader.verdicts import Report, Verdict
 
 SEED = 0
 _SAVED = "\0"  # among the lines that the learner types
-_KEYS = "Save to grade. With Enter: h hint, d diff, q quit, nothing: grade again"
+_KEYS = "Save to grade. With Enter: h hint, {}q quit, nothing: grade again"
 
 
 class _SavedAgain(Exception):
@@ -34,6 +34,7 @@ class Watch:
         self.history = history
         self.tasks = tasks
         self.options = options  # of the grading
+        self.keys = _KEYS.format("d diff, " if curriculum.has_solutions else "")
         self.passed: Task | None = None  # the latest one
         self.events: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.saved = threading.Event()  # since the grading began
@@ -49,7 +50,7 @@ class Watch:
             except _SavedAgain:
                 self._clear()
                 continue
-            self._say([line(), line(_KEYS, "dim")])
+            self._say([line(), line(self.keys, "dim")])
             spare.prepare(environment_of(SEED), task.libraries)
             if not self._wait(task):
                 spare.discard()
@@ -90,8 +91,10 @@ class Watch:
             self._say(self._open(report))
             return False
         self.passed = task
-        diff = screen.command("-m grader", "diff", task.id)
-        self._say([*screen.passed_lines(task), [Span("  Compare  ", "bold"), Span(diff, "cyan")]])
+        self._say(screen.passed_lines(task))
+        if self.curriculum.has_solutions:
+            diff = screen.command("-m grader", "diff", task.id)
+            self._say([[Span("  Compare  ", "bold"), Span(diff, "cyan")]])
         return True
 
     def _open(self, report: Report) -> list[Line]:
@@ -110,13 +113,17 @@ class Watch:
                     return False
                 case "h" | "hint":
                     known = self.history.task(task.id).hints
-                    self._say(screen.hint_lines(task, self.history.take_hint(task.id, len(task.hints)), known))
+                    number = self.history.take_hint(task.id, len(task.hints))
+                    has_solutions = self.curriculum.has_solutions
+                    self._say(screen.hint_lines(task, number, known, has_solutions=has_solutions))
+                case "d" | "diff" if not self.curriculum.has_solutions:
+                    self._say([line("This copy of the course has no solutions.")])
                 case "d" | "diff" if self.passed:
                     self._say(line(text) for text in self._diff(self.passed).splitlines())
                 case "d" | "diff":
                     self._say([line("diff compares the task that passed last: none has yet.")])
                 case _:
-                    self._say([line(_KEYS, "dim")])
+                    self._say([line(self.keys, "dim")])
 
     def _next_event(self) -> str:
         while True:  # in short steps: on Windows Ctrl-C does not end a wait

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from grader import cli, export, markers, stubs
+from grader import cli, export, markers, overlay, runner, stubs
 from grader.curriculum import load
 from tests.grader.small_course import Course
 
@@ -41,6 +43,20 @@ def grade(root: Path, *arguments: str) -> tuple[int, str]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, timeout=300)
     return done.returncode, done.stdout + done.stderr
+
+
+def solve(copy: Path, number: int) -> None:
+    """Write the reference's code for a milestone into a copy's exercises/."""
+    curriculum = load()
+    for file in map(curriculum.file_of, curriculum.milestone(number).modules):
+        source = stubs.read(curriculum.solutions / file)
+        told = [line for line in source.splitlines(keepends=True) if "# [task" not in line and "# [end]" not in line]
+        (copy / "exercises" / file).write_text("".join(told), encoding="utf-8")
+
+
+def prose(page: str) -> str:
+    """A page without its code."""
+    return re.sub(r"^```.*?^```|`[^`\n]*`", "", page, flags=re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -75,11 +91,7 @@ def test_a_fresh_clone_grades(exported: Path, tmp_path: Path) -> None:
     code, text = grade(mine, "m1")
     assert code == cli.LOST and "1.1" in text and "not started" in text and "could not run" not in text, text
     assert not git(mine, "status", "--porcelain")
-    curriculum = load()
-    for file in map(curriculum.file_of, curriculum.milestone(1).modules):
-        source = stubs.read(curriculum.solutions / file)
-        told = [line for line in source.splitlines(keepends=True) if "# [task" not in line and "# [end]" not in line]
-        (mine / "exercises" / file).write_text("".join(told), encoding="utf-8")
+    solve(mine, 1)
     code, text = grade(mine, "m1", "--examples", "5")
     assert code == cli.OK and "14 of 14" in text, text
     code, text = grade(mine, "2.1", "--examples", "5")
@@ -88,6 +100,59 @@ def test_a_fresh_clone_grades(exported: Path, tmp_path: Path) -> None:
     assert code == cli.USAGE and "no solutions" in text
     code, text = grade(mine, "reset", "1.1")
     assert code == cli.OK and "back to the stub" in text
+
+
+def test_earlier_milestones_are_the_learners(exported: Path, tmp_path: Path) -> None:
+    """Without solutions nobody else has any: for the prompt, a plain pytest, and the grader alike."""
+    git(tmp_path, "clone", "--quiet", str(exported), "mine")
+    mine = tmp_path / "mine"
+    solve(mine, 1)
+    file = mine / "try.py"
+    file.write_text("from mini_triton.ir.types import FloatType\nprint(FloatType.__module__)\n")
+    code, text = grade(mine, "python", "m2", str(file))
+    assert code == cli.OK and "mini_triton.ir.types" in text, text
+    code, text = grade(mine, "python", "0")
+    assert "milestone 0 yours." in text, text
+    course = load(mine)
+    for fill in ("learner", "reference"):
+        origins = {m: s.origin for m, s in overlay.plan(course, {2}, "learner", fill).sources.items()}  # type: ignore[arg-type]
+        assert origins["mini_triton.ir.types"] == "learner"
+    assert runner.grade(["2.1"], examples=1, curriculum=course).fill == "learner"
+
+
+def test_nothing_is_offered_that_the_copy_lacks(exported: Path) -> None:
+    files = set(git(exported, "ls-files").splitlines())
+    for page in exported.rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert "exported" not in text, page
+        for found in re.findall(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"", prose(text)):
+            target = "".join(found).partition("#")[0]
+            if target and not re.match(r"\w+:", target):
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        for module in re.findall(r"python3? -m ([\w.]+)", text):
+            path = module.replace(".", "/")
+            places = {f"{top}{path}{end}" for top in ("", "exercises/") for end in (".py", "/__main__.py")}
+            assert places & files or module in ("pytest", "pip", "nox"), f"{page.name} names python -m {module}"
+        for session in re.findall(r"nox -s (\w+)", text):
+            assert session == "grade", f"{page.name} names nox -s {session}"
+        assert "solutions/" not in text, f"{page.name} names solutions/"
+    for words in (["--help"], ["grade", "--help"], ["doctor"]):
+        code, text = grade(exported, *words)
+        assert code == cli.OK
+        for word in ("solution", "diff", "instructors", "mutants", "--fill", "--submission"):
+            assert word not in text, f"{words} names {word}"
+
+
+def test_no_offer_after_a_pass(tiny: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tiny.root / "out"
+    export.export(tiny.curriculum, folder, [1])
+    tiny.solve()
+    shutil.copytree(tiny.root / "exercises", folder / "exercises", dirs_exist_ok=True)
+    cli.main(["1.2"], folder)
+    assert "✓ 1.2" in (text := capsys.readouterr().out) and "Compare" not in text and "diff" not in text
+    for _ in range(3):
+        cli.main(["hint", "1.2"], folder)
+    assert "Hint 3" in (text := capsys.readouterr().out) and "diff" not in text and "solution" not in text
 
 
 def test_an_update_keeps_what_a_learner_wrote(tiny: Course) -> None:
