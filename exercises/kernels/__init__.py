@@ -7,11 +7,11 @@ In reading order:
     by_hand          3.7: two kernels without a front end
     vector_add       8.1: blocks and masks
     softmax          8.2, 8.3: a row in one block, or online
-    matmul           8.4, 8.5: which program has which tile; a walk along K
+    matmul           8.4, 8.5: which program computes which tile; a loop along K
     dropout          8.6: random numbers from a seed
     layer_norm       8.7 to 8.9: forward, sums in two stages, backward
     flash_attention  8.10 to 8.13: forward, causal, backward for queries and for keys
     conv2d           8.14, 8.15: direct, and as a matrix product
-    modules          8.16: functions with gradients, and modules of PyTorch
-    demo             what `python -m kernels.softmax` shows (given, skip it)
+    modules          8.16: functions with gradients, and PyTorch modules
+    demo             the output of `python -m kernels.softmax` (given, skip it)
 """

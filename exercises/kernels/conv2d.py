@@ -1,8 +1,8 @@
 """Two-dimensional convolution, twice: directly, and as a matrix product that is never built ("implicit GEMM").
 
-Direct: a program has one output channel of one image, and a block of its pixels; it adds up over channels and taps.
+Direct: a program computes a block of pixels of one output channel of one image, and adds up over channels and taps.
 Implicit GEMM: rows are output pixels, columns are output channels, and K runs over channels and taps. The patch matrix
-would repeat every input pixel for each tap; instead, each tile of it is loaded from where its elements are.
+would repeat every input pixel for each tap; instead, each of its tiles is loaded directly from the image.
 
 Source: Chetlur et al., "cuDNN: Efficient Primitives for Deep Learning" (2014), section 3.
 """
@@ -23,10 +23,10 @@ def direct_kernel(
     R: tl.constexpr, S: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Program (i, j): BLOCK pixels, from j * BLOCK on, of output channel i % filters of image i // filters."""
-    # Task 8.14: Without padding, a stride of 2 and no dilation (1), output pixel (3, 4) multiplies the input pixels
-    # (6 + r, 8 + s) by tap (r, s) of the filter, for all r < R and s < S. Pixels outside of the image count as 0. The
-    # filters of a group see the channels of that group only. All arrays are contiguous: x is (images, channels, height,
-    # width), w (filters, channels // groups, R, S), out (images, filters, p_size, q_size).
+    # Task 8.14: Without padding, a stride of 2 and no dilation (1), output pixel (3, 4) multiplies the input pixel (6
+    # + r, 8 + s) by tap (r, s) of the filter, for all r < R and s < S. Pixels outside the image count as 0. The filters
+    # of a group see only the channels of that group. All arrays are contiguous: x is (images, channels, height, width),
+    # w (filters, channels // groups, R, S), out (images, filters, p_size, q_size).
     raise NotImplementedError("Task 8.14: Convolution, direct")
 
 
@@ -36,9 +36,9 @@ def implicit_gemm_kernel(
     R: tl.constexpr, S: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
     """Program (i, j, g): BLOCK_M output pixels of all images, from i * BLOCK_M on, and BLOCK_N filters of group g."""
-    # Task 8.15: A matrix product: row `pixel` of the left matrix is an output pixel, which has an image, a p and a q;
-    # its column k is a channel of the group and a tap (r, s), in the order of w. The left matrix is never stored: load
-    # each tile of it from x. Arrays and masks are those of 8.14.
+    # Task 8.15: Compute a matrix product. Row `pixel` of the left matrix is an output pixel, with an image, a p and a
+    # q; column k is a channel of the group and a tap (r, s), in the order of w. The left matrix is never stored: load
+    # each of its tiles from x. Arrays and masks are those of 8.14.
     raise NotImplementedError("Task 8.15: Convolution as a matrix product")
 
 
@@ -48,8 +48,8 @@ def conv2d(
 ) -> Any:  # fmt: skip
     """Convolution of (N, C, H, W) images with (K, C / groups, R, S) filters, all contiguous: (N, K, P, Q) results.
 
-    `tiles` changes BLOCK (direct), or BLOCK_M, BLOCK_N, BLOCK_K, or an option of the launch. With a `kernel` of
-    `kernels.tuned`, a matrix product, that one chooses them.
+    `tiles` sets BLOCK (direct), or BLOCK_M, BLOCK_N, BLOCK_K, or a launch option. A `kernel` of `kernels.tuned`, which
+    is a matrix product, chooses them itself.
     """
     check("x", x, rank=4, dtypes=DTYPES, contiguous=True)
     check("w", w, rank=4, dtypes=DTYPES, contiguous=True)

@@ -1,7 +1,8 @@
 """Demos: `python -m kernels.softmax` compares a kernel with PyTorch, and shows which program touches what. (Given.)
 
-Pictures are measured, not drawn. Who writes an element? The kernel is launched with 1, 2, 3, ... programs, on memory
-full of NaN. Who reads an element? It is made NaN, and what becomes NaN has read it. `bench/` measures times.
+Pictures show measurements. To find which program writes an element, the kernel is launched with 1, 2, 3, ... programs
+on memory filled with NaN. To find what reads an element, the element is set to NaN: every result that becomes NaN has
+read it. `bench/` measures times.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from torch.nn import functional
 from kernels.compiler import tl, triton
 
 SYMBOLS = {-2: "~", -1: "·"} | dict(enumerate("0123456789abcdefghijklmnopqrstuvwxyz"))
-BLOCKS = "·░█"  # of numbers from 0 to 2
-NEAR = 1e-5  # in fp32, how far off a result may be, relative to the largest element
-OF_KERNELS = {"AccessError", "CompilationError"}  # errors that say all that is to say; real Triton's has the same name
+BLOCKS = "·░█"  # for numbers from 0 to 2
+NEAR = 1e-5  # largest error of an fp32 result, relative to the largest element
+OF_KERNELS = {"AccessError", "CompilationError"}  # errors that need no traceback; real Triton uses the same names
 
 
 def run(name: str) -> None:
-    """The demo of a module; or a few words, if its task is not written yet, or its kernel is refused."""
+    """Run the demo of a module, or explain that its task is unwritten or its kernel has an error."""
     demo = Demo()
     try:
         globals()[name](demo)
@@ -41,7 +42,7 @@ def run(name: str) -> None:
 
 
 def unwritten(error: BaseException | None) -> str:
-    """`Task 8.2: Softmax`, if an error came of a stub: either raised by it, or by a compiler that met its `raise`."""
+    """`Task 8.2: Softmax`, if an error comes from a stub, or from a compiler that reached a stub's `raise`."""
     while error:
         if found := re.search(r"Task \d+\.\d+: [^\"'\n]+", str(error)):
             return found.group()
@@ -50,7 +51,7 @@ def unwritten(error: BaseException | None) -> str:
 
 
 class Demo:
-    """What the demos share: arrays, and printing."""
+    """Helpers that the demos share: arrays, and printing."""
 
     def __init__(self) -> None:
         real = triton.__name__ == "triton"
@@ -62,18 +63,18 @@ class Demo:
         print(f"compiler: {'real Triton' if real else 'mini_triton'}, on {self.device}")
 
     def normal(self, *shape: int) -> Any:
-        """Random numbers, the same in each run."""
+        """Random numbers, the same in every run."""
         return torch.randn(shape, generator=self.random).to(self.device)
 
     def check(self, what: str, got: Any, expected: Any) -> None:
-        """Say how far a result is from PyTorch's."""
+        """Print how far a result is from PyTorch's."""
         off = float((got.double() - expected.double()).abs().max() / expected.double().abs().max())
         print(f"{what}: {'✓' if off <= NEAR else '✗ not'} as PyTorch (off by {off:.0e})")
         self.right &= off <= NEAR
 
 
 def picture(title: str, *panels: tuple[str, list[str]]) -> None:
-    """Print panels of equally many lines side by side, each with a caption."""
+    """Print panels with equal numbers of lines side by side, each with a caption."""
     print(f"\n{title}")
     columns = [[caption, *lines] for caption, lines in panels]
     widths = [max(map(len, column)) for column in columns]
@@ -83,7 +84,7 @@ def picture(title: str, *panels: tuple[str, list[str]]) -> None:
 
 
 def lines(numbers: Any, symbol: Callable[[int], str] = SYMBOLS.__getitem__) -> list[str]:
-    """A matrix of small numbers, such as program numbers, one symbol each."""
+    """A matrix of small numbers, such as program numbers, with one symbol for each."""
     return ["".join(map(symbol, row)) for row in numbers.tolist()]
 
 

@@ -1,4 +1,4 @@
-"""Dropout from a seed: which elements are dropped is computed, not stored.
+"""Dropout from a seed: the set of dropped elements is computed, not stored.
 
 Source: Triton's tutorial 04, "Low-Memory Dropout"; Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (2011).
 """
@@ -14,14 +14,14 @@ from kernels.host import check, check_whole, empty_like, flat, size_of, unless_t
 
 @triton.jit
 def dropout_kernel(out, x, n, p, seed, BLOCK: tl.constexpr):
-    """out[i] is 0 with probability p, else x[i] / (1 - p)."""
-    # Task 8.6: Element i is dropped if `tl.rand` of the seed and i is below p: the same elements whatever BLOCK is.
-    # Compute in fp32.
+    """out[i] is 0 with probability p, otherwise x[i] / (1 - p)."""
+    # Task 8.6: Element i is dropped if `tl.rand` of the seed and i is below p, so BLOCK does not change which elements
+    # are dropped. Compute in fp32.
     raise NotImplementedError("Task 8.6: Dropout")
 
 
 def dropout(x: Any, p: float, seed: int, block: int = 1024, kernel: Any = dropout_kernel) -> Any:
-    """`x` with each element zero with probability `p`, else divided by `1 - p`. The same seed drops the same ones.
+    """Set each element of `x` to 0 with probability `p`, or divide it by `1 - p`. A seed always drops the same ones.
 
     A `kernel` of `kernels.tuned` chooses the block itself.
     """

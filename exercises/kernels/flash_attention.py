@@ -1,8 +1,9 @@
 """Attention without the matrix of scores: `softmax(q @ k.T * scale) @ v`, a block of keys at a time.
 
-The softmax is online (see `softmax.py`): when a block brings a higher maximum, the result so far is scaled down. What
-is kept for the backward pass is one number a row, the logarithm of its sum of powers, from which any block of
-probabilities can be computed again. Powers are of 2, for which a GPU has an instruction: `exp(x) = exp2(x * log2(e))`.
+The softmax is online (see `softmax.py`): when a block raises the maximum, the result so far is scaled down. The
+backward pass needs only one number for each row, the logarithm of its sum of exponentials, from which it can recompute
+any block of probabilities. Exponentials have the base 2, for which GPUs have an instruction: `exp(x) = exp2(x *
+log2(e))`.
 
 Source: Dao, "FlashAttention-2" (2023); Triton's tutorial 06.
 """
@@ -20,18 +21,17 @@ HEAD_SIZES = (16, 32, 64, 128, 256)
 
 @triton.jit
 def end_of_keys(length, CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr):
-    """How far this program's BLOCK_M queries see: up to the key before this one."""
+    """The end of the keys that this program's BLOCK_M queries see."""
     end = length
     if CAUSAL:
-        # Task 8.11: With BLOCK_M = 64, program 0 sees up to key 64, program 1 up to key 128, or `length` if that is
-        # less.
+        # Task 8.11: With BLOCK_M = 64, the end is 64 for program 0 and 128 for program 1, or `length` if that is less.
         raise NotImplementedError("Task 8.11: Causal attention")
     return end
 
 
 @triton.jit
 def is_seen(rows, at, length, CAUSAL: tl.constexpr):
-    """Which of these queries (rows) sees which of these keys (at): booleans, a row of the block for each query."""
+    """Which of these keys (at) each of these queries (rows) sees: a block of booleans, with a row for each query."""
     seen = at[None, :] < length
     if CAUSAL:
         # Task 8.11: Query 5 sees the keys 0 to 5.
@@ -46,22 +46,22 @@ def forward_kernel(
 ):  # fmt: skip
     """One program for BLOCK_M queries (rows of q) of one head: axis 0 of the grid indexes blocks, axis 1 heads."""
     # Task 8.10: out = softmax(q @ k.T * scale) @ v, and logsumexp = log2 of the sum of exp2(scores * LOG2E), for each
-    # query. Keys come BLOCK_N at a time, up to `end_of_keys`. Scores are scaled in fp32. A key that a query does not
-    # see (`is_seen`) has the score -inf; 0 * NaN is NaN, so values beyond `length` must not be garbage from memory.
-    # q, k, v and out are contiguous: (heads, length, D). Each `tl.dot` needs input_precision="ieee".
+    # query. Process BLOCK_N keys at a time, up to `end_of_keys`. Scale scores in fp32. A key that a query does not see
+    # (`is_seen`) has the score -inf. Because 0 * NaN is NaN, values beyond `length` must not be garbage from memory. q,
+    # k, v and out are contiguous, with shape (heads, length, D). Each `tl.dot` needs input_precision="ieee".
     raise NotImplementedError("Task 8.10: Flash attention, forward")
 
 
 @triton.jit
 def delta_kernel(out, dout, delta, length, BLOCK_M: tl.constexpr, D: tl.constexpr):
-    """delta: for each row the sum of out * dout, which the gradient of the softmax subtracts."""
+    """delta: the sum of out * dout for each row, which the gradient of the softmax subtracts."""
     # Task 8.12: Row [1, 2] of out and [3, 4] of dout give 11. The grid and the arrays are those of the forward pass.
     raise NotImplementedError("Task 8.12: Attention, backward: queries")
 
 
 @triton.jit
 def probabilities(query, key, logsumexp, scale, rows, at, length, CAUSAL: tl.constexpr):
-    """The block of the softmax's results for these queries (rows) and keys (at). (Given.)"""
+    """The block of softmax results for these queries (rows) and keys (at). (Given.)"""
     scores = tl.dot(query, tl.trans(key), input_precision="ieee") * (scale * LOG2E)
     seen = is_seen(rows, at, length, CAUSAL) & (rows[:, None] < length)
     return tl.where(seen, tl.exp2(scores - logsumexp[:, None]), 0.0)
@@ -73,8 +73,8 @@ def dq_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """The gradient of q: one program for BLOCK_M queries of one head."""
-    # Task 8.12: With p the probabilities, dp = dout @ v.T and ds = p * (dp - delta): dq = scale * (ds @ k). Keys come
-    # BLOCK_N at a time, as in the forward pass. Given: `probabilities`.
+    # Task 8.12: Let p be the probabilities, dp = dout @ v.T and ds = p * (dp - delta). Then dq = scale * (ds @ k).
+    # Process BLOCK_N keys at a time, as in the forward pass. Given: `probabilities`.
     raise NotImplementedError("Task 8.12: Attention, backward: queries")
 
 
@@ -84,8 +84,8 @@ def dkdv_kernel(
     CAUSAL: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
     """The gradients of k and v: one program for BLOCK_N keys of one head."""
-    # Task 8.13: With p, dp and ds as in 8.12: dv = p.T @ dout, dk = scale * (ds.T @ q). Queries come BLOCK_M at a
-    # time; if CAUSAL, leave out the blocks of queries that see none of these keys. BLOCK_M and BLOCK_N may differ.
+    # Task 8.13: With p, dp and ds as in 8.12, dv = p.T @ dout and dk = scale * (ds.T @ q). Process BLOCK_M queries at
+    # a time. If CAUSAL, skip the blocks of queries that see none of these keys. BLOCK_M and BLOCK_N may differ.
     raise NotImplementedError("Task 8.13: Attention, backward: keys")
 
 
@@ -93,10 +93,10 @@ def attention(
     q: Any, k: Any, v: Any, causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None,
     kernel: Any = forward_kernel,
 ) -> tuple[Any, Any]:  # fmt: skip
-    """The result, and for each row log2 of its sum of powers of 2, for contiguous (batch, heads, length, D) arrays.
+    """The result, and log2 of each row's sum of exponentials, for contiguous (batch, heads, length, D) arrays.
 
-    `scale` is 1 / sqrt(D) if it is left out. `tiles` changes BLOCK_M, BLOCK_N, or an option of the launch. With a
-    `kernel` of `kernels.tuned`, that one chooses them.
+    `scale` defaults to 1 / sqrt(D). `tiles` sets BLOCK_M, BLOCK_N, or a launch option. A `kernel` of `kernels.tuned`
+    chooses them itself.
     """
     check_heads(q=q, k=k, v=v)
     out, logsumexp = empty_like(q), empty_like(q, q.shape[:3], "float32")
@@ -143,7 +143,7 @@ def launch(
     kernel: Any, block: str, arrays: tuple[Any, ...],
     causal: bool = False, scale: float | None = None, tiles: dict[str, int] | None = None,
 ) -> None:  # fmt: skip
-    """Launch a kernel on arrays, first q: one program for each block of rows of each head."""
+    """Launch a kernel on arrays, q first: one program for each block of rows of each head."""
     batch, heads, length, size = arrays[0].shape
     chosen = unless_tuned(kernel, **tiles_for(arrays[0]) | (tiles or {}))
     grid = lambda meta: (triton.cdiv(length, meta[block]), batch * heads)  # noqa: E731
@@ -151,7 +151,7 @@ def launch(
 
 
 def check_heads(**arrays: Any) -> None:
-    """Raise TypeError or ValueError unless all arrays are alike, and such that the kernels can take them."""
+    """Raise TypeError or ValueError unless all arrays are alike and suitable for the kernels."""
     q = arrays["q"]
     for name, x in arrays.items():
         check(name, x, rank=4, dtypes=("float16", "bfloat16", "float32"), contiguous=True)
@@ -163,7 +163,7 @@ def check_heads(**arrays: Any) -> None:
 
 
 def tiles_for(q: Any) -> dict[str, int]:
-    """Tiles that fit the shared memory of a GPU."""
+    """Tiles that fit in the shared memory of a GPU."""
     return {"BLOCK_M": 64, "BLOCK_N": 64 if q.shape[3] <= 64 else 32}
 
 

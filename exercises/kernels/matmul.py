@@ -1,4 +1,4 @@
-"""Matrix product in tiles, grouped so that tiles which are computed together share their operands in the cache.
+"""Matrix product in tiles, grouped so that tiles computed at the same time share operands in the cache.
 
 Source: Triton's tutorial 03, "Matrix Multiplication".
 """
@@ -16,12 +16,13 @@ DTYPES = ("float16", "bfloat16", "float32", "int8")
 
 @triton.jit
 def tile_of(program, tiles_m, tiles_n, GROUP: tl.constexpr):
-    """Row and column of the tile that a program computes, of `tiles_m` rows and `tiles_n` columns of tiles.
+    """Row and column of the tile that a program computes, among `tiles_m` rows and `tiles_n` columns of tiles.
 
-    Programs go down the first column of a group of GROUP rows, then down the next column: with 3 by 2 tiles and
-    GROUP = 2, programs 0 to 5 have (0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1).
+    Programs go down the first column of a group of GROUP rows, then down the next column. With 3 by 2 tiles and GROUP =
+    2, programs 0 to 5 compute (0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1).
     """
-    # Task 8.4: There, program 4 is in a second group of one row: the last group may have fewer than GROUP.
+    # Task 8.4: In this example, program 4 is in a second group of one row: the last group may have fewer than GROUP
+    # rows.
     raise NotImplementedError("Task 8.4: Which program, which tile")
 
 
@@ -32,20 +33,21 @@ def matmul_kernel(
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
     ACTIVATION: tl.constexpr, TOTAL: tl.constexpr,
 ):  # fmt: skip
-    """c = ACTIVATION(a @ b), one tile of c a program. a is M by K, b K by N; sums are of the dtype TOTAL."""
-    # Task 8.5: M, N and K may end within a tile. Element (i, j) of a is `i * stride_am + j * stride_ak` elements from
-    # its beginning. "leaky_relu" multiplies negative elements by 0.01, before c's dtype rounds them. `tl.dot` needs
-    # input_precision="ieee", or a GPU would cut fp32 to TF32. Given: `tile_of` (8.4), whose program is that of axis 0.
+    """c = ACTIVATION(a @ b), one tile of c per program. a is M by K, b is K by N; sums have the dtype TOTAL."""
+    # Task 8.5: M, N and K may end within a tile. Element (i, j) of a is at offset `i * stride_am + j * stride_ak` from
+    # its start. "leaky_relu" multiplies negative elements by 0.01, before they are rounded to c's dtype. `tl.dot` needs
+    # input_precision="ieee", or a GPU would truncate fp32 to TF32. Given: `tile_of` (8.4), whose program is the id
+    # along axis 0.
     raise NotImplementedError("Task 8.5: Matrix product")
 
 
 def matmul(
     a: Any, b: Any, activation: str = "", tiles: dict[str, int] | None = None, kernel: Any = matmul_kernel
 ) -> Any:
-    """`activation(a @ b)` of an (M, K) and a (K, N) matrix of fp16, bf16, fp32 or int8, whose result is int32.
+    """`activation(a @ b)` of an (M, K) and a (K, N) matrix of fp16, bf16, fp32 or int8 (whose result is int32).
 
-    `tiles` changes BLOCK_M, BLOCK_N, BLOCK_K, GROUP, or an option of the launch. A `kernel` of
-    `kernels.tuned` chooses them itself.
+    `tiles` sets BLOCK_M, BLOCK_N, BLOCK_K, GROUP, or a launch option. A `kernel` of `kernels.tuned` chooses them
+    itself.
     """
     check("a", a, rank=2, dtypes=DTYPES)
     check("b", b, rank=2, dtypes=DTYPES)
@@ -69,7 +71,7 @@ def matmul(
 
 
 def tiles_for(a: Any) -> dict[str, int]:
-    """Tiles that suit the device. Three stages of those for tensor cores nearly fill the shared memory of a GPU."""
+    """Tiles that suit the device. Three stages of the tiles for tensor cores nearly fill a GPU's shared memory."""
     if on_gpu(a) and a.itemsize <= 2:
         return {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP": 8, "num_warps": 8, "num_stages": 3}
     return {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP": 8}

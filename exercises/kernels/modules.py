@@ -1,7 +1,7 @@
 """Kernels inside PyTorch: functions with gradients, and modules made of them.
 
-PyTorch records which functions made a tensor, and asks them for gradients in reverse. It cannot look into a kernel, so
-each function says what its gradient is. The gradient itself has no gradient: PyTorch refuses to differentiate twice.
+PyTorch records the functions that made a tensor, and calls them in reverse for gradients. It cannot look into a kernel,
+so each function defines its own gradient. These gradients have no gradients, so PyTorch cannot differentiate twice.
 
 Source: PyTorch's notes "Extending PyTorch"; `torch.autograd.Function`.
 """
@@ -21,15 +21,14 @@ class DropoutFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, p: float, seed: int) -> torch.Tensor:
-        # Task 8.16: Keep for `backward` what it needs, p and the seed, as attributes of `ctx`. Given:
-        # `dropout.dropout`.
+        # Task 8.16: Store p and the seed, which `backward` needs, as attributes of `ctx`. Given: `dropout.dropout`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: One gradient for each argument of `forward`, None for those that are not tensors. Dropout is
-        # linear in x.
+        # Task 8.16: Return one gradient for each argument of `forward`; None for those that are not tensors. Dropout
+        # is linear in x.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -39,14 +38,14 @@ class LayerNormFunction(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor, eps: float) -> torch.Tensor:
         # Task 8.16: x has any number of axes, and any strides; `layer_norm.layer_norm` takes a contiguous matrix, and
-        # returns out, mean and rstd. Tensors for `backward` go to `ctx.save_for_backward`.
+        # returns out, mean and rstd. Pass tensors for `backward` to `ctx.save_for_backward`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: torch.Tensor) -> Any:
-        # Task 8.16: The gradient that comes in may have any strides. Given: `ctx.saved_tensors`,
-        # `layer_norm.layer_norm_backward`, whose gradients are those of x, weight and bias.
+        # Task 8.16: The incoming gradient may have any strides. Given: `ctx.saved_tensors`,
+        # `layer_norm.layer_norm_backward`, which returns the gradients of x, weight and bias.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
@@ -55,8 +54,8 @@ class AttentionFunction(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, causal: bool) -> torch.Tensor:
-        # Task 8.16: As in `LayerNormFunction`. `flash_attention.attention` takes contiguous tensors, and returns out
-        # and logsumexp.
+        # Task 8.16: Similar to `LayerNormFunction`. `flash_attention.attention` takes contiguous tensors, and returns
+        # out and logsumexp.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
     @staticmethod
@@ -67,20 +66,20 @@ class AttentionFunction(torch.autograd.Function):
 
 
 class Dropout(torch.nn.Module):
-    """`torch.nn.Dropout`: drops nothing unless in training. Each call has a new seed, from torch's generator."""
+    """`torch.nn.Dropout`: drops elements only in training. Each call takes a new seed from torch's generator."""
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
         self.p = p
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: When not `self.training`, x is returned as it is. The seed, from 0 to 2**31 - 1, comes from
-        # PyTorch's generator, so that `torch.manual_seed` decides. A `Function` is called by its `apply`.
+        # Task 8.16: If not `self.training`, return x unchanged. The seed, from 0 to 2**31 - 1, comes from PyTorch's
+        # generator, so that `torch.manual_seed` determines it. Call a `Function` through its `apply`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 
 class LayerNorm(torch.nn.Module):
-    """`torch.nn.LayerNorm` over the last axis, of so many elements."""
+    """`torch.nn.LayerNorm` over the last axis, which has `size` elements."""
 
     def __init__(self, size: int, eps: float = 1e-5) -> None:
         super().__init__()
@@ -105,9 +104,9 @@ class SelfAttention(torch.nn.Module):
         self.out = torch.nn.Linear(size, size)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        # Task 8.16: `self.qkv(x)` has, for each element of the sequence, the queries of all heads, then all keys, then
-        # all values. Attention takes three tensors of shape (batch, heads, length, size // heads). The results of the
-        # heads, one beside the other, go through `self.out`.
+        # Task 8.16: For each element of the sequence, `self.qkv(x)` contains the queries of all heads, then all keys,
+        # then all values. Attention takes three tensors of shape (batch, heads, length, size // heads). Concatenate the
+        # results of the heads, and apply `self.out`.
         raise NotImplementedError("Task 8.16: Kernels inside PyTorch")
 
 

@@ -1,7 +1,8 @@
 """Softmax of rows: `exp(x - max) / sum(exp(x - max))`.
 
-The maximum is subtracted so that no power overflows; it cancels. A row that fits one block is read once. A longer one
-is read twice: once for its maximum and its sum, which are found together ("online"), and once for the result.
+The maximum is subtracted so that no exponential overflows; it cancels out. A row that fits in one block is read once. A
+longer row is read twice: once for its maximum and its sum, which are computed together ("online"), and once for the
+result.
 
 Source: Milakov and Gimelshein, "Online normalizer calculation for softmax" (2018).
 """
@@ -16,23 +17,24 @@ from kernels.host import check, check_whole, empty_like, on_gpu, size_of, stride
 
 @triton.jit
 def softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
-    """One program a row of `columns` elements, at most BLOCK; a row of x begins `x_stride` elements after the last."""
+    """One program per row of `columns` elements, at most BLOCK; rows of x start `x_stride` elements apart."""
     # Task 8.2: Row [0, 0] gives [0.5, 0.5]. Compute in fp32, store in the dtype of `out` (`out.dtype.element_ty`).
     raise NotImplementedError("Task 8.2: Softmax")
 
 
 @triton.jit
 def online_softmax_kernel(out, x, out_stride, x_stride, columns, BLOCK: tl.constexpr):
-    """One program a row, of any length."""
-    # Task 8.3: As `softmax_kernel`, but the row is read twice, a block at a time: once for its maximum and its sum of
-    # powers, once for the result. A row may begin with whole blocks of -inf; remember that -inf - (-inf) is NaN.
+    """One program per row, of any length."""
+    # Task 8.3: Like `softmax_kernel`, but the row is read twice, block by block: once for its maximum and its sum of
+    # exponentials, and once for the result. A row may start with whole blocks of -inf; remember that -inf - (-inf) is
+    # NaN.
     raise NotImplementedError("Task 8.3: Online softmax")
 
 
 def softmax(x: Any, block: int | None = None, kernel: Any = None) -> Any:
     """Softmax along the last axis of a matrix of floats. Rows longer than a block are read block by block.
 
-    Without `block`, it is at most as large as the device likes. A `kernel` of `kernels.tuned` chooses the block itself.
+    The default `block` suits the device. A `kernel` of `kernels.tuned` chooses the block itself.
     """
     check("x", x, rank=2)
     rows, columns = x.shape

@@ -1,7 +1,7 @@
 """Two kernels without a front end, operation by operation, as milestone 5 will compile them from Python.
 
-Each docstring has the kernel's source. Building these by hand shows what a front end has to decide: where a scalar
-becomes a tensor, what a mask broadcasts to, what a loop carries.
+Each docstring contains the kernel's source. Building it by hand shows what a front end must decide: where a scalar
+becomes a tensor, to which shape a mask is broadcast, and what a loop carries.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from mini_triton.ir.core import Module
 from mini_triton.ir.scopes import for_, function, yield_
 from mini_triton.ir.types import F16, F32, I32, FloatType, PointerType, TensorType, Type
 
-ALIGNMENT = 16  # bytes for pointers, elements for sizes: lets real Triton load 16 bytes at a time
+ALIGNMENT = 16  # divisor of addresses and sizes that lets real Triton load 16 bytes at a time
 
 
 def vector_add(block: int, element: FloatType = F32) -> Module:
-    """out = x + y, one block of elements a program:
+    """out = x + y, with one block of elements per program:
 
         def vector_add(x, y, out, n):
             offsets = program_id(0) * BLOCK + arange(0, BLOCK)
@@ -27,9 +27,9 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
     """
     module, ir = Module(), Builder()
     pointer = PointerType(element)
-    # [task 3.7] The operations of the source above, in a function of four inputs. `program_id(0)` is
+    # [task 3.7] Build the operations of the source above, in a function with four inputs. `program_id(0)` is
     # `ir.create("tt.get_program_id", axis="x")`, `arange` is `tt.make_range`; `ir.add`, `ir.addptr` and the like
-    # broadcast. A kernel may end after any line: start `python -m grader python milestone3` and print what you have
+    # broadcast. A kernel may end after any line: run `python -m grader python milestone3`, and print what you have
     # built so far.
     inputs: dict[str, Type] = {"x": pointer, "y": pointer, "out": pointer, "n": I32}
     with function(ir, module, "vector_add", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
@@ -44,7 +44,7 @@ def vector_add(block: int, element: FloatType = F32) -> Module:
 
 
 def matmul(block_m: int, block_n: int, block_k: int) -> Module:
-    """c = a @ b for row-major fp16 matrices of any size, one tile of c a program, summed in fp32 along K:
+    """c = a @ b for row-major fp16 matrices of any size, with one tile of c per program, summed in fp32 along K:
 
         def matmul(a, b, c, M, N, K, stride_a, stride_b, stride_c):
             rows = program_id(0) * BLOCK_M + arange(0, BLOCK_M)
@@ -69,9 +69,9 @@ def matmul(block_m: int, block_n: int, block_k: int) -> Module:
     module, ir = Module(), Builder()
     pointers = dict.fromkeys(("a", "b", "c"), PointerType(F16))
     integers = dict.fromkeys(("M", "N", "K", "stride_a", "stride_b", "stride_c"), I32)
-    # [task 3.7] The operations of the source above. `cdiv(x, y)` is (x + y - 1) // y, with `arith.divsi`; `&` is
-    # `arith.andi`; the dot product takes `inputPrecision="tf32"`, as in real Triton. A pointer moves in two steps,
-    # `(a + rows) + inner`, because the sum of the two i32 offsets might overflow.
+    # [task 3.7] Build the operations of the source above. `cdiv(x, y)` is (x + y - 1) // y, with `arith.divsi`; `&` is
+    # `arith.andi`; the dot product takes `inputPrecision="tf32"`, as in real Triton. A pointer moves in two steps, `(a
+    # + rows) + inner`, because the sum of the two i32 offsets might overflow.
     inputs: dict[str, Type] = {**pointers, **integers}
     with function(ir, module, "matmul", inputs, divisibility=dict.fromkeys(inputs, ALIGNMENT)) as kernel:
         a_ptr, b_ptr, c_ptr, M, N, K, stride_a, stride_b, stride_c = kernel.arguments

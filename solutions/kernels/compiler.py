@@ -1,6 +1,6 @@
-"""Which compiler the kernels are for: `mini_triton`, or real Triton. (Given.)
+"""The compiler of the kernels: `mini_triton`, or real Triton. (Given.)
 
-Every kernel is written once. With `KERNELS_COMPILER=triton` the very same source is a kernel of real Triton.
+Every kernel is written once. With `KERNELS_COMPILER=triton`, real Triton compiles the same source.
 """
 
 from __future__ import annotations

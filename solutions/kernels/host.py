@@ -1,6 +1,6 @@
-"""Helpers of the functions that launch kernels: checks of arguments, and memory for results. (Given.)
+"""Helpers for functions that launch kernels: argument checks, and memory for results. (Given.)
 
-Arrays are torch tensors or NumPy arrays. torch is imported for tensors only.
+Arrays are torch tensors or NumPy arrays. torch is imported only for tensors.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def describe(x: Any) -> str:
 def check(
     name: str, x: Any, rank: int | None = None, dtypes: tuple[str, ...] = FLOATS, contiguous: bool = False
 ) -> None:
-    """Raise TypeError or ValueError, in the caller's words, unless `x` is an array that a kernel can take.
+    """Raise TypeError or ValueError, in the caller's terms, unless `x` is an array that a kernel can take.
 
     `dtypes` are names without `torch.`.
     """
@@ -36,7 +36,7 @@ def check(
 
 
 def check_alike(name: str, x: Any, other: str, like: Any, dtype: bool = True) -> None:
-    """Raise TypeError or ValueError unless two arrays are of one library, of one `dtype`, and on one device."""
+    """Raise TypeError or ValueError unless two arrays have the same library, `dtype` and device."""
     both = f"{name} is {describe(x)}, {other} is {describe(like)}"
     if is_tensor(x) != is_tensor(like):
         raise TypeError(f"{both}: use one library for all")
@@ -47,7 +47,7 @@ def check_alike(name: str, x: Any, other: str, like: Any, dtype: bool = True) ->
 
 
 def check_statistics(name: str, x: Any, shape: tuple[int, ...], other: str, like: Any) -> None:
-    """Raise TypeError or ValueError unless `x` is what a forward pass kept of `like`: contiguous fp32 of this shape."""
+    """Raise TypeError or ValueError unless `x` is a result of the forward pass: contiguous fp32 of this shape."""
     check(name, x, dtypes=("float32",), contiguous=True)
     check_alike(name, x, other, like, dtype=False)
     if tuple(x.shape) != shape:
@@ -55,7 +55,7 @@ def check_statistics(name: str, x: Any, shape: tuple[int, ...], other: str, like
 
 
 def check_whole(name: str, number: Any, least: int | None = None) -> None:
-    """Raise TypeError or ValueError unless `number` is an integer, and not below `least`."""
+    """Raise TypeError or ValueError unless `number` is an integer of at least `least`."""
     if not isinstance(number, Integral):
         raise TypeError(f"{name} must be an integer, not {number!r}")
     if least is not None and int(number) < least:
@@ -78,28 +78,28 @@ def on_gpu(x: Any) -> bool:
 
 
 def unless_tuned(kernel: Any, **tiles: int) -> dict[str, int]:
-    """The tiles of a launch: none for a kernel of `kernels.tuned`, which chooses its own."""
+    """The tiles of a launch; none for a kernel of `kernels.tuned`, which chooses its own."""
     return {} if hasattr(kernel, "configs") else tiles
 
 
 def strides_of(x: Any) -> tuple[int, ...]:
-    """How many elements apart neighbours along each axis are."""
+    """The strides of `x` in elements."""
     return tuple(x.stride()) if is_tensor(x) else tuple(stride // x.itemsize for stride in x.strides)
 
 
 def size_of(x: Any) -> int:
-    """How many elements."""
+    """The number of elements of `x`."""
     return x.numel() if is_tensor(x) else x.size
 
 
 def flat(x: Any) -> Any:
-    """The elements of `x` in one row, next to each other in memory: those of `x` itself, or copies."""
-    row = x.reshape(-1)  # of every other element it still has every other only
+    """The elements of `x` as a contiguous vector: `x` itself if possible, or a copy."""
+    row = x.reshape(-1)  # still strided if `x` has every other element
     return row.contiguous() if is_tensor(row) else np.ascontiguousarray(row)
 
 
 def empty_like(x: Any, shape: tuple[int, ...] | None = None, dtype: str | None = None) -> Any:
-    """A new contiguous array of the same library, on the same device, with nothing in it yet."""
+    """A new uninitialized, contiguous array of the same library, on the same device."""
     shape = tuple(x.shape) if shape is None else shape
     if not is_tensor(x):
         return np.empty(shape, dtype or x.dtype)

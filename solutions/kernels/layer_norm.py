@@ -1,7 +1,7 @@
 """Layer normalisation of rows, and its gradient.
 
 Forward: `y = (x - mean) * rstd * weight + bias`, where `rstd = 1 / sqrt(variance + eps)`. Mean and rstd are kept.
-Backward: a row's dx needs that row only. dweight and dbias are sums over all rows: each program adds up some of the
+Backward: dx of a row needs only that row. dweight and dbias are sums over all rows: each program adds up some of the
 rows, and a second kernel adds up the programs' sums.
 
 Source: Ba, Kiros and Hinton, "Layer Normalization" (2016); Triton's tutorial 05.
@@ -14,14 +14,15 @@ from typing import Any
 from kernels.compiler import tl, triton
 from kernels.host import check, check_alike, check_statistics, describe, empty_like, on_gpu
 
-LONGEST = 65536  # elements of a row, which must fit one block
+LONGEST = 65536  # elements of a row, which must fit in one block
 
 
 @triton.jit
 def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK: tl.constexpr):
-    """One program a row of `columns` elements, at most BLOCK; x and out are contiguous, mean_out and rstd_out fp32."""
-    # [task 8.7] Row [1, 3] has mean 2, variance 1, rstd 1 / sqrt(1 + eps). Compute in fp32, in two sums: the variance
-    # is the mean of (x - mean) squared. Masked-off elements must count in neither.
+    """One program per row of `columns` elements, at most BLOCK. x and out are contiguous; mean_out and rstd_out
+    fp32."""
+    # [task 8.7] Row [1, 3] has mean 2, variance 1 and rstd 1 / sqrt(1 + eps). Compute in fp32, with two sums: the
+    # variance is the mean of (x - mean) squared. Masked-off elements must not contribute to either sum.
     row = tl.program_id(0).to(tl.int64)
     at = tl.arange(0, BLOCK)
     inside = at < columns
@@ -41,9 +42,9 @@ def forward_kernel(out, x, weight, bias, mean_out, rstd_out, columns, eps, BLOCK
 def sum_parts_kernel(
     dweight, dbias, dweight_parts, dbias_parts, parts, columns, BLOCK_P: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """dweight and dbias: sums of the columns of their parts, which have `parts` lines. A program has BLOCK columns."""
-    # [task 8.8] Lines [1, 2] and [3, 4] give [4, 6]. Take BLOCK_P lines at a time, and reduce once, not once for each
-    # BLOCK_P lines. The parts are contiguous matrices; add up in fp32.
+    """dweight and dbias: column sums of their parts, which have `parts` lines. A program adds up BLOCK columns."""
+    # [task 8.8] Lines [1, 2] and [3, 4] give [4, 6]. Load BLOCK_P lines at a time, but reduce only once, at the end.
+    # The parts are contiguous matrices; add up in fp32.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     dw = tl.zeros((BLOCK_P, BLOCK), tl.float32)
     db = tl.zeros((BLOCK_P, BLOCK), tl.float32)
@@ -62,10 +63,11 @@ def sum_parts_kernel(
 def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """Program i: dx of rows i, i + programs, i + 2 * programs, ..., and line i of both parts: its sums over them."""
-    # [task 8.9] With xhat = (x - mean) * rstd, g = dy * weight and averages over a row: dx = (g - average(g) - xhat *
-    # average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over the program's rows, one of
-    # `dbias_parts` the sum of dy. Compute in fp32; x, dy, dx and the parts are contiguous.
+    """Program i: dx of rows i, i + programs, i + 2 * programs, ..., and line i of both parts: sums over these rows."""
+    # [task 8.9] Let xhat = (x - mean) * rstd and g = dy * weight, and let averages be over a row. Then dx = (g -
+    # average(g) - xhat * average(g * xhat)) * rstd. A line of `dweight_parts` is the sum of dy * xhat over the
+    # program's rows, and a line of `dbias_parts` is the sum of dy. Compute in fp32; x, dy, dx and the parts are
+    # contiguous.
     part = tl.program_id(0)
     at = tl.arange(0, BLOCK)
     inside = at < columns
@@ -89,7 +91,7 @@ def backward_kernel(
 
 
 def layer_norm(x: Any, weight: Any, bias: Any, eps: float = 1e-5) -> tuple[Any, Any, Any]:
-    """The normalised rows of a contiguous (rows, columns) matrix, and each row's mean and rstd, which are fp32."""
+    """The normalised rows of a contiguous (rows, columns) matrix, and the mean and rstd of each row in fp32."""
     rows, columns = check_rows(x)
     check_vector("weight", weight, x)
     check_vector("bias", bias, x)
@@ -120,7 +122,7 @@ def layer_norm_backward(dy: Any, x: Any, weight: Any, mean: Any, rstd: Any) -> t
 
 
 def check_rows(x: Any) -> tuple[int, int]:
-    """The shape of `x`. Raise TypeError or ValueError unless it is a contiguous matrix whose rows fit a block."""
+    """The shape of `x`. Raise TypeError or ValueError unless it is a contiguous matrix whose rows fit in a block."""
     check("x", x, rank=2, contiguous=True)
     rows, columns = x.shape
     if not 0 < columns <= LONGEST:
@@ -137,7 +139,7 @@ def check_vector(name: str, vector: Any, x: Any) -> None:
 
 
 def block_for(columns: int) -> dict[str, int]:
-    """A block that a row fits, and warps for it: each thread has some 16 elements."""
+    """A block for a row, and the number of warps: each thread has about 16 elements."""
     block = triton.next_power_of_2(columns)
     return {"BLOCK": block, "num_warps": min(max(block // 512, 1), 16)}
 

@@ -1,6 +1,6 @@
-"""Vector addition: the smallest kernel that has it all.
+"""Vector addition: the smallest complete kernel.
 
-Each program adds one block of elements. The last block may reach past the end: its loads and its store are masked.
+Each program adds one block of elements. The last block may extend past the end, so its loads and its store are masked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NUMBERS = ("float64", "float32", "float16", "bfloat16", "int64", "int32", "int16
 @triton.jit
 def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
     """out[i] = x[i] + y[i] for all i < n."""
-    # [task 8.1] With BLOCK = 64 and n = 100, program 1 adds the elements 64 to 99, and touches nothing from 100 on.
+    # [task 8.1] With BLOCK = 64 and n = 100, program 1 adds elements 64 to 99, and accesses nothing from 100 on.
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < n
     total = tl.load(x + at, mask=inside) + tl.load(y + at, mask=inside)
@@ -25,7 +25,7 @@ def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
 
 
 def add(x: Any, y: Any, block: int = 1024, kernel: Any = add_kernel) -> Any:
-    """`x + y`, element by element, for two arrays of one shape and dtype.
+    """`x + y`, element by element, for two arrays of the same shape and dtype.
 
     A `kernel` of `kernels.tuned` chooses the block itself.
     """

@@ -1,9 +1,9 @@
 """Attention without the matrix of scores. See `kernels.flash_attention` for the idea.
 
-Blocks of keys that every query of a program sees are not masked: only those on the diagonal, and at the end of a
-sequence whose length is not a multiple of a block. The scale is applied where powers are taken, which costs nothing: it
-is part of the same instruction. The gradients of k and v are computed from transposed scores, a row a key, because
-tensor cores take their left operand out of registers: what was just computed need not go through shared memory.
+Blocks of keys that every query of a program sees are not masked. Masks are needed only on the diagonal, and at the end
+of a sequence whose length is not a multiple of a block. Scaling is free, because it is part of the instruction for the
+exponential. The gradients of k and v are computed from transposed scores, with a row for each key: tensor cores take
+their left operand from registers, so results just computed need not go through shared memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kernels.tuned import configs, worth_trying
 
 @triton.jit
 def tile_at(memory, start, length, BLOCK: tl.constexpr, D: tl.constexpr, EVEN: tl.constexpr):
-    """The rows `start`, `start + 1`, ... of a (length, D) matrix; those beyond its end are 0."""
+    """The rows `start`, `start + 1`, ... of a (length, D) matrix; rows beyond the end are 0."""
     row = tl.arange(0, BLOCK)
     place = row[:, None] * D + tl.arange(0, D)[None, :]
     if EVEN:
@@ -29,7 +29,7 @@ def tile_at(memory, start, length, BLOCK: tl.constexpr, D: tl.constexpr, EVEN: t
 
 @triton.jit
 def numbers_at(memory, start, length, BLOCK: tl.constexpr, EVEN: tl.constexpr):
-    """The elements `start`, `start + 1`, ... of `length` numbers; those beyond their end are 0."""
+    """The elements `start`, `start + 1`, ... of a vector of `length` numbers; elements beyond the end are 0."""
     at = start + tl.arange(0, BLOCK)
     if EVEN:
         return tl.load(memory + at)
@@ -47,7 +47,7 @@ def put_at(memory, start, length, values, BLOCK: tl.constexpr, D: tl.constexpr):
 
 @triton.jit
 def keys_seen_by_all(first, length, CAUSAL: tl.constexpr, BLOCK_N: tl.constexpr):
-    """Up to which key, in whole blocks, all queries from `first` on see everything."""
+    """The end of the whole blocks of keys that all queries from `first` on see."""
     return (first if CAUSAL else length) // BLOCK_N * BLOCK_N
 
 
@@ -84,7 +84,7 @@ def forward_kernel(
     """One program for BLOCK_M queries of one head. EVEN: the length is a multiple of both blocks."""
     block = tl.program_id(0)
     if CAUSAL:
-        block = tl.num_programs(0) - 1 - block  # those with the most keys begin
+        block = tl.num_programs(0) - 1 - block  # programs with the most keys start first
     first = block * BLOCK_M
     rows = first + tl.arange(0, BLOCK_M)
     head = tl.program_id(1).to(tl.int64) * length
@@ -114,7 +114,7 @@ def descend(
     dquery, query, do, lse, delta, k, v, rows, begin, end, length, factor,
     CAUSAL: tl.constexpr, MASKED: tl.constexpr, BLOCK_N: tl.constexpr, D: tl.constexpr,
 ):  # fmt: skip
-    """Add the share of the keys from `begin` to `end` to the gradient of the queries."""
+    """Add the contribution of the keys from `begin` to `end` to the gradient of the queries."""
     for start in range(begin, end, BLOCK_N):
         key = tile_at(k, start, length, BLOCK_N, D, not MASKED)
         value = tile_at(v, start, length, BLOCK_N, D, not MASKED)
@@ -168,7 +168,7 @@ def gather_from(
     dkey, dvalue, key, value, q, dout, logsumexp, delta, at, begin, end, length, factor,
     DIAGONAL: tl.constexpr, BLOCK_M: tl.constexpr, D: tl.constexpr, EVEN: tl.constexpr,
 ):  # fmt: skip
-    """Add the share of the queries from `begin` to `end` to the gradients of keys and values.
+    """Add the contribution of the queries from `begin` to `end` to the gradients of keys and values.
 
     Queries beyond the end add nothing: their rows of dout and delta are 0.
     """
@@ -252,9 +252,9 @@ of_keys = tuned(dkdv_kernel, KEYS)
 
 
 def attention(q: Any, k: Any, v: Any, causal: bool = False, scale: float | None = None) -> tuple[Any, Any]:
-    """The result, and for each row log2 of its sum of powers of 2, for contiguous (batch, heads, length, D) arrays.
+    """The result, and log2 of each row's sum of exponentials, for contiguous (batch, heads, length, D) arrays.
 
-    `scale` is 1 / sqrt(D) if it is left out, and positive.
+    `scale` must be positive, and defaults to 1 / sqrt(D).
     """
     check_heads(q=q, k=k, v=v)
     out, logsumexp = empty_like(q), empty_like(q, q.shape[:3], "float32")
@@ -279,7 +279,7 @@ def attention_backward(
 
 
 def launch(kernel: Any, block: str, arrays: tuple[Any, ...], causal: bool, scale: float | None) -> None:
-    """Launch a kernel on arrays, first q: one program for each block of rows of each head."""
+    """Launch a kernel on arrays, q first: one program for each block of rows of each head."""
     batch, heads, length, size = arrays[0].shape
     factor = size**-0.5 if scale is None else float(scale)
     if factor <= 0:

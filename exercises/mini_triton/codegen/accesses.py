@@ -1,7 +1,7 @@
 """Pointers, and the operations that access memory.
 
-In generated code a pointer is an offset, in elements, from the argument that it leads into: `memory.load(x, offsets)`.
-If it is not known which argument that is, a pointer is a whole address, in bytes: `addresses.load(…)`.
+In generated code, a pointer is an offset, in elements, from its argument: `memory.load(x, offsets)`. If the argument is
+unknown, a pointer is an address in bytes: `addresses.load(…)`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def bytes_of(type: Type) -> int:
 
 
 def memory_of(emit: Emitter, pointer: Value) -> str:
-    """The memory that a pointer leads into, as elements of its pointee: `x`, or `x.read_as(np.int8)`."""
+    """The memory to which a pointer points, as elements of its pointee: `x`, or `x.read_as(np.int8)`."""
     origin, dtype = emit.origins[pointer], dtype_text(pointee(pointer.type))
     if origin is None:
         return f"programs.memory({dtype})"  # any of it
@@ -47,7 +47,7 @@ def addptr(emit: Emitter, operation: Operation) -> None:
         scaled = f"np.int64({bytes_of(pointer.type)}) * {emit.name(offset)}"
         emit.assign(operation.result, f"{emit.text(pointer)} + {scaled}")
     elif emit.text(pointer) == ZERO:
-        emit.assign(operation.result, f"{emit.name(offset)}.astype(np.int64)")  # or further sums would wrap around
+        emit.assign(operation.result, f"{emit.name(offset)}.astype(np.int64)")  # or later sums would wrap around
     else:
         emit.assign(operation.result, f"{emit.text(pointer)} + {emit.name(offset)}")
 
@@ -78,10 +78,10 @@ def select(emit: Emitter, operation: Operation) -> None:
     by_address = is_pointer(result) and emit.origins[result] is None
     texts = [address(emit, value) if by_address else emit.text(value) for value in (x, y)]
     around = operation.parent_op
-    if emit.axes[condition] or (around and around.name in ("tt.reduce", "tt.scan")):  # there, whole slices are combined
+    if emit.axes[condition] or (around and around.name in ("tt.reduce", "tt.scan")):  # these combine whole slices
         emit.assign(result, f"{emit.arrays}.where({mask}, {', '.join(texts)})")
         return
-    x_text, y_text = (  # one answer for all: then there is nothing to merge
+    x_text, y_text = (  # the same for all programs, so nothing to merge
         emit.repeat(text, result.type, emit.axes[value], emit.axes[result])
         for text, value in zip(texts, (x, y), strict=True)
     )
@@ -92,34 +92,34 @@ def select(emit: Emitter, operation: Operation) -> None:
 
 
 def mask_of(emit: Emitter, values: Sequence[Value], mask: Value | None) -> str:
-    """The text of the mask of an access with these operands, joined to the mask of active programs; "" for no mask."""
+    """The source of an access's mask, combined with the mask of active programs; "" for no mask."""
     text = emit.text(mask) if mask is not None else ""
     if not emit.active:
         return text
-    # Task 6.7: With the mask `inside` in a branch whose mask of programs is `then`, an access of rank 1 has `inside &
-    # then[:, None]`; without a mask of its own, `then[:, None]`. An access whose operands are the same for all programs
+    # Task 6.7: In a branch whose program mask is `then`, an access of rank 1 with the mask `inside` has `inside &
+    # then[:, None]`; without a mask, it has `then[:, None]`. An access whose operands are the same for all programs
     # (`emit.varies`) does not need `then`. Given: `emit.lift`.
     raise NotImplementedError("Task 6.7: Branches that programs take differently")
 
 
 def library_of(emit: Emitter, pointer: Value, module: str = "memory") -> str:
-    """The module whose functions access memory through this pointer: addresses have their own. (Given.)"""
+    """The module whose functions access memory through this pointer; addresses have a separate module. (Given.)"""
     return "addresses" if emit.origins[pointer] is None else module
 
 
 def load(emit: Emitter, operation: Operation) -> None:
-    """`x = memory.load(buffer, offset, mask, other=other)`; arguments that are absent are left out."""
+    """Write `x = memory.load(buffer, offset, mask, other=other)`, without absent arguments."""
     pointer, *rest = operation.operands
-    # Task 6.5: Given: `library_of` and `memory_of` a pointer, the texts `memory` and `buffer` above; `emit.text` of a
-    # value; `mask_of(emit, values, mask)`, whose values here are the pointer and the mask. Its text alone decides
-    # whether the line has a mask: a branch may add one. `emit.assign` writes the line.
+    # Task 6.5: Given: `library_of` and `memory_of`, which return the source `memory` and `buffer` above for a pointer;
+    # `emit.text` of a value; `mask_of(emit, values, mask)`, where the values are the pointer and the mask. Only its
+    # result decides whether the line has a mask, because a branch may add one. `emit.assign` writes the line.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 
 def store(emit: Emitter, operation: Operation) -> None:
-    """`memory.store(buffer, offset, value, mask)`; the mask is left out if it is absent."""
+    """Write `memory.store(buffer, offset, value, mask)`, without an absent mask."""
     pointer, value, *rest = operation.operands
-    # Task 6.5: As for `load`, but without a result: `emit.write`.
+    # Task 6.5: Similar to `load`, but without a result; use `emit.write`.
     raise NotImplementedError("Task 6.5: Straight-line code")
 
 
@@ -139,7 +139,7 @@ def atomic_cas(emit: Emitter, operation: Operation) -> None:
 def atomic(
     emit: Emitter, operation: Operation, function: str, first: list[str], values: Sequence[Value], mask: Value | None
 ) -> None:
-    """`old = atomics.rmw("add", buffer, offset, value, shape, mask)`; without `old` if nothing uses it."""
+    """Write `old = atomics.rmw("add", buffer, offset, value, shape, mask)`, without an unused `old`."""
     pointer, result = operation.operands[0], operation.result
     dimensions = frozenset(range(len(shape_of(result.type))))
     shape = emit.shape(result.type, emit.axes[result] | dimensions)

@@ -1,4 +1,4 @@
-"""Operations that combine the elements along an axis: dot, reduce, scan, histogram."""
+"""Operations that combine elements along an axis: dot, reduce, scan, histogram."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UFUNCS = {
     "arith.ori": "np.bitwise_or",
     "arith.xori": "np.bitwise_xor",
 }
-"""Combinations of two elements that NumPy can reduce by and accumulate."""
+"""Combinations of two elements for which NumPy has a ufunc."""
 
 
 def dot(emit: Emitter, operation: Operation) -> None:
@@ -33,7 +33,7 @@ def dot(emit: Emitter, operation: Operation) -> None:
 
 
 def dot_scaled(emit: Emitter, operation: Operation) -> None:
-    """The same, of matrices whose numbers are decoded and scaled first."""
+    """A dot product of matrices whose elements are first decoded and scaled."""
     matrices = []
     for matrix, scales, *how in sides(operation, operation.operands):
         matrices.append(f"exact.scaled({emit.full(matrix)}, {scales and emit.full(scales)}, {str(how)[1:-1]})")
@@ -55,20 +55,20 @@ def scan(emit: Emitter, operation: Operation) -> None:
 
 
 def along_axis(emit: Emitter, operation: Operation, function: str) -> None:
-    """`x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same for a scan."""
+    """Write `x, i = combine.reduce(combine_xi, (x_1, i_1), -1)`, or the same for a scan."""
     axis = axis_of(operation)
-    # Task 6.6: Find `call`, the text to the right of the `=`. The operands are combined element with element, so each
-    # must have all its elements along the axis, and along every axis that another operand varies along:
-    # `emit.spread(operand, axes)`. In the text the axis counts from the end, because there may be a leading axis for
-    # programs. A scan may have `, reverse=True` as a last argument. Given: `combination(emit, operation)`, the text of
-    # the function.
+    # Task 6.6: Compute `call`, the source to the right of the `=`. Operands are combined element by element, so each
+    # must have all its elements along the axis, and along every axis along which another operand varies:
+    # `emit.spread(operand, axes)`. In the source, the axis counts from the end, because there may be a leading program
+    # axis. A scan may have a last argument `, reverse=True`. Given: `combination(emit, operation)`, the source of the
+    # function.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
     results = [emit.name(result) for result in operation.results]
     emit.write(f"{', '.join(results)}{',' if len(results) == 1 else ''} = {call}")
 
 
 def combination(emit: Emitter, operation: Operation) -> str:
-    """The name of the ufunc that combines two elements, or of a function that is written from the region."""
+    """The name of the ufunc that combines two elements, or of a function written from the region."""
     block = operation.regions[0].block
     first, end = block.operations[0], block.terminator
     assert end is not None

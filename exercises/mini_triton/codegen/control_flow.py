@@ -1,10 +1,10 @@
 """Loops and branches.
 
-If all programs go the same way, Python's own `for`, `while` and `if` will do. If they diverge:
+If all programs take the same path, Python's `for`, `while` and `if` suffice. If programs diverge:
 
-- A branch is generated both ways, each for the programs that take it: the mask `emit.active` says which do, and only
-  they touch memory and get new values; the others keep theirs.
-- A loop goes on with the programs that are still in it. The others leave the arrays, which become shorter.
+- Both sides of a branch run in turn, each for the programs that take it. Only the programs in the mask `emit.active`
+  access memory and change values.
+- A loop continues with the programs that are still in it. All others leave the arrays, which become shorter.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ def end_of(block: Block) -> Sequence[Value]:
 
 
 def join_masks(*masks: str) -> str:
-    """Masks joined by `&`; an empty one is true for all programs."""
+    """Masks combined by `&`. An empty mask is true for all programs."""
     return " & ".join(mask for mask in masks if mask)
 
 
 def converted(emit: Emitter, source: Value, target: Value) -> str:
-    """`source` as the variable of `target` holds it: with its axes, and as an address if it holds an address."""
+    """`source` converted to the form of `target`: its axes, and an address if it is an address."""
     text = address(emit, source) if is_pointer(source) and emit.origins[target] is None else emit.text(source)
     return emit.repeat(text, target.type, emit.axes[source], emit.axes[target])
 
 
 def pass_on(emit: Emitter, targets: Sequence[Value], sources: Sequence[Value], only: str = "") -> None:
-    """Write `a, b = c, d`, which assigns all values at once; with `only`, to the programs of that mask."""
+    """Write `a, b = c, d`, which assigns all values at once; with `only`, for the programs in this mask."""
     if not targets:
         return
     texts = []
@@ -60,7 +60,7 @@ def share(emit: Emitter, results: Sequence[Value], values: Sequence[Value]) -> N
 
 
 def begin_with_zeros(emit: Emitter, values: Sequence[Value]) -> None:
-    """Give variables their shapes, before any program has assigned to them."""
+    """Write zeros of the right shapes to variables, before any program assigns to them."""
     for value in values:
         shape = emit.shape(value.type, emit.axes[value])
         emit.write(f"{emit.name(value)} = np.zeros({shape}, {dtype_text(value.type)})")
@@ -82,9 +82,9 @@ def if_(emit: Emitter, operation: Operation) -> None:
 
 
 def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results: Sequence[Value]) -> None:
-    """Write an `scf.if` that programs take differently: both blocks in turn, each under a mask of its programs."""
+    """Write an `scf.if` in which programs diverge: both blocks in turn, each under the mask of its programs."""
     outer = emit.active
-    # Task 6.7: The text to write, here for a block that yields `a` into the result `x` inside a divergent branch:
+    # Task 6.7: The code to write, here for a block that yields `a` as the result `x` inside a divergent branch:
     #
     #     then = outer & condition
     #     if then.any():
@@ -99,12 +99,12 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
 # --- loops that programs leave at different times (given)
 
 Leave = Callable[..., None]
-"""`leave("n < 3", "t")` writes: programs leave unless n < 3, and are no longer in t either; if none is left, break."""
+"""`leave("n < 3", "t")` writes: programs leave unless n < 3, and are also removed from t; break if none is left."""
 
 
 @contextmanager
 def leaving(emit: Emitter, loop: Operation, results: Sequence[Value]) -> Iterator[Leave]:
-    """In the `with`, arrays have the programs that are still in the loop; after it, all, with the results of each."""
+    """Inside the `with`, arrays contain the programs still in the loop; afterwards, all programs with their results."""
     users = [operation for operation in loop.walk() if operation is not loop or emit.active]
     used = [*loop.operands[: 3 if loop.name == "scf.for" else 0 : 2], *(o for user in users for o in user.operands)]
     read = {value: emit.text(value) for value in used if value in emit.names and emit.varies(value)}
@@ -152,12 +152,12 @@ def for_(emit: Emitter, operation: Operation) -> None:
 
 
 def uniform_for(emit: Emitter, operation: Operation) -> None:
-    """Write a loop that all programs run equally often."""
+    """Write a loop with the same number of iterations for all programs."""
     block = operation.regions[0].block
     variable, *carried = block.arguments
     bounds = [emit.text(bound) for bound in operation.operands[:3]]
-    # Task 6.8: A Python loop over `range`. Python's `int` does not wrap around: the induction variable must be of the
-    # NumPy dtype that the IR says (`dtype_text`). Given: `emit.indented`, `emit.block`, `pass_on`, `end_of`.
+    # Task 6.8: Write a Python loop over `range`. A Python `int` does not wrap around, so the induction variable must
+    # have the NumPy dtype of its IR type (`dtype_text`). Given: `emit.indented`, `emit.block`, `pass_on`, `end_of`.
     raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
 
 
@@ -168,10 +168,10 @@ def divergent_for(emit: Emitter, operation: Operation, leave: Leave) -> None:
     lower, upper, step = (emit.text(bound) for bound in operation.operands[:3])
     trips, rounds = emit.fresh("trips"), emit.fresh("rounds")
     emit.write(f"{trips} = programs.trips({lower}, {upper}, {step})")
-    # Task 6.8: `trips` has the number of iterations of each program, `rounds` is the name of a count of them. The
-    # induction variable is `lower + rounds * step`, of its own dtype. Given: `leave(condition, trips)` writes that
-    # programs leave unless the condition, a text, holds; arrays of values, and `trips`, then belong to those that stay.
-    # `itertools` is known to the text.
+    # Task 6.8: `trips` holds the number of iterations of each program; `rounds` is the name of a counter. The
+    # induction variable is `lower + rounds * step`, in its own dtype. Given: `leave(condition, trips)`, which writes
+    # that programs leave unless the condition, given as source, holds; afterwards, arrays and `trips` contain only the
+    # remaining programs. Generated code may use `itertools`.
     raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
 
 
@@ -205,6 +205,6 @@ def uniform_while(emit: Emitter, before: Block, after: Block) -> None:
 def divergent_while(emit: Emitter, before: Block, after: Block, leave: Leave) -> None:
     """Write an `scf.while` that programs leave at different times."""
     condition, *forwarded = end_of(before)
-    # Task 6.8: Each program leaves when its condition is false, with the values that `before` forwarded to it last.
-    # `uniform_while` above is the same for programs that agree. Given: `leave(condition)`.
+    # Task 6.8: Each program leaves when its condition is false, with the values that `before` forwarded last.
+    # `uniform_while`, above, is the version for programs that agree. Given: `leave(condition)`.
     raise NotImplementedError("Task 6.8: Loops that programs leave one by one")

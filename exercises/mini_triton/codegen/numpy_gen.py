@@ -2,8 +2,8 @@
 
     def vector_add(programs, x, y, out, n): ...
 
-`programs` are those to run; a pointer is a `Buffer`, any other argument a NumPy scalar. Every value of the kernel
-becomes a variable of the same name. If it differs from program to program, it has a leading axis, a place for each.
+`programs` are the programs to run. A pointer is a `Buffer`, and any other argument is a NumPy scalar. Every value of
+the kernel becomes a variable of the same name, with a leading program axis if it varies between programs.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ HANDLERS: dict[str, Handler] = {
     "scf.for": control_flow.for_,
     "scf.while": control_flow.while_,
 }
-"""The function that writes each operation. All others become the expression that is their `meaning`."""
+"""The handlers of operations. All other operations become the expression in their `meaning`."""
 
 
 def generate(
     function: Operation, mode: Mode, leads: Origins, handlers: Mapping[str, Handler] = HANDLERS
 ) -> tuple[str, dict[int, Operation]]:
-    """The source text for a kernel, and the operation behind each of its lines, which count from 1.
+    """The source of a kernel, and the operation behind each line, by line number from 1.
 
-    `leads` says which argument each pointer leads into.
+    `leads` maps each pointer to its argument.
     """
     emit = Emitter(function, mode, leads, handlers)
     block = function.regions[0].block

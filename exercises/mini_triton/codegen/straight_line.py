@@ -1,6 +1,6 @@
-"""Operations that need no memory and no control flow, and are more than one expression. (Given.)
+"""Operations without memory and control flow that take more than one expression. (Given.)
 
-Constants and ids; tiles, made and moved; printing; operations that generated code leaves out.
+Constants and ids, making and reshaping tiles, printing, and operations that generated code omits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def constant(emit: Emitter, operation: Operation) -> None:
 
 
 def poison(emit: Emitter, operation: Operation) -> None:
-    """Any value will do."""
+    """Write an arbitrary value."""
     number = f"{dtype_text(operation.result.type)}(0)"
     emit.assign(operation.result, emit.repeat(number, operation.result.type, NONE, emit.axes[operation.result]))
 
@@ -61,7 +61,7 @@ def unsplat(emit: Emitter, operation: Operation) -> None:
 
 
 def broadcast(emit: Emitter, operation: Operation) -> None:
-    """Nothing to do, except along an axis of size 1 that counts as varying: it becomes longer."""
+    """Write nothing, except along an axis of size 1 that counts as varying, which must grow."""
     (source,), result = operation.operands, operation.result
     sizes = zip(shape_of(source.type), shape_of(result.type), strict=True)
     longer = {axis for axis, (before, after) in enumerate(sizes) if before != after}
@@ -124,7 +124,7 @@ def print_values(emit: Emitter, operation: Operation) -> None:
 
 
 def assert_true(emit: Emitter, operation: Operation) -> None:
-    """Where elements are combined, it is left out: there are many at once, and no program they belong to."""
+    """Write an assertion; omit it in combine functions, whose elements belong to no single program."""
     (condition,), parent = operation.operands, operation.parent_op
     if parent and parent.name in ("tt.reduce", "tt.scan"):
         return
@@ -133,11 +133,11 @@ def assert_true(emit: Emitter, operation: Operation) -> None:
 
 
 def leave_out(emit: Emitter, operation: Operation) -> None:
-    """Promises compute nothing, and each line is finished before the next one begins."""
+    """Omit an operation: promises compute nothing, and each line finishes before the next one starts."""
 
 
 def refuse(emit: Emitter, operation: Operation) -> None:
-    """An error when a CPU gets here; the module may still be handed to a GPU, which never sees this code."""
+    """Write an error for CPUs. The module may still be passed to a GPU, which never runs this code."""
     loc = operation.loc
     place = (loc.file, loc.line, loc.column) if loc else ()
     emit.write(f"programs.refuse({GPUS_ONLY!r}, {place})")

@@ -1,7 +1,7 @@
 """Casts between floats, and between floats and integers.
 
-A cast rounds once. NumPy keeps to that, except for the floats of `ml_dtypes` (bf16, fp8): a number cast to them becomes
-an fp32 on the way, and may be rounded twice.
+A cast rounds once. NumPy's casts also round once, except those to the floats of `ml_dtypes` (bf16, fp8): they go
+through fp32, and may round twice.
 
 Source: NVIDIA's PTX ISA, `cvt`: Triton compiles casts to it. S. Boldo and G. Melquiond, "When double rounding is
 odd" (2005).
@@ -30,29 +30,30 @@ EXACT = 2**53  # integers beyond it may not fit in a float64
 def toward_zero(x: Array, dtype: Any) -> Array:
     """`x` in a narrower float type, rounded toward zero.
 
-    Infinities stay infinite. Numbers that are too large become the largest float.
+    Infinities stay infinite. Finite numbers that are too large become the largest float.
     """
-    # Task 6.12: 1.9999 in bf16 is 1.9921875, though `astype` gives 2.0; 70000.0 in fp16 is 65504.0, -70000.0 is
-    # -65504.0. `astype` gives one of the two neighbours of `x`. Not every format has a negative zero: give the sign in
-    # the dtype of `x`. Given: `unsigned`, the bits of a float as an integer.
+    # Task 6.12: 1.9999 in bf16 is 1.9921875, although `astype` returns 2.0; 70000.0 in fp16 is 65504.0, and -70000.0
+    # is -65504.0. `astype` returns one of the two neighbours of `x`. Not every format has a negative zero, so set the
+    # sign in the dtype of `x`. Given: `unsigned`, the bits of a float as an integer.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def to_odd(x: Array) -> Array:
     """A `float64` as a `float32`: equal to `x` if possible, or else the neighbour of `x` whose last bit is 1.
 
-    That neighbour lies on the same side of every narrower float, and of every point halfway between two, as `x` does.
-    So rounding it again gives what rounding `x` would give.
+    This neighbour lies on the same side as `x` of every narrower float, and of every midpoint between two of them. So
+    rounding it again gives the same result as rounding `x`.
     """
-    # Task 6.12: 1 + 2**-30 lies between 1.0 (last bit 0) and 1 + 2**-23 (last bit 1): the latter. Given:
-    # `toward_zero`.
+    # Task 6.12: 1 + 2**-30 lies between 1.0 (last bit 0) and 1 + 2**-23 (last bit 1), so the result is the latter.
+    # Given: `toward_zero`.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def rounded(x: Array, dtype: Any) -> Array:
-    """A number, float or integer, rounded once to the nearest float; halfway, to the one with last bit 0."""
-    # Task 6.12: `astype` rounds once to the types in `NUMPY_FLOATS`. To others it goes through `float32`, which rounds
-    # a `float64` or an `int32` before its time. Given: `to_odd`; `widened` makes a `float64` of a number for it.
+    """A float or integer, rounded once to the nearest float; a tie goes to the float whose last bit is 0."""
+    # Task 6.12: `astype` rounds once to the types in `NUMPY_FLOATS`. To other types it goes through `float32`, which
+    # rounds a `float64` or an `int32` too early. Given: `to_odd`; `widened`, which turns a number into a `float64` for
+    # it.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -70,13 +71,14 @@ def truncf(x: Array, dtype: Any) -> Array:
 
 
 def fp_to_fp(x: Array, dtype: Any, rounding: str) -> Array:
-    """A float in another float type, rounded toward zero for "rtz" (if the type is narrower), else to nearest.
+    """A float in a different float type, rounded toward zero for "rtz" (if the type is narrower), otherwise to nearest.
 
-    What is too large for an fp8 becomes the largest fp8, an infinity as well; but "rtz" keeps an infinity if the format
-    has one. NaN stays NaN.
+    Numbers too large for an fp8, including infinities, become the largest fp8; but "rtz" keeps an infinity if the
+    format has one. NaN stays NaN.
     """
-    # Task 6.12: Only fp8 has one byte. Given: `ml_dtypes.finfo(dtype).max`; `BY_ARRAY[dtype.name].infinity`, None for
-    # a format without one; `toward_zero`, `rounded`. `np.clip` works in fp32 and fp64.
+    # Task 6.12: The fp8 types are the only floats of one byte. Given: `ml_dtypes.finfo(dtype).max`;
+    # `BY_ARRAY[dtype.name].infinity`, None for a format without it; `toward_zero`, `rounded`. `np.clip` works in fp32
+    # and fp64.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -99,15 +101,17 @@ def uitofp(x: Array, dtype: Any) -> Array:
 def saturated(x: Array, dtype: Any) -> Array:
     """A float truncated to an integer of NumPy's type `dtype`; out of range, the nearest limit.
 
-    NaN is 0; but if the integer has 64 bits, or `x` is a `float64`, NaN is the integer with only its top bit set.
+    NaN becomes 0; but if the integer has 64 bits, or `x` is a `float64`, it becomes the integer with only its top bit
+    set.
     """
-    # Task 6.12: To int8: 3.9 is 3, 300.0 is 127, -inf is -128. -0.5 to uint32 is 0. `astype` is defined for numbers in
-    # range only. 2**31 - 1 is not a `float32`, 2.0**31 is. `np.where` turns large Python integers into floats.
+    # Task 6.12: To int8: 3.9 is 3, 300.0 is 127, -inf is -128. -0.5 to uint32 is 0. `astype` is defined only for
+    # numbers in range. 2**31 - 1 is not a `float32`, but 2.0**31 is. `np.where` turns large Python integers into
+    # floats.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def fptosi(x: Array, dtype: Any) -> Array:
-    """A float as a signed integer; GPUs make 16 bits where 8 are asked for, and drop the upper ones. (Given.)"""
+    """A float as a signed integer. For 8 bits, GPUs compute 16 bits and drop the upper ones. (Given.)"""
     dtype = np.dtype(dtype)
     return saturated(x, np.int16).astype(dtype) if dtype.itemsize == 1 else saturated(x, dtype)
 

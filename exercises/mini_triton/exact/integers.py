@@ -1,8 +1,8 @@
-"""Integers: signless in the IR, where the operation says whether it reads a sign.
+"""Integers: signless in the IR, where the operation determines the signedness.
 
-Arrays of the IR's integers are signed ones. `unsigned` reads the same bits without a sign.
+Arrays of IR integers are signed. `unsigned` reads the same bits as unsigned integers.
 
-Source: MLIR's `ArithOps.td`. Where it leaves a result open, as for a shift by too much, a GPU's.
+Source: MLIR's `ArithOps.td`. Where it leaves a result undefined, as for an excessive shift, the result is a GPU's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def unsigned(x: Array) -> Array:
 
     A boolean is 0 or 1, in `uint8`.
     """
-    # Task 6.12: `x` may be a NumPy scalar: `np.asarray` makes an array of it.
+    # Task 6.12: `x` may be a NumPy scalar, which `np.asarray` turns into an array.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
@@ -35,22 +35,22 @@ def of_unsigned(function: Callable[[Array, Array], Array], x: Array, y: Array) -
 
 
 def divsi(x: Array, y: Array) -> Array:
-    """The quotient, truncated toward zero: -7 by 2 is -3. Division by zero may give any integer, but must not raise.
+    """The quotient, truncated toward zero: -7 by 2 is -3. Division by zero may return any integer, but must not raise.
 
     The least integer divided by -1 wraps around to itself.
     """
-    # Task 6.12: NumPy's `-7 // 2` is -4. Exact for 64 bits, too: a float has too few digits.
+    # Task 6.12: NumPy's `-7 // 2` is -4. Results must be exact even for 64 bits, for which floats have too few digits.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def remsi(x: Array, y: Array) -> Array:
     """The remainder of `divsi`, with the sign of `x`: -7 by 2 leaves -1."""
-    # Task 6.12: NumPy's `-7 % 2` is 1; it has another remainder, C's.
+    # Task 6.12: NumPy's `-7 % 2` is 1, but it also has C's remainder.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def divui(x: Array, y: Array) -> Array:
-    """The quotient of numbers without signs. (Given.)"""
+    """The quotient of unsigned integers. (Given.)"""
     return of_unsigned(np.floor_divide, x, y)
 
 
@@ -68,20 +68,21 @@ def ceildivsi(x: Array, y: Array) -> Array:
 
 
 def shli(x: Array, y: Array) -> Array:
-    """`x` shifted left by `y` bits; zeros come in. If `y` is the width or more, the result is 0."""
-    # Task 6.12: `y` is read as unsigned, as in all shifts here: -1 is a large number. A PC shifts 32-bit integers by
-    # `y % 32`, a GPU does not. What does NumPy do?
+    """`x` shifted left by `y` bits, filled with zeros. If `y` is at least the width, the result is 0."""
+    # Task 6.12: `y` is read as unsigned, as in all shifts here, so -1 is a large number. A PC shifts 32-bit integers
+    # by `y % 32`, but a GPU does not. What does NumPy do?
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def shrsi(x: Array, y: Array) -> Array:
-    """`x` shifted right by `y` bits; copies of the sign come in. If `y` is the width or more, the result is 0 or -1."""
+    """`x` shifted right by `y` bits, filled with copies of the sign. If `y` is at least the width, the result is 0 or
+    -1."""
     # Task 6.12: -8 by 1 is -4, -8 by 40 is -1.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
 
 def shrui(x: Array, y: Array) -> Array:
-    """`x` shifted right by `y` bits; zeros come in."""
+    """`x` shifted right by `y` bits, filled with zeros."""
     # Task 6.12: The int8 -1 by 1 is 127. Given: `of_unsigned` applies a function to unsigned views of its operands.
     raise NotImplementedError("Task 6.12: Exact arithmetic")
 
@@ -90,17 +91,17 @@ def shrui(x: Array, y: Array) -> Array:
 
 
 def maxui(x: Array, y: Array) -> Array:
-    """The larger of two numbers without signs. (Given.)"""
+    """The maximum of two unsigned integers. (Given.)"""
     return of_unsigned(np.maximum, x, y)
 
 
 def minui(x: Array, y: Array) -> Array:
-    """The smaller of two numbers without signs. (Given.)"""
+    """The minimum of two unsigned integers. (Given.)"""
     return of_unsigned(np.minimum, x, y)
 
 
 def mulhiui(x: Array, y: Array) -> Array:
-    """The upper half of the product of two numbers without signs, of 32 bits or of 64."""
+    """The upper half of the product of two unsigned integers, of 32 or 64 bits."""
     return of_unsigned(upper_half, x, y)
 
 
@@ -111,7 +112,7 @@ def upper_half(x: Array, y: Array) -> Array:
 
 
 def multiplied_on_paper(x: Array, y: Array) -> Array:
-    """`upper_half` of two `uint64`, each of two digits: of 32 bits. (Given.)"""
+    """`upper_half` of two `uint64`, each split into two 32-bit digits. (Given.)"""
     x_high, x_low, y_high, y_low = x >> 32, x & 0xFFFFFFFF, y >> 32, y & 0xFFFFFFFF
     middle = x_high * y_low + (x_low * y_low >> 32)
     carry = x_low * y_high + (middle & 0xFFFFFFFF)

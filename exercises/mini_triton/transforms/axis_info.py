@@ -6,7 +6,7 @@
 
 Runs begin at multiples of their length: with contiguity 4, the runs are elements 0 to 3, 4 to 7, and so on. All facts
 are powers of two, so the smaller of two facts divides the larger. No length exceeds the size of the axis. A scalar
-counts as one axis of size 1. With contiguity 1, each element is a run, so divisibility speaks of every element.
+counts as one axis of size 1. With contiguity 1, each element is a run, so divisibility applies to every element.
 
     16 17 18 19   40 41 42 43       contiguity 4, divisibility 8, constancy 1
      6  6  6  6    8  8  8  8       contiguity 1, divisibility 2, constancy 4
@@ -34,8 +34,8 @@ MOST = 2**62
 class Facts(NamedTuple):
     """Facts along one axis. `value` is the constant that all elements equal, or None.
 
-    Only rules that ask for a constant operand need `value`. `arith.constant` sets it, and the operations that merely
-    pass elements on keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both are equal.
+    Only rules for constant operands need `value`. `arith.constant` sets it, and the operations that merely pass
+    elements on keep it: `tt.splat`, `tt.expand_dims`, `tt.broadcast`, `tt.trans`, and `join` if both are equal.
     Arithmetic may leave it at None, and need not treat `x // 1` or `x % 1` specially: folding has computed those.
     """
 
@@ -77,8 +77,8 @@ def starts(facts: Facts, run: int, unit: int = 1) -> int:
 
 def add(size: int, x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts of `x + y * unit`, where `x` counts up by `unit`: 1 for a sum, bytes of an element for an address."""
-    # Task 9.8: 16 17 18 19 plus 6 6 6 6 counts up, and so does 6 6 6 6 plus 16 17 18 19; of 6 6 6 6 plus 8 8 9 9 the
-    # elements are equal in runs of 2.
+    # Task 9.8: 16 17 18 19 plus 6 6 6 6 counts up, and so does 6 6 6 6 plus 16 17 18 19; the elements of 6 6 6 6 plus
+    # 8 8 9 9 are equal in runs of 2.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -89,8 +89,8 @@ def subtract(size: int, x: Facts, y: Facts) -> Facts:
 
 def multiply(size: int, x: Facts, y: Facts) -> Facts:
     """Facts of `x * y`. No divisibility exceeds `MOST`."""
-    # Task 9.8: 16 17 18 19 times 4 4 4 4 does not count up, and is divisible by 4; times 1 1 1 1 (`value` is 1) it
-    # keeps all its facts.
+    # Task 9.8: 16 17 18 19 times 4 4 4 4 does not count up, and is divisible by 4; times 1 1 1 1 (`value` is 1), it
+    # keeps all facts.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -98,7 +98,7 @@ def divide(size: int, x: Facts, y: Facts) -> Facts:
     """Facts of `x // y`, which rounds toward zero.
 
     If `x` counts up along the whole axis and `y` is constant along it, the quotient is constant in runs. If `x` counts
-    up in shorter runs only, nothing follows from them, as in real Triton.
+    up only in shorter runs, nothing follows, as in real Triton.
     """
     # Task 9.8: Try 16 17 18 ... 31 divided by 4, by 8, by 6, and 2 3 4 ... 17 divided by 4: how long are the runs?
     # Does 2 divide 80 // 4, 80 // 8, 80 // 6? The divisibility is known if the divisor is a constant power of two.
@@ -115,8 +115,8 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
     """Facts of a comparison: only its constancy matters. `predicate` is MLIR's: "eq", "slt", "uge", ...
 
     Masks are such comparisons. Suppose that one operand counts up along the whole axis and that the other is constant.
-    Then the answer of <, <=, > or >= changes at most once along the axis. For some predicates, the change is known to
-    be at the beginning of a run, so the answer is constant in each run.
+    Then the result of <, <=, > or >= changes at most once along the axis. For some predicates, the change is known to
+    be at the beginning of a run, so the result is constant in each run.
     """
     # Task 9.8: Compare 0 1 2 ... 15 with 8, by each of <, <=, >, >=, then 8 with 0 1 2 ... 15: where does it change?
     raise NotImplementedError("Task 9.8: Axis analysis")
@@ -124,8 +124,8 @@ def compare(size: int, x: Facts, y: Facts, predicate: str) -> Facts:
 
 def join(x: Facts, y: Facts, unit: int = 1) -> Facts:
     """Facts that hold for both of two values, and so for a value that is either of them."""
-    # Task 9.8: 16 17 18 19 and 10 11 20 21 have runs of 2 in common, that begin at multiples of 2. `value` is a number
-    # if both have the same.
+    # Task 9.8: 16 17 18 19 and 10 11 20 21 share runs of 2 that begin at multiples of 2. `value` is a number if both
+    # values are equal.
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -221,11 +221,10 @@ def splat_info(operation: Operation, infos: Sequence[Info]) -> Info:
 def expand_info(operation: Operation, infos: Sequence[Info]) -> Info:
     """Facts of `tt.expand_dims`: a new axis of size 1, at the position in the attribute `axis`.
 
-    Along the new axis each element is a run by itself, so divisibility speaks of all elements. Each old axis gives a
-    divisor of all elements; the largest one counts. Elements may be addresses: see `unit_of`.
+    Along the new axis, each element is a run, so divisibility applies to all elements. Each old axis yields a divisor
+    of all elements; the largest one counts. Elements may be addresses: see `unit_of`.
     """
-    # Task 9.8: If a tensor<8> is 8 9 10 11, 40 41 42 43, what divides each of its elements? And if it is 8 8 16 16
-    # ...?
+    # Task 9.8: What divides every element of the tensor<8> 8 9 10 11, 40 41 42 43? And of 8 8 16 16 ...?
     raise NotImplementedError("Task 9.8: Axis analysis")
 
 
@@ -332,8 +331,8 @@ class AxisAnalysis:
         Values inside the branches also need facts, even if the operation has no results. Without results, there may be
         no second block.
         """
-        # Task 9.10: `16 if c else 24` is a multiple of 8. Given: `self.visit(block)` gives the infos of a terminator's
-        # operands, `merge(values, infos, others)` joins two lists of them.
+        # Task 9.10: `16 if c else 24` is a multiple of 8. Given: `self.visit(block)`, which returns the infos of a
+        # terminator's operands; `merge(values, infos, others)`, which joins two lists of infos.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_for(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
@@ -343,8 +342,8 @@ class AxisAnalysis:
         the induction variable and the carried values.
         """
         # Task 9.10: A pointer that starts at a multiple of 64 and moves by 16 bytes in each iteration is a multiple of
-        # 16 before each of them. Facts that fail after an iteration must be weakened, until none fails. The facts of a
-        # value are in `self.infos`. What divides all values of the induction variable? Given: `merge`, `self.visit`.
+        # 16 before each of them. Weaken facts that no longer hold after an iteration, until all hold. `self.infos`
+        # holds the facts of values. What divides all values of the induction variable? Given: `merge`, `self.visit`.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
     def visit_while(self, operation: Operation, infos: Sequence[Info]) -> Sequence[Info]:
@@ -354,7 +353,7 @@ class AxisAnalysis:
         condition and the forwarded values. The forwarded values become the arguments of the second region, which
         yields the next carried values.
         """
-        # Task 9.10: As in `visit_for`, but an iteration runs two blocks.
+        # Task 9.10: Similar to `visit_for`, but an iteration runs two blocks.
         raise NotImplementedError("Task 9.10: Facts through loops, and wide accesses")
 
 

@@ -31,9 +31,9 @@ def unwrap_known(module: Operation) -> bool:
     Returns whether anything changed.
     """
     # Task 9.9: `if true: a else: b` becomes a; a loop from 3 to 4 becomes its body, with 3 for the induction variable;
-    # a loop from 4 to 4 becomes its initial values. Operations inside an erased one must not be visited any more.
-    # Given: `splice(operation, block, arguments)` replaces an operation by a block's operations, `replace_by(operation,
-    # values)` by values; `count_rounds`.
+    # a loop from 4 to 4 becomes its initial values. Operations inside an erased operation must no longer be visited.
+    # Given: `splice(operation, block, arguments)`, which replaces an operation by a block's operations;
+    # `replace_by(operation, values)`, which replaces it by values; `count_rounds`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
@@ -44,8 +44,8 @@ def count_rounds(loop: Operation) -> int | None:
     scf.for %i = 7 to 7 step %s     0, whatever the step
     scf.for %i = 0 to %n step 1     None
     """
-    # Task 9.9: Two bounds may be the same value though neither is a constant. A step below 1 has no meaning: then the
-    # number is not known, unless it is 0. Given: `constant_of`.
+    # Task 9.9: Two bounds may be the same value even if neither is a constant. A step below 1 has no meaning, so the
+    # number is unknown, unless it is 0. Given: `constant_of`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
@@ -61,9 +61,8 @@ def replace_known(module: Operation) -> bool:
     - Both branches of an `scf.if` yield the same value: the result is that value.
     - Inside a branch of an `scf.if`, its condition is true or false. (`assume_condition` does this.)
     """
-    # Task 9.9: The function is called again until it returns False, so only a replacement that changes something
-    # counts. The `else` may be missing. Given: `count_rounds`, `is_inside`, `assume_condition`,
-    # `replace_all_uses_with`.
+    # Task 9.9: The function is called until it returns False, so only a replacement that changes something counts. The
+    # `else` may be missing. Given: `count_rounds`, `is_inside`, `assume_condition`, `replace_all_uses_with`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 

@@ -31,9 +31,10 @@ class Liveness:
             self.trace(self.waiting.pop())
 
     def keep(self, operation: Operation) -> None:
-        """Mark an operation as live, and so its parent, the terminators of its blocks, and the operands it needs."""
-        # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition. Given: `self.read` marks values;
-        # `needs`, below.
+        """Mark an operation as live, and also its parent, the terminators of its blocks, and the operands that it
+        needs."""
+        # Task 9.5: A `tt.store` in an `scf.if` keeps the `scf.if` and its condition. Given: `self.read`, which marks
+        # values; `needs`, below.
         raise NotImplementedError("Task 9.5: Dead code")
 
     def read(self, values: Iterable[Value]) -> None:
@@ -45,9 +46,9 @@ class Liveness:
                 self.waiting.append(value)
 
     def trace(self, value: OpResult | BlockArgument) -> None:
-        """Mark the operation that defines a live value, and the values that this operation passes on as it."""
-        # Task 9.5: A result of an `addi` marks the `addi`, a carried value its loop, and the values that it may be.
-        # Given: `source_of`, `passed_on`, `self.read`.
+        """Mark the operation that defines a live value, and the values that this operation passes on as this value."""
+        # Task 9.5: A result of an `addi` marks the `addi`. A carried value marks its loop, and the values that it may
+        # equal. Given: `source_of`, `passed_on`, `self.read`.
         raise NotImplementedError("Task 9.5: Dead code")
 
 
@@ -56,8 +57,8 @@ def needs(operation: Operation) -> Sequence[Value]:
 
     An `scf.for` needs its first three operands: the bounds and the step. A `tt.store` needs all operands.
     """
-    # Task 9.5: The others that do not need all are `scf.while`, `scf.yield` and `scf.condition`: which operands decide
-    # what runs?
+    # Task 9.5: `scf.while`, `scf.yield` and `scf.condition` also do not need all operands: which ones decide what
+    # runs?
     raise NotImplementedError("Task 9.5: Dead code")
 
 
@@ -67,8 +68,8 @@ def passed_on(operation: Operation, value: OpResult | BlockArgument) -> Iterator
     In `%r = scf.for %i = … iter_args(%x = %init) { … scf.yield %y }`, both %r and %x are %init or %y. No value is
     passed on as %i. Other operations pass on nothing.
     """
-    # Task 9.5: An `scf.while` passes on values four ways: to the arguments of each block, from its yield, to its
-    # results.
+    # Task 9.5: An `scf.while` passes on values in four ways: to the arguments of each block, from its yield, and to
+    # its results.
     raise NotImplementedError("Task 9.5: Dead code")
 
 
@@ -78,7 +79,7 @@ def eliminate_dead_code(module: Operation) -> bool:
     structured = [o for o in module.walk() if o.name in STRUCTURED and o in live.operations]
     arguments = [kept for operation in structured for kept in pass_on_less(operation, live)]
     dead = [operation for operation in module.walk() if operation not in live.operations]
-    for operation in reversed(dead):  # users come before what they use
+    for operation in reversed(dead):  # users before the operations that they use
         if operation.parent_op in live.operations:
             operation.erase()
     for block, kept in arguments:

@@ -1,7 +1,7 @@
-"""Convolution as a matrix product that is never built, with channels last: what a tile loads is contiguous.
+"""Convolution as a matrix product that is never built, with channels last: tiles load contiguous memory.
 
-K runs over taps, and over the channels of each. The number of channels is known when the kernel is compiled, so that
-no k has to be divided by it. See `kernels.conv2d` for the idea.
+K runs over taps, and over the channels of each tap. The number of channels is a compile-time value, so that no k has to
+be divided by it. See `kernels.conv2d` for the idea.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kernels.tuned import configs, worth_trying
 
 DTYPES = ("float16", "bfloat16", "float32")
 MOST_TAPS = 63
-"""A number of 64 bits has a bit for each."""
+"""The most taps of a filter: a 64-bit number has a bit for each."""
 
 
 @triton.jit
@@ -24,7 +24,7 @@ def conv2d_kernel(
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):  # fmt: skip
     """BLOCK_M output pixels by BLOCK_N filters a program."""
-    tiles = tl.cdiv(filters, BLOCK_N)  # neighbours have the same pixels
+    tiles = tl.cdiv(filters, BLOCK_N)  # neighbouring programs share pixels
     pixel = tl.program_id(0) // tiles * BLOCK_M + tl.arange(0, BLOCK_M)
     filter = tl.program_id(0) % tiles * BLOCK_N + tl.arange(0, BLOCK_N)
     inner = tl.arange(0, BLOCK_K)
@@ -33,7 +33,7 @@ def conv2d_kernel(
     left = pixel % q_size * stride - padding
     corner = ((image * height + top) * width + left) * CHANNELS
     there, known = pixel < images * p_size * q_size, filter < filters
-    # A bit for each tap, so that the loop need not compare coordinates: whether it is inside of the image.
+    # A bit for each tap that is inside the image, so that the loop need not compare coordinates.
     bits = tl.zeros((BLOCK_M,), tl.int32 if R * S < 32 else tl.int64)
     for i in tl.static_range(R * S):
         h, v = top + i // S * dilation, left + i % S * dilation

@@ -1,8 +1,8 @@
 """The gradient of layer normalisation. See `kernels.layer_norm` for the formulas, and for the forward pass.
 
-As there, programs that stay each add up their rows, and a second kernel adds up their sums. A program takes several
-short rows at a time, or loads the next row while it computes one. The second kernel has a program for a few columns:
-there are too few columns to keep a GPU busy otherwise.
+As there, each persistent program adds up its rows, and a second kernel adds up the programs' sums. A program takes
+several short rows at a time, or loads the next row during the computation of one. In the second kernel, each program
+takes only a few columns, or there would be too few programs to keep a GPU busy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kernels.tuned import configs, that_differ
 PROGRAMS = (1, 2, 4)
 """Programs for each multiprocessor."""
 FEWEST, MOST = 4, 32
-"""Elements of a thread."""
+"""Elements per thread."""
 
 
 @triton.jit
@@ -26,7 +26,7 @@ def backward_kernel(
     dx, dweight_parts, dbias_parts, dy, x, weight, mean, rstd, rows, columns,
     BLOCK: tl.constexpr, ROWS: tl.constexpr, PROGRAMS: tl.constexpr, STAGES: tl.constexpr,
 ):  # fmt: skip
-    """dx of ROWS rows at a time, and a line of the parts: this program's sums."""
+    """dx of ROWS rows at a time, and this program's sums, a line of the parts."""
     part = tl.program_id(0)
     lines = tl.arange(0, ROWS)
     at = tl.arange(0, BLOCK)
@@ -77,7 +77,7 @@ BLOCK = triton.heuristics({"BLOCK": lambda named: triton.next_power_of_2(named["
 
 
 def that_suit(candidates: Sequence[Any], named: Mapping[str, Any], **_: Any) -> list[Any]:
-    """The configurations whose threads have neither too few elements nor more than registers."""
+    """The configurations whose threads have enough elements, but no more than fit in registers."""
     if not on_gpu(named["x"]):
         return that_differ(candidates)
     block = triton.next_power_of_2(named["columns"])

@@ -1,11 +1,11 @@
-"""Along which axes a value varies.
+"""The axes along which values vary.
 
-A program is one of many, and all of them run at once. A value that depends on the program's id gets a leading *program
-axis*; any other value is computed once for all. The same question is asked of a tensor's own dimensions: a splat is the
-same all along, so one element will do, and NumPy's broadcasting does the rest.
+Many programs run at once. A value that depends on the program's id gets a leading *program axis*; any other value is
+computed once for all programs. The same applies to a tensor's own dimensions: all elements of a splat are equal, so one
+element is enough, and NumPy broadcasts it.
 
-So an IR value of shape (M, N) is held in an array of shape (M, N), or (P, M, N) if it varies from program to program,
-with 1 in place of every dimension along which it is constant. A value that varies along none is a scalar.
+So the array for an IR value of shape (M, N) has the shape (M, N), or (P, M, N) if it varies between programs, with 1 in
+place of every dimension along which it is constant. A value that varies along no axis is a scalar.
 
 Source: divergence analysis (Karrenberg and Hack, "Improving Performance of OpenCL on CPUs", 2012).
 """
@@ -27,7 +27,7 @@ ALL_PROGRAMS: Axes = frozenset({PROGRAM})
 CONSTANT_STAYS = ("tt.reshape", "tt.split")
 """Operations that only move elements: a value that varies along no axis still varies along none."""
 MIXING = (*CONSTANT_STAYS, "tt.join", "tt.cat", "tt.gather", "tt.histogram", "tt.dot", "tt.dot_scaled")
-"""Operations whose elements move: their results vary along all dimensions; but see `CONSTANT_STAYS`."""
+"""Operations that move elements: their results vary along all dimensions, except as in `CONSTANT_STAYS`."""
 
 
 def axis_of(operation: Operation) -> int:
@@ -38,14 +38,14 @@ def axis_of(operation: Operation) -> int:
 
 
 def order_of(operation: Operation) -> tuple[int, ...]:
-    """The attribute "order" of a trans: which axis of the operand each axis of the result is."""
+    """The attribute "order" of a trans: the operand's axis for each axis of the result."""
     order = operation.attributes["order"]
     assert isinstance(order, tuple)
     return order
 
 
 def flow(operation: Operation) -> Iterator[tuple[Value, Sequence[Value]]]:
-    """Pairs of a value that a loop or a branch carries, inside or out of it, and the values that it may be. (Given.)"""
+    """Pairs of a value that control flow carries, inside or as a result, and the values that it may equal. (Given.)"""
     blocks = [region.block for region in operation.regions if region.blocks]
     ends = [block.terminator.operands if block.terminator else () for block in blocks]
     match operation.name:
@@ -77,18 +77,18 @@ class Varying:
                 for block in region.blocks:
                     self.axes.update(dict.fromkeys(block.arguments, NONE))
         before: dict[Value, Axes] | None = None
-        while self.axes != before:  # the axes of a carried value depend on the loop's body
+        while self.axes != before:  # a carried value's axes depend on the loop's body
             before = dict(self.axes)
             for operation in function.walk():
                 for value, axes in self.step(operation):
                     self.axes[value] = self.axes.get(value, NONE) | axes
 
     def of(self, *values: Value) -> Axes:
-        """All axes along which any of these values varies, as far as is known."""
+        """All axes along which any of these values is known to vary."""
         return NONE.union(*(self.axes.get(value, NONE) for value in values))
 
     def step(self, operation: Operation) -> Iterable[tuple[Value, Axes]]:
-        """The axes of an operation's results, and of the arguments of its regions, as far as it determines them."""
+        """The axes of an operation's results and of its regions' arguments."""
         match operation.name:
             case "scf.for":
                 return self.for_loop(operation)
@@ -102,14 +102,14 @@ class Varying:
     def result_axes(self, operation: Operation) -> Axes:
         """The axes of the results of an operation without control flow."""
         axes = self.of(*operation.operands)
-        # [task 6.4] The result of an operation on elements varies along all axes along which an operand varies: `axes`.
-        # Operations that are not elementwise: `tt.get_program_id` and `tt.make_range`, where it begins;
-        # `tt.expand_dims`, `tt.trans` and `tt.reduce`, after which dimensions have other numbers (`axis_of`,
-        # `order_of`); `tt.scan`; `tt.atomic_rmw` and `tt.atomic_cas`, which read something else in every program and
-        # for every element; `tt.unsplat`, whose result is a scalar; and those in MIXING, whose results vary along all
-        # dimensions, except that an operation in CONSTANT_STAYS keeps a value that varies along none. An operation may
-        # have no results, or two that vary alike. Example: [4, 8] that varies along 1, transposed by (1, 0), varies
-        # along 0.
+        # [task 6.4] The result of an elementwise operation varies along every axis along which an operand varies:
+        # `axes`. These operations are different: `tt.get_program_id` and `tt.make_range`, where variation starts;
+        # `tt.expand_dims`, `tt.trans` and `tt.reduce`, which renumber dimensions (`axis_of`, `order_of`); `tt.scan`;
+        # `tt.atomic_rmw` and `tt.atomic_cas`, which read a different value in every program and for every element;
+        # `tt.unsplat`, whose result is a scalar; and those in MIXING, whose results vary along all dimensions, except
+        # that the result of an operation in CONSTANT_STAYS does not vary if its operands do not. An operation may have
+        # no results, or two results with the same axes. Example: an [4, 8] value that varies along axis 1, transposed
+        # by (1, 0), varies along axis 0.
         match operation.name:
             case "tt.get_program_id":
                 return ALL_PROGRAMS
@@ -141,10 +141,10 @@ class Varying:
         block = operation.regions[0].block
         variable, *carried = block.arguments
         assert block.terminator is not None
-        # [task 6.8] Yield pairs: a value (the induction variable, each carried block argument, each result of the loop)
-        # and the axes that it varies along at least. Example: `for i in range(0, n)` with an `n` that varies between
-        # programs carries values that do, too: programs leave at different times. Yet its `i` is the same in all that
-        # are left.
+        # [task 6.8] Yield pairs of a value (the induction variable, each carried block argument, each result of the
+        # loop) and axes along which it varies. Example: if `n` varies between programs, the carried values of `for i in
+        # range(0, n)` also vary, because programs leave at different times. However, `i` is the same in all remaining
+        # programs.
         yield variable, self.of(lower, step)
         trips = self.of(lower, upper, step)
         yielded = block.terminator.operands

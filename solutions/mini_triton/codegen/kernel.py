@@ -1,4 +1,4 @@
-"""A kernel that can be run: the generated function, and the loop over the launch grid."""
+"""A kernel that can run: the generated function, and the loop over the launch grid."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from mini_triton.ir.storage import Buffer, OutOfBounds, numpy_dtype
 from mini_triton.ir.types import PointerType, Type, shape_of
 
 CHUNK = 2**19
-"""Elements of the largest tile, over all programs that run at once: few enough to stay in a core's cache."""
-np.empty(2**24, np.uint8)  # freed at once: from now on glibc keeps freed blocks of this size instead of returning them
+"""The number of elements of the largest tile over all programs that run at once. They should fit in a core's cache."""
+np.empty(2**24, np.uint8)  # freed at once, after which glibc keeps freed blocks of this size instead of returning them
 Line = tuple[str, int]
 """Source location, "file:line", and rank of the access behind a generated line."""
 
@@ -47,18 +47,20 @@ def line_of(operation: Operation) -> Line:
 
 
 def chunk_size(function: Operation, leads: Origins) -> int:
-    """How many programs to run at once: one if they may wait for one another, else as many as fit the cache."""
+    """How many programs to run at once: one if programs may wait for each other, or else as many as fit in the
+    cache."""
     if waits(function, leads):
         return 1
-    # [task 6.11] With a largest tensor of 1024 elements: `CHUNK // 1024`. At least one, and for a function without
-    # tensors `CHUNK`. Any value of any operation, also in regions, may be the largest. Given: `function.walk`.
+    # [task 6.11] If the largest tensor has 1024 elements, the result is `CHUNK // 1024`. It is at least one, and
+    # `CHUNK` for a function without tensors. The largest tensor may be any result of any operation, even in a region.
+    # Given: `function.walk`.
     largest = max((math.prod(shape_of(v.type)) for o in function.walk() for v in (*o.results, *o.operands)), default=1)
     return max(1, CHUNK // largest)
     # [end]
 
 
 def argument(dtype: np.dtype, value: Any) -> Any:
-    """A value as the generated function wants it, memory as elements of this dtype."""
+    """A value as the generated function takes it; memory is read as elements of this dtype."""
     return value.read_as(dtype) if isinstance(value, Buffer) else np.asarray(value).astype(dtype)[()]
 
 
@@ -81,12 +83,12 @@ class NumpyKernel:
         linecache.cache[self.file] = (len(self.source), None, self.source.splitlines(True), self.file)
         namespace: dict[str, Any] = {}
         exec(compile(self.source, self.file, "exec"), namespace)
-        self.function: Callable[..., None] = list(namespace.values())[-1]  # what the text defines last
+        self.function: Callable[..., None] = list(namespace.values())[-1]  # the last definition in the source
 
     def __call__(self, grid: Sequence[int], arguments: Sequence[Any], reachable: Sequence[Buffer] = ()) -> None:
         """Run all programs of a grid with one to three axes. For each parameter there is a `Buffer` or a number.
 
-        `reachable` is memory that is known to the kernel by addresses only. Raises `OutOfBounds`, and
+        `reachable` is memory that the kernel reaches only through addresses. Raises `OutOfBounds` and
         `DeviceAssertionError`.
         """
         x, y, z = (*grid, 1, 1)[:3]
@@ -104,14 +106,14 @@ class NumpyKernel:
                     raise
 
     def chunks(self, grid: tuple[int, int, int], buffers: Sequence[Buffer]) -> Iterator[Programs]:
-        """The programs of a grid, as many at a time as should run at once."""
+        """The programs of a grid, in chunks that run at once."""
         kind = LazyPrograms if self.mode == "fast" else Programs
         count = math.prod(grid)
         for first in range(0, count, self.chunk):
             yield kind(grid, first, min(first + self.chunk, count), buffers)
 
     def locate(self, error: OutOfBounds | DeviceAssertionError) -> None:
-        """Tell an error which program it was, and in which line of the kernel."""
+        """Add the program, and the line of the kernel, to an error."""
         error.kernel = self.name
         traceback = error.__traceback__
         while traceback is not None and traceback.tb_frame.f_code.co_filename != self.file:

@@ -1,8 +1,8 @@
-"""Facts about memory before code is written: which argument a pointer leads into, and which loops wait.
+"""Facts about memory, found before code generation: the argument of each pointer, and loops that wait.
 
-In generated code a pointer is an offset in elements, and the argument it started from is known when the code is
-written. Where it is not, because an address was loaded from memory or one of two arguments was chosen, a pointer is a
-whole address, in bytes.
+In generated code, a pointer is an offset in elements, from an argument that is known during code generation. If the
+argument is unknown, because an address was loaded from memory or selected from two arguments, a pointer is an address
+in bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas")
 
 
 def origins(function: Operation) -> Origins:
-    """For every pointer in a `tt.func` the argument that it leads into, or None for an address. (Given.)"""
+    """Map every pointer in a `tt.func` to its argument, or to None for an address. (Given.)"""
     found: dict[Value, set[Value | None]] = {}
     for argument in function.regions[0].block.arguments:
         if _is_pointer(argument):
@@ -34,13 +34,13 @@ def origins(function: Operation) -> Origins:
 
 
 def stored_to(function: Operation, leads: Origins) -> list[str]:
-    """The pointer parameters of a kernel that it may store to. (Given.)"""
+    """The pointer parameters to which a kernel may store. (Given.)"""
     written = _written(function, leads)
     return [argument.name for argument in function.regions[0].block.arguments if argument in written]
 
 
 def constants(function: Operation, leads: Origins) -> list[int]:
-    """The places of the pointer parameters that a kernel does not store to. (Given.)"""
+    """The positions of the pointer parameters to which a kernel does not store. (Given.)"""
     written, arguments = _written(function, leads), function.regions[0].block.arguments
     if None in written:
         return []
@@ -71,22 +71,22 @@ def _pointers_from(operation: Operation) -> Iterator[tuple[Value, Sequence[Value
 
 
 def waits(function: Operation, leads: Origins) -> bool:
-    """Whether a program may wait for another: whether the condition of a `while` depends on memory that others write.
+    """Whether a program may wait for another: the condition of a `while` depends on memory that programs write.
 
         while tl.load(flag) == 0:
             pass
 
-    Programs that run at once would wait for one another forever. A search in memory that is not written does not wait.
+    Programs that run at once would wait for each other forever. A search in memory that is not written does not wait.
     """
     written = _written(function, leads)
     return any(may_change(needed(loop), leads, written) for loop in function.walk() if loop.name == "scf.while")
 
 
 def may_change(operations: Iterable[Operation], leads: Origins, written: Collection[Value | None]) -> bool:
-    """Whether the results of these operations depend on what other programs write, if all write to `written` only.
+    """Whether the results of these operations depend on writes by other programs, which write only to `written`.
 
-    `leads[pointer]` is the argument that a pointer leads into, or None for an address, which may lead anywhere;
-    `written` is made of the same.
+    `leads[pointer]` is the argument of a pointer, or None for an address, which may point anywhere; `written` contains
+    such values.
     """
     # [task 6.9] True for an atomic operation, and for a load from `x` if `x` is written. Given: `WRITES`.
     for operation in operations:
@@ -99,7 +99,7 @@ def may_change(operations: Iterable[Operation], leads: Origins, written: Collect
 
 
 def needed(loop: Operation) -> set[Operation]:
-    """The operations in a `while` that its condition depends on, in the same iteration or a later one. (Given.)"""
+    """The operations in a `while` on which its condition depends, in the same iteration or a later one. (Given.)"""
     end = loop.regions[0].block.terminator
     assert end is not None
     sources = dict(flow(loop))

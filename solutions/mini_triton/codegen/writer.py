@@ -1,4 +1,4 @@
-"""Source text in the making: lines, indentation, names. (Given.)"""
+"""Writing source text: lines, indentation, names. (Given.)"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCALS = ["programs", "P", "range"]
 
 
 class Writer:
-    """Lines of Python, written one after the other, and for each the operation that it is for."""
+    """Lines of Python, with the operation behind each line."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -30,7 +30,7 @@ class Writer:
         self.commented: tuple[str, int] | None = None
 
     def write(self, line: str) -> None:
-        """A line of its own, with no more parentheses than it needs."""
+        """Write a line, without unnecessary parentheses."""
         if not line.startswith(("#", "else:")):
             block = line.endswith(":")
             line = ast.unparse(ast.parse(f"{line} pass" if block else line)).partition("\n")[0]
@@ -49,7 +49,7 @@ class Writer:
         self.depth -= 1
 
     def comment(self, loc: Loc | None) -> None:
-        """The line of the kernel, where a new one begins."""
+        """Write the kernel's source line as a comment, if it is a new one."""
         if loc and (loc.file, loc.line) != self.commented:
             self.commented = (loc.file, loc.line)
             text = loc.excerpt().partition("\n")[0].strip()
@@ -67,7 +67,7 @@ class Writer:
         return name
 
     def name(self, value: Value) -> str:
-        """The text of a value in the source: its variable, or the expression pasted in its place."""
+        """The source of a value: its variable, or its inlined expression."""
         if value not in self.names:
             self.names[value] = self.fresh(value.name or "t")
         return self.names[value]

@@ -1,9 +1,9 @@
-"""Arithmetic exactly as the IR means it, on NumPy scalars and arrays of any shapes that fit each other. (Given.)
+"""Arithmetic exactly as the IR defines it, on NumPy scalars and arrays of any compatible shapes. (Given.)
 
-NumPy agrees with the IR where nothing is listed here: integers wrap around, floats are rounded to nearest even.
+For operations not listed here, NumPy agrees with the IR: integers wrap around, floats are rounded to nearest even.
 
-NumPy warns of overflow, division by zero and NaN. The caller turns that off, once for a whole
-kernel: `np.errstate(all="ignore")`.
+NumPy warns about overflow, division by zero and NaN. The caller disables warnings once for a whole kernel:
+`np.errstate(all="ignore")`.
 """
 
 from mini_triton.exact.casts import *  # noqa: F403

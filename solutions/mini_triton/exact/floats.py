@@ -1,4 +1,4 @@
-"""Floats: the larger and the smaller, multiplication and addition rounded once, the error function.
+"""Floats: maximum and minimum, fused multiplication and addition, the error function.
 
 Source: IEEE 754-2019, 9.6; MLIR's `ArithOps.td`.
 """
@@ -21,45 +21,46 @@ Array = Any
 
 
 def maximumf(x: Array, y: Array) -> Array:
-    """The larger of two; NaN if one of them is NaN. 0.0 is larger than -0.0."""
-    # [task 6.12] Of NaN and 1.0 it is NaN. NumPy has a function that prefers NaN and one that prefers numbers; for both
-    # the two zeros are equal. Given: `with_zero`, below.
+    """The maximum of two numbers, or NaN if either is NaN. 0.0 is larger than -0.0."""
+    # [task 6.12] For NaN and 1.0, it is NaN. NumPy has a function that prefers NaN, and one that prefers numbers; both
+    # treat the two zeros as equal. Given: `with_zero`, below.
     return with_zero(np.maximum(x, y), x, y, 0.0)
     # [end]
 
 
 def maxnumf(x: Array, y: Array) -> Array:
-    """The larger of two; the other one if one of them is NaN. 0.0 is larger than -0.0."""
-    # [task 6.12] Of NaN and 1.0 it is 1.0.
+    """The maximum of two numbers, or the other one if one is NaN. 0.0 is larger than -0.0."""
+    # [task 6.12] For NaN and 1.0, it is 1.0.
     return with_zero(np.fmax(x, y), x, y, 0.0)
     # [end]
 
 
 def minimumf(x: Array, y: Array) -> Array:
-    """The smaller of two; NaN if one of them is NaN. -0.0 is smaller than 0.0."""
+    """The minimum of two numbers, or NaN if either is NaN. -0.0 is smaller than 0.0."""
     # [task 6.12] Of NaN and 1.0 it is NaN.
     return with_zero(np.minimum(x, y), x, y, -0.0)
     # [end]
 
 
 def minnumf(x: Array, y: Array) -> Array:
-    """The smaller of two; the other one if one of them is NaN. -0.0 is smaller than 0.0."""
-    # [task 6.12] Of NaN and 1.0 it is 1.0.
+    """The minimum of two numbers, or the other one if one is NaN. -0.0 is smaller than 0.0."""
+    # [task 6.12] For NaN and 1.0, it is 1.0.
     return with_zero(np.fmin(x, y), x, y, -0.0)
     # [end]
 
 
 def with_zero(result: Array, x: Array, y: Array, zero: float) -> Array:
-    """`result`, but `zero` where `x` and `y` are zeros, one of each sign."""
-    # [task 6.12] Result [0.0, 1.0], x [0.0, 1.0], y [-0.0, 0.5] and zero -0.0 give [-0.0, 1.0]. The dtype stays. Where
-    # nothing changes, which is nearly always, return `result` itself: a copy costs time. Given: `np.signbit`.
+    """`result`, with `zero` where `x` and `y` are zeros of different signs."""
+    # [task 6.12] Result [0.0, 1.0], x [0.0, 1.0], y [-0.0, 0.5] and zero -0.0 give [-0.0, 1.0]. The dtype does not
+    # change. If no element changes, which is nearly always the case, return `result` itself, because a copy costs time.
+    # Given: `np.signbit`.
     different = (x == 0) & (y == 0) & (np.signbit(x) != np.signbit(y))
     return np.where(different, result.dtype.type(zero), result) if different.any() else result
     # [end]
 
 
 def clampf(x: Array, low: Array, high: Array, propagate_nan: str) -> Array:
-    """`x`, but not below `low` and not above `high`. NaN stays with "all", and becomes `low` with "none". (Given.)"""
+    """`x`, limited to the range from `low` to `high`. NaN stays with "all", and becomes `low` with "none". (Given.)"""
     if propagate_nan == "all":
         return minimumf(maximumf(x, low), high)
     return minnumf(maxnumf(x, low), high)

@@ -1,4 +1,4 @@
-"""Passes: each makes a module smaller or faster, and leaves its results as they were, to the last bit.
+"""Passes: each makes a module smaller or faster, and keeps its results, bit for bit.
 
     rewriting.py     rules as data, and the driver that applies them until none matches (9.1)
     folding.py       operations on constants become constants (9.2)
@@ -8,12 +8,12 @@
     licm.py          loop-invariant operations move in front of the loop (9.6)
     inlining.py      a call becomes the body of its callee (9.7)
     axis_info.py     facts about integers and pointers along each axis (9.8), through control flow (9.10)
-    coalescing.py    how wide a GPU's loads and stores are, from these facts (9.10)
+    coalescing.py    the width of a GPU's loads and stores, from these facts (9.10)
     control_flow.py  branches with known conditions, loops of at most one iteration (9.9)
     predication.py   a small `scf.if` becomes selects (9.9)
 
-Given: `effects.py` (which operations touch memory), `structure.py` (where operations and values are), and
-`manager.py` (which passes run, and in which order).
+Given: `effects.py` (which operations access memory), `structure.py` (positions of operations and values), and
+`manager.py` (the passes and their order).
 
 A pass is a function that takes a module and returns whether it has changed the module.
 """

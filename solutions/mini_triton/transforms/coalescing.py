@@ -53,8 +53,8 @@ class Access:
     @property
     def bytes(self) -> int:
         """Bytes that one instruction moves for a thread."""
-        # [task 9.10] Of fp16 and limits (8, 4, 16, 8), which count elements: 8 bytes. At most `WIDEST`, at least one
-        # element.
+        # [task 9.10] For fp16 and the limits (8, 4, 16, 8), which count elements, the result is 8 bytes. It is at most
+        # `WIDEST`, but at least one element.
         return max(self.element, min(WIDEST, self.element * min(self.limits)))
         # [end]
 
@@ -80,12 +80,13 @@ def fastest_axis(info: Info) -> int:
 
 
 def limits(operation: Operation, analysis: AxisAnalysis, axis: int, threads: int) -> Limits:
-    """Limits of a load or a store of a tensor in a program of so many threads, which lie along this axis.
+    """Limits of a load or a store of a tensor, in a program with this many threads along this axis.
 
-    Operand 0 holds the pointers. `analysis[value]` has the facts of a value along all axes.
+    Operand 0 holds the pointers. `analysis[value]` holds the facts of a value along all axes.
     """
-    # [task 9.10] Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes: 8 neighbours, alignment 4.
-    # Without a mask its limit is the size of the axis. No limit is below 1. Given: `Limits`, `mask_of`, `unit_of`.
+    # [task 9.10] Pointers to fp32 that count up in runs of 8 from multiples of 16 bytes have 8 neighbours and alignment
+    # 4. Without a mask, the mask's limit is the size of the axis. Every limit is at least 1. Given: `Limits`,
+    # `mask_of`, `unit_of`.
     pointers = operation.operands[0]
     mask = mask_of(operation)
     assert isinstance(pointers.type, TensorType)

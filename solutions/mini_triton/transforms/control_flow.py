@@ -31,9 +31,9 @@ def unwrap_known(module: Operation) -> bool:
     Returns whether anything changed.
     """
     # [task 9.9] `if true: a else: b` becomes a; a loop from 3 to 4 becomes its body, with 3 for the induction variable;
-    # a loop from 4 to 4 becomes its initial values. Operations inside an erased one must not be visited any more.
-    # Given: `splice(operation, block, arguments)` replaces an operation by a block's operations, `replace_by(operation,
-    # values)` by values; `count_rounds`.
+    # a loop from 4 to 4 becomes its initial values. Operations inside an erased operation must no longer be visited.
+    # Given: `splice(operation, block, arguments)`, which replaces an operation by a block's operations;
+    # `replace_by(operation, values)`, which replaces it by values; `count_rounds`.
     changed = False
     for operation in reversed([*module.walk()]):
         if operation.name == "scf.if" and (condition := constant_of(operation.operands[0])) is not None:
@@ -61,8 +61,8 @@ def count_rounds(loop: Operation) -> int | None:
     scf.for %i = 7 to 7 step %s     0, whatever the step
     scf.for %i = 0 to %n step 1     None
     """
-    # [task 9.9] Two bounds may be the same value though neither is a constant. A step below 1 has no meaning: then the
-    # number is not known, unless it is 0. Given: `constant_of`.
+    # [task 9.9] Two bounds may be the same value even if neither is a constant. A step below 1 has no meaning, so the
+    # number is unknown, unless it is 0. Given: `constant_of`.
     lower, upper, step = (constant_of(bound) for bound in loop.operands[:3])
     if lower is None or upper is None:
         return 0 if loop.operands[0] is loop.operands[1] else None
@@ -84,9 +84,8 @@ def replace_known(module: Operation) -> bool:
     - Both branches of an `scf.if` yield the same value: the result is that value.
     - Inside a branch of an `scf.if`, its condition is true or false. (`assume_condition` does this.)
     """
-    # [task 9.9] The function is called again until it returns False, so only a replacement that changes something
-    # counts. The `else` may be missing. Given: `count_rounds`, `is_inside`, `assume_condition`,
-    # `replace_all_uses_with`.
+    # [task 9.9] The function is called until it returns False, so only a replacement that changes something counts. The
+    # `else` may be missing. Given: `count_rounds`, `is_inside`, `assume_condition`, `replace_all_uses_with`.
     changed = False
     for operation in module.walk():
         found: list[tuple[Value, Value]] = []

@@ -21,16 +21,16 @@ Numbers = dict[Value, int]
 
 
 def key_of(operation: Operation, inside: Numbers) -> Hashable:
-    """A key that two operations share if, and only if, they compute the same.
+    """A key that two operations share if and only if they compute the same values.
 
         %x = arith.addi %a, %b : i32        one key
-        %y = arith.addi %b, %a : i32        the same one
-        %z = arith.addi %a, %a : i32        another one
+        %y = arith.addi %b, %a : i32        the same key
+        %z = arith.addi %a, %a : i32        a different key
 
     Values that are defined in a region under comparison have numbers in `inside`. All others are compared by identity.
     """
     # [task 9.4] Name, operands, attributes, result types and regions count. Given: `COMMUTATIVE`; `bits`, an attribute
-    # as something that tells 0.0 from -0.0; `contents`, below.
+    # in a form that distinguishes 0.0 from -0.0; `contents`, below.
     operands = [inside.get(operand, id(operand)) for operand in operation.operands]
     return (
         operation.name,
@@ -43,12 +43,12 @@ def key_of(operation: Operation, inside: Numbers) -> Hashable:
 
 
 def contents(operation: Operation, inside: Numbers) -> Hashable:
-    """The key of an operation's regions: equal if the regions compute the same.
+    """The key of an operation's regions. Two keys are equal if the regions compute the same values.
 
-    The regions of two sums are equal, although each adds arguments of its own block.
+    The regions of two sums are equal, although each adds the arguments of a different block.
     """
-    # [task 9.4] Values that are defined inside correspond by position. Given: `number(values, inside)` gives each of
-    # them the next number.
+    # [task 9.4] Values defined inside correspond by position. Given: `number(values, inside)`, which gives each value
+    # the next number.
     found: list[Hashable] = []
     for block in blocks_of(operation):
         number(block.arguments, inside)
@@ -66,7 +66,7 @@ def number(values: Iterable[Value], inside: Numbers) -> None:
 
 
 def bits(attribute: Attribute) -> str:
-    """A text for an attribute that tells 0.0 from -0.0, and 1 from True. (Given.)"""
+    """An attribute as text that distinguishes 0.0 from -0.0, and 1 from True. (Given.)"""
     return struct.pack(">d", attribute).hex() if isinstance(attribute, float) else repr(attribute)
 
 
@@ -74,18 +74,18 @@ class Merger:
     """Merges equal operations in a function."""
 
     def __init__(self) -> None:
-        self.known: dict[Hashable, Operation] = {}  # operations that dominate the current place, by key
-        self.writes = 0  # number of times that memory may have changed so far
+        self.known: dict[Hashable, Operation] = {}  # operations that dominate the current position, by key
+        self.writes = 0  # how often memory may have changed so far
         self.changed = False
 
     def merge(self, block: Block) -> None:
-        """Merge equal operations in a block and in the regions inside it, also with operations in `known`.
+        """Merge equal operations in a block and in the regions inside it, with each other and with those in `known`.
 
         Of two equal operations, the first one stays. Operations that write always stay. Operations with regions are
         compared after the operations in their regions have been merged.
         """
         # [task 9.4] An operation replaces only operations that it dominates. Two loads are equal only if memory does
-        # not change on any path between them, those around a loop included. Given: `self.known`, from keys to
+        # not change on any path between them, including paths around a loop. Given: `self.known`, which maps keys to
         # operations; `self.writes`, a number; `effects`, `may_change_memory`.
         added: list[Hashable] = []
         for operation in list(block.operations):

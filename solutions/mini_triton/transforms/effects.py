@@ -1,11 +1,11 @@
 """Effects: what an operation does besides computing its results. (Given.)
 
     effects(operation)              NOTHING, READS, WRITES, or READS | WRITES
-    may_change_memory(operation)    whether a load may read another value after it than before it
+    may_change_memory(operation)    whether a load may read a different value after it than before
     may_speculate(operation)        whether it does no harm where the original program does not run it
 
-An operation with regions has the effects of the operations inside. Effects of another kind, such as those of
-`tt.print`, count as writes: such operations stay, and stay in order. Loops are assumed to end.
+An operation with regions has the effects of the operations inside. All other effects, such as those of `tt.print`,
+count as writes: such operations stay, in order. Loops are assumed to end.
 
 Source: MLIR's "Side Effects & Speculation"; Triton's `TritonOps.td`.
 """
@@ -20,7 +20,7 @@ NOTHING, READS, WRITES = 0, 1, 2
 COMBINING = ("tt.reduce", "tt.scan")
 TERMINATORS = ("scf.yield", "scf.condition", "tt.return", "tt.reduce.return", "tt.scan.return")
 WITHOUT = ("scf.for", "scf.while", "scf.if", *COMBINING, *TERMINATORS, "tt.cat")
-"""Operations without effects of their own, though their declarations do not say so."""
+"""Operations without effects, although their declarations do not say so."""
 DIVISIONS = tuple(f"arith.{name}" for name in "divsi divui remsi remui floordivsi ceildivsi ceildivui".split())
 
 
@@ -75,7 +75,7 @@ def may_divide_by_zero(operation: Operation) -> bool:
 
 
 def may_change_memory(operation: Operation) -> bool:
-    """Whether a load may read another value after an operation than before it.
+    """Whether a load may read a different value after an operation than before it.
 
     Operations that write change memory. Also, an `scf.while` may wait until another program has written.
     """

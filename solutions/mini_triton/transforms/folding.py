@@ -1,8 +1,8 @@
 """Constant folding: an operation on constants becomes a constant.
 
-One table defines the meaning of operations, the interpreter's: `evaluate(operation, operands)` in `ir/interpreter.py`.
-All elements of a constant are the same number. So an elementwise operation is evaluated once, on scalars, and an
-operation that only moves elements gives the same constant in another shape.
+The interpreter's table defines the meaning of operations: `evaluate(operation, operands)` in `ir/interpreter.py`. All
+elements of a constant are the same number. So an elementwise operation is evaluated once, on scalars, and an operation
+that only moves elements returns the same constant in a new shape.
 
 Source: MLIR's `OperationFolder`; `fold` in its `ArithOps.cpp`.
 """
@@ -34,9 +34,9 @@ def fold_elementwise(rewriter: Rewriter, operation: Operation) -> Value | None:
     Also None if the result is a pointer, because there are no pointer constants, or NaN, because a constant does not
     keep the bits of a NaN.
     """
-    # [task 9.2] `addi` of two tensors of 2 and 3 is a tensor of 5. No warnings about overflow. Given: `scalar_of` an
-    # operand, or None; `evaluate` of 6.1, which returns a list; `as_number(result, type)`; `rewriter.constant(number,
-    # type)`.
+    # [task 9.2] `addi` of a tensor of 2 and a tensor of 3 is a tensor of 5. Overflow must not cause warnings. Given:
+    # `scalar_of` an operand, or None; `evaluate` of 6.1, which returns a list; `as_number(result, type)`;
+    # `rewriter.constant(number, type)`.
     scalars = [scalar_of(operand) for operand in operation.operands]
     if any(scalar is None for scalar in scalars) or is_pointer(operation.result.type):
         return None
@@ -74,7 +74,7 @@ def raise_constant(rewriter: Rewriter, operation: Operation) -> Value | None:
     None if the constant is already in the function's own block, at any position.
     """
     # [task 9.2] The constant may be several loops deep. Given: `parent_op`, `rewriter.before`;
-    # `rewriter.like(operation, result=...)` makes an operation of the same name and attributes.
+    # `rewriter.like(operation, result=...)`, which makes an operation with the same name and attributes.
     around = operation.parent_op
     while around and around.name != "tt.func":
         around = around.parent_op

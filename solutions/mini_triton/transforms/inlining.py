@@ -1,7 +1,7 @@
 """Inlining: a call becomes the body of the function that it calls.
 
-Our front end compiles calls in place, so only parsed modules have calls: those that real Triton's front end makes. Our
-back ends do not support `tt.call`, so functions marked `noinline` are inlined, too.
+Our front end compiles calls in place, so only parsed modules contain calls, which real Triton's front end makes. Our
+back ends do not support `tt.call`, so even functions marked `noinline` are inlined.
 
 Source: MLIR's `Inliner.cpp` and `InliningUtils.cpp`; `TritonInlinerInterface` in Triton's `Dialect.cpp`.
 """
@@ -32,13 +32,13 @@ def inline_calls(module: Operation) -> bool:
 
 
 def finish(function: Operation, functions: Mapping[str, Operation], callers: tuple[str, ...] = ()) -> None:
-    """Inline all calls in a function. `functions` has all of them by name; `callers` is the chain of calls to this one.
+    """Inline all calls in a function. `functions` maps names to functions; `callers` is the chain of calls to this one.
 
     Raises `CompilationError` if the function is one of its own callers. The message shows the cycle:
     "f calls itself, which kernels cannot: f -> g -> f".
     """
-    # [task 9.7] If f calls g, and g calls h, f ends with no calls in it. The attribute `callee` of a `tt.call` names a
-    # function. Given: `inline`, below, copies a body with the calls in it.
+    # [task 9.7] If f calls g, and g calls h, f contains no calls in the end. The attribute `callee` of a `tt.call`
+    # names a function. Given: `inline`, below, which copies a body, including its calls.
     name = str(function.attributes["sym_name"])
     if name in callers:
         circle = " -> ".join((*callers[callers.index(name) :], name))
@@ -63,7 +63,7 @@ def inline(call: Operation, callee: Operation) -> None:
 
 
 def copy(operation: Operation, values: dict[Value, Value]) -> Operation:
-    """A copy of an operation and of all operations inside it. It uses `values[x]` in place of `x` where there is one.
+    """A copy of an operation and of all operations inside it, with `values[x]`, if any, in place of `x`.
 
         %y = arith.addi %x, %k        the operation, with values {%x: %a}
         %z = arith.addi %a, %k        the copy; now values are {%x: %a, %y: %z}

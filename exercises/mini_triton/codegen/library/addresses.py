@@ -1,6 +1,6 @@
-"""Memory by address, for pointers that may lead into any argument. (Given.)
+"""Memory accesses by address, for pointers that may point into any argument. (Given.)
 
-An address may lead into any memory that the launch knows, and nowhere else.
+An address must point into memory that the launch knows.
 """
 
 from __future__ import annotations

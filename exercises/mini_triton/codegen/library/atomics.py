@@ -1,6 +1,6 @@
-"""Atomic operations of many programs at once: as if one came after the other.
+"""Atomic operations of many programs at once, with the results of sequential execution.
 
-Any order of the programs is right, because a GPU promises none. Here it is that of their numbers.
+Any order of the programs is correct, because a GPU guarantees none. Here, programs are ordered by number.
 
 Source: PTX ISA, "atom".
 """
@@ -25,15 +25,16 @@ def rmw(
     mask: Array | None = None,
     result: bool = True,
 ) -> Array | None:
-    """Read, compute `name` of what was read and of `value`, write. Returns what was read: 0 where the mask is false.
+    """Read memory, combine it with `value` by `name`, and write. Returns the old elements, 0 where the mask is false.
 
-    `shape` is that of the access. Without `result` nothing is returned, which is faster.
+    `shape` is the shape of the access. Without `result`, nothing is returned, which is faster.
     """
     index, lanes, (values,) = lanes_of(buffer, offset, shape, mask, value)
     function = ATOMICS[name]
-    # Task 6.9: Adding 1, 2 and 3 to an element that holds 0, in three lanes, reads 0, 1 and 3. Given: `in_turns`,
-    # below; of a ufunc, `function.at(array, index, values)` combines repeated indices, too, but returns nothing.
-    # `lanes` are the positions of the active lanes, in order, `index` their elements, `values` those of all lanes.
+    # Task 6.9: If three lanes add 1, 2 and 3 to an element that holds 0, they read 0, 1 and 3. Given: `in_turns`,
+    # below; `function.at(array, index, values)` of a ufunc, which also handles repeated indices, but returns nothing.
+    # `lanes` are the positions of the active lanes, in order; `index` holds their elements; `values` belong to all
+    # lanes.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 
@@ -45,17 +46,17 @@ def cas(
     shape: tuple[int, ...],
     mask: Array | None = None,
 ) -> Array:
-    """Compare and swap: write where memory holds what is expected. Returns what it held."""
+    """Compare and swap: write where memory holds the expected value. Returns the old elements."""
     index, lanes, (wanted, values) = lanes_of(buffer, offset, shape, mask, expected, value)
-    # Task 6.9: 0, 0 and 1, swapped for 1, 1 and 2, in three lanes at an element that holds 0, read 0, 1 and 1. A float
-    # is compared by its bits: -0.0 is not 0.0, and a NaN may be expected.
+    # Task 6.9: If three lanes swap 0, 0 and 1 for 1, 1 and 2 at an element that holds 0, they read 0, 1 and 1. Floats
+    # are compared by their bits: -0.0 is not 0.0, and a NaN may be expected.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
 
 
 def lanes_of(
     buffer: Buffer, offset: Array, shape: tuple[int, ...], mask: Array | None, *values: Array
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """The access, flat: the index of each active lane, the positions of these lanes, the values of all lanes."""
+    """The flattened access: the index of each active lane, the positions of these lanes, the values of all lanes."""
     taking_part = None if mask is None else np.broadcast_to(stored(mask), shape)
     index = checked(buffer, np.broadcast_to(stored(offset), shape), taking_part).ravel()
     lanes = np.arange(index.size) if taking_part is None else np.flatnonzero(taking_part)
@@ -70,10 +71,10 @@ def in_turns(
     shape: tuple[int, ...],
     step: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Let every lane replace its element by `step(old, lane)`. Returns the old elements, in an array of this shape."""
+    """For every lane in turn, replace its element by `step(old, lane)`. Returns the old elements in this shape."""
     read = np.zeros(int(np.prod(shape)), buffer.data.dtype)
-    # Task 6.9: For index [7, 3, 7, 7], lanes 0 and 1 can go at once, then lane 2, then lane 3. `step` takes arrays:
-    # old elements, and the lanes of these (of `lanes`). Fill `read` and change `buffer.data`, without a Python loop
+    # Task 6.9: For the index [7, 3, 7, 7], lanes 0 and 1 can run at once, then lane 2, then lane 3. `step` takes
+    # arrays: old elements, and their lanes (from `lanes`). Fill `read` and update `buffer.data`, without a Python loop
     # over all lanes.
     raise NotImplementedError("Task 6.9: Atomics, and waiting")
     return read.reshape(shape)

@@ -1,7 +1,7 @@
-"""Accesses out of bounds that do not stop a kernel: loads give 0 or `other`, stores write nothing. (Given.)
+"""Out-of-bounds accesses that do not stop a kernel: loads return 0 or `other`, stores write nothing. (Given.)
 
-A `Lenient` stands for the module `memory`, `addresses` or `atomics` in generated code. Accesses inside cost nothing
-more: each is first tried as it is, and the library raises `OutOfBounds` before it writes anything.
+A `Lenient` replaces the module `memory`, `addresses` or `atomics` in generated code. Accesses in bounds cost nothing
+extra: each access is first tried unchanged, and the library raises `OutOfBounds` before it writes anything.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mini_triton.codegen.library.lazy import Array, stored
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
 Note = Callable[[OutOfBounds, bool, int, FrameType], None]
-"""Gets the first lane outside, whether it writes, how many lanes there are outside, and the frame of the access."""
+"""Takes the first lane out of bounds, whether it writes, the number of such lanes, and the frame of the access."""
 
 
 class Lenient:

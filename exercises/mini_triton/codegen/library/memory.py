@@ -1,6 +1,6 @@
-"""Reading and writing memory through many pointers at once, never outside of an argument's memory.
+"""Reading and writing memory through many pointers at once, never outside an argument's memory.
 
-A pointer is an offset, in elements, from the one that the argument points to.
+A pointer is an offset, in elements, from the element to which the argument points.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 
 
 def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array | None = None) -> Array:
-    """The elements at these offsets. Where the mask is false nothing is read, and the result is `other`, or 0.
+    """The elements at these offsets. Where the mask is false, nothing is read, and the result is `other`, or 0.
 
     Raises `OutOfBounds`.
     """
@@ -32,7 +32,7 @@ def load(buffer: Buffer, offset: Array, mask: Array | None = None, other: Array 
 
 
 def leads_inside(buffer: Buffer, offset: Array) -> bool:
-    """Whether every offset of an array, masked off or not, leads to an element of the buffer. (Given.)"""
+    """Whether every offset in an array, masked off or not, is in bounds of the buffer. (Given.)"""
     index = stored(offset)
     if buffer.gaps is not None or not index.ndim or not index.size:
         return False
@@ -50,26 +50,26 @@ def load_constants(buffer: Buffer, offset: Array, mask: Array | None, other: Arr
 
 
 def store(buffer: Buffer, offset: Array, value: Array, mask: Array | None = None) -> None:
-    """Write to the elements at these offsets where the mask is true. Of several writes to one element one counts.
+    """Write to the elements at these offsets where the mask is true. If lanes share an element, one of them wins.
 
-    Raises `OutOfBounds`, and then nothing has been written.
+    If it raises `OutOfBounds`, nothing has been written.
     """
     box = box_of(buffer, offset, mask, value)
     if box is not None:
         return store_slice(buffer, offset, value, box)
     # Task 6.3: Offsets [0, 1, 2], value 7 and mask [True, False, True] write 7 to elements 0 and 2. Offsets, value and
-    # mask are broadcast together. Given: as for `load`.
+    # mask are broadcast together. Given: the functions listed for `load`.
     raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
 def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
-    """The indices into `buffer.data`, of the shape of `offset` and `mask` together; 0 where the mask is false.
+    """Indices into `buffer.data`, in the common shape of `offset` and `mask`; 0 where the mask is false.
 
-    An offset counts from `buffer.origin`. Raises `OutOfBounds(buffer, offset, lane)` for the first index that is used
-    but out of bounds: negative, too large, or where `buffer.gaps` (a mask of `buffer.data`, or None) is true.
+    Offsets count from `buffer.origin`. Raises `OutOfBounds(buffer, offset, lane)` for the first used index that is out
+    of bounds: negative, too large, or where `buffer.gaps` (a mask of `buffer.data`, or None) is true.
     """
-    # Task 6.3: Offsets [0, 9] and mask [True, False] on four elements are [0, 0]; without the mask they raise
-    # `OutOfBounds(buffer, 9, (1,))`: Python integers, a tuple of them.
+    # Task 6.3: For a buffer of four elements, offsets [0, 9] and mask [True, False] give [0, 0]. Without the mask,
+    # they raise `OutOfBounds(buffer, 9, (1,))`, with Python integers.
     raise NotImplementedError("Task 6.3: Gather and scatter")
 
 
@@ -77,7 +77,7 @@ def checked(buffer: Buffer, offset: Array, mask: Array | None) -> np.ndarray:
 
 
 def box_of(buffer: Buffer, offset: Array, mask: Array | None, other: Array | None) -> Box | None:
-    """The box of an access that slices of the memory can do; None if they cannot."""
+    """The box of an access that slices of the memory can perform; None if they cannot."""
     if not isinstance(offset, Affine) or buffer.gaps is not None:
         return None
     shape = together(offset, mask, other)
@@ -95,7 +95,7 @@ def load_slice(buffer: Buffer, offset: Affine, box: Box, other: Array | None) ->
         if len(chosen) == len(box.rows):
             return load_slice(buffer, offset, Box(box.ranges, box.shape), other)
         if len(chosen):
-            # The others read what the first one of the chosen reads, and it is thrown away: there is less to copy.
+            # The other rows read the same as the first chosen row and are discarded, which copies less.
             everyone, others = np.full(len(box.rows), chosen[0]), np.ones(len(box.rows), bool)
             everyone[chosen], others[chosen] = chosen, False
             with _naming(everyone):
@@ -140,7 +140,7 @@ def _in_rows(offset: Affine, box: Box, chosen: np.ndarray) -> tuple[Affine, Box]
 
 @contextmanager
 def _naming(chosen: np.ndarray) -> Iterator[None]:
-    """An error of an access by some of the programs is to have the lane of the whole access."""
+    """Convert the lane in an error of some programs' access to the lane of the whole access."""
     try:
         yield
     except OutOfBounds as error:
@@ -159,16 +159,16 @@ def _sliced(buffer: Buffer, offset: Affine, box: Box) -> np.ndarray:
 
 
 def _window(buffer: Buffer, offset: Affine, box: Box) -> tuple[np.ndarray, np.ndarray | None, list[int], list[int]]:
-    """The elements in the box as a view of memory, if all start at one place.
+    """The elements in the box as a view of memory, if all programs start at the same offset.
 
-    If not, the view has one more axis: where to start. Then there is also the array of starts, and how the axes of
-    `view[starts]` follow from those of the result: each is a pair of one of starts and one of strides.
+    Otherwise, the view has an additional axis for the start, and there is an array of starts. The axes of
+    `view[starts]` are pairs of an axis of starts and an axis of strides.
     """
     offset = offset.broadcast_to(box.shape)
-    # Task 6.11: Find `sizes`, the shape of the box, and `start`, the index of its first element: offsets 100 + 8 * i +
-    # j in the box ((2, 4), (1, 5)) of a buffer with origin 0 have sizes [2, 4] and start 117. If `offset.start` is an
-    # array, so is `start`, restricted to the box. For an index out of bounds, `checked(buffer, offset, box)` raises the
-    # error.
+    # Task 6.11: Compute `sizes`, the shape of the box, and `start`, the index of its first element. Offsets 100 + 8 *
+    # i + j in the box ((2, 4), (1, 5)), in a buffer with origin 0, have the sizes [2, 4] and the start 117. If
+    # `offset.start` is an array, so is `start`, restricted to the box. For an index out of bounds, `checked(buffer,
+    # offset, box)` raises the error.
     raise NotImplementedError("Task 6.11: Slices and chunks")
     itemsize, memory = buffer.data.itemsize, buffer.data.view(np.uint8)
     strides = tuple(stride * itemsize for stride in offset.strides)

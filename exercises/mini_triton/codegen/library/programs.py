@@ -1,4 +1,4 @@
-"""Which programs of a launch grid a call of generated code runs."""
+"""The programs of a launch grid that a call of generated code runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Programs:
         return np.int32(self.grid[axis])
 
     def refuse(self, message: str, place: tuple[Any, ...]) -> None:
-        """Raise a `CompilationError` about a place in the kernel: its file, line and column, or ()."""
+        """Raise a `CompilationError` at a location in the kernel: its file, line and column, or ()."""
         raise CompilationError(message, Loc(*place) if place else None)
 
     def numbers(self) -> Array:
@@ -53,9 +53,10 @@ class Programs:
         return [buffer.read_as(dtype) for buffer in self.buffers]
 
     def trips(self, lower: Array, upper: Array, step: Array) -> np.ndarray:
-        """Iterations of each program: the length of `range(lower, upper, step)` for a positive step. (Given.)
+        """The number of iterations of each program: the length of `range(lower, upper, step)`, for a positive step.
+        (Given.)
 
-        A difference of integers that wraps around is right when it is read without a sign.
+        A wrapped difference of integers is right if read as unsigned.
         """
         lower, upper, step = np.broadcast_arrays(stored(lower), stored(upper), stored(step))
         unsigned = f"u{lower.itemsize}"
@@ -67,26 +68,26 @@ class Programs:
         return Loop(self)
 
     def show(self, attributes: Mapping[str, Any], values: Sequence[Array], active: np.ndarray | None) -> None:
-        """`tl.device_print` of the active programs, one by one; the values have an axis for programs. (Given.)"""
+        """`tl.device_print` of the active programs, one by one; the values have a program axis. (Given.)"""
         arrays = [np.asarray(stored(value)) for value in values]
         for lane in range(len(self)) if active is None else np.flatnonzero(active):
             show(self.place(int(lane)), attributes, [array[lane] for array in arrays])
 
     def check(self, condition: Array, message: str, active: np.ndarray | None) -> None:
-        """`tl.device_assert` of the active programs: the condition has an axis for programs. (Given.)"""
+        """`tl.device_assert` of the active programs; the condition has a program axis. (Given.)"""
         rank = condition.ndim - 1
         lanes = True if active is None else active.reshape(-1, *[1] * rank)
         device_assert.check(stored(condition), message, rank, lanes)
 
     def place(self, lane: int) -> Grid:
-        """The program ids of one of them."""
+        """The ids of one program."""
         x, y, _ = self.grid
         number = self.first + lane
         return number % x, number // x % y, number // (x * y)
 
 
 class LazyPrograms(Programs):
-    """Programs whose ids are lazy: numbers one after the other, or all the same, or at least with known bounds."""
+    """Programs whose ids are lazy: consecutive numbers, a single number, or numbers with known bounds."""
 
     def id(self, axis: int) -> Array:
         before, size = math.prod(self.grid[:axis]), self.grid[axis]
@@ -98,7 +99,7 @@ class LazyPrograms(Programs):
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen(Programs):
-    """Some of other programs: those at these places."""
+    """A subset of programs, by their positions."""
 
     everyone: Programs
     places: np.ndarray
@@ -122,7 +123,7 @@ class Loop:
         self.results: list[Array] = []
 
     def go_on(self, stays: np.ndarray, carried: Sequence[Array], *others: Array) -> tuple[Any, ...]:
-        """Let the programs leave that do not stay. Their carried values become their results.
+        """Remove the programs that do not stay. Their carried values become their results.
 
         Returns the remaining programs, their number, and their rows of each array, carried or not.
         """
@@ -139,5 +140,5 @@ class Loop:
         return programs, len(chosen), *(rows(array, chosen) for array in (*carried, *others))
 
     def end(self) -> tuple[Any, ...]:
-        """All programs, how many they are, and the results."""
+        """All programs, their number, and the results."""
         return self.everyone, len(self.everyone), *self.results

@@ -1,4 +1,4 @@
-"""Elements that are combined along an axis: dot products, reductions, scans."""
+"""Combining elements along an axis: dot products, reductions, scans."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from mini_triton.ir.types import FloatType
 MODULO_2: dict[Any, np.ufunc] = {np.add: np.bitwise_xor, np.multiply: np.bitwise_and}
 """The ufuncs for sums and products of booleans."""
 NARROW = tuple(numpy_dtype(FloatType(name)) for name, row in FLOATS.items() if row.width < 32)
-"""Floats too narrow to be added one by one."""
+"""Floats too narrow to be added one after the other."""
 SHORT = (2, 4, 8, 16, 32, 64)
 """Lengths of rows at which `combined_rows` is faster than NumPy's `reduce`."""
 
 
 def dot(a: Array, b: Array, c: Array) -> Array:
-    """`c + a @ b`, of all programs at once: (P, M, K) and (P, K, N) to (P, M, N).
+    """`c + a @ b` for all programs at once: (P, M, K) and (P, K, N) to (P, M, N).
 
     Narrow floats are multiplied and added in fp32, as tensor cores do. Sums of `int8` are exact.
     """
     # [task 6.6] The result has the dtype of `c`, a NumPy array or number. `np.matmul` treats leading axes as stacks,
-    # adds up in the dtype of its operands, and is slow for integers. Which float holds sums of products of int8
+    # adds up in the dtype of its operands, and is slow for integers. Which float can hold sums of int8 products
     # exactly?
     c = stored(c)
     if c.dtype == np.int32:
@@ -40,15 +40,15 @@ def dot(a: Array, b: Array, c: Array) -> Array:
 
 
 def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -> tuple[Array, ...]:
-    """All elements along an axis combined into one. `axis` is negative: -1 is the last.
+    """Combine all elements along an axis into one. `axis` is negative: -1 is the last.
 
     `combine` is a ufunc, which takes two elements and returns one; or a function, which takes the left elements of all
-    sources, then the right ones, and returns a tuple. A function is associative, but the order of its operands counts.
+    sources, then the right ones, and returns a tuple. A function is associative, but the order of its operands matters.
     """
-    # [task 6.6] Of `np.add` and int8 [100, 100] it is the int8 -56; of booleans [True, True] it is False (`MODULO_2`).
-    # A function takes arrays of any length as well as elements: of n elements, combine n / 2 pairs in one call. The
-    # dtype stays. Given: `combined_rows` for sources in `NARROW` (bf16 256 + 1 is 256: one after the other, sums would
-    # stop growing), and, because it is faster, for rows whose length is in `SHORT`.
+    # [task 6.6] For `np.add` and int8 [100, 100], the result is the int8 -56; for booleans [True, True], it is False
+    # (`MODULO_2`). A function takes elements or arrays of any length: combine the n / 2 pairs of n elements in one
+    # call. The dtype does not change. Given: `combined_rows` for sources in `NARROW` (in bf16, 256 + 1 is 256, so sums
+    # added one by one would stop growing), and, for speed, for rows whose length is in `SHORT`.
     if isinstance(combine, np.ufunc):
         (source,) = map(stored, sources)
         if source.dtype == bool:
@@ -65,9 +65,9 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
 
 
 def combined_rows(combine: np.ufunc, source: np.ndarray) -> np.ndarray:
-    """`combine.reduce(source, axis=-1)` in the order of a tournament, in which few roundings add up. (Given.)
+    """`combine.reduce(source, axis=-1)` by pairs, so that few rounding errors add up. (Given.)
 
-    Neighbours lie beside each other, whatever row they are in: for short rows that is faster, too.
+    Neighbours are contiguous in memory across rows, which is also faster for short rows.
     """
     flat = np.ascontiguousarray(source).reshape(-1)
     for _ in range(source.shape[-1].bit_length() - 1):
@@ -76,20 +76,20 @@ def combined_rows(combine: np.ufunc, source: np.ndarray) -> np.ndarray:
 
 
 def as_function(combine: np.ufunc) -> Callable[..., Any]:
-    """A ufunc as a function that gives a tuple. (Given.)"""
+    """A ufunc as a function that returns a tuple. (Given.)"""
     return lambda left, right: (combine(left, right),)
 
 
 def scan(
     combine: Callable[..., Any], sources: tuple[Array, ...], axis: int, reverse: bool = False
 ) -> tuple[Array, ...]:
-    """Every element combined with all before it along an axis; with all after it if `reverse`. See `reduce`."""
+    """Combine every element with all elements before it along an axis, or after it if `reverse`. See `reduce`."""
     arrays = [np.moveaxis(stored(source), axis, -1) for source in sources]
     if reverse:
         arrays = [array[..., ::-1] for array in arrays]
     # [task 6.6] Replace `arrays` by their scans along the last axis: [1, 2, 3, 4] and `np.add` give [1, 3, 6, 10].
-    # Dtype, booleans and `NARROW` floats are as in `reduce`. A function of n elements needs no more than about log2(n)
-    # calls (Hillis and Steele, 1986). Given: `as_function` makes such a function of a ufunc.
+    # Dtypes, booleans and `NARROW` floats are handled as in `reduce`. For n elements, a function needs only about
+    # log2(n) calls (Hillis and Steele, 1986). Given: `as_function`, which turns a ufunc into such a function.
     if isinstance(combine, np.ufunc) and arrays[0].dtype in NARROW:
         combine = as_function(combine)
     if isinstance(combine, np.ufunc):

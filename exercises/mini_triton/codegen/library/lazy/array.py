@@ -1,4 +1,4 @@
-"""What all lazy arrays have in common: they take the place of NumPy arrays. (Given.)
+"""The base of lazy arrays, which replace NumPy arrays. (Given.)
 
 Source: NumPy's `__array_ufunc__` protocol (NEP 13).
 """
@@ -19,12 +19,12 @@ Shape = tuple[int, ...]
 
 
 def operator(ufunc: np.ufunc) -> Callable[[Any, Any], Array]:
-    """A method for an operator. It asks the lazy array at once, where NumPy would first look at both operands."""
+    """The method of an operator. It calls the lazy array directly; NumPy would first inspect both operands."""
     return lambda self, other: self.__array_ufunc__(ufunc, "__call__", self, other)
 
 
 class Lazy(NDArrayOperatorsMixin):
-    """An array without its elements; `__array__` makes them."""
+    """An array without stored elements; `__array__` computes them."""
 
     shape: Shape
     dtype: np.dtype
@@ -64,19 +64,19 @@ class Lazy(NDArrayOperatorsMixin):
         return stored(self)[key]
 
     def with_axes(self, places: Sequence[int]) -> Lazy:
-        """The same with additional axes of size 1, at these places of the result."""
+        """Insert axes of size 1 at these positions of the result."""
         raise NotImplementedError
 
     def broadcast_to(self, shape: Shape) -> Lazy:
-        """The same, repeated along new axes and along axes of size 1."""
+        """Repeat the array along new axes and along axes of size 1."""
         raise NotImplementedError
 
     def only(self, chosen: np.ndarray) -> Array:
-        """The elements at these indices, in ascending order, of the first axis."""
+        """The elements at these ascending indices along the first axis."""
         return rows(stored(self), chosen)
 
     def __getattr__(self, name: str) -> Any:
-        """All else that arrays have: `reshape`, `view`, `any`, ..."""
+        """All other attributes of arrays: `reshape`, `view`, `any`, ..."""
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(stored(self), name)
@@ -92,7 +92,7 @@ def stored(x: Any) -> Any:
 
 
 def rows(x: Array, chosen: np.ndarray) -> Array:
-    """The elements at these indices, in ascending order, of the first axis."""
+    """The elements at these ascending indices along the first axis."""
     if isinstance(x, Lazy):
         return x.only(chosen)
     if len(chosen) and chosen[-1] - chosen[0] == len(chosen) - 1:
@@ -101,13 +101,13 @@ def rows(x: Array, chosen: np.ndarray) -> Array:
 
 
 def broadcast_to(x: Array, shape: Shape) -> Array:
-    """`np.broadcast_to` for lazy arrays, too."""
+    """`np.broadcast_to`, also for lazy arrays."""
     return x.broadcast_to(shape) if isinstance(x, Lazy) else np.broadcast_to(x, shape)
 
 
 @functools.lru_cache(maxsize=4096)
 def common(x: Shape, y: Shape) -> Shape:
-    """The shape in which two arrays meet, which fit each other. `np.broadcast_shapes` takes longer."""
+    """The common shape of two compatible arrays. `np.broadcast_shapes` is slower."""
     if x == y or not y:
         return x
     if len(x) < len(y):
@@ -117,12 +117,12 @@ def common(x: Shape, y: Shape) -> Shape:
 
 
 def together(*arrays: Any) -> Shape:
-    """The shape in which arrays meet. None, and a Python number, counts as a scalar."""
+    """The common shape of arrays. None and Python numbers count as scalars."""
     return functools.reduce(common, [getattr(array, "shape", ()) for array in arrays])
 
 
 def with_ones(values: tuple[Any, ...], places: Sequence[int], one: Any) -> tuple[Any, ...]:
-    """`values` with `one` inserted so that it ends up at each of these places, which ascend."""
+    """Insert `one` into `values`, at each of these ascending positions of the result."""
     result = list(values)
     for place in places:
         result.insert(place, one)

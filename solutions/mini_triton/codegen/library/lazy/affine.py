@@ -1,4 +1,4 @@
-"""Integers that lie at equal distances along each axis."""
+"""Integers that are equally spaced along each axis."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ COMPARISONS: dict[np.ufunc, Callable[[Any, Any], Any]] = {
     np.greater: operator.gt,
     np.greater_equal: operator.ge,
 }
-"""Python compares two of its integers ten times as fast as NumPy does."""
+"""Python compares two Python integers ten times as fast as NumPy does."""
 LIMIT = 2**61  # sums of two numbers below this one fit in int64
 
 
 class Affine(Lazy):
     """The integers `start + stride[0] * i + stride[1] * j + ...` at index (i, j, ...).
 
-    `start` is a Python integer, or an array of `int64` with as many axes, most of them of size 1. Where an axis of that
-    array is longer than 1, the stride along the axis is 0.
+    `start` is a Python integer, or an array of `int64` with as many axes, most of them of size 1. If that array is
+    longer than 1 along an axis, the stride along the axis is 0.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Affine(Lazy):
         return self.known_bounds
 
     def corners(self) -> tuple[int, int]:
-        """The smallest and the largest element, computed: both are at corners."""
+        """Compute the smallest and the largest element. Both are at corners."""
         # [task 6.10] For start 10, strides (4, -1) and shape (3, 8): (3, 18), two Python integers. `self.start` may be
         # an array.
         varies = isinstance(self.start, np.ndarray)
@@ -64,13 +64,13 @@ class Affine(Lazy):
         # [end]
 
     def fits(self) -> bool:
-        """Whether its dtype can hold every element, so that none has wrapped around."""
+        """Whether the dtype can hold every element, so that none wraps around."""
         low, high = self.bounds
         limit = 1 << 8 * self.dtype.itemsize - 1
         return -limit <= low and high < limit
 
     def astype(self, dtype: Any, copy: bool = True) -> Array:
-        """The same integers in another dtype, if they fit; else as NumPy casts."""
+        """The same integers in a different dtype if they fit; otherwise cast as in NumPy."""
         other = Affine(self.start, self.strides, self.shape, dtype, self.known_bounds)
         return other if other.dtype.kind == "i" and other.fits() else stored(self).astype(dtype)
 
@@ -122,7 +122,7 @@ class Affine(Lazy):
         return Affine(start, (0, *self.strides[1:]), (len(chosen), *self.shape[1:]), self.dtype)
 
     def is_number(self) -> bool:
-        """Whether all elements are one number."""
+        """Whether all elements are equal."""
         return not isinstance(self.start, np.ndarray) and not any(self.strides)
 
     def times(self, factor: int) -> Affine | None:
@@ -134,7 +134,7 @@ class Affine(Lazy):
         return Affine(self.start * factor, tuple([factor * s for s in self.strides]), self.shape, self.dtype, bounds)
 
     def minus(self, other: Affine) -> Affine | None:
-        """The difference, or None if it needs an element of its own everywhere."""
+        """The difference, or None if it is not an `Affine`."""
         negative = other.times(-1)
         return None if negative is None else self.plus(negative)
 
@@ -150,8 +150,8 @@ class Affine(Lazy):
         shape = common(self.shape, other.shape)
         a, b = self.broadcast_to(shape), other.broadcast_to(shape)
         # [task 6.10] Find `start` and `strides` of the sum: start 1 with strides (0, 2), and start 5 with strides (3,
-        # 1), give start 6 with strides (3, 3). Where the promise of the class (its docstring) would be broken, return
-        # None.
+        # 1), give start 6 with strides (3, 3). Return None if the sum would violate the invariant in the class's
+        # docstring.
         start = a.start + b.start
         strides = tuple(s + t for s, t in zip(a.strides, b.strides, strict=True))
         if isinstance(start, np.ndarray) and any(s and size > 1 for s, size in zip(strides, start.shape, strict=True)):
@@ -163,7 +163,7 @@ class Affine(Lazy):
 
 
 def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
-    """An integer (of this dtype, if it is Python's), or an array of some, as an `Affine` without strides.
+    """An integer, or an array of integers, as an `Affine` without strides. A Python integer gets this dtype.
 
     None for anything else, and if sums of such numbers may overflow.
     """
@@ -185,13 +185,13 @@ def as_affine(x: Any, dtype: np.dtype) -> Affine | None:
 
 
 def compared(compare: Callable[[Any, Any], Any], a: Affine, b: Affine) -> Box | None:
-    """Where `compare(a, b)` is true, or None if that is not a box, or not easily known to be one."""
+    """The box where `compare(a, b)` is true, or None if it is not, or not easily, recognized as a box."""
     difference = a.minus(b)
     if difference is None:
         return None
-    # [task 6.10] `compare(difference, 0)` is asked. For `<`, start -3, strides (0, 1) and shape (4, 8), it is true in
-    # the box ((0, 4), (0, 3)). If the answer is the same everywhere, `Box.full` or an empty box; None if the start is
-    # an array, or if there are strides along several axes. Given: `difference.bounds`.
+    # [task 6.10] Find where `compare(difference, 0)` is true. For `<`, start -3, strides (0, 1) and shape (4, 8), it is
+    # the box ((0, 4), (0, 3)). If the result is the same everywhere, return `Box.full` or an empty box. Otherwise
+    # return None if the start is an array, or if several strides are not 0. Given: `difference.bounds`.
     shape = difference.shape
     first, last = (compare(bound, 0) for bound in difference.bounds)
     if first == last:

@@ -13,7 +13,7 @@ from mini_triton.codegen.library.lazy.array import Array, Lazy, Shape, common, s
 class Box(Lazy):
     """A mask that is true in a box: from `ranges[axis][0]` up to, not including, `ranges[axis][1]` along each axis.
 
-    With `rows`, a mask of the first axis, only the rows where it is true have the box; all others are false.
+    With `rows`, a mask along the first axis, all elements of the other rows are false.
     """
 
     dtype = np.dtype(bool)
@@ -28,7 +28,7 @@ class Box(Lazy):
 
     @staticmethod
     def of(mask: Any) -> Box | None:
-        """A mask as a box, if it is one, or differs along its first axis only."""
+        """A mask as a box, if it is one, or if it varies only along its first axis."""
         if isinstance(mask, Box):
             return mask
         if isinstance(mask, np.ndarray) and mask.ndim and mask.size == mask.shape[0]:
@@ -40,7 +40,7 @@ class Box(Lazy):
         return tuple(slice(*bounds) for bounds in self.ranges)
 
     def chosen(self) -> np.ndarray:
-        """The places of the first axis that have something in the box, if there are `rows`."""
+        """The positions along the first axis that are in the box, if there are `rows`."""
         first, end = self.ranges[0]
         assert self.rows is not None
         return first + np.flatnonzero(self.rows[first:end])
@@ -50,7 +50,7 @@ class Box(Lazy):
         return self.rows is None and self.ranges == tuple([(0, size) for size in self.shape])
 
     def is_empty(self) -> bool:
-        """Whether the box, in any row, holds nothing."""
+        """Whether the box is empty in every row."""
         return any(start == end for start, end in self.ranges)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -83,7 +83,7 @@ class Box(Lazy):
         return Box(((0, len(chosen)), *self.ranges[1:]), (len(chosen), *self.shape[1:]))
 
     def lazily(self, ufunc: np.ufunc, x: Any, y: Any) -> Array | None:
-        """Boxes intersect in a box; one that is all true changes nothing."""
+        """The intersection of boxes is a box; a mask that is true everywhere changes nothing."""
         if ufunc is not np.bitwise_and:
             return None
         if isinstance(x, Box) and isinstance(y, Box) and x.is_full() and y.is_full():
@@ -99,7 +99,7 @@ class Box(Lazy):
         if not (isinstance(a, Box) and isinstance(b, Box)):
             return None
         # [task 6.10] ((0, 8), (2, 6)) and ((4, 8), (0, 4)) give ((4, 8), (2, 4)). An empty range is (0, 0). The result
-        # has `rows` if one of the two has.
+        # has `rows` if either operand has.
         pairs = [(max(r[0], s[0]), min(r[1], s[1])) for r, s in zip(a.ranges, b.ranges, strict=True)]
         known = [box.rows for box in (a, b) if box.rows is not None]
         rows = np.logical_and.reduce(known) if known else None
@@ -108,7 +108,7 @@ class Box(Lazy):
 
 
 def where(mask: Array, x: Array, y: Array) -> Array:
-    """`np.where`, with little work for a box that is all true, or a mask that differs along the first axis only."""
+    """`np.where`, fast for a box that is true everywhere, and for a mask that varies only along the first axis."""
     shape = np.shape(x)
     if common(common(shape, np.shape(mask)), np.shape(y)) != shape or not shape:
         return np.where(mask, x, y)
