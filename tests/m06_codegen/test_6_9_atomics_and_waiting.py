@@ -91,7 +91,7 @@ def judge_order(
         )
 
 
-def told_of(read: Sequence[Any], left: Any) -> str:
+def told_of(read: Sequence[Any] | np.ndarray, left: Any) -> str:
     """The values that lanes read from an element, and the one that is in memory afterwards."""
     return f"they read {np.asarray(read).tolist()}, and {left} is left"
 
