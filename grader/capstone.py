@@ -210,15 +210,14 @@ def worker(tree: Path, milestone: int) -> Iterator[Worker]:
 def _build(plan: Plan, curriculum: Curriculum, tree: Path) -> None:
     """The plan's modules as files of one tree: Python finds them there without any help of ours.
 
-    Later milestones are the reference's, so that questions can be whole programs.
+    Later milestones are stubs: code of the reference's could answer for the submission, and be told in its errors.
     """
     for module, source in plan.sources.items():
         declared = curriculum.milestone_of(module)
         file = curriculum.file_of(module) if declared else source.path.relative_to(plan.learner_root)
-        path = curriculum.solutions / file if source.origin == "stub" else source.path
-        if path.is_file():
+        if source.path.is_file():
             (tree / file).parent.mkdir(parents=True, exist_ok=True)
-            (tree / file).write_bytes(path.read_bytes())
+            (tree / file).write_bytes(source.path.read_bytes())
     add_assets(curriculum, tree)
 
 

@@ -5,7 +5,9 @@ They are listed in `tests/cheats/*.toml`. Most are the stubs of one milestone wi
 
 from __future__ import annotations
 
+import functools
 import io
+import json
 import os
 import random
 import tarfile
@@ -18,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader import stubs, submissions
+from grader import markers, stubs, submissions
 from grader.curriculum import Curriculum, load
 from grader.job import EXAMPLES
 from grader.pace import Pace
@@ -135,9 +137,23 @@ def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[s
         found = [f"{report.score} points"] if report.score else []
         found += [f"it took more than {SECONDS:.0f} s"] if seconds > SECONDS else []
         found += [f"it wrote {path}" for path in (*Path(outside).iterdir(), *sorted(set(_traces(curriculum)) - before))]
+        told = json.dumps(report.to_json(), ensure_ascii=False)
+        found += [f"the report tells a line of the reference: {line}" for line in _secrets(curriculum) if line in told]
         look_here = report.submission.look_here if report.submission else []
         found += [text for text in look_here if "changed meanwhile" in text]
     return report, seconds, found
+
+
+@functools.cache
+def _secrets(curriculum: Curriculum) -> list[str]:
+    """Long lines that learners write in later milestones. Earlier ones run beside the submission, and are no secret."""
+    secrets = []
+    for milestone in curriculum.milestones:
+        for module in milestone.modules if milestone.number >= MILESTONE else ():
+            source = stubs.read(curriculum.solutions / curriculum.file_of(module))
+            lines = source.splitlines()
+            secrets += [lines[n - 1].strip() for region in markers.regions(source) for n in region.code]
+    return [line for line in secrets if len(line) > 40 and '"' not in line]
 
 
 def _traces(curriculum: Curriculum) -> Iterator[Path]:

@@ -21,11 +21,9 @@ _RUN = (
 from mini_triton.codegen import compile_module
 from mini_triton.ir import interpreter
 from mini_triton.ir.storage import Buffer
-from mini_triton.transforms.inlining import inline_calls
 def ran(kernel, seed, mode):
     text, signature, constants, given, grid = kernel
     module = built(text, signature, constants)
-    inline_calls(module)
     values = arguments(seed, signature, given)
     held = [Buffer.of("x", v) if isinstance(v, np.ndarray) else v for v in values]
     if mode == "interpreted":
