@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     try:
         curriculum = load(root)
     except CurriculumError as error:
-        print(f"The course is not declared rightly: {error}", file=sys.stderr)
+        print(f"The course's declaration has an error: {error}", file=sys.stderr)
         return BROKEN
     parser, commands = _parser(curriculum.has_solutions)
     named = bool(words) and words[0] in (*commands, "-h", "--help")
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> int:
     except Exception as error:
         first_line = str(error).partition("\n")[0]
         print(f"The grader itself failed: {type(error).__name__}: {first_line}", file=sys.stderr)
-        print(f"This is not a fault of your code. The traceback is in {_save_traceback()}", file=sys.stderr)
+        print(f"This is not a fault in your code. The traceback is in {_save_traceback()}", file=sys.stderr)
         return BROKEN
 
 
@@ -75,14 +75,14 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     if missing := doctor.missing_core():
         install = screen.command("-m pip", "install", "-c", "constraints.txt", *missing)
-        raise UsageError(f"This Python lacks {', '.join(missing)}. Either `nox -s grade` brings its own, or: {install}")
+        raise UsageError(f"This Python lacks {', '.join(missing)}. Run `nox -s grade`, or: {install}")
     if options.json == options.junit == "-":
-        raise UsageError("Only one report can go to the standard output: name a file for the other.")
+        raise UsageError("Only one report can go to standard output; name a file for the other.")
     history = _progress(curriculum)
     if options.submission and not options.submission.exists():
         raise UsageError(f"There is no submission {options.submission}.")
     if options.submission and options.impl != "learner":
-        raise UsageError("A submission is a learner's: leave out --impl.")
+        raise UsageError("A submission is always a learner's: omit --impl.")
     read_only = not curriculum.scratch.is_relative_to(curriculum.root)
     own = options.impl == "learner" and not options.submission and not read_only
     targets = options.target or _resume(curriculum, history)
@@ -183,7 +183,7 @@ def _reset(curriculum: Curriculum, options: argparse.Namespace) -> int:
     if options.target.endswith(".py"):
         done = workspace.reset_file(curriculum, Path(options.target).resolve())
         if not done:
-            raise UsageError(f"{options.target} is not a file of exercises/ that the course hands out.")
+            raise UsageError(f"{options.target} is not a file in exercises/ that the course provides.")
     else:
         tasks = curriculum.resolve([options.target])
         try:
@@ -200,7 +200,7 @@ def _python(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     targets, files = [[name for name in options.what if name.endswith(".py") is is_file] for is_file in (False, True)]
     if len(targets) > 1 or len(files) > 1:
-        raise UsageError("One milestone and one file at most.")
+        raise UsageError("Give at most one milestone and one file.")
     if files and not Path(files[0]).is_file():
         raise UsageError(f"There is no file {files[0]}.")
     tasks = curriculum.resolve(targets or _resume(curriculum, _progress(curriculum)))
@@ -229,7 +229,7 @@ def _stubs(curriculum: Curriculum, options: argparse.Namespace) -> int:
         names = "".join(f"\n  {path.relative_to(curriculum.root)}" for path in refusal.paths)
         raise UsageError(
             f"Nothing was written. These files hold work that would be lost:{names}\n"
-            "With --force they are replaced, and kept under .kata/backups/."
+            "Use --force to replace them; copies are kept under .kata/backups/."
         ) from None
     print("\n".join(str(path.relative_to(curriculum.root)) for path in changed) or "Nothing has changed.")
     return OK
@@ -367,7 +367,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
 
     parser = argparse.ArgumentParser(
         prog="python -m grader",
-        description="Grades the mini_triton kata. `grader 1.3` is `grader grade 1.3`; bare, it goes on where you were.",
+        description="Grades the mini_triton kata. `grader 1.3` is `grader grade 1.3`; bare, it resumes.",
         epilog=_TARGETS + (_OTHERS if has_solutions else ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -377,7 +377,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     grade.set_defaults(run=_grade)
     grade.add_argument("target", nargs="*", metavar="TARGET", help="milestone, task or all")
     implementations = ("learner", "reference")
-    grade.add_argument("--impl", choices=implementations, default="learner", **full("whose code to judge (learner)"))
+    grade.add_argument("--impl", choices=implementations, default="learner", **full("whose code to grade (learner)"))
     grade.add_argument(
         "--fill",
         choices=implementations,
@@ -385,20 +385,20 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
         **full("whose code for earlier milestones (reference)"),
     )
     grade.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)")
-    grade.add_argument("--seed", type=int, help="of the random cases (0; of a submission another each time)")
+    grade.add_argument("--seed", type=int, help="of the random cases (0; a new one for each submission)")
     grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
     grade.add_argument(
         "--submission",
         type=Path,
         metavar="PATH",
-        **full("judge a folder, fork, zip or tar of a learner; record nothing"),
+        **full("grade a learner's folder, fork, zip or tar; record nothing"),
     )
-    grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - is the standard output")
+    grade.add_argument("--json", metavar="FILE", help="write the report as JSON; - means standard output")
     grade.add_argument("--junit", metavar="FILE", help="write the report as JUnit XML")
     grade.add_argument("--verbose", action="store_true", help="open every task")
     grade.add_argument("--modules", action="store_true", help="list every module that ran, with its hash")
 
-    watch = commands.add_parser("watch", help="judge the current task at each save; go on when it passes")
+    watch = commands.add_parser("watch", help="grade the current task after each save; continue when it passes")
     watch.set_defaults(run=_watch)
     watch.add_argument("target", nargs="*", metavar="TARGET", help="milestone, task or all (where you are)")
     watch.add_argument("--fill", choices=implementations, default="reference", **full("as for grade"))
@@ -407,7 +407,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
 
     progress = commands.add_parser("list", help="your progress")
     progress.set_defaults(run=_list)
-    progress.add_argument("target", nargs="*", metavar="TARGET", help="milestones to unfold, or all")
+    progress.add_argument("target", nargs="*", metavar="TARGET", help="milestones to expand, or all")
     hint = commands.add_parser("hint", help="the next of a task's three hints")
     hint.set_defaults(run=_hint)
     hint.add_argument("target", nargs="?", metavar="TARGET", help="task, or the first open one of these")
@@ -417,12 +417,12 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     ):
         command = commands.add_parser(name, **({"help": text} if has_solutions else {}))
         command.set_defaults(run=run)
-        command.add_argument("task", nargs="?", metavar="TASK", help="the one that passed last, if left out")
-        command.add_argument("--anyway", action="store_true", help="although the task has not passed yet")
-    python = commands.add_parser("python", help="Python on your code, earlier milestones filled in: to try things")
+        command.add_argument("task", nargs="?", metavar="TASK", help="by default, the task that passed last")
+        command.add_argument("--anyway", action="store_true", help="even if the task has not passed yet")
+    python = commands.add_parser("python", help="Python with your code, and the reference for earlier milestones")
     python.set_defaults(run=_python)
     python.add_argument("what", nargs="*", metavar="MILESTONE FILE", help="where your code begins; what to run")
-    reset = commands.add_parser("reset", help="back to the stub; your version is kept")
+    reset = commands.add_parser("reset", help="restore the stub; your version is kept")
     reset.set_defaults(run=_reset)
     reset.add_argument("target", metavar="TARGET", help="milestone, task, all, or a file of exercises/")
     commands.add_parser("doctor", help="what this machine has and what to install").set_defaults(run=_doctor)
@@ -431,14 +431,14 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     stubs = commands.add_parser("stubs", description="Generate exercises/ from solutions/.")
     stubs.set_defaults(run=_stubs)
     stubs.add_argument("--check", action="store_true", help="only say what differs")
-    stubs.add_argument("--learner", action="store_true", help="files that a learner has edited are right")
+    stubs.add_argument("--learner", action="store_true", help="accept files that a learner has edited")
     stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
     commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
     trials = argparse.ArgumentParser(add_help=False)
     trials.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
-    trials.add_argument("--sample", type=_positive, metavar="N", help="only so many, from all tasks")
+    trials.add_argument("--sample", type=_positive, metavar="N", help="only this many, from all tasks")
     trials.add_argument("--seed", type=int, default=0, help="of the sample (0)")
-    trials.add_argument("--trust", action="store_true", help="do not grade the reference first: it is known to pass")
+    trials.add_argument("--trust", action="store_true", help="skip grading the reference, which is known to pass")
     mistakes = commands.add_parser("mistakes", parents=[trials], description="Do the tests catch known mistakes?")
     mistakes.set_defaults(run=_mistakes)
     mutants = commands.add_parser(
@@ -453,7 +453,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     alternatives.add_argument("--together", action="store_true", help="whole courses in one style instead")
     cheats = commands.add_parser("cheats", description="Does anything earn points without solving a task?")
     cheats.set_defaults(run=_cheats)
-    cheats.add_argument("word", nargs="*", metavar="WORD", help="only those with one of these in their names")
+    cheats.add_argument("word", nargs="*", metavar="WORD", help="only those whose names contain one of these")
     cheats.add_argument("--sample", type=_positive, metavar="N", help="only so many")
     cheats.add_argument("--seed", type=int, default=0, help="of the sample (0)")
     instructors.add_commands(commands)
@@ -462,5 +462,5 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
     return int(text)

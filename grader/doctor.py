@@ -117,7 +117,7 @@ def _files(curriculum: Curriculum) -> Iterator[Line]:
     if lost := next((path for path, fault in faults.items() if fault == _MISSING), None):
         yield line(f"    {command('-m grader', 'reset', str(lost))} brings a file back", "dim")
     if not faults:
-        yield [Span("  ✓ ", "green"), Span("every file of exercises/ is there and parses")]
+        yield [Span("  ✓ ", "green"), Span("every file in exercises/ exists and parses")]
 
 
 def _fault(file: Path) -> str:
@@ -140,6 +140,6 @@ def _installs(missing: list[str]) -> Iterator[Line]:
         if sys.platform == "linux":
             yield line(f"  {pip} triton", "cyan")
         else:
-            yield line("  Triton has wheels for Linux only: recorded answers judge here", "dim")
+            yield line("  Triton has wheels only for Linux; here, recorded answers are the judge", "dim")
     if not _version("torch"):
         yield line(f"  {pip} torch", "cyan")

@@ -44,7 +44,7 @@ def _page(report: Json, name: str, notes: str) -> Iterator[str]:
         return
     if submission.get("outdated"):
         files = ", ".join(f"`{file}`" for file in submission["outdated"])
-        yield f"\nWritten on another version of the course: {files}. To update: `{UPDATE}`"
+        yield f"\nWritten for a different version of the course: {files}. To update: `{UPDATE}`"
     for milestone in report["milestones"]:
         number, points = milestone["id"].removeprefix("milestone"), f"{milestone['score']} of {milestone['max_score']}"
         yield f"\n## {number} {milestone['key']}: {points}\n"

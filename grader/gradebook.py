@@ -144,7 +144,7 @@ def _learner(row: Row) -> Iterator[str]:
     facts = [f"{row.submission}, {submission['files']} files, sha256 {submission['sha256'][:16]}", row.state, row.late]
     facts += [f"handed in {submission.get('handed_in', '')}, graded {report['date']}, seed {report['seed']}"]
     yield "".join(f"<p>{escape(fact)}</p>" for fact in facts if fact)
-    yield f'<p><a href="{quote(row.folder)}/feedback.md">what the learner is told</a></p>'
+    yield f'<p><a href="{quote(row.folder)}/feedback.md">feedback to the learner</a></p>'
     if look := [*submission["look_here"], *(f"left out: {text}" for text in submission["left_out"])]:
         yield f"<p>Look here:</p><ul>{''.join(f'<li>{escape(text)}</li>' for text in look)}</ul>"
     if len(row.history) > 1:

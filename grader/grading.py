@@ -197,7 +197,7 @@ class Grading:
         missing = answer["verdict"] == Verdict.UNAVAILABLE
         if not missing or not self.settings.bounded or judges.is_missing(answer["message"]):
             return answer
-        text = f"The judge is there, but was not asked: {answer['message']}"
+        text = f"The judge is available, but was not called: {answer['message']}"
         return answer | {"verdict": Verdict.ERROR, "message": text}
 
     def _how_it_ended(self, progress: _Progress) -> Answer:
@@ -214,7 +214,7 @@ class Grading:
         elif session.out_of_time:
             verdict, text = Verdict.TIMEOUT, f"The time limit was reached while {doing}."
         elif session.out_of_memory:
-            text = f"The system ended the process, most likely for the memory it took, while {doing}."
+            text = f"The system ended the process, probably because of its memory use, while {doing}."
             verdict = Verdict.MEMORY
         else:
             verdict, text = Verdict.ERROR, f"The process {session.describe_end()} while {doing}."

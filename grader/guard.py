@@ -23,7 +23,7 @@ from grader.overlay import Plan
 
 FIRST_WITH_TRITON = 8  # milestones before it neither import Triton nor start processes
 
-_TESTS = "graded code must not know its tests"
+_TESTS = "graded code must not see its tests"
 _REFUSED = {
     "solutions": "that is the reference",
     "grader": _TESTS,

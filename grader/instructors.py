@@ -23,11 +23,11 @@ def add_commands(commands: Any) -> None:
     export.set_defaults(run=_export)
     export.add_argument("folder", type=Path, metavar="DIR", help="a new folder, or an earlier export")
     _add_shared(export)
-    grade = commands.add_parser("class", description="Grade every submission of a folder; run it again to go on.")
+    grade = commands.add_parser("class", description="Grade every submission in a folder; run it again to continue.")
     grade.set_defaults(run=_class)
     grade.add_argument("folder", type=Path, metavar="DIR", help="folders and archives, one for each learner")
     _add_shared(grade)
-    grade.add_argument("--out", type=Path, metavar="DIR", help="where the results go (DIR-results)")
+    grade.add_argument("--out", type=Path, metavar="DIR", help="folder for the results (DIR-results)")
     grade.add_argument("--csv", action="store_true", help="write gradebook.csv")
     grade.add_argument("--html", action="store_true", help="write gradebook.html")
     grade.add_argument("--gradescope", action="store_true", help="write each learner's results.json")
@@ -36,11 +36,11 @@ def add_commands(commands: Any) -> None:
     grade.add_argument("--roster", type=Path, metavar="FILE", help="a CSV file of all learners, with a header")
     grade.add_argument("--deadline", metavar="TIME", help='such as "2026-11-22 18:00": newer ones are marked as late')
     grade.add_argument("--jobs", type=int, metavar="N", help="submissions at a time (a processor each)")
-    grade.add_argument("--dask", default="", metavar="ADDRESS", help="of a Dask scheduler whose workers do the grading")
-    grade.add_argument("--seed", type=int, help="of the random cases (another for each submission)")
+    grade.add_argument("--dask", default="", metavar="ADDRESS", help="of a Dask scheduler whose workers grade")
+    grade.add_argument("--seed", type=int, help="of the random cases (a new one for each submission)")
     grade.add_argument("--examples", type=int, default=100, metavar="N", help="random cases a test (100)")
     grade.add_argument("--fill", choices=("learner", "reference"), default="reference", help="as for grade")
-    grade.add_argument("--verbose", action="store_true", help="keep whole reports, whatever their size")
+    grade.add_argument("--verbose", action="store_true", help="keep complete reports of any size")
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:

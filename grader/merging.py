@@ -88,10 +88,10 @@ class _Merge:
     def replace(self, theirs: ast.stmt, ours: ast.stmt, name: str) -> None:
         if isinstance(theirs, ast.ClassDef) and isinstance(ours, ast.ClassDef):
             if ours.bases or ours.keywords or ours.decorator_list:
-                _refuse(ours, f"{name} is given: write no more than `class {name}:` and methods")
+                _refuse(ours, f"{name} is given: write only `class {name}:` and methods")
             for node in ours.body:
                 if not isinstance(node, _Function):
-                    _refuse(node, f"{name} is given: it gets no more than methods")
+                    _refuse(node, f"{name} is given: add only methods")
             self.merge(theirs.body, ours.body, theirs.end_lineno or 0, f"{name}.")
         elif isinstance(theirs, _Function) and isinstance(ours, _Function):
             inside = [region.end for region in self.regions if markers.holds(theirs, region)]
@@ -100,7 +100,7 @@ class _Merge:
             if ours.decorator_list:
                 _refuse(ours, f"{name} has the reference's decorators: leave them out")
             if _parameters(theirs) != _parameters(ours):
-                _refuse(ours, f"{name} has other parameters than the reference's")
+                _refuse(ours, f"{name} differs from the reference's in its parameters")
             body = self.ours[_body(ours, self.ours) : ours.end_lineno]
             self.changes.append((_body(theirs, self.theirs), max(theirs.end_lineno or 0, *inside), body))
         else:

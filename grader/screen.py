@@ -226,7 +226,10 @@ def _submission(submission: Submission, verbose: bool) -> Iterator[Line]:
         yield line(f"        This machine does not enforce: {missing}. {advice}", "red")
     if submission.outdated:
         files = ", ".join(submission.outdated[:3]) + (" and others" if len(submission.outdated) > 3 else "")
-        yield [Span("Stubs   ", "bold"), Span(f"{safe(files)}: written on another version of the course", "yellow")]
+        yield [
+            Span("Stubs   ", "bold"),
+            Span(f"{safe(files)}: written for a different version of the course", "yellow"),
+        ]
         yield line(f"        To update: {UPDATE}")
     notes = [f"left out: {text}" for text in submission.left_out] + submission.look_here
     for number, text in enumerate(notes if verbose else notes[:_NOTES]):
@@ -287,7 +290,7 @@ def _test(test: TestResult, verbose: bool) -> Iterator[Line]:
         yield [Span("  code   ", "bold"), location_span(test.location), Span(why if fits else "", "dim")]
         yield from (line(text, "dim") for text in ([] if fits else wrap(why.strip(), " " * _LABEL)))
     if test.blame:
-        blame = f"{test.blame}: with the reference there instead, this test passes"
+        blame = f"{test.blame}: with the reference's version instead, this test passes"
         yield [Span("  cause  ", "bold"), Span(blame, "yellow")]
     if test.reproduce:
         yield [Span("  debug  ", "bold"), Span(command(test.reproduce), "cyan")]
@@ -342,7 +345,7 @@ def next_lines(report: Report, opened: TaskResult) -> Iterator[Line]:
     label = Span("Next    ", "bold")
     cause = next(iter(_lost(opened)), None)
     if cause and not cause.ran and cause.location:
-        yield [label, Span("mend "), location_span(cause.location), Span("; until then nothing that needs it can run")]
+        yield [label, Span("mend "), location_span(cause.location), Span("; until then, nothing that needs it can run")]
         return
     if cause and cause.blame:
         yield [label, Span(command("-m grader"), "cyan"), Span(f"  mend {cause.blame} first")]

@@ -121,7 +121,7 @@ class Watch:
                 case "d" | "diff" if self.passed:
                     self._say(line(text) for text in self._diff(self.passed).splitlines())
                 case "d" | "diff":
-                    self._say([line("diff compares the task that passed last: none has yet.")])
+                    self._say([line("diff compares the task that passed last, but none has passed yet.")])
                 case _:
                     self._say([line(self.keys, "dim")])
 

@@ -20,7 +20,7 @@ class Untold(Exception):
     def __init__(self, path: Path, line: int | None, why: str) -> None:
         file = f"exercises/{path.as_posix()}"
         place = f"{file}:{line}" if line else file
-        super().__init__(f"{place}: {why}\nMend that first, or reset the whole file: `reset {file}`.")
+        super().__init__(f"{place}: {why}\nFix that first, or reset the whole file: `reset {file}`.")
 
 
 @dataclass(frozen=True)
@@ -187,4 +187,4 @@ def _write(curriculum: Curriculum, new: dict[Path, str], notes: dict[Path, str])
     done = [f"exercises/{path.as_posix()} is back to the stub: {notes[path]}." for path in changed]
     if kept:
         done.append(f"Your version is kept in {kept.relative_to(curriculum.root).as_posix()}/.")
-    return done or ["Nothing to do: this is the stub already."]
+    return done or ["Nothing to do: this is already the stub."]

@@ -211,7 +211,7 @@ def test_old_stubs_are_brought_up_to_date(course: Course) -> None:
     assert [task["verdict"] for task in data["milestones"][0]["tasks"]] == ["pass", "pass", "not_implemented"]
     assert data["submission"]["outdated"] == ["tiny/number.py"]
     told = (course.root / "class-results" / "anna" / "feedback.md").read_text()
-    assert "another version of the course: `tiny/number.py`" in told and "git pull" in told
+    assert "a different version of the course: `tiny/number.py`" in told and "git pull" in told
 
 
 # --- parts

@@ -197,7 +197,7 @@ def test_a_reset_opens_the_task_again(curriculum: Curriculum, use: Use, capsys: 
     [
         (("grade", "milestone9"), "milestone1 (numbers)"),
         (("hint", "7.7"), "There is no milestone or task '7.7'"),
-        (("reset", "types.py"), "is not a file of exercises/"),
+        (("reset", "types.py"), "is not a file in exercises/"),
         (("grade", "--submission", "nowhere"), "There is no submission nowhere"),
     ],
 )
@@ -220,7 +220,7 @@ def test_a_failure_of_the_grader_is_short_and_kept(
     use(KeyError("lost"))
     assert run(curriculum, "grade", "m1") == cli.BROKEN
     text = capsys.readouterr().err
-    assert "The grader itself failed: KeyError: 'lost'" in text and "not a fault of your code" in text
+    assert "The grader itself failed: KeyError: 'lost'" in text and "not a fault in your code" in text
     saved = Path(text.rpartition(" ")[2].strip())
     assert "Traceback" in saved.read_text()
     saved.unlink()

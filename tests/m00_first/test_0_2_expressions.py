@@ -127,7 +127,7 @@ def test_a_chain() -> None:
 
 def test_what_has_no_place_in_the_ir() -> None:
     for text in ("'a'", "'a' + b", "a @ b", "lambda: a", "{a, b}", "..."):
-        compiling(integers(), text).raises(SyntaxError, because="no operation of the slice stands for this")
+        compiling(integers(), text).raises(SyntaxError, because="no operation of the slice has this meaning")
 
 
 def test_unknown_names() -> None:

@@ -28,7 +28,7 @@ def test_a_new_name_for_a_value() -> None:
     call = statements(kernel, "b = a")
     call.succeeds()
     if kernel.names.get("b") is not kernel.names["a"]:
-        call.fail("b stands for the same value as a", kernel.names)
+        call.fail("b names the same value as a", kernel.names)
     if kernel.ops:
         call.fail("no operation", kernel.ops, because="there is nothing for the running kernel to do")
 
@@ -38,7 +38,7 @@ def test_a_name_for_a_number() -> None:
     call = statements(kernel, "half = 4\nwhole = SIZE")
     call.succeeds()
     if (got := (kernel.names.get("half"), kernel.names.get("whole"))) != (4, 8):
-        call.fail("half stands for 4, and whole for 8", got)
+        call.fail("half is 4, and whole is 8", got)
 
 
 def test_a_name_for_a_result() -> None:

@@ -93,12 +93,12 @@ CHANGES = (
     "nothing",
     "one argument less",
     "one argument more",
-    "an argument of another type",
+    "an argument of a different type",
     "arguments in another order",
     "whole tensors as arguments",
     "one value less",
     "one value more",
-    "a value of another type",
+    "a value of a different type",
     "another terminator",
     "no terminator",
     "a second region",
@@ -113,12 +113,12 @@ def combining(name: str, shape: Shape, names: list[str], axis: int, change: str 
     arguments, returned = {
         "one argument less": ([*names, *names][:-1], names),
         "one argument more": ([*names, *names, names[0]], names),
-        "an argument of another type": ([*names, *names[:-1], "i64"], names),
+        "an argument of a different type": ([*names, *names[:-1], "i64"], names),
         "arguments in another order": ([element for element in names for _ in "lr"], names),
         "whole tensors as arguments": ([*sources, *sources], sources),
         "one value less": ([*names, *names], names[:-1]),
         "one value more": ([*names, *names], [*names, names[0]]),
-        "a value of another type": ([*names, *names], [*names[:-1], "i64"]),
+        "a value of a different type": ([*names, *names], [*names[:-1], "i64"]),
     }.get(change, ([*names, *names], names))
     other = "tt.scan" if name == "tt.reduce" else "tt.reduce"
     end = f"{other if change == 'another terminator' else name}.return"

@@ -83,7 +83,9 @@ class Play:
         position = len(self.lists[block]) if anchor is None else self.lists[block].index(anchor)
         self.lists[block].insert(position, number)
         made = self.builder.operation("arith.constant", value=number, result=I32)
-        assert isinstance(made, Operation), f"`operation` returned {made!r}, not the operation: so must `insert`, too"
+        assert isinstance(made, Operation), (
+            f"`operation` returned {made!r}, not the operation; `insert` must return it as well"
+        )
         self.made.append(made)
         self.lines.append(self.line)
 
@@ -147,7 +149,7 @@ def test_operation_makes_and_types() -> None:
         splat = builder.operation("tt.splat", x, result=TensorType((4, 2), I32))
         reduce = builder.operation("tt.reduce", tensor, axis=0, regions=[Region([body])])
         product = builder.create("arith.muli", x, x)
-    assert block.operations == [splat, reduce, product.owner], "what is made is inserted, in order, and returned"
+    assert block.operations == [splat, reduce, product.owner], "new operations are inserted in order, and returned"
     assert end.parent is body and reduce.regions[0].block is body
     types = [str(operation.result.type) for operation in block.operations]
     assert types == ["tensor<4x2xi32>", "f32", "i32"], f"result types: {types}"

@@ -148,12 +148,12 @@ def test_the_operation_comes_where_the_with_stands(path: list[str]) -> None:
 
 
 REFUSED = (
-    "a loop that yields another type",
+    "a loop that yields a different type",
     "a loop that yields too little",
     "branches of two types",
     "a result without an else",
     "a tensor as condition",
-    "a while that yields another type",
+    "a while that yields a different type",
 )
 
 

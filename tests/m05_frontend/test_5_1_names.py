@@ -50,7 +50,7 @@ def test_kinds_of_statements(text: str) -> None:
 
 
 def test_a_constant_gets_a_value() -> None:
-    asked(written, "N: tl.constexpr = 4", ["N"], "an annotated assignment is one, too")
+    asked(written, "N: tl.constexpr = 4", ["N"], "an annotated assignment also counts")
 
 
 # --- beside Python

@@ -67,7 +67,7 @@ def raised(source: Source) -> CompilationError:
     except CompilationError as error:
         return error
     except Exception as error:
-        fail(source, "CompilationError", error, "what is wrong with a kernel is a `CompilationError`")
+        fail(source, "CompilationError", error, "an error in a kernel is a `CompilationError`")
     fail(source, "CompilationError", str(got), "this kernel is wrong")
 
 

@@ -198,7 +198,7 @@ def test_narrow_floats_as_torch(target: str) -> None:
     expected = torch.from_numpy(x).to(getattr(torch, target)).double().tolist()
     oracles.note("torch", f"cpu {torch.__version__}")
     numbers = iter(expected)
-    options, because = (DTYPES[name].type, "rtne"), f"that is what PyTorch makes of it in {target}"
+    options, because = (DTYPES[name].type, "rtne"), f"PyTorch converts it to this {target}"
     judge(exact.fp_to_fp, [x], lambda _: next(numbers), because, options, DTYPES[name])
 
 
@@ -235,7 +235,7 @@ def test_floats_to_integers(source: str, target: str) -> None:
             return wrapped(nan, target)
         return wrapped(high if x > high else low if x < low else math.trunc(x), target)
 
-    because = "what is too large becomes the largest integer"
+    because = "numbers that are too large become the largest integer"
     if target == "i8":
         because += " of 16 bits, as on a GPU, and 8 of them are kept"
     because += "; NaN becomes the integer with the top bit alone" if nan else "; NaN becomes 0"

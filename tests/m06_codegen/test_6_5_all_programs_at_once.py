@@ -64,7 +64,7 @@ def test_a_number_beside_a_tensor(shape: tuple[int, ...], programs: int) -> None
         big = tl.full({shape}, 100, tl.int32)
         tl.store(out + pid * {size} + lanes, tl.where(pid < 1, big, pid * big + lanes))
     """
-    judge_counted(lines, [0] * programs, "an id of each program beside its tensor", out=64)
+    judge_counted(lines, [0] * programs, "each program's id beside its tensor", out=64)
 
 
 SCALARS = {
@@ -72,7 +72,7 @@ SCALARS = {
         a = tl.load(x + pid, mask=pid < 2, other=k)
         tl.store(out + pid, tl.where(pid < 2, a + tl.load(x), k))
     """,
-    "masks and others that vary more than offsets": """
+    "masks and `other`s that vary along more axes than offsets": """
         lanes = tl.arange(0, 4)
         a = tl.load(x + lanes, mask=lanes <= pid, other=pid)
         b = tl.load(x + lanes, mask=tl.full((4,), 1, tl.int1), other=pid)

@@ -165,7 +165,7 @@ def test_the_variable_wraps_around_after_a_program_has_left(bounds: str) -> None
             rounds += 1
         tl.store(out + 100 + pid, rounds)
     """
-    because = "a program that has left a loop does not come back, whatever becomes of its variable"
+    because = "a program that has left a loop does not return, even if its variable changes"
     judge_counted(lines, [10, 100], because, x=[2**29, 1], out=102)
 
 

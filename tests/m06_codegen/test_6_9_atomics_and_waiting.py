@@ -108,7 +108,7 @@ def changed(words: str, change: Callable[[Buffer], Any], memory: Sequence[float]
     call = described(words, change, Buffer("x", around[PART]))
     got, after = call.succeeds("no error"), around[PART].copy()
     around[PART] = before[PART]
-    assert around.tobytes() == before.tobytes(), f"{call}: memory beside the buffer was written"
+    assert around.tobytes() == before.tobytes(), f"{call}: memory outside the buffer was written"
     return call, got, after
 
 
@@ -306,7 +306,7 @@ GOES_ON = {
     "while i < n:\n    tl.store(x, tl.load(x) + i)\n    i += 1": "what the body reads is nothing to the condition",
     "while i < n:\n    tl.atomic_add(x, i)\n    i += 1": "what the body reads is nothing to the condition",
     "while i < tl.load(x):\n    i += 1": "the memory that the condition reads is not written",
-    "while i < tl.load(x):\n    i += 1\n    tl.store(u, i)": "what the kernel writes is another argument",
+    "while i < tl.load(x):\n    i += 1\n    tl.store(u, i)": "the kernel writes a different argument",
     "y = tl.load(x)\nwhile i < y:\n    i += 1\ntl.store(x, n)": "the number is read once, before the loop",
     "tl.store(x, tl.load(x))": "there is no loop",
     "for j in range(0, n):\n    tl.store(x, tl.load(x) + j)": "a loop over a range ends by itself",
@@ -381,4 +381,4 @@ def test_a_chain() -> None:
     judge_waits(text, True, "the condition loads a flag")
     powers = 2 ** np.arange(8, dtype=np.int32)
     arguments, expected = [np.array([1, *[0] * 7], np.int32), np.zeros(7, np.int32)], [powers, powers[:7]]
-    judge(text, (7,), arguments, expected, "each program hands on what it got, doubled", chunk=1)
+    judge(text, (7,), arguments, expected, "each program passes on twice the value that it read", chunk=1)

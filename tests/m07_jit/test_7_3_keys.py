@@ -200,7 +200,7 @@ def test_values_of_references() -> None:
     for name, value in {"small": 2, "large": 4}.items():
         words = f"the values that references({name}) finds in\n{CLOSURES}"
         asked = described(words, lambda name=name: [reference.value.value for reference in references(closures[name])])
-        asked.returns([value], because="a function around a kernel gives it names, too")
+        asked.returns([value], because="a function around a kernel also provides names")
 
 
 # --- the key
@@ -235,16 +235,16 @@ def test_what_a_key_depends_on() -> None:
     keys = {
         "the kernel as it is": key_of(),
         "another source": key_of(changed("+ OUTER + LOCAL", "- OUTER + LOCAL")),
-        "another source of a callee": key_of(changed("innermost(v) +", "innermost(v) -")),
-        "another source of a callee's callee": key_of(changed("deepest(v) * INNERMOST", "deepest(v) + INNERMOST")),
-        "another source of a function that it calls": key_of(changed("v - DEEPEST", "v + DEEPEST")),
+        "a different source of a callee": key_of(changed("innermost(v) +", "innermost(v) -")),
+        "a different source of a callee's callee": key_of(changed("deepest(v) * INNERMOST", "deepest(v) + INNERMOST")),
+        "a different source of a function that it calls": key_of(changed("v - DEEPEST", "v + DEEPEST")),
         "another global": key_of(OUTER=constexpr(5)),
-        "a global of another type": key_of(OUTER=constexpr(3.0)),
+        "a global of a different type": key_of(OUTER=constexpr(3.0)),
         "a global True": key_of(OUTER=constexpr(True)),
         "a global 1": key_of(OUTER=constexpr(1)),
-        "another global of a callee's": key_of(settings=module(INNER=constexpr(5))),
-        "another global of a callee's callee": key_of(INNERMOST=constexpr(5)),
-        "another global of a function that it calls": key_of(DEEPEST=constexpr(5)),
+        "a different global of a callee": key_of(settings=module(INNER=constexpr(5))),
+        "a different global of a callee's callee": key_of(INNERMOST=constexpr(5)),
+        "a different global of a function that it calls": key_of(DEEPEST=constexpr(5)),
         "two globals exchanged": key_of(INNERMOST=constexpr(3), OUTER=constexpr(2)),
         "another dtype": key_of(arguments={"x": Specialized("*fp16", True)}),
         "an address that is not a multiple of 16": key_of(arguments={"x": Specialized("*fp32")}),
@@ -252,7 +252,7 @@ def test_what_a_key_depends_on() -> None:
         "an integer of 1": key_of(arguments={"n": specialize_constant(1)}),
         "a wide integer": key_of(arguments={"n": Specialized("i64")}),
         "another constant": key_of(arguments={"GIVEN": specialize_constant(9)}),
-        "a constant of another type": key_of(arguments={"GIVEN": specialize_constant(8.0)}),
+        "a constant of a different type": key_of(arguments={"GIVEN": specialize_constant(8.0)}),
         "a constant text": key_of(arguments={"GIVEN": specialize_constant("8")}),
         "a constant tuple": key_of(arguments={"GIVEN": specialize_constant((8,))}),
         "constants exchanged": key_of(arguments={"n": specialize_constant(8), "GIVEN": specialize_constant(1)}),
@@ -270,7 +270,7 @@ def test_every_version_is_part_of_the_key(monkeypatch: pytest.MonkeyPatch) -> No
         changed = [*versions[:i], f"another {version}", *versions[i + 1 :]]
         monkeypatch.setattr(runtime_keys, "versions", lambda changed=changed: changed)
         keys[f"versions()[{i}] changed"] = key_of()
-    all_differ(keys, because="another version may make another kernel")
+    all_differ(keys, because="a different version may make a different kernel")
 
 
 TWO_CALLEES = """

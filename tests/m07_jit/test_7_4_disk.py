@@ -59,7 +59,7 @@ def test_what_is_stored_is_loaded(first: cache.Entry, second: cache.Entry) -> No
     loads("key", first, because="it was stored")
     stored("key", second)
     loads("key", second, because="it was stored in place of the first")
-    loads("other", second, because="it was stored under another key")
+    loads("other", second, because="it was stored under a different key")
 
 
 def test_the_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,5 +153,5 @@ def test_many_at_once() -> None:
 
     with warned() as messages, ThreadPoolExecutor(len(possible)) as threads:
         wrong = [entry for found in threads.map(write, possible) for entry in found if entry not in possible]
-    assert not wrong, f"while four store, a reader gets {wrong[0]!r:.80}, which none of them has stored"
+    assert not wrong, f"while four store, a reader gets {wrong[0]!r:.80}, which none of them stored"
     assert not messages, f"while four store, a reader is warned: {messages[0]}"

@@ -143,7 +143,7 @@ def test_found_on_disk() -> None:
     first = warm(kernels(), X, 5)
     with mock.patch.object(compiled_kernel, "run_stages", side_effect=AssertionError("it is compiled again")):
         again = warm(kernels(), X, 6)
-    assert again.asm == first.asm, "what is on disk is not what was compiled"
+    assert again.asm == first.asm, "the entry on disk differs from the compiled kernel"
     names = kernels()
     names["STEP"] = constexpr(7)
     assert warm(names, X, 5).asm["ttir"] != first.asm["ttir"], "with STEP = 7 the kernel of STEP = 2 is found on disk"
@@ -165,4 +165,4 @@ def test_always_compile(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(variable, "1")
     with mock.patch.object(compiled_kernel, "run_stages", wraps=run_stages) as stages:
         warm(kernels(), X, 5)
-    assert stages.call_count == 1, f"with {variable}=1 what is on disk should not be read"
+    assert stages.call_count == 1, f"with {variable}=1 the entry on disk should not be read"

@@ -175,7 +175,7 @@ def test_nothing_runs() -> None:
     kernel = load(KERNELS)["stores"]
     compiled = warm(kernel, "x, out, 8, SIZE=8, grid=(1,)", x, out, 8, SIZE=8, grid=(1,)).succeeds()
     assert not out.any(), f"a warmup must not run the kernel, but out is {out}"
-    assert kernel[(1,)](x, out, 8, SIZE=8) is compiled, "the launch after a warmup must find what it has compiled"
+    assert kernel[(1,)](x, out, 8, SIZE=8) is compiled, "the launch after a warmup must find the compiled kernel"
     assert out.all(), f"the launch after a warmup gives {out}"
     described("list(compiled.asm)", lambda: list(compiled.asm)).returns(["source", "ttir", "passes", "numpy"])
     assert compiled.asm["source"] == kernel.source

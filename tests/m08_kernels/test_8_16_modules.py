@@ -178,7 +178,7 @@ def test_dropout_drops_the_gradients_of_what_it_drops(p: float, seed: int) -> No
     call = host_call(of_module, "Dropout", {"p": p}, dout, x, of_kernels=2)
     result, dx = call()
     factor = torch.where(result == 0, 0.0, 1 / (1 - p or 1))
-    compare(call, (x * factor, dout * factor), ["x"], 1, f"what is kept is divided by 1 - {p}", (result, dx))
+    compare(call, (x * factor, dout * factor), ["x"], 1, f"kept elements are divided by 1 - {p}", (result, dx))
 
 
 def dropout_in_evaluation(p: float, x: Any) -> Any:

@@ -80,7 +80,7 @@ def test_a_program_writes_its_own_block_only(size: int, seed: int, dtype: str, p
 def test_any_shape_and_strides(view: str) -> None:
     x, y = (VIEWS[view](numbers(120, seed, "float32").reshape(10, 12)) for seed in (1, 2))
     check(x, y)
-    check(x, y.contiguous(), "the other operand may lie in memory in another way")
+    check(x, y.contiguous(), "the other operand may have a different memory layout")
 
 
 @one_in(25)

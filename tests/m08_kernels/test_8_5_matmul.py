@@ -94,7 +94,7 @@ def test_int8(m: int, n: int, k: int, seed: int) -> None:
 @one_in(3)
 def test_any_tiles(m: int, n: int, k: int, seed: int, dtype: str, tiles: dict[str, int]) -> None:
     a, b = integers((m, k), seed, dtype, 9), integers((k, n), seed + 1, dtype, 9)
-    check_exactly(a, b, "sums of such integers are exact, whatever the tiles are", tiles=tiles)
+    check_exactly(a, b, "sums of such integers are exact for any tiles", tiles=tiles)
 
 
 @given(st.integers(1, 20), st.integers(33, 160), SEEDS, st.sampled_from(FLOATS))

@@ -90,7 +90,7 @@ def test_values_inside_branches() -> None:
             return AxisAnalysis(module)[found[name]]
 
         asked = described(f"AxisAnalysis(module)[%{name}], where `m` is a multiple of 16:\n{lines}\n", analyse)
-        asked.returns((Facts(1, divisibility, 1),), "values inside branches have facts, too")
+        asked.returns((Facts(1, divisibility, 1),), "values inside branches also have facts")
 
 
 def loop(step: str, first: str = "%zero", by: str = "%one", type: str = "i32") -> str:
@@ -107,7 +107,7 @@ def test_loops() -> None:
     known(loop("%next = arith.addi %x, %eight : i32", "%four")).returns((1, 4, 1), "it is 4, 12, 20, ...")
     known(loop("%next = arith.addi %x, %four : i32", "%m")).returns((1, 4, 1), "in the second iteration it is m + 4")
     known(loop("%next = arith.addi %x, %n : i32", "%m")).returns((1, 1, 1), "`n` may be any number")
-    known(loop("%next = arith.muli %x, %n : i32", "%eight")).returns((1, 8, 1), "a product is divisible as well")
+    known(loop("%next = arith.muli %x, %n : i32", "%eight")).returns((1, 8, 1), "a product is also divisible")
     tensor = "tensor<64xi32>"
     known(loop(f"%next = arith.addi %x, %twos : {tensor}", "%range", type=tensor)).returns((64, 2, 1))
     known(loop(f"%next = arith.addi %x, %ones : {tensor}", "%range", type=tensor)).returns((64, 1, 1))
@@ -162,7 +162,7 @@ def test_loops_with_conditions() -> None:
     %next = arith.addi %b, %four : i32
     %sum = arith.addi %a, %next : i32
     scf.yield %next, %sum : i32, i32
-  }""").returns((1, 4, 1), "the first result is what is forwarded first: m + 4 + 8 + ...")
+  }""").returns((1, 4, 1), "the first result is the first forwarded value: m + 4 + 8 + ...")
     known("""
   %value = scf.while (%x = %zero) : (i32) -> (i32) {
     %more = arith.cmpi slt, %x, %n : i32

@@ -67,7 +67,7 @@ class matching(described):
         self.returns(True)
         found = {name: value.name for name, value in self.found.items()}
         call = described(f"`found` after {self}", lambda: found)
-        call.returns(names, "each name of the pattern stands for a value")
+        call.returns(names, "each name in the pattern matches a value")
 
 
 def words(operation: Operation) -> str:
@@ -98,10 +98,10 @@ def test_numbers_match_constants_of_that_number() -> None:
 
 
 def test_names_of_operations_and_predicates() -> None:
-    matching("arith.muli(x, y)", "sum").returns(False, "the operation has another name")
+    matching("arith.muli(x, y)", "sum").returns(False, "the operation has a different name")
     matching("arith.cmpi(x, y)", "less").finds(x="x", y="y")
     matching("arith.cmpi.slt(x, y)", "less").finds(x="x", y="y")
-    matching("arith.cmpi.sgt(x, y)", "less").returns(False, "the predicate is another one")
+    matching("arith.cmpi.sgt(x, y)", "less").returns(False, "the predicate differs")
 
 
 def test_operands_are_counted() -> None:
@@ -114,10 +114,10 @@ def test_operands_are_counted() -> None:
 def test_operations_inside() -> None:
     matching("arith.muli(arith.addi(x, y), z)", "product").finds(x="x", y="y", z="x")
     matching("arith.muli(arith.addi(x, y), x)", "product").finds(x="x", y="y")
-    matching("arith.muli(arith.addi(x, y), y)", "product").returns(False, "%x stands for x already, and %y for y")
+    matching("arith.muli(arith.addi(x, y), y)", "product").returns(False, "%x is already x, and %y is y")
     matching("arith.muli(arith.addi(x, y), arith.addi(x, z))", "same").finds(x="x", y="y", z="y")
     matching("arith.muli(x, arith.addi(y, z))", "product").returns(False, "%x is a parameter: no operation computes it")
-    matching("arith.muli(arith.muli(x, y), z)", "product").returns(False, "the inner operation has another name")
+    matching("arith.muli(arith.muli(x, y), z)", "product").returns(False, "the inner operation has a different name")
 
 
 OPERATIONS = ("addi", "muli", "subi", "xori")
@@ -151,7 +151,7 @@ def test_random_trees() -> None:
         call.returns(True)
         assert found == values, f"{call}\n  expected  found == {names(values)}\n  got       {names(found)}"
         draw.choice([o for o in module.walk() if len(o.operands) == 2]).name = "arith.ori"
-        tried(pattern, module, root, {}).returns(False, "one of the operations is another one")
+        tried(pattern, module, root, {}).returns(False, "one of the operations differs")
 
 
 def tried(pattern: str, module: Module, root: Operation, found: Match) -> described:
@@ -183,7 +183,7 @@ def building(pattern: str, parameters: str, type: Type, *expected: str) -> None:
     got = [line.strip() for line in print_module(module).splitlines() if " = " in line]
     if got != list(expected):
         call.fail("; ".join(expected), "; ".join(got))
-    assert value is (made[-1].result if made else values[pattern]), f"{call} returns another value than the last one"
+    assert value is (made[-1].result if made else values[pattern]), f"{call} does not return the last value"
     assert all(operation.loc == here for operation in made), f"{call}: an operation has no source location"
 
 

@@ -50,7 +50,7 @@ EQUAL = {
         + use("%d: i32"),
         {"arith.addi": 1, "arith.muli": 1},
     ),
-    "the operands of a sum in another order": (
+    "the operands of a sum in a different order": (
         "%v = arith.addi %a, %b : i32\n%w = arith.addi %b, %a : i32\n%d = arith.subi %v, %w : i32\n" + use("%d: i32"),
         {"arith.addi": 1, "arith.subi": 1},
     ),
@@ -96,10 +96,13 @@ EQUAL = {
 DIFFERENT = {
     "another operation": ("%v = arith.addi %a, %b : i32", "%w = arith.subi %a, %b : i32"),
     "other operands": ("%v = arith.addi %a, %b : i32", "%w = arith.addi %a, %a : i32"),
-    "the operands of a difference in another order": ("%v = arith.subi %a, %b : i32", "%w = arith.subi %b, %a : i32"),
+    "the operands of a difference in a different order": (
+        "%v = arith.subi %a, %b : i32",
+        "%w = arith.subi %b, %a : i32",
+    ),
     "another predicate": ("%v = arith.cmpi slt, %a, %b : i32", "%w = arith.cmpi sle, %a, %b : i32"),
     "another axis": ("%v = tt.get_program_id x : i32", "%w = tt.get_program_id y : i32"),
-    "another type of the result": ("%v = arith.extsi %c : i1 to i32", "%w = arith.extsi %c : i1 to i64"),
+    "a different result type": ("%v = arith.extsi %c : i1 to i32", "%w = arith.extsi %c : i1 to i64"),
     "1 and true": ("%v = arith.constant 1 : i8", "%w = arith.constant true"),
     "1 and 1.0": ("%v = arith.constant 1 : i32", "%w = arith.constant 1.0 : f32"),
     "0.0 and -0.0": ("%v = arith.constant 0.0 : f32", "%w = arith.constant -0.0 : f32"),
@@ -185,7 +188,7 @@ def test_what_a_loop_computes_is_its_own() -> None:
     %e = arith.addi %z, %d : i32
     tt.store %p, %e : !tt.ptr<i32>
     """
-    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("none of the three products dominates another one")
+    put(merge_equal, kernel(PARAMETERS, lines)).changes_nothing("none of the three products dominates another")
 
 
 def test_functions_are_apart() -> None:
@@ -293,14 +296,14 @@ scf.while : () -> () {
 """
 SAME = {
     "nothing": ("", 1),
-    "a load of another place": ("%d = tt.load %q : !tt.ptr<f32>", 2),
+    "a load from a different address": ("%d = tt.load %q : !tt.ptr<f32>", 2),
     "a branch that reads": (READING, 2),
     "a branch that only computes": (CHOOSING, 1),
     "a loop that only computes": (FOR, 1),
 }
 CHANGED = {
     "a store": ("tt.store %p, %a : !tt.ptr<i32>", 2),
-    "a store through another pointer": ("tt.store %q, %x : !tt.ptr<f32>", 2),
+    "a store through a different pointer": ("tt.store %q, %x : !tt.ptr<f32>", 2),
     "a store in a branch": ("scf.if %c {\ntt.store %p, %a : !tt.ptr<i32>\n}", 2),
     "a store in a loop": ("scf.for %i = %a to %b step %a : i32 {\ntt.store %p, %i : !tt.ptr<i32>\n}", 2),
     "an atomic operation": ("%d = tt.atomic_rmw add, relaxed, gpu, %p, %a, %c : (!tt.ptr<i32>, i32, i1) -> i32", 2),

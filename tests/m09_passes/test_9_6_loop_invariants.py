@@ -54,7 +54,7 @@ def test_carried_values_change() -> None:
     judge(
         loop(body, carried="%a"),
         loop("%w = arith.muli %s, %v : i32", "%v = arith.addi %a, %b : i32", carried="%a"),
-        "%s is another value in each iteration, even if it begins as %a",
+        "%s has a different value in each iteration, even if it starts as %a",
     )
 
 
@@ -262,7 +262,7 @@ def test_loads_from_memory_that_changes(what: str) -> None:
     writing = WRITING[what]
     before = loop(LOAD + ADD + "\n" + writing, KNOWN, ROUND, "%a")
     after = loop(LOAD + ADD + "\n" + writing.replace(moved, ""), KNOWN + moved, ROUND, "%a")
-    judge(before, after, f"{what}: the next iteration may read another value")
+    judge(before, after, f"{what}: the next iteration may read a different value")
 
 
 def test_a_division_after_an_assertion() -> None:

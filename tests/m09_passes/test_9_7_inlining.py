@@ -208,7 +208,7 @@ def test_functions_that_stay() -> None:
     other = kernel("tt.store %p, %b : !tt.ptr<i32>", "other")
     judge(module(calls(CALL), DOUBLE, other, H), "a kernel is public")
     public = DOUBLE.replace("private", "public")
-    left = put(inline_calls, module(calls(CALL), public)).leaves({"tt.call": 0}, "public functions are inlined as well")
+    left = put(inline_calls, module(calls(CALL), public)).leaves({"tt.call": 0}, "public functions are also inlined")
     names = [function.attributes["sym_name"] for function in left.body.operations]
     assert names == ["kernel", "double"], f"a public function stays: expected kernel and double, got {names}"
 

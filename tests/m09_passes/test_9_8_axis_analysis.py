@@ -274,7 +274,7 @@ def test_constants() -> None:
     lines = "  %value = arith.constant dense<12> : tensor<8x32xi32>"
     known(lines).returns((Facts(1, 4, 8, 12), Facts(1, 4, 32, 12)))
     lines = "  %value = arith.constant dense<12.0> : tensor<8xf32>"
-    known(lines).returns((Facts(),), "nothing is asked of floats")
+    known(lines).returns((Facts(),), "floats have no requirements")
 
 
 def test_new_axes() -> None:

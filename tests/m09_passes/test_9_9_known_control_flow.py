@@ -399,7 +399,7 @@ def test_how_much_is_small() -> None:
 
 
 def test_a_branch_without_results_stays() -> None:
-    stays(predicate_branches, "scf.if %c {\n" + ADD + "\n}\n", "there is nothing to select; another pass erases it")
+    stays(predicate_branches, "scf.if %c {\n" + ADD + "\n}\n", "there is nothing to select; a different pass erases it")
 
 
 # --- kernels

@@ -79,7 +79,7 @@ def test_machine_code_is_what_triton_makes_of_the_source(case: Case, target: str
     ours, theirs = count(lowered.asm["ptx"]), count(made.compiled.ptx)
     if ours != theirs:
         call.fail(
-            f"PTX with {theirs}", ours, because="that is what Triton makes of the kernel's source: are its passes run?"
+            f"PTX with {theirs}", ours, because="Triton compiles the kernel's source to this: did its passes run?"
         )
     if lowered.kernel.shared != made.compiled.shared:
         call.fail(f"{made.compiled.shared} bytes of shared memory", lowered.kernel.shared)
@@ -97,7 +97,9 @@ def test_warps(warps: int) -> None:
     call = lowering(ADD, num_warps=warps)
     threads = re.findall(r"\.(?:reqntid|maxntid) (\d+)", call().asm["ptx"])
     if threads != [str(32 * warps)]:
-        call.fail(f"PTX for {32 * warps} threads a program", threads, because="the options go to Triton, twice")
+        call.fail(
+            f"PTX for {32 * warps} threads a program", threads, because="pass the options to Triton, in both calls"
+        )
 
 
 def test_stages_of_loops() -> None:
@@ -106,7 +108,9 @@ def test_stages_of_loops() -> None:
         call = lowering(MATMUL, num_stages=stages)
         shared.append(call().kernel.shared)
     if not shared[0] < shared[1]:
-        call.fail("more shared memory for 4 stages than for 2", shared, because="the options go to Triton, twice")
+        call.fail(
+            "more shared memory for 4 stages than for 2", shared, because="pass the options to Triton, in both calls"
+        )
 
 
 @pytest.mark.parametrize("options", [{"num_warps": 2}, {}, None])
@@ -130,7 +134,7 @@ def test_what_goes_from_one_to_the_next(options: dict[str, int] | None) -> None:
             ("simplified", f"{name}.ttir", text, 86, options or {}),
             ("compile", f"{name}.ttir", "the simplified text", 86, options or {}, types),
         ],
-        because="these are the calls, and the file as they find it",
+        because="these are the calls, with the file's content at each call",
     )
     stages = {"ttgir": "a", "llir": "b", "ptx": "c", "cubin": b"d"}
     if {stage: lowered.asm.get(stage) for stage in stages} != stages:

@@ -91,7 +91,7 @@ def test_types_of_c_have_the_sizes_of_ptx() -> None:
     parameters = re.findall(
         r"\.param (?:\.align \d+ )?\.[a-z](\d+) (?:\.ptr.*? )?kernel_param_\d+(?:\[(\d+)\])?", made.compiled.ptx
     )
-    assert len(parameters) == len(types) + 2, "a parameter each, and Triton's own two"
+    assert len(parameters) == len(types) + 2, "one parameter for each, and two of Triton's own"
     for type, (bits, many) in zip(types, parameters, strict=False):
         call = calling(c_type, type)
         size = ctypes.sizeof(C_TYPES.get(call()) or getattr(ctypes, f"c_{call().removesuffix('_t')}"))

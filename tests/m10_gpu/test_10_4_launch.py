@@ -120,7 +120,7 @@ def test_grids(grid: str, values: tuple[int, int], expected: tuple[int, int, int
 
 
 def test_a_grid_of_what_is_1() -> None:
-    """C does not pass it, but the grid may name it."""
+    """C does not pass the parameter, but the grid may name it."""
     with Folder() as folder, made_up_code() as codes:
         text = "@triton.jit\ndef kernel(x, n, m):\n    pass\n"
         name, files = folder.compile(text, "kernel", "*fp32, i32:1, i32", "(n + 7) / 8, m + n, n")
@@ -152,7 +152,7 @@ def test_shared_memory(shared: int) -> None:
         assert driver.call(name, FILL_TYPES, 0, 4096, 5, 1) == 0
     (launch,) = driver.launches
     assert launch.shared == shared, "each launch says how much shared memory a program has"
-    assert launch.attributes == ({8: shared} if shared > 48 * 1024 else {}), "above 48 KiB a function has to ask for it"
+    assert launch.attributes == ({8: shared} if shared > 48 * 1024 else {}), "above 48 KiB, a function must request it"
 
 
 def test_warps_that_triton_adds() -> None:
@@ -160,7 +160,7 @@ def test_warps_that_triton_adds() -> None:
         assert driver.call(name, FILL_TYPES, 0, 4096, 5, 1) == 0
     threads = driver.launches[0].threads
     assert threads == (384, 1, 1), (
-        f"the kernel has 12 warps, since Triton gave some other jobs: 384 threads, not {threads}"
+        f"the kernel has 12 warps, because Triton specializes some: 384 threads, not {threads}"
     )
 
 
@@ -194,7 +194,7 @@ def test_errors_come_back(what: str, error: int) -> None:
         call = described(f"{name}, while {what} fails with {error}", driver.call, name, FILL_TYPES, 0, 4096, 5, 1)
         call.returns(error, because="a launch returns the driver's error")
         driver.fails.clear()
-        call.returns(0, because="the next launch can go well")
+        call.returns(0, because="the next launch may succeed")
         assert driver.launches[-1].attributes == {8: 100_000}
 
 
@@ -216,7 +216,7 @@ def test_scratch_memory_is_refused() -> None:
         call = described(
             "compile_kernel(<needs 256 bytes of scratch memory>)", folder.compile, FILL, "fill", "*i32, i32, i32"
         )
-        call.raises(RuntimeError, "256", because="the kernel would not get it")
+        call.raises(RuntimeError, "256", because="the kernel would not receive it")
 
 
 @pytest.mark.parametrize(

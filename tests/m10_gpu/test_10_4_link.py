@@ -56,7 +56,7 @@ def test_the_most_special_variant_that_is_right(question: tuple[list[str], list[
             call = described(words, driver.call, "kernel_default", ["CUstream", *map(c_type, types)], 0, *values)
             before = len(driver.launches)
             call.returns(
-                0 if right else INVALID_VALUE, because="" if right else "no variant is right for these arguments"
+                0 if right else INVALID_VALUE, because="" if right else "no variant is valid for these arguments"
             )
             got = [known[launch.code] for launch in driver.launches[before:]]
             best = sorted(right, key=lambda number: -sum(map(bool, hints[number])))[:1]
@@ -112,7 +112,7 @@ def test_algorithms_differ_in_constants_and_options() -> None:
         driver = StandIn(folder.build([*sources, *folder.link(headers, "kernel")]), codes)
         types = ["CUstream", "CUdeviceptr", "int32_t"]
         described("kernel_get_num_algos()", driver.call, "kernel_get_num_algos").returns(
-            3, because="of four variants two differ in a hint only"
+            3, because="two of the four variants differ only in a hint"
         )
         known = dict(zip(codes, expected, strict=True))
         for number, value, wanted in (
@@ -151,7 +151,7 @@ def test_all_variants_are_loaded_and_unloaded() -> None:
 
 def test_headers_that_are_none() -> None:
     calling(read_header, "#include <cuda.h>\nint add(int x);\n").returns([])
-    calling(group, []).raises(LinkError, because="there is nothing to link")
+    calling(group, []).raises(LinkError, because="there are no variants to link")
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_what_does_not_go_together(other: Compiled) -> None:
     for chosen in ([COMMON, other], [COMMON, COMMON, other], [other, COMMON]):
         names = [variant.name for variant in chosen]
         call = described(f"group(<{', '.join(map(str, chosen))}>)", group, chosen)
-        call.raises(LinkError, names[0], names[-1], because="one C function has one list of arguments")
+        call.raises(LinkError, names[0], names[-1], because="a C function has a single list of arguments")
 
 
 def test_the_order_of_headers() -> None:

@@ -48,12 +48,14 @@ def test_then_comes_the_next_sweep() -> None:
 
 
 def test_order_says_which_axis_is_fastest() -> None:
-    calling(Layout((4, 8), (0, 1), 2, 8).index, Place(1, 1)).returns((3, 0), because="positions go down a column first")
+    calling(Layout((4, 8), (0, 1), 2, 8).index, Place(1, 1)).returns(
+        (3, 0), because="positions run down a column first"
+    )
 
 
 def test_small_tiles_are_held_several_times() -> None:
     small = Layout((4,), (0,), 1, 8)
-    calling(small.index, Place(6, 0)).returns((2,), because="after four threads the tile begins again")
+    calling(small.index, Place(6, 0)).returns((2,), because="after four threads, the tile starts again")
     calling(small.place, (2,)).returns(Place(2, 0), because="thread 2 holds it, thread 6 a copy")
 
 

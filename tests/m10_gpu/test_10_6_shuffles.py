@@ -127,7 +127,7 @@ def test_other_warps_are_out_of_reach() -> None:
 
 
 def test_nothing_to_combine() -> None:
-    calling(across_warp, [], ["part"], ["other"], False, adding).returns([], because="each thread has it all")
+    calling(across_warp, [], ["part"], ["other"], False, adding).returns([], because="each thread has the total")
 
 
 @settings(max_examples=20)

@@ -33,7 +33,7 @@ def test_quantiles(times: list[float], q: float) -> None:
     expected = float(np.quantile(times, q))
     got = call.succeeds(repr(expected))
     if abs(got - expected) > 1e-9:
-        call.fail(repr(expected), got, "numpy.quantile says so: linear between two times")
+        call.fail(repr(expected), got, "as in numpy.quantile, linear between two times")
 
 
 def test_shares_beyond_0_and_1() -> None:

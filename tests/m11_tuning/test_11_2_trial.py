@@ -65,7 +65,7 @@ def test_memory_is_restored(kind: str) -> None:
     for _ in range(3):
         call.succeeds()
     holds(call, "what the kernel found", toy.found, [[1, 2, 5], [1, 2, 8], [1, 2, 11]], "only x is restored")
-    holds(call, "x afterwards", x.tolist(), [1, 2], "each trial gives it back what it had")
+    holds(call, "x afterwards", x.tolist(), [1, 2], "each trial restores it")
     holds(call, "y afterwards", y.tolist(), [14], "nobody asked for y")
 
 
@@ -84,7 +84,13 @@ def test_zeroed_and_restored(kind: str) -> None:
     call = tried(tuner(toy, reset=("x",), restored=("x", "y")), x, y)
     call.succeeds()
     holds(call, "what the kernel found", toy.found, [[0, 0, 5]], "x is set to 0 first")
-    holds(call, "x and y afterwards", [x.tolist(), y.tolist()], [[0, 0], [5]], "what is restored is what the trial had")
+    holds(
+        call,
+        "x and y afterwards",
+        [x.tolist(), y.tolist()],
+        [[0, 0], [5]],
+        "restored values are those at the start of the trial",
+    )
 
 
 @given(MEMORY)
@@ -97,7 +103,7 @@ def test_reset_only(kind: str) -> None:
     )
     call.succeeds()
     holds(call, "x", x.tolist(), [0, 0], "it is in reset_to_zero")
-    holds(call, "copies", tuned.restore_copies, {}, "no trial follows, so nothing needs to be kept")
+    holds(call, "copies", tuned.restore_copies, {}, "no trial follows, so nothing needs to be copied")
 
 
 def test_absent_memory() -> None:
@@ -112,7 +118,7 @@ def test_memory_is_restored_if_the_launch_fails(kind: str) -> None:
     for error in (OutOfResources(2, 1, "shared memory"), ValueError("wrong")):
         x, y = memory(kind, 1, 2), memory(kind, 5)
         call = tried(tuner(Toy(error), restored=("x",)), x, y)
-        call.raises(type(error), str(error), because="the caller decides what becomes of an error")
+        call.raises(type(error), str(error), because="the caller handles the error")
         holds(call, "x afterwards", x.tolist(), [1, 2], "the launch had changed it before it failed")
 
 
@@ -141,7 +147,7 @@ def test_hooks_of_the_user() -> None:
     expected = sorted(["x", "y", "n", "BLOCK", "num_warps", "num_ctas", "num_stages"])
     order = [event if isinstance(event, str) else event[0] for event in events]
     holds(call, "order of the hooks", order, ["of the configuration", "before", "after"], "see the docstring")
-    holds(call, "arguments of a hook", names, [expected], "those of the configuration are among them")
+    holds(call, "arguments of a hook", names, [expected], "they include those of the configuration")
     holds(call, "what post_hook gets", events[2][1:], (16, None), "without an error `exception` is None")
 
 

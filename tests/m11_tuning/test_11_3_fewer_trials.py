@@ -37,7 +37,7 @@ def pruned(blocks: list[int], kwargs: dict[str, Any] | None = None, **hooks: Any
 
 def test_without_hooks() -> None:
     pruned([16, 32, 64]).returns([16, 32, 64])
-    pruned([16, 32, 64], top_k=1).returns([16, 32, 64], because="top_k is for the estimates of a perf_model")
+    pruned([16, 32, 64], top_k=1).returns([16, 32, 64], because="top_k applies to the estimates of a perf_model")
 
 
 def test_early() -> None:

@@ -96,7 +96,7 @@ def test_the_times_of_a_configuration() -> None:
     toy = Toy({16: 3.0})
     tuner = toy.tuner()
     call = described("tuner.time(Config({'BLOCK': 16}), (1, 2), {})", tuner.time, tuner.configs[0], (1, 2), {})
-    call.returns([3.0, 3.0, 3.0], because="it is what the benchmark says")
+    call.returns([3.0, 3.0, 3.0], because="the benchmark returns this")
     assert toy.asked == [QUANTILES], f"the benchmark is asked once, with quantiles={QUANTILES}, not {toy.asked}"
 
 
@@ -110,7 +110,7 @@ def test_a_configuration_that_does_not_fit() -> None:
 def test_errors_of_the_kernel_are_raised() -> None:
     tuner = Toy({16: ZeroDivisionError("in the kernel")}).tuner()
     call = described("tuner.time of a kernel that is wrong", tuner.time, tuner.configs[0], (1, 2), {})
-    call.raises(ZeroDivisionError, because="no other configuration would do better")
+    call.raises(ZeroDivisionError, because="no configuration could run it")
 
 
 def test_conflicts() -> None:
@@ -119,7 +119,7 @@ def test_conflicts() -> None:
     call = described(
         "tuner.time(Config({'BLOCK': 16}), (1, 2), {'BLOCK': 8})", tuner.time, tuner.configs[0], (1, 2), given
     )
-    call.raises(ValueError, "BLOCK", because="either the tuner chooses, or the launch")
+    call.raises(ValueError, "BLOCK", because="the value comes from either the tuner or the launch")
 
 
 # --- the choice
@@ -132,7 +132,7 @@ def test_the_fastest(times: list[int]) -> None:
     fastest = 2 ** times.index(min(times))
     tuner = toy.tuner()
     call = started(tuner, "memory", 100)
-    call.returns(f"launched with {fastest}", because="of the fastest the first")
+    call.returns(f"launched with {fastest}", because="the first among the fastest")
     assert toy.launched == [*toy.times, fastest], f"{call}\n  tries each once, then launches; got {toy.launched}"
     assert tuner.best_config is not None and tuner.best_config.kwargs == {"BLOCK": fastest}
     assert [times[0] for times in tuner.configs_timings.values()] == list(map(float, times)), tuner.configs_timings
@@ -196,7 +196,7 @@ def test_what_does_not_fit_is_left_out() -> None:
 def test_nothing_fits() -> None:
     tuner = Toy({16: SHARED, 32: SHARED}).tuner()
     call = started(tuner, "memory", 100)
-    call.raises(AutotunerError, "BLOCK: 16", "BLOCK: 32", "shared memory", because="the user must know why")
+    call.raises(AutotunerError, "BLOCK: 16", "BLOCK: 32", "shared memory", because="the user must learn why")
 
 
 def test_failures_are_of_the_last_trials() -> None:

@@ -50,7 +50,7 @@ def test_a_function_comes_back(stand_in: None) -> None:
 
 def test_a_backward_pass_is_a_program_of_its_own(stand_in: None) -> None:
     call = program("torch.sin(x) * y", x=normal(4, 5), y=normal(5), gradient=True)
-    call.computes_what_eager_does("the gradients come from the backward pass, which is compiled as well")
+    call.computes_what_eager_does("the gradients come from the backward pass, which is also compiled")
     if len(call.programs) != 2:
         call.fail("two programs in `programs`", f"{len(call.programs)}", "one is the forward pass, one the backward")
     forward, backward = map(operators, call.programs)

@@ -55,7 +55,7 @@ def test_terms_are_parted() -> None:
 
 
 def test_quotients() -> None:
-    because = "no Quotient is needed: what is below 30 adds nothing"
+    because = "no Quotient is needed: the part below 30 adds nothing"
     calling(divide, 30 * I0 + I1, sympy.Integer(30)).returns(I0, because)
     calling(divide, 60 * I0 + I1 + 30, sympy.Integer(30)).returns(2 * I0 + 1, because)
     calling(divide, I1, sympy.Integer(30)).returns(sympy.Integer(0), because)

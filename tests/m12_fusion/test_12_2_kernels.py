@@ -120,9 +120,9 @@ VIEWS = {
 def test_views(text: str) -> None:
     x = normal(6, 10) if "::2" in text else normal(6, 10) if "9:3" in text else normal(12, 5)
     call = unfused(text, x=x).computes_what_eager_does(
-        "a view's element is an element of x, at another index", exact=True
+        "a view's element is an element of x at a different index", exact=True
     )
-    call.launches(VIEWS[text], "a view moves no data: whoever reads it asks x for another index")
+    call.launches(VIEWS[text], "a view moves no data: its readers read x at a different index")
 
 
 def test_views_of_strided_memory() -> None:

@@ -58,7 +58,7 @@ BYTES = {
     "x + x.t().reshape(4, 6)": (4 * (24 + 24 + 24), "x is read at two places: its elements come from memory twice"),
     "x + y[:1]": (4 * (24 + 24 + 24), "each step reads y, and steps are as many as results"),
     "x[:1] + z": (4 * (6 + 6 + 6), "of x only as many elements are read as the loops have steps"),
-    "x + z": (4 * (24 + 6 + 24), "z is broadcast: it has 6 elements, whatever is computed of them"),
+    "x + z": (4 * (24 + 6 + 24), "z is broadcast: only its 6 elements are read"),
     "x > y": (4 * (24 + 24) + 24, "a bool has one byte"),
     "x.to(torch.float64)": (4 * 24 + 8 * 24, "the result has 8 bytes a number"),
     "torch.full((4, 6), 2.0) * x": (4 * (24 + 24), "a constant is not read"),
@@ -93,7 +93,7 @@ AGAIN = {
     "torch.tril(x) + x": ("masks", "a mask is computed of indices"),
     "torch.cumsum(x.to(torch.float64), 0)": (set(), "what PyTorch reads must be stored"),
     "(x.to(torch.float64), x.to(torch.float64) + 1)": ({"_to_copy_1"}, "results are stored in any case"),
-    "x.to(torch.float32).to(torch.float64) * 2": ({"_to_copy"}, "x is read, whatever is between"),
+    "x.to(torch.float32).to(torch.float64) * 2": ({"_to_copy"}, "x is read, whatever lies between"),
 }
 
 
@@ -265,7 +265,9 @@ def test_special_values_in_one_kernel() -> None:
 def test_sixteen_bits() -> None:
     for dtype in (torch.float16, torch.bfloat16):
         call = fused("torch.sigmoid(x * y) + x - 1.5", x=normal(40, dtype=dtype), y=normal(40, dtype=dtype, seed=1))
-        call.computes_what_eager_does("a kernel computes in fp32, and rounds what it stores").launches(1, "one kernel")
+        call.computes_what_eager_does("a kernel computes in fp32, and rounds the values that it stores").launches(
+            1, "one kernel"
+        )
 
 
 def test_an_argument_is_overwritten_once_it_was_read(device: str) -> None:

@@ -63,7 +63,7 @@ def test_kinds(kind: str, shape: tuple[int, int]) -> None:
         x = -x.abs() - 1  # the 0 that lies beyond a row must not win
     else:
         x = x.abs() + 1
-    fused(f"x.{kind}({axis})", x=x).computes_what_eager_does("beyond the end of a row stands what changes nothing")
+    fused(f"x.{kind}({axis})", x=x).computes_what_eager_does("positions beyond the end of a row hold the identity")
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (3, LONG)], ids=["short", "long"])
@@ -154,7 +154,7 @@ LOOPS = {
     "torch.softmax(x, 1)": (3, "the result waits for the sum, which waits for the maximum"),
     "x - x.sum(1, keepdim=True)": (2, "the result waits for the sum"),
     "(x - x.sum(1, keepdim=True), x.amax(1))": (2, "amax need not wait"),
-    "x.sum(1) + x.amax(1) * 2": (1, "what is computed once a row is stored after the loop"),
+    "x.sum(1) + x.amax(1) * 2": (1, "values with one element a row are stored after the loop"),
 }
 
 

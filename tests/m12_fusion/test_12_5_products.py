@@ -41,7 +41,7 @@ def test_sixteen_bits(dtype: torch.dtype) -> None:
 
 
 def test_nan_and_infinity_stay_in_their_rows() -> None:
-    fused("x @ y", x=odd(5, 7), y=normal(7, 5)).computes_what_eager_does("rows of x with NaN make rows of NaN, no more")
+    fused("x @ y", x=odd(5, 7), y=normal(7, 5)).computes_what_eager_does("only rows of x with NaN give rows of NaN")
     fused("x @ y", x=normal(5, 7), y=odd(7, 5)).computes_what_eager_does()
 
 
@@ -61,7 +61,9 @@ OPERANDS = {
 def test_views_are_not_copied(text: str) -> None:
     inputs = {"x": normal(17, 20), "y": normal(30, 17, seed=1)}
     call = fused(text, **inputs).computes_what_eager_does(f"operands are {OPERANDS[text]}")
-    call.launches(1, f"operands are {OPERANDS[text]}: the product asks them for other indices, and nothing is copied")
+    call.launches(
+        1, f"operands are {OPERANDS[text]}: the product reads them at different indices, and nothing is copied"
+    )
 
 
 def test_operands_that_are_cheap_are_computed_in_the_product() -> None:
@@ -74,10 +76,10 @@ def test_operands_that_are_cheap_are_computed_in_the_product() -> None:
 EPILOGUES = {
     "F.linear(x, w, b)": "the bias",
     "torch.relu(F.linear(x, w, b))": "bias and activation",
-    "F.gelu(x @ w.t()) * y + 1": "another tensor of the result's shape",
-    "(x @ w.t()).t() * 2": "what is computed of the transposed product",
-    "(x @ w.t()).reshape(3, 5, 9).sin()": "what is computed of the reshaped product",
-    "[(a := x @ w.t()), (a, a * 2)][-1]": "the product itself is stored as well",
+    "F.gelu(x @ w.t()) * y + 1": "a different tensor of the result's shape",
+    "(x @ w.t()).t() * 2": "operators on the transposed product",
+    "(x @ w.t()).reshape(3, 5, 9).sin()": "operators on the reshaped product",
+    "[(a := x @ w.t()), (a, a * 2)][-1]": "the product itself is also stored",
 }
 
 

@@ -39,7 +39,7 @@ def test_negative_places_count_from_the_end() -> None:
 
 
 def test_indices_of_32_bits() -> None:
-    one_kernel("F.embedding(i, x)", "int32 is an index as well", x=normal(6, 9), i=whole(5, low=0, high=6).int())
+    one_kernel("F.embedding(i, x)", "int32 is also an index dtype", x=normal(6, 9), i=whole(5, low=0, high=6).int())
 
 
 def test_indices_of_symbolic_sizes() -> None:

@@ -50,7 +50,7 @@ PROGRAMS = {
     "torch.softmax(x * 2, -1)": "a row in one block",
     "torch.softmax(z, -1)": "rows in loops",
     "(x.sum(0), x.argmax(1), x.var(1))": "reductions along both axes, one of which combines pairs",
-    "F.layer_norm(F.gelu(x) + y, (70,))": "with functions of Inductor's own, which are compiled as well",
+    "F.layer_norm(F.gelu(x) + y, (70,))": "with Inductor's own functions, which are also compiled",
     "(x.t() * w, torch.cat([x, y], 1)[:, 3:])": "two-dimensional tiles",
     "torch.relu(x @ w) + x.sum()": "a product, which PyTorch computes",
     "x.gather(1, i) + torch.flip(x, [1])[:, :4]": "elements at places that are values",

@@ -44,13 +44,13 @@ TYPES = {
     "an operand too few": '%wrong = "arith.addi"(%n) : (i32) -> i32',
     "an operation that does not exist": '%wrong = "arith.addo"(%n, %n) : (i32, i32) -> i32',
     "a stored value of another type": '"tt.store"(%a, %i) : (tensor<8x!tt.ptr<f32>>, tensor<8xi32>) -> ()',
-    "a loop that yields another type": loop('"scf.yield"(%j) : (i32) -> ()'),
+    "a loop that yields a different type": loop('"scf.yield"(%j) : (i32) -> ()'),
     "a loop that yields too little": loop(YIELD),
     "branches of two types": "%wrong = "
     + branch('"scf.yield"(%n) : (i32) -> ()', '"scf.yield"(%x) : (f32) -> ()', "(i1) -> i32"),
     "a result without an else": '%wrong = "scf.if"(%c) ({"scf.yield"(%n) : (i32) -> ()}, {}) : (i1) -> i32',
     "a tensor as condition": f'"scf.if"(%m) ({{{YIELD}}}, {{{YIELD}}}) : (tensor<8xi1>) -> ()',
-    "a while that yields another type": "%wrong = "
+    "a while that yields a different type": "%wrong = "
     + spin(
         '^bb0(%j: i32):\n"scf.condition"(%c, %x) : (i1, f32) -> ()', f"^bb0(%y: f32):\n{YIELD_Y}", "(i32) -> f32", "%n"
     ),
