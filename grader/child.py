@@ -118,7 +118,7 @@ def _import_modules(modules: list[str], job: Job, overlay: Overlay, answers: Ans
                 importlib.import_module(module)
         except BaseException as error:  # sys.exit and time limits do not raise an `Exception`
             result = outcome.of_import(error, module, overlay.plan)
-            if not result.location:
+            if not result.location and result.verdict is not Verdict.UNAVAILABLE:
                 result = replace(result, location=overlay.plan.display(overlay.plan.sources[module].path))
             overlay.broken[module] = Unimportable(result.message, result.verdict, result.location)
             answers.send("unimportable", module=module, **asdict(result))

@@ -11,12 +11,13 @@ import traceback
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from grader import instructors
 from grader.curriculum import ROOT, Curriculum, CurriculumError, Task, UnknownTarget, load
 from grader.live import Live
 from grader.problems import UsageError
-from grader.progress import Progress
+from grader.progress import Progress, is_open
 from grader.terminal import show, wrap
 
 OK, LOST, USAGE, BROKEN = 0, 1, 2, 3
@@ -99,7 +100,7 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     course = report.score, report.max_score
     if own:
         counterexamples.write(report, curriculum.scratch / "counterexamples")
-        history.record(report)
+        history.record(report)  # which finds the passes that stand
         course = _course(curriculum, history)
     stream = sys.stderr if options.json == "-" else sys.stdout
     following = _following(curriculum, history, tasks) if own else None
@@ -285,9 +286,9 @@ def _course(curriculum: Curriculum, history: Progress) -> tuple[int, int]:
 
 
 def _open_task(tasks: list[Task], history: Progress) -> Task:
-    """The first of these tasks that did not pass when it was last graded; the last one if all did."""
+    """The first of these tasks that is open; the last one if none is."""
     known = history.tasks()
-    return next((task for task in tasks if task.id not in known or not known[task.id].passes), tasks[-1])
+    return next((task for task in tasks if is_open(task.id, known)), tasks[-1])
 
 
 def _from(start: Task, curriculum: Curriculum) -> list[Task]:
@@ -303,9 +304,7 @@ def _from(start: Task, curriculum: Curriculum) -> list[Task]:
 def _following(curriculum: Curriculum, history: Progress, graded: Sequence[Task]) -> Task | None:
     """The open task after the ones that were graded."""
     known = history.tasks()
-    return next(
-        (task for task in _from(graded[-1], curriculum) if task.id not in known or not known[task.id].passes), None
-    )
+    return next((task for task in _from(graded[-1], curriculum) if is_open(task.id, known)), None)
 
 
 def _resume(curriculum: Curriculum, history: Progress) -> list[str]:
@@ -362,7 +361,7 @@ def _save_traceback() -> Path:
 def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[str]]:
     """The parser, and the names of its commands. Its help names only what works in a copy without solutions."""
 
-    def full(text: str) -> dict[str, str]:
+    def full(text: str) -> dict[str, Any]:
         return {"help": text if has_solutions else argparse.SUPPRESS}
 
     parser = argparse.ArgumentParser(
@@ -415,7 +414,8 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
         ("solution", _solution, "the reference's code for a task you have passed"),
         ("diff", _diff, "from your code to the reference's, for a task you have passed"),
     ):
-        command = commands.add_parser(name, **({"help": text} if has_solutions else {}))
+        shown: dict[str, Any] = {"help": text} if has_solutions else {}
+        command = commands.add_parser(name, **shown)
         command.set_defaults(run=run)
         command.add_argument("task", nargs="?", metavar="TASK", help="by default, the task that passed last")
         command.add_argument("--anyway", action="store_true", help="even if the task has not passed yet")

@@ -17,13 +17,13 @@ from grader.screen import command
 from grader.terminal import Line, Span, line
 
 CORE = ("pytest", "hypothesis", "numpy")  # without which nothing can be graded
-_OPTIONAL = {
-    "rich": "colours, clickable paths",
-    "watchfiles": "`grader watch`",
-    "ml_dtypes": "bf16 and fp8 numbers",
-    "triton": "judges your IR here",
-    "torch": "judges your kernels",
-    "numba": "a back end",
+_FURTHER = {
+    "ml_dtypes": "needed from milestone 6 on: bf16 and fp8 numbers",
+    "triton": "TRITON",
+    "torch": "needed in milestones 8, 11 and 12: it judges your kernels",
+    "numba": "needed for some tasks of milestone 10",
+    "rich": "optional: colours, clickable paths",
+    "watchfiles": "optional: `grader watch`",
 }
 
 _MISSING = "missing"
@@ -37,8 +37,8 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
     missing = missing_core()
     for name in CORE:
         yield _fact(name, _version(name), name not in missing, "needed")
-    for name, purpose in _OPTIONAL.items():
-        yield _fact(name, _version(name), bool(_version(name)), f"optional: {purpose}", optional=True)
+    for name, purpose in _FURTHER.items():
+        yield _fact(name, _version(name), bool(_version(name)), purpose, optional=True)
     gpu = _gpu()
     yield _fact("GPU", gpu, bool(gpu), "optional: your kernels run on the CPU", optional=True)
     yield line()

@@ -5,6 +5,7 @@ The children run tests. This side knows which tests there must be, and decides t
 
 from __future__ import annotations
 
+import hashlib
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -131,10 +132,20 @@ class Grading:
         milestone = self.curriculum.milestone(self.tasks[0].milestone)
         wanted = {id: tests if self._only is None else self._ran(tests) for id, tests in self.expected.items()}
         tasks = [
-            TaskResult(task.id, task.title, task.points, [self.results[test] for test in tests], task.minutes, doubt)
-            for task, tests, doubt in ((task, wanted[task.id], self._doubts.get(task.id, "")) for task in self.tasks)
+            TaskResult(
+                *(task.id, task.title, task.points, [self.results[test] for test in wanted[task.id]], task.minutes),
+                fingerprint=self._fingerprint(task),
+                unconfirmed=self._doubts.get(task.id, ""),
+            )
+            for task in self.tasks
         ]
         return MilestoneResult(milestone.id, milestone.key, tasks, whole=len(tasks) == len(milestone.tasks))
+
+    def _fingerprint(self, task: Task) -> str:
+        """A hash of the learner's modules that ran, and of the task's tests."""
+        code = [module.sha256 for module in self.modules if module.origin == "learner"]
+        tests = [stubs.read(file) for file in self.curriculum.test_files(task)]
+        return hashlib.sha256("\0".join([*code, *tests]).encode("utf-8", "surrogateescape")).hexdigest()
 
     def _ran(self, tests: list[str]) -> list[str]:
         return [test for test in tests if test in self.results]

@@ -9,6 +9,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 from grader import device
+from grader.outcome import PACKAGES
 
 
 def is_missing(reason: str) -> bool:
@@ -30,8 +31,7 @@ def _old_triton() -> bool:
 
 _ABSENT: dict[str, Callable[[], bool]] = {
     "triton": partial(_lacks, "triton"),
-    "torch": partial(_lacks, "torch"),
-    "numba": partial(_lacks, "numba"),
+    **{package: partial(_lacks, package) for package in sorted(PACKAGES - {"triton"})},
     "triton 3.6": _old_triton,  # whose interpreter does not run with every NumPy
     "gpu": lambda: device.resolve("auto") == "cpu",
     "c compiler": lambda: not any(map(shutil.which, ("cc", "gcc", "clang"))),

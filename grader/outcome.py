@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
 import traceback
 from bdb import BdbQuit
 from dataclasses import dataclass, replace
@@ -14,6 +16,9 @@ from grader.own import IsOwn
 from grader.verdicts import Verdict
 
 UNAVAILABLE = "unavailable: "  # how `tests.oracles.unavailable` begins the reason of its skip
+
+PACKAGES = frozenset(("llvmlite", "ml_dtypes", "numba", "numpy", "pygments", "torch", "triton"))
+"""What the course's code imports and a machine may lack, which is no fault of the learner's."""
 
 _STUB = re.compile(r"Task \d+\.\d+")
 _ADDRESS = re.compile(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-f]+>")  # tells a learner nothing
@@ -70,8 +75,8 @@ def of_test(error: BaseException, plan: Plan, phase: str = "call", is_own: IsOwn
 
 def of_import(error: BaseException, what: str, plan: Plan) -> Outcome:
     """The outcome for everything that needs `what`, a module or a file that could not be imported."""
-    if isinstance(error, ModuleNotFoundError) and error.name == "torch":
-        return Outcome(Verdict.UNAVAILABLE, f"{what} needs PyTorch, which is not installed: pip install torch")
+    if package := _package(error):
+        return _lacking(package)
     result = _general(error, plan) or Outcome(Verdict.ERROR, describe(error), location(error, plan))
     if isinstance(error, Unimportable) or is_stub(error):
         return result
@@ -89,6 +94,8 @@ def _general(error: BaseException, plan: Plan) -> Outcome | None:
         return Outcome(Verdict.MEMORY, "The memory limit was reached.", place)
     if is_stub(error):
         return Outcome(Verdict.NOT_IMPLEMENTED, str(error), place)
+    if (package := _package(error)) and importlib.util.find_spec(package) is None:  # no test that hides it
+        return _lacking(package)
     if isinstance(error, SystemExit):
         return Outcome(Verdict.ERROR, f"The code calls sys.exit({error.code!r}).", place)
     if isinstance(error, BdbQuit):
@@ -96,6 +103,20 @@ def _general(error: BaseException, plan: Plan) -> Outcome | None:
     if isinstance(error, Refused):
         return Outcome(Verdict.ERROR, str(error), place)
     return None
+
+
+def _package(error: BaseException) -> str:
+    """The course's package that an import did not find."""
+    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return package if package in PACKAGES else ""
+
+
+def _lacking(package: str) -> Outcome:
+    install = f"activate the course's environment, or `pip install {package}`"
+    text = (
+        f"{package} is not installed in {sys.executable}: {install}; `python -m grader doctor` lists what is missing."
+    )
+    return Outcome(Verdict.UNAVAILABLE, text)
 
 
 def _operation(error: BaseException, plan: Plan) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS progress (
     first_pass TEXT NOT NULL DEFAULT '',
     hints INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE IF NOT EXISTS passes (id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tests (name TEXT PRIMARY KEY, failed INTEGER NOT NULL, seconds REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS last (id INTEGER PRIMARY KEY CHECK (id = 1), targets TEXT NOT NULL);
 """
@@ -60,6 +61,11 @@ class TaskProgress:
         return self.last == Verdict.PASS
 
 
+def is_open(id: str, history: Mapping[str, TaskProgress]) -> bool:
+    """Whether there is something to do in a task: it has neither passed, nor does only its judge lack."""
+    return id not in history or history[id].last not in (Verdict.PASS, Verdict.UNAVAILABLE)
+
+
 class Progress:
     """The database at `path`. Each call is one transaction, so runs at the same time are safe."""
 
@@ -67,30 +73,39 @@ class Progress:
         self.path = path
 
     def record(self, report: Report) -> None:
-        """Remember a run over the learner's own code."""
+        """Remember a run over the learner's own code.
+
+        A pass stands as long as code and tests are the same and only a judge is missing: the report is told. Tasks for
+        which a package is missing stay as they were.
+        """
         now = _now()
+        passes: dict[str, str] = dict(
+            self._run(lambda db: db.execute("SELECT id, fingerprint FROM passes").fetchall(), [])
+        )
+        tasks = [task for milestone in report.milestones for task in milestone.tasks]
+        for task in tasks:
+            is_same = bool(task.fingerprint) and passes.get(task.id) == task.fingerprint
+            task.stands = task.verdict is Verdict.UNAVAILABLE and is_same
         rows = [
             {
                 "id": task.id,
                 "attempt": _is_attempt(task),
                 "points": task.points,
-                "verdict": str(task.verdict),
+                "verdict": str(Verdict.PASS if task.stands else task.verdict),
                 "state": state(task),
                 "passed_at": now if task.verdict is Verdict.PASS else "",
             }
-            for milestone in report.milestones
-            for task in milestone.tasks
+            for task in tasks
+            if not task.lacks_package
         ]
+        passed = [(task.id, task.fingerprint) for task in tasks if task.verdict is Verdict.PASS]
         tests = [
-            (test.name, test.verdict in _FAILED, test.seconds)
-            for milestone in report.milestones
-            for task in milestone.tasks
-            for test in task.tests
-            if test.ran
+            (test.name, test.verdict in _FAILED, test.seconds) for task in tasks for test in task.tests if test.ran
         ]
 
         def write(db: sqlite3.Connection) -> None:
             db.executemany(_RECORD, rows)
+            db.executemany("INSERT OR REPLACE INTO passes VALUES (?, ?)", passed)
             db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
             db.execute("INSERT OR REPLACE INTO last VALUES (1, ?)", (" ".join(report.target),))
 

@@ -18,7 +18,7 @@ from grader.messages import message_lines
 from grader.progress import TaskProgress
 from grader.terminal import WIDTH, Line, Span, line, safe, wrap
 from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, TestResult, Verdict
-from grader.wording import MARKS, counts, hours, judges, minutes, state, waits_for
+from grader.wording import MARKS, counts, hours, judges, minutes, missing_judge, state, waits_for
 
 _NOTES = 6  # of a submission, unless --verbose
 UPDATE = "git pull --no-rebase -X ours UPSTREAM main, where UPSTREAM is the course's repository"
@@ -163,7 +163,7 @@ def task_line(id: str, title: str, verdict: Verdict, words: str) -> Line:
 
 def first_failing(report: Report) -> TaskResult | None:
     """The task to look at now: the first that was started and is not right, else the first not started."""
-    lost = [task for task in _tasks(report) if task.verdict is not Verdict.PASS]
+    lost = [task for task in _tasks(report) if task.verdict is not Verdict.PASS and not task.stands]
     attempted = [task for task in lost if task.verdict not in (Verdict.NOT_IMPLEMENTED, Verdict.UNAVAILABLE)]
     open_tasks = [task for task in lost if task.verdict is Verdict.NOT_IMPLEMENTED]
     return next(iter(attempted or open_tasks or lost), None)
@@ -199,7 +199,8 @@ def _milestone(milestone: MilestoneResult, folded: bool, opened: TaskResult | No
     yield line()
     if milestone.whole:
         number = milestone.id.removeprefix("milestone")
-        yield milestone_line(number, milestone.key, milestone.score, milestone.max_score)
+        reached = sum(task.max_points if task.stands else task.points for task in milestone.tasks)
+        yield milestone_line(number, milestone.key, reached, milestone.max_score)
     verdicts = {task.verdict for task in milestone.tasks}
     doubted = any(task.unconfirmed for task in milestone.tasks)
     if folded and len(verdicts) == 1 and opened not in milestone.tasks and not doubted:
@@ -337,12 +338,22 @@ def _next(
         go_on = [Span(command("-m grader", *there), "cyan"), Span(f"  all points here{title}")]
         yield [label, *go_on] if course[0] < course[1] else [label, Span("nothing: the course is complete", "green")]
         return
-    yield from next_lines(report, opened)
+    yield from next_lines(report, opened, following)
 
 
-def next_lines(report: Report, opened: TaskResult) -> Iterator[Line]:
-    """Where to go on with a task that is not right."""
+def next_lines(report: Report, opened: TaskResult, following: Task | None = None) -> Iterator[Line]:
+    """Where to go on with a task that is not right, or that cannot be judged here: with the `following` one."""
     label = Span("Next    ", "bold")
+    if opened.verdict is Verdict.UNAVAILABLE:
+        lacking = missing_judge(opened)
+        if opened.lacks_package:
+            install = command("-m pip", "install", "-c", "constraints.txt", lacking)
+            yield [label, Span(install, "cyan"), Span("  your code did not run; nothing here is wrong")]
+            return
+        go_on = f", or go on with {following.id}" if following else ""
+        there = command("-m grader", *((following.id,) if following else ("doctor",)))
+        yield [label, Span(there, "cyan"), Span(f"  nothing here is wrong: install {lacking}{go_on}")]
+        return
     cause = next(iter(_lost(opened)), None)
     if cause and not cause.ran and cause.location:
         yield [label, Span("mend "), location_span(cause.location), Span("; until then, nothing that needs it can run")]

@@ -77,11 +77,18 @@ class TaskResult:
     max_points: int
     tests: list[TestResult] = field(default_factory=list)
     minutes: int = 0  # that it takes, about
+    fingerprint: str = ""  # of the learner's code that ran, and of its tests
+    stands: bool = False  # it passed before with the same fingerprint, and now only a judge is missing
     unconfirmed: str = ""  # why the capstone, which judges a submission from outside, does not confirm its tests
 
     @property
     def verdict(self) -> Verdict:
         return worst([test.verdict for test in self.tests])
+
+    @property
+    def lacks_package(self) -> bool:
+        """Whether none of its tests could begin, for want of a package: nothing is known about the code."""
+        return self.verdict is Verdict.UNAVAILABLE and not any(test.ran for test in self.tests)
 
     @property
     def earned(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 from grader import counterexamples, runner, screen, spare, workspace
 from grader.curriculum import Curriculum, Task
 from grader.live import Live
-from grader.progress import Progress
+from grader.progress import Progress, is_open
 from grader.session import environment_of
 from grader.terminal import Line, Span, line, show
 from grader.verdicts import Report, Verdict
@@ -61,10 +61,10 @@ class Watch:
 
     def _current(self) -> Task | None:
         known = self.history.tasks()
-        return next((task for task in self.tasks if task.id not in known or not known[task.id].passes), None)
+        return next((task for task in self.tasks if is_open(task.id, known)), None)
 
     def _judge(self, task: Task) -> bool:
-        """Grade the task, first what failed the last time; show the result, and return whether it passes."""
+        """Grade the task, first what failed the last time; show the result, and return whether to go on."""
         self.saved.clear()
         while not self.events.empty():
             self.events.get()
@@ -87,9 +87,9 @@ class Watch:
         counterexamples.write(report, self.curriculum.scratch / "counterexamples")
         self.history.record(report)
         result = report.milestones[0].tasks[0]
-        if result.verdict is not Verdict.PASS:
+        if result.verdict is not Verdict.PASS and not result.stands:
             self._say(self._open(report))
-            return False
+            return result.verdict is Verdict.UNAVAILABLE and not result.lacks_package
         self.passed = task
         self._say(screen.passed_lines(task))
         if self.curriculum.has_solutions:
@@ -101,7 +101,7 @@ class Watch:
         """The task that is not right, and where to go on."""
         (task,) = report.milestones[0].tasks
         clock = line(f"{datetime.now():%H:%M:%S}  graded in {report.seconds:.1f} s", "dim")
-        return [*screen.opened_lines(task), line(), *screen.next_lines(report, task), clock]
+        return [*screen.opened_lines(task), line(), *screen.next_lines(report, task, self._current()), clock]
 
     def _wait(self, task: Task) -> bool:
         """Wait for a save, obeying typed commands; return whether to grade again."""

@@ -17,6 +17,7 @@ MARKS = {
     Verdict.TIMEOUT: ("✗", "did not finish in time", "red"),
     Verdict.MEMORY: ("✗", "used too much memory", "red"),
 }
+_PACKAGES = ("ml_dtypes", "Triton", "PyTorch", "numba", "numpy", "pygments", "torch", "triton")
 _ORACLES = {"triton": "real Triton", "torch": "PyTorch", "cuda": "CUDA"}
 
 
@@ -24,6 +25,10 @@ def state(task: TaskResult) -> str:
     """The state of a task; `not started` must never look like `wrong`."""
     if not task.tests:
         return "has no tests"
+    if task.stands:
+        return f"passed before, with {missing_judge(task)}"
+    if task.lacks_package:
+        return f"needs {missing_judge(task)}"
     word = MARKS[task.verdict][1]
     if task.verdict is Verdict.NOT_IMPLEMENTED:
         if others := waits_for(task):
@@ -42,6 +47,13 @@ def waits_for(task: TaskResult) -> list[str]:
     reached = {m[1] for test in task.tests if (m := re.match(r"Task (\d+\.\d+)", test.message))}
     open_stubs = task.verdict is Verdict.NOT_IMPLEMENTED and task.id not in reached
     return sorted(reached) if open_stubs else []
+
+
+def missing_judge(task: TaskResult) -> str:
+    """What to install so that the task can be judged, as far as its tests say so."""
+    told = " ".join(test.message for test in task.tests if test.verdict is Verdict.UNAVAILABLE)
+    names = [*(name for name in _PACKAGES if re.search(rf"\b{name}\b", told)), "its judge"]
+    return names[0]
 
 
 def minutes(number: int) -> str:

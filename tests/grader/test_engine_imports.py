@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from grader import overlay
+from grader import outcome, overlay
 from grader.grading import GraderFailed
 from grader.verdicts import Verdict
 from tests.grader.small_course import Course, verdicts
@@ -20,7 +20,6 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals"
         ("def add(:\n", Verdict.ERROR, "SyntaxError", 1),
         ("x = 1\nraise ValueError('no')\n", Verdict.ERROR, "ValueError: no", 2),
         ("import nowhere\n", Verdict.ERROR, "No module named 'nowhere'", 1),
-        ("raise ModuleNotFoundError('no torch', name='torch')\n", Verdict.UNAVAILABLE, "needs PyTorch", None),
         ("import sys\nsys.exit(0)\n", Verdict.ERROR, "sys.exit(0)", 2),
         ("import os\nos._exit(0)\n", Verdict.ERROR, "exit code 0 while importing tiny.number", None),
         ("import pytest\n", Verdict.ERROR, "imports pytest, which is refused", 1),
@@ -44,6 +43,16 @@ def test_a_module_that_cannot_be_imported(
     file = "exercises/tiny/number.py"
     assert result.location == (f"{file}:{line}" if line else file)
     assert results["test_shout"].verdict is Verdict.PASS
+
+
+def test_a_package_that_is_missing_is_no_fault_of_the_learner(solved: Course) -> None:
+    """Neither in a module nor in a function; any other package is the learner's business."""
+    solved.write("exercises/tiny/number.py", "raise ModuleNotFoundError('no torch', name='torch.fx')\n")
+    result = solved.grade()["test_property"]
+    assert (result.verdict, result.location, result.ran) == (Verdict.UNAVAILABLE, "", False)
+    assert f"torch is not installed in {sys.executable}" in result.message and "pip install torch" in result.message
+    told = outcome.of_test(ModuleNotFoundError("No module", name="numpy.linalg"), solved.grading().plan)
+    assert told.verdict is Verdict.FAIL, "NumPy is here: a test hides it"
 
 
 @POSIX

@@ -115,7 +115,7 @@ def test_earlier_milestones_are_the_learners(exported: Path, tmp_path: Path) -> 
     assert "milestone 0 yours." in text, text
     course = load(mine)
     for fill in ("learner", "reference"):
-        origins = {m: s.origin for m, s in overlay.plan(course, {2}, "learner", fill).sources.items()}  # type: ignore[arg-type]
+        origins = {m: s.origin for m, s in overlay.plan(course, {2}, "learner", fill).sources.items()}
         assert origins["mini_triton.ir.types"] == "learner"
     assert runner.grade(["2.1"], examples=1, curriculum=course).fill == "learner"
 

@@ -17,7 +17,7 @@ import pytest
 import grader
 from grader import cli
 from grader.curriculum import ROOT, Curriculum
-from grader.progress import Progress, TaskProgress
+from grader.progress import Progress, TaskProgress, is_open
 from grader.verdicts import Report, Verdict
 from tests.grader.small_course import TASKS, Course, report, result
 
@@ -89,6 +89,7 @@ def graded(*tasks: str, verdict: Verdict = Verdict.PASS, target: str = "") -> Re
         ([graded("2.1"), graded("1.1", "1.2", verdict=Verdict.FAIL)], "1.1 1.2"),
         ([graded("1.1", "1.2", "1.3", "2.1", target="all")], "all"),
         ([graded("1.1", target="milestone9")], "milestone1"),
+        ([graded("1.1", verdict=Verdict.UNAVAILABLE)], "1.2"),
     ],
 )
 def test_the_bare_command_goes_on_where_the_learner_was(
@@ -283,6 +284,35 @@ def test_attempts_best_and_first_pass(progress: Progress) -> None:
     assert (first.attempts, first.best, first.passes) == (2, 1, True)
     grade(progress, Verdict.ERROR)
     assert progress.task("1.2") == TaskProgress(2, 1, "error", "could not run", first.first_pass)
+
+
+def seen(verdict: Verdict, fingerprint: str = "f", ran: bool = True) -> Report:
+    whole = report(("1.2", [result("1.2", verdict, "real Triton is not installed" * (verdict != "pass"), ran=ran)]))
+    whole.milestones[0].tasks[0].fingerprint = fingerprint
+    return whole
+
+
+def test_a_pass_stands_while_only_the_judge_is_missing(progress: Progress) -> None:
+    (task,) = (without := seen(Verdict.UNAVAILABLE)).milestones[0].tasks
+    progress.record(without)
+    assert not task.stands and not progress.task("1.2").passes, "it has not passed yet"
+    progress.record(seen(Verdict.PASS))
+    progress.record(without)
+    assert task.stands and progress.task("1.2").passes
+    assert progress.task("1.2").state == "passed before, with Triton"
+    progress.record(seen(Verdict.FAIL))
+    assert not progress.task("1.2").passes, "a judgement"
+    progress.record(seen(Verdict.PASS))
+    progress.record(seen(Verdict.UNAVAILABLE, "g"))
+    assert not progress.task("1.2").passes, "other code or tests"
+
+
+def test_a_run_that_lacks_a_package_says_nothing_about_a_task(progress: Progress) -> None:
+    progress.record(seen(Verdict.UNAVAILABLE, ran=False))
+    assert progress.task("1.2") == TaskProgress() and is_open("1.2", progress.tasks())
+    progress.record(seen(Verdict.PASS))
+    progress.record(seen(Verdict.UNAVAILABLE, "g", ran=False))
+    assert progress.task("1.2").passes
 
 
 def test_a_damaged_database_is_set_aside(progress: Progress, capsys: pytest.CaptureFixture[str]) -> None:

@@ -68,6 +68,27 @@ def test_every_verdict_is_told_in_plain_words(whole: Report, told: str) -> None:
     assert all((f"✓ {id}" in text) == (id in passed) for id in ("1.1", "1.2"))
 
 
+def next_line(whole: Report) -> str:
+    return " ".join(shown(whole).partition("\nNext ")[2].split())
+
+
+def test_a_missing_judge_is_no_dead_end() -> None:
+    missing = result("1.1", Verdict.UNAVAILABLE, "real Triton is not installed")
+    assert "hint" not in next_line(report(("1.1", [missing])))
+    assert "nothing here is wrong: install Triton" in next_line(report(("1.1", [missing])))
+    whole = report(("1.1", [missing]), ("1.2", [result("1.2", Verdict.NOT_IMPLEMENTED, "Task 1.2: Double")]))
+    assert "hint 1.2" in next_line(whole), "first what can be judged"
+    whole.milestones[0].tasks[0].stands = True
+    assert "– 1.1" in shown(whole) and "passed before, with Triton" in shown(whole) and "2 of 3" in shown(whole)
+
+
+def test_a_missing_package_is_named_and_nobody_blamed() -> None:
+    lost = result("1.1", Verdict.UNAVAILABLE, "ml_dtypes is not installed in /usr/bin/python3: …", ran=False)
+    whole = report(("1.1", [lost]))
+    assert "1.1  Add" in shown(whole) and "needs ml_dtypes" in shown(whole)
+    assert "install -c constraints.txt ml_dtypes" in next_line(whole) and "mend" not in shown(whole)
+
+
 def test_only_the_first_failing_task_is_opened() -> None:
     first = result("1.1", Verdict.FAIL, "the first message")
     second = result("1.2", Verdict.FAIL, "the second message")
