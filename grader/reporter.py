@@ -198,7 +198,7 @@ class Reporter:
             self.printed.clear()
             look = last_call.Watched(self.plan, self._own(item))
             try:
-                with look if _is_last_run() else nullcontext():
+                with look if self.failure and _is_last_run() else nullcontext():
                     return test(*arguments, **keywords)
             except BaseException as error:
                 self.function = look.found
@@ -236,7 +236,7 @@ class Reporter:
 
 
 def _is_last_run() -> bool:
-    """Whether hypothesis runs the smallest failing case once more, to show it: what a test draws is drawn again."""
+    """Whether hypothesis runs the smallest failing case once more, or an explicit example."""
     from hypothesis import control
 
     return control.currently_in_test_context() and control.current_build_context().is_final

@@ -195,6 +195,16 @@ def test_a_test_that_does_not_report_is_no_pass(solved: Course) -> None:
     assert (result.verdict, result.message) == (Verdict.ERROR, "pytest did not find this test.")
 
 
+def test_no_run_is_watched_before_one_has_failed(solved: Course) -> None:
+    """To watch every call takes several times as long."""
+    solved.write(
+        "tests/m01_numbers/test_1_3_shout.py",
+        "import sys\nfrom hypothesis import example, given, strategies as st\n\n"
+        "@given(st.integers())\n@example(0)\ndef test_shout(a):\n    assert sys.getprofile() is None\n",
+    )
+    assert solved.grade()["test_shout"].verdict is Verdict.PASS
+
+
 def test_the_same_seed_gives_the_same_counterexample(solved: Course) -> None:
     replace_add(solved, "return a + b if abs(a) < 100_000 else hash(str(a))")
     first, second = (solved.grade(seed=7)["test_property"] for _ in range(2))
