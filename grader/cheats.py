@@ -28,8 +28,6 @@ from grader.seal import Seal
 from grader.verdicts import Report
 from grader.workfolder import workfolder
 
-MILESTONE = 1
-MODULE = "mini_triton/ir/types.py"
 SECONDS = 240.0  # for one submission, on a busy machine
 TRACE = "kata-cheat-was-here"  # the name of files that cheats leave where they can
 
@@ -40,6 +38,8 @@ class Cheat:
 
     name: str
     path: Path
+    milestone: int = 1
+    module: str = "mini_triton/ir/types.py"
     code: str = ""  # put before the module's own
     at_end: bool = False  # or after it
     instead: Mapping[str, str] = field(default_factory=dict)  # texts of the stubs that are replaced
@@ -59,13 +59,13 @@ class Cheat:
 
         files = {name: told(text).encode() for name, text in self.files.items()} if self.files is not None else {}
         if self.files is None and not (self.links or self.large or self.pipes or self.archive):
-            files = _stubs(curriculum)
-            text = files[MODULE].decode()
+            files = _stubs(self.milestone, curriculum)
+            text = files[self.module].decode()
             for old, new in self.instead.items():
                 text = text.replace(old, told(new))
             head, future, rest = text.partition("from __future__ import annotations\n")
             parts = (head, future, rest, told(self.code)) if self.at_end else (head, future, told(self.code), rest)
-            files[MODULE] = "\n".join(parts).encode()
+            files[self.module] = "\n".join(parts).encode()
         links = {name: told(target) for name, target in self.links.items()}
         large = {name: b"\0" * size for name, size in self.large.items()}
         if self.archive:
@@ -125,7 +125,7 @@ def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[s
         before = set(_traces(curriculum))
         started = time.monotonic()
         report = submissions.grade(
-            [f"milestone{MILESTONE}"],
+            [f"milestone{cheat.milestone}"],
             submission,
             curriculum,
             fill="reference",
@@ -138,18 +138,19 @@ def attempt(cheat: Cheat, curriculum: Curriculum) -> tuple[Report, float, list[s
         found += [f"it took more than {SECONDS:.0f} s"] if seconds > SECONDS else []
         found += [f"it wrote {path}" for path in (*Path(outside).iterdir(), *sorted(set(_traces(curriculum)) - before))]
         told = json.dumps(report.to_json(), ensure_ascii=False)
-        found += [f"the report tells a line of the reference: {line}" for line in _secrets(curriculum) if line in told]
+        secrets = _secrets(cheat.milestone, curriculum)
+        found += [f"the report tells a line of the reference: {line}" for line in secrets if line in told]
         look_here = report.submission.look_here if report.submission else []
         found += [text for text in look_here if "changed meanwhile" in text]
     return report, seconds, found
 
 
 @functools.cache
-def _secrets(curriculum: Curriculum) -> list[str]:
-    """Long lines that learners write in later milestones. Earlier ones run beside the submission, and are no secret."""
+def _secrets(first: int, curriculum: Curriculum) -> list[str]:
+    """Long lines that learners write from a milestone on. Earlier code runs beside the submission: it is no secret."""
     secrets = []
     for milestone in curriculum.milestones:
-        for module in milestone.modules if milestone.number >= MILESTONE else ():
+        for module in milestone.modules if milestone.number >= first else ():
             source = stubs.read(curriculum.solutions / curriculum.file_of(module))
             lines = source.splitlines()
             secrets += [lines[n - 1].strip() for region in markers.regions(source) for n in region.code]
@@ -162,9 +163,9 @@ def _traces(curriculum: Curriculum) -> Iterator[Path]:
         yield from (path for path in (folder / TRACE, folder / f"{TRACE}.py") if path.exists())
 
 
-def _stubs(curriculum: Curriculum) -> dict[str, bytes]:
-    """The milestone's modules, not solved."""
-    files = (curriculum.file_of(module) for module in curriculum.milestone(MILESTONE).modules)
+def _stubs(milestone: int, curriculum: Curriculum) -> dict[str, bytes]:
+    """A milestone's modules, not solved."""
+    files = (curriculum.file_of(module) for module in curriculum.milestone(milestone).modules)
     texts = {file: stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum) for file in files}
     return {file.as_posix(): text.encode() for file, text in texts.items()}
 
