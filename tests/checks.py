@@ -14,16 +14,16 @@ from typing import Any, NoReturn
 from hypothesis import settings
 
 _ADDRESS = " object at 0x"
-NO_ANSWER = (NotImplementedError, ImportError, MemoryError, BdbQuit)  # they have verdicts of their own
+NO_ANSWER = (NotImplementedError, ImportError, MemoryError, BdbQuit)  # these have their own verdicts
 
 
 def one_in(share: int) -> settings:
-    """For a property whose examples take long: try one in `share` of the usual number, and at least one."""
+    """Settings for a property with slow examples: the usual number divided by `share`, but at least one."""
     return settings(max_examples=max(1, settings().max_examples // share))
 
 
 class calling:
-    """A call of the code under test, and the demands on it. Its errors, and failures, have it as `call`."""
+    """A call of the code under test, and the requirements on it. Its errors and failures hold it as `call`."""
 
     def __init__(self, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         self.function = function
@@ -46,7 +46,7 @@ class calling:
         return f"{self.function.__qualname__}({', '.join([*map(self.shown, self.arguments), *options])})"
 
     def shown(self, value: Any) -> str:
-        """An argument or a result, as a failure shows it."""
+        """An argument or a result, formatted for a failure."""
         text, type = repr(value), getattr(value, "type", None)
         return f"{text} of type {type}" if _ADDRESS in text and type is not None else text
 
@@ -61,14 +61,15 @@ class calling:
             self.fail(expected, error, because)
 
     def returns(self, expected: Any, because: str = "") -> None:
-        """The result equals `expected`, has its type, and the same `repr`: a list is not a tuple, [4.0] is not [4]."""
+        """Require a result that equals `expected`, with its type and `repr`: a list is not a tuple, [4.0] is not
+        [4]."""
         __tracebackhide__ = True
         got = self.succeeds(self.shown(expected), because)
         if type(got) is not type(expected) or got != expected or repr(got) != repr(expected):
             self._fail(self.shown(expected), got, self._told(got), because)
 
     def raises(self, error: type[Exception], *names: str, because: str = "") -> None:
-        """The call is refused with this class of error, or one's own kind of it; the message names what is at fault."""
+        """Require an error of this class or of a subclass, whose message contains all `names`."""
         __tracebackhide__ = True
         contents = " and ".join(map(repr, names))
         expected = f"{error.__name__} whose message contains {contents}" if names else error.__name__
@@ -83,7 +84,7 @@ class calling:
             self.fail(expected, got, because)
 
     def fail(self, expected: str, got: Any, because: str = "") -> NoReturn:
-        """The call does not return what it should. A `str` describes the result in words, as `expected` does."""
+        """Fail because of a wrong result. A `str` describes the result in words, as `expected` does."""
         __tracebackhide__ = True
         in_words = isinstance(got, str) and not expected.startswith(("'", '"'))
         self._fail(expected, got, got if in_words else self._told(got), because)
@@ -98,12 +99,12 @@ class calling:
         lines = [str(self), f"  expected  {expected}", f"  got       {shown}"]
         failure = AssertionError("\n".join(lines + [f"  because   {because}"] * bool(because)))
         vars(failure)["call"] = self
-        # With the traceback of an unexpected error the failure still points into the code under test.
+        # With the traceback of an unexpected error, the failure still points into the code under test.
         raise failure.with_traceback(got.__traceback__ if isinstance(got, Exception) else None) from None
 
 
 class described(calling):
-    """The same, shown in the test's own words, for arguments whose `repr` says nothing."""
+    """A call described in the test's own words, for arguments whose `repr` is not informative."""
 
     def __init__(self, words: str, function: Callable[..., Any], *arguments: Any, **options: Any) -> None:
         super().__init__(function, *arguments, **options)

@@ -1,9 +1,9 @@
-"""Names that users of Triton expect, for their programs rather than for their kernels. (Given; to skip.)
+"""Names that Triton users expect in their programs, not in their kernels. (Given; you can skip them.)
 
 missing.py      names that Triton has and this compiler does not, each with the reason
 aliases.py      names of modules: `mini_triton.compiler.errors` is `mini_triton.errors`
-reinterpret.py  memory as elements of another dtype
-driver.py       the device that kernels run on, `triton.runtime.driver.active`
-knobs.py        what environment variables decide, `triton.knobs`
+reinterpret.py  memory as elements of a different dtype
+driver.py       the device that runs kernels, `triton.runtime.driver.active`
+knobs.py        settings of environment variables, `triton.knobs`
 compiler.py     compiling without a launch, `triton.compile`
 """

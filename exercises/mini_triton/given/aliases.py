@@ -1,4 +1,4 @@
-"""Names of modules: programs that import `triton.compiler.errors` find `mini_triton.compiler.errors`, which is ours."""
+"""Names of modules: for `triton.compiler.errors`, programs find our `mini_triton.compiler.errors`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALIASES = {
     "runtime.driver": "given.driver",
     "runtime.errors": "errors",
 }
-"""Where a module of Triton's name is, both below `mini_triton`."""
+"""The path of the module with Triton's name. Both are relative to `mini_triton`."""
 
 
 class Aliases(MetaPathFinder, Loader):
@@ -43,5 +43,5 @@ class Aliases(MetaPathFinder, Loader):
 
 
 def install() -> None:
-    """From now on modules are found by their other names."""
+    """Make modules importable by their other names."""
     sys.meta_path.append(Aliases())

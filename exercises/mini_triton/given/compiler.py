@@ -30,7 +30,7 @@ Place = str | int | tuple[int, ...]
 class ASTSource:
     """A kernel, the types of its parameters by name, the values of the constant ones, and facts about the others.
 
-    `attrs` has `[["tt.divisibility", 16]]` for parameters that are multiples of 16.
+    `attrs` holds `[["tt.divisibility", 16]]` for parameters that are multiples of 16.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class ASTSource:
 
 
 def compile(src: ASTSource, target: Any = None, options: Mapping[str, Any] | None = None) -> CompiledKernel:
-    """Compile for arguments of these types; with a target such as `GPUTarget("cuda", 90, 32)` to machine code as well.
+    """Compile for arguments of these types; with a target such as `GPUTarget("cuda", 90, 32)`, also to machine code.
 
-    `asm` of the result has the texts of the stages: "ttir", "numpy", and for a GPU "ttgir", "llir", "ptx", "cubin".
+    `asm` of the result holds the text of the stages: "ttir", "numpy", and for a GPU "ttgir", "llir", "ptx", "cubin".
     """
     chosen = Options(**{name: value for name, value in (options or {}).items() if name in OPTIONS})
     try:

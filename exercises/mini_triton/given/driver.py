@@ -1,6 +1,6 @@
-"""The device that kernels run on, as Triton's users ask for it: `triton.runtime.driver.active`.
+"""The device that runs kernels, under Triton's name: `triton.runtime.driver.active`.
 
-With a GPU it has PyTorch's answers. Without one it describes this machine's CPU, and its cores are the multiprocessors.
+With a GPU, its values come from PyTorch. Without a GPU, it describes this machine's CPU, with cores as multiprocessors.
 
 Source: Triton's `python/triton/runtime/driver.py`; `CudaUtils` and `CudaDriver` in its NVIDIA back end.
 """
@@ -60,7 +60,7 @@ class Driver:
         return None
 
     def clear_cache(self, cache: Any) -> None:
-        """Have the device's cache filled with other memory than a kernel's."""
+        """Fill the device's cache with memory that no kernel uses."""
 
 
 class CudaDriver(Driver):
@@ -104,7 +104,7 @@ class CudaDriver(Driver):
 
 
 class CpuDriver(Driver):
-    """This machine's CPU. Its caches stay as they are: to flush them takes longer than most kernels."""
+    """This machine's CPU. Its caches are not flushed, because flushing takes longer than most kernels."""
 
     def get_current_target(self) -> GPUTarget:
         return GPUTarget("cpu", platform.machine(), 1)
@@ -124,7 +124,7 @@ class CpuDriver(Driver):
         return Clock
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        """`do_bench`, with the fastest run in place of the median: whatever else the machine does only adds time."""
+        """`do_bench`, with the fastest run instead of the median, because other work on the machine only adds time."""
         from mini_triton.tuning.measuring import do_bench_on
 
         return lambda call, quantiles: do_bench_on(self, call, quantiles=[0.0, *quantiles[1:]])
@@ -139,18 +139,18 @@ class CpuDriver(Driver):
 
 
 class Clock:
-    """The interface of a CPU: a kernel has run when its launch returns."""
+    """The interface of a CPU, on which a kernel has finished when its launch returns."""
 
     @staticmethod
     def synchronize(device: Any = None) -> None:
-        """Nothing is left to wait for."""
+        """Do nothing: there is nothing to wait for."""
 
     @staticmethod
     def current_device() -> int:
         return 0
 
     class Event:
-        """A moment."""
+        """A point in time."""
 
         def __init__(self, enable_timing: bool = False) -> None:
             self.moment = 0
@@ -167,7 +167,7 @@ cpu, cuda = CpuDriver(), CudaDriver()
 
 
 def __getattr__(name: str) -> Any:
-    """`active`: the GPU if there is one. Without PyTorch a program has no memory there."""
+    """`active`: the GPU if there is one. A program without PyTorch has no GPU memory."""
     if name != "active":
         raise AttributeError(f"the driver has no {name}")
     has_gpu = importlib.util.find_spec("torch") is not None and _cuda().is_available()

@@ -17,7 +17,7 @@ from mini_triton.tuning.given import results
 
 
 class Knob:
-    """An environment variable that says yes or no."""
+    """An environment variable that is on or off."""
 
     def __init__(self, variable: str) -> None:
         self.variable = variable

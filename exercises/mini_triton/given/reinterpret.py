@@ -1,4 +1,4 @@
-"""Memory as elements of another dtype: `triton.reinterpret(x, tl.float8e5)`.
+"""Memory as elements of a different dtype: `triton.reinterpret(x, tl.float8e5)`.
 
 Older libraries keep 8-bit floats in arrays of int8, because NumPy and PyTorch had no such dtype.
 
@@ -16,7 +16,7 @@ from mini_triton.language.dtypes import dtype
 
 
 class TensorWrapper:
-    """An array or a tensor whose elements are read as another dtype of the language."""
+    """An array or a tensor whose elements are read as a different dtype of the language."""
 
     def __init__(self, base: Any, dtype: dtype) -> None:
         self.base = base
@@ -26,14 +26,14 @@ class TensorWrapper:
         return f"TensorWrapper[{self.dtype}]({self.base})"
 
     def __getattr__(self, name: str) -> Any:
-        """All but the dtype is as it was: shape, strides, device."""
+        """Everything except the dtype is unchanged: shape, strides, device."""
         return getattr(self.base, name)
 
     def data_ptr(self) -> int:
         return self.base.ctypes.data if isinstance(self.base, np.ndarray) else self.base.data_ptr()
 
     def numpy(self) -> np.ndarray:
-        """The same memory as an array of the other dtype."""
+        """The same memory as an array of the new dtype."""
         return as_numpy(self.base).view(numpy_dtype(self.dtype.ir_type))
 
     def detach(self) -> TensorWrapper:
@@ -56,7 +56,7 @@ class TensorWrapper:
 
 
 def reinterpret(tensor: Any, dtype: dtype) -> Any:
-    """An array, a tensor or a wrapped one as elements of `dtype`, of the same size; nothing is copied.
+    """An array, a tensor or a wrapped one as elements of `dtype`, of the same size, without a copy.
 
     The result is the wrapped memory itself if it has this dtype. Raises `TypeError` for anything but memory.
     """

@@ -1,4 +1,5 @@
-"""Facts about memory beside its content: which bytes were never written, and who wrote the others. (Given.)"""
+"""Facts about memory besides its content: which bytes were never written, and which programs wrote the others.
+(Given.)"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ RUBBISH = 0xCB
 
 @dataclass
 class Span:
-    """A piece of memory: which of its bytes are not written yet."""
+    """A piece of memory, with a record of its unwritten bytes."""
 
     start: int
     unwritten: np.ndarray
@@ -38,7 +39,7 @@ _numbers = itertools.count()
 
 
 def uninitialized(memory: Any) -> Any:
-    """The array or tensor itself, filled with rubbish: to read an element before it is written is a defect.
+    """The array or tensor itself, filled with garbage: reading an element before it is written is a defect.
 
         out = sanitizer.uninitialized(torch.empty(n))
 
@@ -113,7 +114,7 @@ class Clock:
 
 
 class Memory:
-    """The memory of a launch, with a note of the program that wrote each element."""
+    """The memory of a launch, with a record of the program that wrote each element."""
 
     def __init__(self, buffers: Sequence[Buffer], kinds: frozenset[str]) -> None:
         self.spans: list[Span] = []
@@ -126,7 +127,7 @@ class Memory:
 
     @cached_property
     def regions(self) -> list[Region]:
-        """The memory in which races are looked for."""
+        """The memory to check for races."""
         return regions_of(self.buffers) if "races" in self.kinds else []
 
     def unwritten(self, buffer: Buffer, index: np.ndarray) -> np.ndarray | None:

@@ -1,8 +1,8 @@
 """Peepholes: rules that look at an operation and the few before it, one line per rule.
 
-Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them. A rule for floats must hold
-for NaN, infinities and -0.0, too: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0 for
-infinities; and `(x + a) + b` is rounded twice.
+Integers wrap around, so the laws of arithmetic modulo 2 ** width hold for them. A rule for floats must also hold for
+NaN, infinities and -0.0: `x + 0.0` is not `x` for -0.0, but `x + -0.0` is `x`; `x - x` is not 0 for infinities; and `(x
++ a) + b` is rounded twice.
 
 The tests run each group alone, together with `FOLDING`, so a rule in `integers` does not help another group. For each
 group, `tests/m09_passes/test_9_3_peepholes.py` lists small functions. A group is complete when it leaves no more
@@ -91,7 +91,7 @@ def merge_shapes(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
 
 
 def compose_orders(rewriter: Rewriter, operation: Operation, x: Value) -> Value:
-    """One transpose in place of two."""
+    """One transpose instead of two."""
     inner = operation.operands[0]
     assert isinstance(inner, OpResult)
     first, second = inner.owner.attributes["order"], operation.attributes["order"]
@@ -173,14 +173,14 @@ def accumulate(rewriter: Rewriter, operation: Operation, a: Value, b: Value, d: 
 
 def sink(rewriter: Rewriter, operation: Operation) -> Value | None:
     """Apply an elementwise operation to smaller tensors or scalars, then broadcast the result; None if it cannot."""
-    # Task 9.3: Of two operands broadcast from `tensor<2x1xf32>`, the sum is computed there; of two splats, on scalars;
-    # of a broadcast from `tensor<2x1xf32>` and one from `tensor<1x4xf32>`, neither. At least one operand is a splat or
-    # a broadcast. Given: `source_shape`, `shrink`, `with_shape`.
+    # Task 9.3: The sum of two operands broadcast from `tensor<2x1xf32>` is computed on that type, and the sum of two
+    # splats on scalars. The sum of a broadcast from `tensor<2x1xf32>` and one from `tensor<1x4xf32>` does not change.
+    # At least one operand is a splat or a broadcast. Given: `source_shape`, `shrink`, `with_shape`.
     raise NotImplementedError("Task 9.3: Peepholes")
 
 
 def source_shape(value: Value) -> tuple[int, ...] | None:
-    """The shape that a tensor is broadcast from: () for a splat or a constant; None for other tensors. (Given.)"""
+    """The shape from which a tensor is broadcast: () for a splat or a constant; None for other tensors. (Given.)"""
     if not isinstance(value, OpResult) or value.owner.name not in ("tt.splat", "tt.broadcast", "arith.constant"):
         return None
     return shape_of(value.owner.operands[0].type) if value.owner.operands else ()
@@ -198,7 +198,7 @@ def shrink(rewriter: Rewriter, value: Value, shape: tuple[int, ...]) -> Value:
 
 
 def with_shape(type: Type, shape: tuple[int, ...]) -> Type:
-    """A type with the same element type in another shape. (Given.)"""
+    """A type with the same element type and a new shape. (Given.)"""
     return TensorType(shape, element_type(type)) if shape else element_type(type)
 
 

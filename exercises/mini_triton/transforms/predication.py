@@ -17,7 +17,7 @@ from mini_triton.transforms.structure import blocks_of, move, replace_by, termin
 
 BUDGET = 4
 """The most operations in both branches together."""
-# Selects are among the slow ones so that branches inside of branches do not all become selects.
+# Selects count as slow, so that not all nested branches become selects.
 SLOW = ("arith.div", "arith.rem", "arith.floordiv", "arith.ceildiv", "math.", "tt.precise", "tt.extern", "arith.select")
 
 
@@ -37,7 +37,7 @@ def is_worth_it(branch: Operation) -> bool:
     Constants and terminators cost nothing. Both branches together have at most `BUDGET` other operations, and each of
     these `is_cheap`.
     """
-    # Task 9.9: Two additions in each branch are worth it, five in all are not. Given: `is_cheap`.
+    # Task 9.9: Two additions in each branch are worth it, but five in total are not. Given: `is_cheap`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")
 
 
@@ -55,7 +55,7 @@ def is_cheap(operation: Operation) -> bool:
 
 def predicate(branch: Operation) -> None:
     """Replace an `scf.if` by the operations of both branches, and a select for each result."""
-    # Task 9.9: `x = a + b if c else a` becomes an `addi` and an `arith.select` of `c`. Where both branches yield the
-    # same value there is no select. Operations keep their locations; a select gets that of the `scf.if`. Given: `move`,
-    # `replace_by`, `terminator`, `Builder`.
+    # Task 9.9: `x = a + b if c else a` becomes an `addi` and an `arith.select` of `c`. If both branches yield the same
+    # value, no select is needed. Operations keep their locations; a select gets the location of the `scf.if`. Given:
+    # `move`, `replace_by`, `terminator`, `Builder`.
     raise NotImplementedError("Task 9.9: Known control flow, and predication")

@@ -1,14 +1,15 @@
-"""A sanitizer: kernels run on the CPU, and errors that a GPU would pass over silently are reported. (Given.)
+"""A sanitizer: runs kernels on the CPU, and reports errors that a GPU would silently ignore. (Given.)
 
     MINI_TRITON_SANITIZE=1                      look for everything
     MINI_TRITON_SANITIZE=races,division         look for these
     x = sanitizer.uninitialized(torch.empty(n)) memory that is not written yet
 
-Programs run at once, with coarse checks. If these suspect anything, the programs run again, one by one, and exactly.
+Programs run at once, with coarse checks. If these suspect anything, the programs run again one by one, with exact
+checks.
 
-In reading order: `reports.py` (what is found), `plan.py` (what is known of a kernel), `memory.py` (and of memory);
-`shadows.py` (which values must not matter), `program.py` (one program, run exactly); `doubts.py` (which loads to
-suspect), `watch.py` (all programs, with checks); `launch.py`.
+In reading order: `reports.py` (findings), `plan.py` (facts about a kernel), `memory.py` (facts about memory);
+`shadows.py` (values that must not matter), `program.py` (one program, with exact checks); `doubts.py` (suspect loads),
+`watch.py` (all programs, with coarse checks); `launch.py`.
 
 Sources: MemorySanitizer (Stepanov and Serebryany, 2015) for values that must not matter; compute-sanitizer's initcheck
 and racecheck, and Triton-Viz's sanitizer, for the kinds of errors.

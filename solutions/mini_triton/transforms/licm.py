@@ -25,7 +25,7 @@ def hoist_from(loop: Operation) -> bool:
 
     Only operations directly in the loop's blocks move, together with their regions.
     """
-    # [task 9.6] Of `x = a * b; y = x + 1; z = y + i`, with `i` the induction variable, `x` and `y` move. Given:
+    # [task 9.6] In `x = a * b; y = x + 1; z = y + i`, where `i` is the induction variable, `x` and `y` move. Given:
     # `may_hoist`, `is_invariant`, below; `move(operation, loop)` moves an operation in front of the loop.
     hoisted = False
     for block in blocks_of(loop):
@@ -53,7 +53,7 @@ def may_hoist(operation: Operation, loop: Operation) -> bool:
     not? If not: does the loop certainly run, and does it leave memory unchanged?
     """
     # [task 9.6] An `addi` may, a `tt.store` may not, a `tt.load` may in a loop that runs and does not write.
-    # Terminators stay. Whether an `scf.while` runs is not known; `may_change_memory` says that it writes. Given:
+    # Terminators stay. It is unknown whether an `scf.while` runs; `may_change_memory` treats it as writing. Given:
     # `effects.py`.
     stays = operation.name in TERMINATORS or effects(operation) & WRITES
     return not stays and (may_speculate(operation) or (not may_change_memory(loop) and certainly_runs(loop)))

@@ -6,7 +6,7 @@
 
 A pattern is a tree of operations. A lowercase letter matches any value, and the same value wherever it occurs. A
 capital matches any constant, a number matches that constant; a constant is a scalar or a tensor of equal elements. A
-comparison ends in its predicate: `arith.cmpi.slt(x, y)`. The replacement is a pattern, too, or a function.
+comparison ends in its predicate: `arith.cmpi.slt(x, y)`. The replacement is also a pattern, or a function.
 
 Source: MLIR's "Pattern Rewriting", `GreedyPatternRewriteDriver.cpp`, and rules such as those of
 `ArithCanonicalization.td`.
@@ -39,7 +39,7 @@ A rule that returns None must not have created operations: the driver would eras
 HINTS = ("tt.contiguity", "tt.divisibility", "tt.constancy")
 """Attributes with promises of a kernel's author about an operation. No rule replaces such an operation."""
 PATIENCE = 100
-"""The most applications of rules per operation of a module. More of them mean that the rules go in circles."""
+"""The most applications of rules per operation of a module. More applications mean that rules undo each other."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Rewriter(Builder):
         return super().insert(operation)
 
     def like(self, operation: Operation, *operands: Value, result: Type | tuple[Type, ...] = ()) -> OpResult:
-        """A copy of an operation with other operands, and this result type if it needs one. (Given.)"""
+        """A copy of an operation with new operands, and this result type if it needs one. (Given.)"""
         attributes: dict[str, Any] = operation.attributes
         return self.create(operation.name, *operands, result=result, **attributes)
 
@@ -210,8 +210,9 @@ class Rewriter(Builder):
         applied more than `PATIENCE` times for each operation of `root.walk()` at the beginning.
         """
         # [task 9.1] Operands should be in their final form before a rule looks at their users, so the first operation
-        # of `root` comes first. Operations that `create` and `replace` put onto `self.worklist`, a dictionary of
-        # operations to None, come before those that wait. Given: `is_dead`, `self.erase`, `self.apply`, below.
+        # of `root` comes first. Visit operations that `create` and `replace` add to `self.worklist`, a dictionary from
+        # operations to None, before those that are already waiting. Given: `is_dead`, `self.erase`, `self.apply`,
+        # below.
         self.worklist = dict.fromkeys(reversed([*root.walk()]))
         applied: list[Rule] = []
         limit = PATIENCE * len(self.worklist)
@@ -228,8 +229,8 @@ class Rewriter(Builder):
 
     def apply(self, operation: Operation) -> Rule | None:
         """Replace an operation by the first rule that matches, and return this rule; None if no rule matches."""
-        # [task 9.1] `rule.rewrite(self, operation)` gives a value, a list with a value for each result, or None if the
-        # rule does not match. New operations go in front of the old one, with its location: `self.go_to`. Given:
+        # [task 9.1] `rule.rewrite(self, operation)` returns a value, a list with a value for each result, or None if
+        # the rule does not match. New operations go in front of the old one, with its location: `self.go_to`. Given:
         # `self.candidates`, in order; `self.replace`, below.
         self.go_to(operation)
         for rule in self.candidates(operation):
@@ -254,8 +255,8 @@ class Rewriter(Builder):
 
     def replace(self, operation: Operation, values: Sequence[Value]) -> None:
         """Replace an operation's results by these values, and erase the operation."""
-        # [task 9.1] A value without a name gets that of the result. Which operations may match a rule now that did not
-        # before?
+        # [task 9.1] A value without a name gets the result's name. Which operations may now match a rule that they did
+        # not match before?
         for result, value in zip(operation.results, values, strict=True):
             value.name = value.name or result.name
             self.worklist.update((use.user, None) for use in result.uses)
