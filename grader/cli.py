@@ -36,6 +36,7 @@ for those who maintain the course:
   mistakes      do the tests catch what learners are known to believe?
   mutants       do the tests catch small changes of the reference?
   alternatives  do right solutions in other styles pass?
+  order         does each task pass while the later ones are stubs?
   cheats        does anything earn points without solving a task?
 """
 
@@ -263,6 +264,12 @@ def _alternatives(curriculum: Curriculum, options: argparse.Namespace) -> int:
     return OK if alternatives.run(options.target or ["all"], options.examples) else LOST
 
 
+def _order(curriculum: Curriculum, options: argparse.Namespace) -> int:
+    from grader import order
+
+    return OK if order.run(options.target or ["all"], options.examples) else LOST
+
+
 def _cheats(curriculum: Curriculum, options: argparse.Namespace) -> int:
     from grader import cheats
 
@@ -451,6 +458,10 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     alternatives.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
     alternatives.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
     alternatives.add_argument("--together", action="store_true", help="whole courses in one style instead")
+    order = commands.add_parser("order", description="Does each task pass while the later ones are stubs?")
+    order.set_defaults(run=_order)
+    order.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
+    order.add_argument("--examples", type=_positive, default=10, metavar="N", help="random cases a test (10)")
     cheats = commands.add_parser("cheats", description="Does anything earn points without solving a task?")
     cheats.set_defaults(run=_cheats)
     cheats.add_argument("word", nargs="*", metavar="WORD", help="only those whose names contain one of these")

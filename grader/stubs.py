@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -37,10 +37,12 @@ class BadMarkers(Exception):
         self.problems = problems
 
 
-def stub_text(source: str, curriculum: Curriculum) -> str:
-    """The learner's version of a module of the reference."""
+def stub_text(source: str, curriculum: Curriculum, solved: Collection[str] = ()) -> str:
+    """The learner's version of a module of the reference, in which the tasks `solved` keep the reference's code."""
     lines = source.splitlines(keepends=True)
     for region in reversed(markers.regions(source)):
+        if region.task in solved:
+            continue
         first, *rest = region.instruction
         title = curriculum.task(region.task).title
         message = json.dumps(f"Task {region.task}: {title}", ensure_ascii=False)

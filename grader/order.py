@@ -1,0 +1,45 @@
+"""Can each task be solved when a learner comes to it? Its tests must pass while every later task is still a stub."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader import stubs
+from grader.alternatives import describe_failures
+from grader.curriculum import Curriculum, Task, load
+from grader.grading import Grading, Settings
+from grader.runner import run_all
+
+
+def run(targets: Sequence[str], examples: int) -> bool:
+    """Print which tasks need later ones; True if there are none."""
+    curriculum = load()
+    tasks = curriculum.resolve(targets)
+    with tempfile.TemporaryDirectory(prefix="kata-") as folder:
+        roots = [Path(folder, task.id).resolve() for task in tasks]
+        gradings = [_grading(*pair, curriculum, examples) for pair in zip(tasks, roots, strict=True)]
+        run_all(gradings, "tasks in order")
+        lines = [line for pair in zip(gradings, roots, strict=True) for line in describe_failures(*pair)]
+    for line in lines:
+        print(f"Without the later tasks, {line}")
+    print(f"Tasks that pass without the later ones: {len(tasks) - len(lines)} of {len(tasks)}.")
+    return not lines
+
+
+def write_tree(curriculum: Curriculum, last: Task, root: Path) -> None:
+    """Write the milestone's modules as they are after the task `last`: the later tasks are stubs."""
+    milestone = curriculum.milestone(last.milestone)
+    ids = [task.id for task in milestone.tasks]
+    solved = ids[: ids.index(last.id) + 1]
+    for module in milestone.modules:
+        file = curriculum.file_of(module)
+        (root / file).parent.mkdir(parents=True, exist_ok=True)
+        text = stubs.stub_text(stubs.read(curriculum.solutions / file), curriculum, solved)
+        (root / file).write_text(text, encoding="utf-8")
+
+
+def _grading(task: Task, root: Path, curriculum: Curriculum, examples: int) -> Grading:
+    write_tree(curriculum, task, root)
+    return Grading(curriculum, [task], Settings(learner_root=root, examples=examples))
