@@ -1,4 +1,4 @@
-"""Task 6.10: positions and masks that are not stored, accesses that are slices, and chunks of a grid."""
+"""Task 6.10: positions and masks that are not stored."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from mini_triton.codegen.library import memory
 from mini_triton.codegen.library.lazy import Affine, Box
-from mini_triton.ir.storage import Buffer
 
 from tests.checks import calling, described
 from tests.support.m06_codegen import lazy_arrays
-from tests.support.m06_codegen.closeness import check
-from tests.support.m06_codegen.lazy_arrays import Access, Sizes, accesses, elements
+from tests.support.m06_codegen.lazy_arrays import Access, Sizes, accesses
+
+Ranges = tuple[tuple[int, int], ...]
+"""Where a box begins and ends along each axis."""
 
 # --- positions and masks
 
@@ -72,23 +72,6 @@ POSITIONS = (
     "(pid * 64 + columns) % 99999",
     "(pid * 16 + columns).astype(np.int64) * 1048576",
 )
-MASKS = (
-    "columns < n",
-    "columns <= n",
-    "n > columns",
-    "3 <= columns",
-    "columns * 3 < n",
-    "100 - columns * 5 >= 60",
-    "pid * 16 + columns < 1000000",
-    "pid * 16 + columns < 0",
-    "columns <= columns",
-    "later > columns",
-    "loaded < columns + 100",
-    "(rows < 3) & (columns >= n)",
-    "(rows < 3) & (columns >= n) & (pid < 3)",
-    "(columns < 3) & (columns > 5)",
-    "(columns < n) & (columns >= 3) & (100 - columns > 90)",
-)
 
 
 @pytest.mark.parametrize("text", POSITIONS)
@@ -101,7 +84,7 @@ def test_positions_stay_lazy(text: str) -> None:
         )
 
 
-@pytest.mark.parametrize("text", MASKS)
+@pytest.mark.parametrize("text", lazy_arrays.MASKS)
 def test_masks_stay_lazy(text: str) -> None:
     """One comparison along one axis is a box, or one that is the same everywhere; and boxes intersect in a box."""
     for sizes in (Sizes(), Sizes(n=0), Sizes(n=-1), Sizes(n=15), Sizes(n=16, rows=1)):
@@ -109,17 +92,38 @@ def test_masks_stay_lazy(text: str) -> None:
         assert isinstance(got, Box), f"{text}\n  for {sizes}\n  expected  a Box\n  got       {type(got).__name__}"
 
 
-@pytest.mark.parametrize("text", MASKS)
-def test_masks_are_used(text: str) -> None:
-    """The lanes that they let through are loaded, even if there are none."""
-    for sizes in (Sizes(), Sizes(n=-1), Sizes(n=15)):
-        shape = (sizes.programs, sizes.rows, sizes.columns)
-        offset = Affine(0, (sizes.rows * sizes.columns, sizes.columns, 1), shape, np.int64)
-        buffer, mask = Buffer("x", elements(shape).ravel()), sizes.value(text, True)
-        call = described(f"memory.load of {shape} elements, mask {text}, other -1\n  for {sizes}", memory.load, buffer)
-        call.arguments, call.options = (buffer, offset, mask), {"other": -1.0}
-        expected = np.where(sizes.value(text, False), elements(shape), -1.0)
-        check(f"{call}: the result", call.succeeds("an array"), expected)
+NO_BOXES = (
+    "loaded + columns < 5",
+    "each * 2 - columns >= 0",
+    "columns < loaded",
+    "columns + rows < 9",
+    "columns - rows > 0",
+)
+
+
+@pytest.mark.parametrize("text", NO_BOXES)
+def test_masks_that_are_no_boxes(text: str) -> None:
+    """Each row ends at a different column: the start is an array, or there are strides along two axes."""
+    got = judge_expression(text, Sizes())
+    assert not isinstance(got, Box), f"{text}\n  expected  an array\n  got       {got!r}"
+
+
+RANGES = (
+    (((0, 8), (2, 6)), ((4, 8), (0, 4)), ((4, 8), (2, 4))),
+    (((0, 8), (2, 6)), ((4, 8), (6, 8)), ((4, 8), (0, 0))),
+    (((0, 3), (2, 6)), ((5, 8), (0, 1)), ((0, 0), (0, 0))),
+    (((0, 8), (0, 0)), ((1, 8), (3, 6)), ((1, 8), (0, 0))),
+)
+
+
+@pytest.mark.parametrize(("x", "y", "expected"), RANGES)
+def test_boxes_intersect(x: Ranges, y: Ranges, expected: Ranges) -> None:
+    """Axis by axis; a range without elements is (0, 0)."""
+    because = "the ranges intersect axis by axis, and an empty range is (0, 0)"
+    both = described(
+        f"The ranges of Box({x}, (8, 8)) & Box({y}, (8, 8))", lambda: (Box(x, (8, 8)) & Box(y, (8, 8))).ranges
+    )
+    both.returns(expected, because)
 
 
 def test_rows_of_programs() -> None:

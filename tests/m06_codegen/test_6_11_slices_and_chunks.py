@@ -1,4 +1,4 @@
-"""Task 6.10: positions and masks that are not stored, accesses that are slices, and chunks of a grid."""
+"""Task 6.11: accesses that are slices, and chunks of a grid."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mini_triton.codegen import compile_module
 from mini_triton.codegen import kernel as codegen
+from mini_triton.codegen.library import memory
+from mini_triton.codegen.library.lazy import Affine
 from mini_triton.ir.parser import parse_module
 from mini_triton.ir.storage import Buffer, OutOfBounds
 
+from tests.checks import described
 from tests.corpus import CASES
 from tests.corpus.cases import Case
 from tests.support.m06_codegen.accesses import Memory, judge_load, judge_store
 from tests.support.m06_codegen.closeness import check
 from tests.support.m06_codegen.kernels import about, addition, compiled, judge, judge_corpus, kernel, running
-from tests.support.m06_codegen.lazy_arrays import WINDOWS, Access, accesses, elements
+from tests.support.m06_codegen.lazy_arrays import MASKS, WINDOWS, Access, Sizes, accesses, elements
 
 # --- accesses
 
@@ -65,6 +68,19 @@ def test_one_element_too_few(name: str) -> None:
     most, least = used.max(initial=0), used.min(initial=70)
     for count, origin in ((most + 1, 0), (most, 0), (0, 0), (70, -least - 1)):
         judge_access(access, count, origin, elements(access.shape))
+
+
+@pytest.mark.parametrize("text", MASKS)
+def test_masks_are_used(text: str) -> None:
+    """The lanes that they let through are loaded, even if there are none."""
+    for sizes in (Sizes(), Sizes(n=-1), Sizes(n=15)):
+        shape = (sizes.programs, sizes.rows, sizes.columns)
+        offset = Affine(0, (sizes.rows * sizes.columns, sizes.columns, 1), shape, np.int64)
+        buffer, mask = Buffer("x", elements(shape).ravel()), sizes.value(text, True)
+        call = described(f"memory.load of {shape} elements, mask {text}, other -1\n  for {sizes}", memory.load, buffer)
+        call.arguments, call.options = (buffer, offset, mask), {"other": -1.0}
+        expected = np.where(sizes.value(text, False), elements(shape), -1.0)
+        check(f"{call}: the result", call.succeeds("an array"), expected)
 
 
 # --- kernels

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from mini_triton import exact
 
 from tests import oracles
+from tests.corpus import named
+from tests.corpus.cases import Case
 from tests.oracles import values
 from tests.oracles.elementwise import QUESTIONS
 from tests.support.floats import WIDTHS
@@ -41,6 +43,8 @@ from tests.support.m06_codegen.exactness import (
     unsigned,
     wrapped,
 )
+from tests.support.m06_codegen.kernels import compiled, judge_corpus
+from tests.support.m06_codegen.kernels import judge as judge_kernel
 
 Meaning = Callable[..., Any]
 
@@ -134,10 +138,23 @@ NARROWING = [(x, y) for x, y in itertools.product(("f64", "f32"), ("f32", "f16",
 @pytest.mark.parametrize(("source", "target"), [*NARROWING, ("f32", "f8E5M2")])
 def test_rounding_toward_zero(source: str, target: str) -> None:
     """Cut off: nothing becomes larger, and only infinity is infinite."""
-    because = "a number is cut off, and infinity stays"
+    because = "a number is cut off, also one that is too large; infinity stays, and zero keeps its sign"
     operands, dtype = [near_ties(source, target)], DTYPES[target]
     judge(exact.toward_zero, operands, lambda x: rounded(x, target, True), because, [dtype.type], dtype)
     judge(exact.fp_to_fp, operands, lambda x: rounded(x, target, True), because, [dtype.type, "rtz"], dtype)
+
+
+@pytest.mark.parametrize("source", ["f32", "f64"])
+def test_rounding_toward_zero_without_infinity(source: str) -> None:
+    """f8E4M3FN has no infinity: everything beyond 448, infinity too, becomes 448."""
+    operands = [near_ties(source, "f8E4M3FN")]
+
+    def meaning(x: float) -> float:
+        return x if math.isnan(x) else rounded(max(-448.0, min(x, 448.0)), "f8E4M3FN", True)
+
+    because = "a number is cut off, zero keeps its sign, and an infinity becomes 448: the format has none"
+    dtype = DTYPES["f8E4M3FN"]
+    judge(exact.fp_to_fp, operands, meaning, because, [dtype.type, "rtz"], dtype)
 
 
 def test_rounding_to_odd() -> None:
@@ -370,3 +387,21 @@ def test_as_a_gpu(name: str) -> None:
         function(*operands, *options)  # before there is no record, there may be no function
     computed = iter(values.answer(question).astype(object).tolist())
     judge(function, operands, lambda *_: next(computed), "a GPU computed that", options, DTYPES[question.result])
+
+
+# --- in kernels
+
+
+@pytest.mark.parametrize(("name", "expected"), [("max", [2**32 - 1, 7]), ("min", [3, 5])])
+def test_atomic_extremes_without_signs(name: str, expected: list[int]) -> None:
+    """All lanes of all programs update one of two elements; 2**32 - 1 is the largest number, not -1."""
+    lines = f"at = tl.program_id(0) * 4 + tl.arange(0, 4)\ntl.atomic_{name}(out + (at & 1), tl.load(x + at))"
+    x, out = np.array([4, 7, 2**32 - 1, 6, 2**31, 5, 3, 7], np.uint32), np.array([9, 6], np.uint32)
+    text = compiled(lines, x="*u32", out="*u32")
+    judge_kernel(text, (2,), [x, out], [x, np.array(expected, np.uint32)], "the numbers have no sign")
+
+
+@pytest.mark.parametrize("case", named("early_exits_2"), ids=str)
+def test_kernels_of_the_corpus(case: Case) -> None:
+    """With casts from integers to floats, beside what a GPU has computed."""
+    judge_corpus(case)

@@ -93,6 +93,34 @@ def test_scalars_have_the_dtype_of_their_type() -> None:
         assert np.array_equal(got, expected), f"%{name} is {got!r}, not {expected!r}"
 
 
+def test_a_scalar_is_a_numpy_scalar() -> None:
+    """A value without dimensions is a `np.generic`, not an array without dimensions, and not a number of Python's."""
+    found = operations(
+        "%a = arith.constant 100 : i8",
+        "%s = arith.addi %a, %a : i8",
+        "%t = tt.make_range {end = 1 : i32, start = 0 : i32} : tensor<1xi32>",
+        "%u = tt.unsplat %t : tensor<1xi32>",
+    )
+    for name, operands in (("a", []), ("s", [np.int8(100)] * 2), ("u", [np.zeros(1, np.int32)])):
+        with np.errstate(all="ignore"):
+            (got,) = calling(interpreter.evaluate, found[name], operands)()
+        assert isinstance(got, np.generic), (
+            f"%{name}\n  expected  a NumPy scalar\n  got       {type(got).__name__} {got!r}"
+        )
+    lines = """
+        for i in range(0, n):
+            tl.store(out + i, tl.load(out) + i)
+    """
+    body = parse_module(compiled(lines, out="*i32", n="i32"))
+    program = interpreter.Program([buffer := interpreter.Buffer.of("out", np.zeros(4, np.int32))])
+    program.run(entry(body), buffer.address(0), np.int32(3))
+    for value, got in program.values.items():
+        words = (
+            f"%{value.name or '?'} : {value.type}\n  expected  a NumPy scalar\n  got       {type(got).__name__} {got!r}"
+        )
+        assert isinstance(got, np.generic), words
+
+
 def test_several_results_and_none() -> None:
     """`tt.split` has two results. An operation that depends on more than its operands cannot be evaluated."""
     found = operations(

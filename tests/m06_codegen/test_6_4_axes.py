@@ -155,7 +155,13 @@ def judge_axes(line: str, expected: dict[str, str]) -> None:
         if value.name in expected:
             got = "".join("P" if axis == PROGRAM else str(axis) for axis in sorted(axes))
             meant = expected[value.name]
-            assert got == meant, f"{line}\n  expected  it varies along {meant or 'none'}\n  got       {got or 'none'}"
+            assert got == meant, f"{line}\n  expected  it varies along {words(meant)}\n  got       {words(got)}"
+
+
+def words(axes: str) -> str:
+    """P01 is "P, 0 and 1"."""
+    *others, last = axes or ["no axis"]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def test_several_results_and_operands() -> None:

@@ -6,9 +6,10 @@ import ast
 import textwrap
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
-from mini_triton.codegen import compile_module
+from mini_triton.codegen import accesses, compile_module
 from mini_triton.codegen.emitter import Emitter
 from mini_triton.codegen.pointers import origins
 from mini_triton.ir.core import Operation
@@ -140,3 +141,31 @@ MEMORY = {
 def test_loads_and_stores(what: str, n: int) -> None:
     """Offsets, then a mask, then what there is instead of memory; for a store the value comes before the mask."""
     judge_counted(f"r = tl.arange(0, 4)\n{textwrap.dedent(MEMORY[what])}", [n], what)
+
+
+STORES = {
+    "tt.store %x, %v : !tt.ptr<i32>": "a value",
+    "tt.store %x, %v, %c : !tt.ptr<i32>": "a value and a mask",
+}
+
+
+@pytest.mark.parametrize("line", STORES)
+def test_all_operands_of_a_store_decide_its_mask(line: str) -> None:
+    """In a branch, programs that store different values to one element need the branch's mask (task 6.7)."""
+    (function,) = parse_module(kernel("x: *i32, v: i32, c: i1", line)).body.operations
+    (store,) = [operation for operation in function.walk() if operation.name == "tt.store"]
+    emit, asked = Emitter(function, "batched", origins(function), {}), []
+    emit.names.update({value: str(value.name) for value in store.operands})
+
+    def note(emit: Emitter, values: Any, mask: Any) -> str:
+        asked.extend(values)
+        return ""
+
+    with mock.patch.object(accesses, "mask_of", note):
+        described(f"accesses.store(emit, {line!r})", accesses.store, emit, store).succeeds()
+    got = [f"%{value.name}" for value in store.operands if value in asked]
+    expected = [f"%{value.name}" for value in store.operands]
+    assert got == expected, (
+        f"The values that `store` gives to `mask_of` for {line}\n  expected  {', '.join(expected)}\n"
+        f"  got       {', '.join(got) or 'none'}\n  because   programs may differ in {STORES[line]} alone"
+    )

@@ -10,7 +10,7 @@ from mini_triton.codegen.axes import PROGRAM, Varying
 from mini_triton.ir.parser import parse_module
 
 from tests.checks import one_in
-from tests.corpus import CASES
+from tests.corpus import named
 from tests.corpus.cases import Case
 from tests.support.m05_frontend.random_kernels import Kernel
 from tests.support.m06_codegen.kernels import about, counted, judge, judge_corpus, judge_counted, kernel
@@ -293,10 +293,7 @@ def test_random_programs(kernel: Kernel, seed: int) -> None:
     judge_random(kernel, seed)
 
 
-CORPUS = [case for case in CASES if str(case) in ("loop_bounds", "unchanged_carry", "early_exits_2")]
-
-
-@pytest.mark.parametrize("case", CORPUS, ids=str)
+@pytest.mark.parametrize("case", named("loop_bounds", "unchanged_carry"), ids=str)
 def test_kernels_of_the_corpus(case: Case) -> None:
     """Beside what a GPU has computed."""
     judge_corpus(case)

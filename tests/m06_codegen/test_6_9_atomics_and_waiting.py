@@ -27,10 +27,6 @@ Step = Callable[[Any, Any], Any]
 """The value that an operation writes, from the old value and its operand."""
 
 
-def unsigned(x: Any) -> Any:
-    return x.view(f"u{x.dtype.itemsize}")
-
-
 MEANINGS: dict[str, Step] = {
     "add": lambda x, y: x + y,
     "fadd": lambda x, y: x + y,
@@ -39,8 +35,6 @@ MEANINGS: dict[str, Step] = {
     "xor": lambda x, y: x ^ y,
     "max": max,
     "min": min,
-    "umax": lambda x, y: max(x, y, key=unsigned),
-    "umin": lambda x, y: min(x, y, key=unsigned),
     "exch": lambda x, y: y,
 }
 KINDS = [(name, dtype) for name in MEANINGS if name != "fadd" for dtype in INTEGERS]

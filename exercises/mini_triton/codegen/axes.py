@@ -113,14 +113,12 @@ class Varying:
         raise NotImplementedError("Task 6.4: What varies")
 
     def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
-        lower, upper, step, *inits = operation.operands
-        block = operation.regions[0].block
-        variable, *carried = block.arguments
-        assert block.terminator is not None
+        lower, upper, step, *_ = operation.operands
+        variable, *_ = operation.regions[0].block.arguments
         # Task 6.8: Yield pairs of a value (the induction variable, each carried block argument, each result of the
         # loop) and axes along which it varies. Example: if `n` varies between programs, the carried values of `for i in
         # range(0, n)` also vary, because programs leave at different times. However, `i` is the same in all remaining
-        # programs.
+        # programs. Given: `flow`, above; `while_loop`, below.
         raise NotImplementedError("Task 6.8: Loops that programs leave one by one")
 
     def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:

@@ -30,7 +30,8 @@ EXACT = 2**53  # integers beyond it may not fit in a float64
 def toward_zero(x: Array, dtype: Any) -> Array:
     """`x` in a narrower float type, rounded toward zero.
 
-    Infinities stay infinite. Finite numbers that are too large become the largest float.
+    Infinities stay infinite. Finite numbers that are too large become the largest float. If the format has no infinity,
+    `fp_to_fp` has already clamped `x` to the largest float.
     """
     # Task 6.12: 1.9999 in bf16 is 1.9921875, although `astype` returns 2.0; 70000.0 in fp16 is 65504.0, and -70000.0
     # is -65504.0. `astype` returns one of the two neighbours of `x`. Not every format has a negative zero, so set the

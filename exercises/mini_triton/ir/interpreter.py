@@ -52,7 +52,11 @@ def evaluate(operation: Operation, operands: Sequence[Array]) -> Sequence[Array]
 
 @functools.cache
 def compile_expression(text: str, count: int, dtype: str, attributes: tuple[Any, ...]) -> Callable[..., Array]:
-    """Compile a template such as `{0} + {1}` to a function of `count` operands. (Given.)"""
+    """Compile a template such as `{0} + {1}` to a function of `count` operands. (Given.)
+
+    `dtype` is the text of the result's dtype, such as "np.int8" (`dtype_text`). `attributes` are the pairs (name,
+    value) of the operation's attributes: a tuple, because the cache hashes them.
+    """
     names = [f"x{number}" for number in range(count)]
     words = {"rounding": "", **dict(attributes), "dtype": dtype, "operands": ", ".join(names)}
     return eval(f"lambda {', '.join(names)}: {text.format(*names, **words)}", NAMES)

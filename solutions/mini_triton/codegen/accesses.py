@@ -115,8 +115,9 @@ def load(emit: Emitter, operation: Operation) -> None:
     """Write `x = memory.load(buffer, offset, mask, other=other)`, without absent arguments."""
     pointer, *rest = operation.operands
     # [task 6.5] Given: `library_of` and `memory_of`, which return the source `memory` and `buffer` above for a pointer;
-    # `emit.text` of a value; `mask_of(emit, values, mask)`, where the values are the pointer and the mask. Only its
-    # result decides whether the line has a mask, because a branch may add one. `emit.assign` writes the line.
+    # `emit.text` of a value; `mask_of(emit, values, mask)`, where the values are the operands that decide what the
+    # access does: here the pointer and the mask. Only its result decides whether the line has a mask, because a branch
+    # may add one. `emit.assign` writes the line.
     arguments = [memory_of(emit, pointer), emit.text(pointer)]
     mask = mask_of(emit, [pointer, *rest[:1]], rest[0] if rest else None)
     if mask:
@@ -130,7 +131,8 @@ def load(emit: Emitter, operation: Operation) -> None:
 def store(emit: Emitter, operation: Operation) -> None:
     """Write `memory.store(buffer, offset, value, mask)`, without an absent mask."""
     pointer, value, *rest = operation.operands
-    # [task 6.5] Similar to `load`, but without a result; use `emit.write`.
+    # [task 6.5] Similar to `load`, but without a result; use `emit.write`. The values for `mask_of` are all operands,
+    # because programs may differ in the stored value alone.
     arguments = [memory_of(emit, pointer), emit.text(pointer), emit.text(value)]
     mask = mask_of(emit, [pointer, value, *rest], rest[0] if rest else None)
     if mask:

@@ -137,21 +137,16 @@ class Varying:
         # [end]
 
     def for_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:
-        lower, upper, step, *inits = operation.operands
-        block = operation.regions[0].block
-        variable, *carried = block.arguments
-        assert block.terminator is not None
+        lower, upper, step, *_ = operation.operands
+        variable, *_ = operation.regions[0].block.arguments
         # [task 6.8] Yield pairs of a value (the induction variable, each carried block argument, each result of the
         # loop) and axes along which it varies. Example: if `n` varies between programs, the carried values of `for i in
         # range(0, n)` also vary, because programs leave at different times. However, `i` is the same in all remaining
-        # programs.
+        # programs. Given: `flow`, above; `while_loop`, below.
         yield variable, self.of(lower, step)
         trips = self.of(lower, upper, step)
-        yielded = block.terminator.operands
-        for argument, init, following, result in zip(carried, inits, yielded, operation.results, strict=True):
-            axes = self.of(init, following) | trips
-            yield argument, axes
-            yield result, axes
+        for value, sources in flow(operation):
+            yield value, self.of(*sources) | trips
         # [end]
 
     def while_loop(self, operation: Operation) -> Iterator[tuple[Value, Axes]]:

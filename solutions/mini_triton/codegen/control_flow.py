@@ -89,7 +89,7 @@ def divergent_if(emit: Emitter, condition: str, blocks: Sequence[Block], results
     #     then = outer & condition
     #     if then.any():
     #         ...                                the block, with `then` as `emit.active`
-    #         np.copyto(x, a, where=then)        or the like: what `pass_on(..., only=...)` writes
+    #         x = np.where(then, a, x)           written by `pass_on(..., only=...)`
     #
     # Given: `begin_with_zeros`, `join_masks`, `pass_on`, `end_of`; `fresh`, `write`, `indented` and `block` of `emit`.
     begin_with_zeros(emit, results)

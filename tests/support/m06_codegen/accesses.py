@@ -13,6 +13,8 @@ from mini_triton.ir.storage import Buffer, OutOfBounds
 
 from tests.checks import described
 
+FIRST = "it is the first lane out of bounds; its offset counts from the element that the argument points to"
+
 
 @dataclass
 class Memory:
@@ -115,7 +117,7 @@ def is_refused(call: described, place: Memory, wanted: list[Lane]) -> bool:
         got = call()
     except OutOfBounds as error:
         if (error.lane, error.element) not in bad or error.buffer.name != "x":
-            call.fail(expected, f"OutOfBounds, element {error.element}, lane {error.lane}", "it is the first one")
+            call.fail(expected, f"OutOfBounds, element {error.element}, lane {error.lane}", FIRST)
     else:
         call.fail(expected, got)
     place.judge_unchanged(call)

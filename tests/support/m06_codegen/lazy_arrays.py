@@ -84,6 +84,24 @@ _compared = st.builds(
 masks = st.recursive(
     _compared, lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from("&&&|"), inner), max_leaves=4
 )
+MASKS = (
+    "columns < n",
+    "columns <= n",
+    "n > columns",
+    "3 <= columns",
+    "columns * 3 < n",
+    "100 - columns * 5 >= 60",
+    "pid * 16 + columns < 1000000",
+    "pid * 16 + columns < 0",
+    "columns <= columns",
+    "later > columns",
+    "loaded < columns + 100",
+    "(rows < 3) & (columns >= n)",
+    "(rows < 3) & (columns >= n) & (pid < 3)",
+    "(columns < 3) & (columns > 5)",
+    "(columns < n) & (columns >= 3) & (100 - columns > 90)",
+)
+"""One comparison along one axis, or several joined: boxes."""
 sizes = st.builds(
     Sizes,
     programs=st.sampled_from((1, 2, 5, 13)),

@@ -38,9 +38,9 @@ def reduce(combine: Callable[..., Any], sources: tuple[Array, ...], axis: int) -
     sources, then the right ones, and returns a tuple. A function is associative, but the order of its operands matters.
     """
     # Task 6.6: For `np.add` and int8 [100, 100], the result is the int8 -56; for booleans [True, True], it is False
-    # (`MODULO_2`). A function takes elements or arrays of any length: combine the n / 2 pairs of n elements in one
-    # call. The dtype does not change. Given: `combined_rows` for sources in `NARROW` (in bf16, 256 + 1 is 256, so sums
-    # added one by one would stop growing), and, for speed, for rows whose length is in `SHORT`.
+    # (`MODULO_2`). The number of elements n is a power of two. A function takes arrays as well as elements: combine the
+    # n / 2 pairs in one call. The dtype does not change. Given: `combined_rows` for sources in `NARROW` (in bf16, 256 +
+    # 1 is 256, so sums added one by one would stop growing), and, for speed, for rows whose length is in `SHORT`.
     raise NotImplementedError("Task 6.6: Reductions, scans, dot")
 
 

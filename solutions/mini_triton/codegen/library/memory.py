@@ -1,6 +1,10 @@
 """Reading and writing memory through many pointers at once, never outside an argument's memory.
 
 A pointer is an offset, in elements, from the element to which the argument points.
+
+Until task 6.10, offsets and masks are NumPy arrays or scalars: `stored` returns them unchanged, and `box_of` returns
+None. From then on, they may be lazy, which means formulas without elements: `Affine` offsets and `Box` masks. `stored`
+computes their elements. `together` returns the shape of arrays, lazy or not, that are broadcast together.
 """
 
 from __future__ import annotations
