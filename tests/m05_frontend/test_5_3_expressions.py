@@ -13,6 +13,21 @@ from tests.support.m05_frontend.compilation import judge_expressions, refuses, s
 
 BLOCK = "tl.arange(0, 4)"
 
+# --- what values refuse
+
+
+def test_constants_without_a_type() -> None:
+    judge_expressions("None", "'text'", "...", "1j", "tl.full((4), (3).value, tl.int32)")
+
+
+def test_attributes_that_are_missing() -> None:
+    judge_expressions("n.foo", "N.foo", "tl.math.foo", "T.foo", "tl.foo(1)", "tl.full((4), n, x.dtype.element_ty)")
+
+
+def test_calls_with_wrong_arguments() -> None:
+    judge_expressions("tl.arange(0, 4, 5)", "tl.load(x, foo=1)", "tl.load(n)", "math.sqrt(n)", "int(n)")
+
+
 # --- operators
 
 BINARY = ("+", "-", "*", "/", "//", "%", "**", "<<", ">>", "&", "|", "^", "==", "!=", "<", "<=", ">", ">=")
