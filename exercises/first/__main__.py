@@ -68,22 +68,26 @@ def ttir() -> Iterator[str]:
     """0.5  The kernel as text:"""
     shown = text(compiled(1024))
     yield shown.rstrip()
-    if real_triton.is_installed("triton"):
-        real_triton.parse(shown)
-        yield "Real Triton accepts this text."
+    if not real_triton.is_installed("triton"):
+        yield "Triton is not installed: nothing checks this text."
+        return
+    real_triton.parse(shown)
+    yield "Real Triton accepts this text."
 
 
 def ptx() -> Iterator[str]:
     """0.6  The loads and stores in PTX, for an H100 or for your GPU:"""
     arrays = arguments()
-    yield "Each of 128 threads loads 8 elements of x and 8 of y. v4.b32 is 4 x 32 bits."
+    yield "Each of 128 threads loads 8 elements of x and 8 of y. v4.b32 stands for 4 values of 32 bits."
     for n in (N, N + 1):
         multiples = multiples_of_16({**arrays, "n": n})
         yield f"n = {n}, multiples of 16: {', '.join(sorted(multiples)) or 'none'}"
         if real_triton.is_installed("triton"):
             machine_code = real_triton.compile(text(compiled(1024), multiples)).asm["ptx"]
             accesses = Counter(re.findall(r"(?:ld|st)\.global\S*", machine_code))
-            yield "    " + ", ".join(f"{name} {count}x" for name, count in accesses.items())
+            yield "    " + ", ".join(f"{count} times {name}" for name, count in accesses.items())
+    if not real_triton.is_installed("triton"):
+        yield "Triton is not installed: no PTX."
 
 
 def one_program() -> Iterator[str]:
@@ -99,6 +103,7 @@ def grid() -> Iterator[str]:
     ours, got = best_of_three(lambda given: launch(kernel, GRID, given))
     yield f"NumPy: {ours * 1000:.1f} ms for {GRID} programs"
     if not real_triton.is_installed("triton", "torch"):
+        yield "Triton or PyTorch is not installed: no comparison with Triton's interpreter."
         return
     theirs, expected = best_of_three(lambda given: real_triton.interpret(read(add), GRID, {**given, "BLOCK": BLOCK}))
     yield f"Triton's interpreter: {theirs * 1000:.1f} ms, {theirs / ours:.0f} times as long; {compared(got, expected)}"

@@ -24,8 +24,32 @@ def test_every_stage_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert [f"0.{task}  " in shown for task in range(1, 9)] == [True] * 8
     assert "Real Triton accepts this text." in shown
-    assert "ld.global.v4.b32 4x" in shown and "ld.global.b32 16x" in shown
+    assert "4 times ld.global.v4.b32" in shown and "16 times ld.global.b32" in shown
     assert "ms for 782 programs" in shown and "times as long; the same results" in shown
+
+
+def test_what_is_not_installed_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real_triton, "is_installed", lambda *_: False)
+    __main__.show()
+    shown = capsys.readouterr().out
+    for said in ("nothing checks this text", "no PTX", "no comparison with Triton's interpreter"):
+        assert shown.count(f"not installed: {said}.") == 1
+
+
+def test_a_number_is_stored() -> None:
+    lines = "at = tl.arange(0, 4)\n    tl.store(out + at, 1.5, mask=at < n)"
+    kernel = slice.compile_kernel(function(f"def fill(out, n):\n    {lines}\n"), out=POINTER, n=I32)
+    out = np.zeros(4, np.float32)
+    slice.launch(kernel, 1, {"out": out, "n": 3})
+    assert out.tolist() == [1.5, 1.5, 1.5, 0]
+    if real_triton.is_installed("triton"):
+        real_triton.parse(slice.text(kernel))
+
+
+def test_the_size_of_a_range_is_known() -> None:
+    doubled = function("def doubled(n, BLOCK):\n    at = tl.arange(0, BLOCK * 2)\n")
+    with pytest.raises(SyntaxError, match="known at compile time"):
+        slice.compile_kernel(doubled, n=I32, BLOCK=4)
 
 
 def test_the_next_task_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

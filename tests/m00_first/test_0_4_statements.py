@@ -84,9 +84,25 @@ def test_a_docstring() -> None:
 
 
 def test_what_triton_does_not_compile() -> None:
-    for text in ("a = b = c", "a[0] = b", "a.b = c", "del a", "import os", "raise a", "with a: b = a", "a = zz"):
+    for text in ("a[0] = b", "a.b = c", "del a", "import os", "raise a", "with a: b = a", "a = zz"):
         kernel = Kernel("kernel", a=F32, b=F32, c=F32)
         statements(kernel, text).raises(SyntaxError, because="real Triton does not compile this")
+
+
+def test_several_targets() -> None:
+    """The slice refuses them, as real Triton does. If yours accepts them, each target must get the value."""
+    kernel = Kernel("kernel", a=F32, b=F32, c=F32)
+    call = statements(kernel, "a = b = c")
+    try:
+        call()
+    except SyntaxError:
+        return
+    except NO_ANSWER:
+        raise
+    except Exception as error:
+        call.fail("SyntaxError", error)
+    if not kernel.names["a"] is kernel.names["b"] is kernel.names["c"]:
+        call.fail("SyntaxError, or a and b stand for the value of c", kernel.names)
 
 
 def test_what_you_may_teach_it() -> None:

@@ -34,13 +34,13 @@ def test_load(masked: list[int | None], seed: int, dtype: str) -> None:
     before = array.copy()
     call = described(f"load(arange(100, {100 + len(array)}), {at.tolist()}, {mask.tolist()})", load, array, at, mask)
     expected = np.array([array[i] if m else 0 for i, m in zip(at, mask, strict=True)], dtype)
-    got = call.succeeds(str(expected))
+    got = call.succeeds(str(expected.tolist()))
     if not isinstance(got, np.ndarray) or not np.array_equal(got, expected):
-        call.fail(str(expected), got)
+        call.fail(str(expected.tolist()), got.tolist() if isinstance(got, np.ndarray) else got)
     if got.dtype != array.dtype:
         call.fail(f"an array of {array.dtype}", got.dtype, because="memory has that type")
     if not np.array_equal(array, before):
-        call.fail("memory as it was", array, because="a load changes nothing")
+        call.fail("memory as it was", array.tolist(), because="a load changes nothing")
 
 
 @given(places, st.integers(0, 99), DTYPES)
@@ -60,7 +60,7 @@ def test_store(masked: list[int | None], seed: int, dtype: str) -> None:
     call = described(words, store, array, at, value, mask)
     call.succeeds()
     if not np.array_equal(array, expected):
-        call.fail(f"memory is then {expected}", array)
+        call.fail(f"memory is then {expected.tolist()}", array.tolist())
 
 
 def test_blocks_of_several_programs() -> None:
@@ -69,13 +69,14 @@ def test_blocks_of_several_programs() -> None:
     because = "three programs with blocks of 4 access 3 by 4 places at once: `at` and `mask` may have two dimensions"
     call = described("load, 3 by 4 places", load, array, at, mask)
     expected = np.where(mask, array[at], 0)
-    got = call.succeeds(str(expected), because)
+    got = call.succeeds(str(expected.tolist()), because)
     if got.shape != (3, 4) or not np.array_equal(got, expected):
-        call.fail(str(expected), got, because)
+        call.fail(str(expected.tolist()), got.tolist(), because)
     call = described("store, 3 by 4 places", store, array, at, -at.astype(np.float32), mask)
     call.succeeds(because=because)
-    if not np.array_equal(array.reshape(3, 4), np.where(mask, -at, 100 + at)):
-        call.fail(f"{np.where(mask, -at, 100 + at)}", array.reshape(3, 4))
+    expected = np.where(mask, -at, 100 + at).astype(array.dtype)
+    if not np.array_equal(array.reshape(3, 4), expected):
+        call.fail(f"memory is then {expected.tolist()}", array.reshape(3, 4).tolist())
 
 
 def test_nothing_is_in_bounds() -> None:

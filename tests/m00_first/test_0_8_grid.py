@@ -50,14 +50,21 @@ def test_every_program_runs(name: str, block: int, n: int, more: int) -> None:
     expected = np.full(n + 5, -7, np.float32)
     expected[:n] = EXPECTED[name](arrays["x"][:n], arrays["y"][:n])
     if not np.array_equal(arrays["out"], expected):
-        call.fail(f"out is then {expected}", arrays["out"])
+        call.fail(f"out is then {expected.tolist()}", arrays["out"].tolist())
 
 
 def test_no_other_program_runs() -> None:
     call, arrays = launching("add", 8, 2, 40, 40)
     call.succeeds()
     if not (arrays["out"][16:] == -7).all():
-        call.fail("only out[:16] changes", arrays["out"], because="2 programs of 8 elements have 16 elements")
+        call.fail("only out[:16] changes", arrays["out"].tolist(), because="2 programs of 8 elements have 16 elements")
+
+
+def test_a_grid_without_programs() -> None:
+    call, arrays = launching("add", 8, 0, 40, 40)
+    call.succeeds("nothing happens")
+    if not (arrays["out"] == -7).all():
+        call.fail("out does not change", arrays["out"].tolist(), because="no program runs")
 
 
 def test_integers_of_32_bits() -> None:
@@ -69,7 +76,7 @@ def test_integers_of_32_bits() -> None:
     expected = np.where(np.arange(8, dtype=np.int32) * np.int32(1500000000) < 5, x, 0)
     if not np.array_equal(out, expected):
         because = "integers have 32 bits in a kernel, and a product that needs more wraps around"
-        call.fail(f"out is then {expected}", out, because)
+        call.fail(f"out is then {expected.tolist()}", out.tolist(), because)
 
 
 def test_it_is_faster_than_a_loop() -> None:

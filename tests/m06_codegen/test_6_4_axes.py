@@ -160,7 +160,7 @@ def judge_axes(line: str, expected: dict[str, str]) -> None:
 
 def words(axes: str) -> str:
     """P01 is "P, 0 and 1"."""
-    *others, last = axes or ["no axis"]
+    *others, last = list(axes) or ["no axis"]
     return f"{', '.join(others)} and {last}" if others else last
 
 
