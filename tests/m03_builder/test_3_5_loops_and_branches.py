@@ -11,7 +11,7 @@ from mini_triton.errors import Loc, VerificationError
 from mini_triton.ir.builder import Builder
 from mini_triton.ir.core import Block, Value
 from mini_triton.ir.printer import print_module
-from mini_triton.ir.scopes import condition, for_, if_, while_, yield_
+from mini_triton.ir.scopes import For, condition, for_, if_, while_, yield_
 from mini_triton.ir.types import F32, I1, I32, I64
 from mini_triton.ir.verifier import verify
 
@@ -52,6 +52,7 @@ def test_a_sum() -> None:
     with builder.at_end(block):
         zero, one = (builder.create("arith.constant", value=value, result=I64) for value in (0, 1))
         with for_(builder, zero, n, one, [zero, x]) as loop:
+            assert isinstance(loop, For), f"`with for_(…) as loop`\n  expected  a `For`\n  got       {loop!r}"
             assert loop.variable.type == I64, "the induction variable is of the bounds' type"
             assert [value.type for value in loop.carried] == [I64, F32]
             yield_(builder, builder.create("arith.addi", loop.carried[0], loop.variable), loop.carried[1])

@@ -50,26 +50,26 @@ class Builder:
     @contextmanager
     def at_end(self, block: Block) -> Iterator[None]:
         """Inside the `with`, operations go to the end of `block`. Afterwards, the old insertion point is restored."""
-        # Task 3.1: `self.block` and `self.anchor` form the insertion point. Restore it on every exit from the `with`.
+        # Task 3.1: With `at_end(inner)` inside `at_end(outer)`, operations go to `inner`, then again to `outer`, even
+        # if an exception leaves the inner `with`. Given: the attributes of `__init__`.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     @contextmanager
     def before(self, operation: Operation) -> Iterator[None]:
         """Inside the `with`, new operations go immediately before `operation`, in order."""
-        # Task 3.1: `self.anchor` is the operation before which others go. Raise ValueError for an operation that is
-        # not in a block.
+        # Task 3.1: In a block that ends with `end`, `with before(end)` inserts `a`, then `b`, so that the block is a,
+        # b, end. Raise ValueError for an operation that is not in a block.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     @contextmanager
     def location(self, loc: Loc | None) -> Iterator[None]:
         """Inside the `with`, new operations have the location `loc`. Locations are set only here."""
-        # Task 3.1: `self.loc` is the current location. Restore it on every exit as well.
+        # Task 3.1: The location after the `with` is the one before it. `location(None)` stands for no location.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def insert(self, operation: Operation) -> Operation:
         """Put `operation` at the insertion point and return it. Raises `ValueError` if there is none."""
-        # Task 3.1: Insert at the end of `self.block`, or immediately before `self.anchor` if it is set. Given:
-        # `append` and `insert` of a block.
+        # Task 3.1: Given: `append` and `insert` of a block.
         raise NotImplementedError("Task 3.1: Insertion points and locations")
 
     def operation(
@@ -189,7 +189,8 @@ class Builder:
 
         Each step consists of the name of an operation and the resulting dtype. A step to `int1` compares with zero.
         """
-        # Task 3.4: `cast_steps(float16, int32)` turns a `tensor<8xf16>` into a `tensor<8xi32>`, in two operations.
-        # `arith.cmpi` has the predicate "ne", `arith.cmpf` "une" (so that NaN is true). A `tt.fp_to_fp` to a narrower
-        # float has the attribute `rounding="rtne"`; others have none.
+        # Task 3.4: `cast_steps(float16, int32)` turns a `tensor<8xf16>` into a `tensor<8xi32>`, in two operations. A
+        # comparison with zero, `arith.cmpi` or `arith.cmpf`, is true for every other value, NaN included. A
+        # `tt.fp_to_fp` to a narrower float has the attribute `rounding="rtne"`, others have none. Given: `compare`,
+        # `constant`; `with_element`, `width`.
         raise NotImplementedError("Task 3.4: Casts")

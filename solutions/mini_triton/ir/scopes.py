@@ -8,7 +8,7 @@ complete. Its results exist after the block:
         yield_(builder, builder.add(total, loop.variable))
     (total,) = loop.results
 
-If an exception leaves the block, no operation is made, and the old insertion point is restored.
+If an exception leaves the block, no operation is inserted, and the old insertion point is restored.
 """
 
 from __future__ import annotations
@@ -93,13 +93,13 @@ class Function:
 
 
 @contextmanager
-def region(builder: Builder, region: Region, block: Block, terminator: str = "scf.yield") -> Iterator[None]:
-    """Inside the `with`, operations go to `block`, the only one of `region`.
+def region(builder: Builder, owner: Region, block: Block, terminator: str = "scf.yield") -> Iterator[None]:
+    """Inside the `with`, operations go to `block`, the only one of `owner`.
 
     A block that does not end in a terminator gets an empty `terminator`. `at_end` restores the insertion point
     afterwards, even after an exception.
     """
-    region.append(block)
+    owner.append(block)
     with builder.at_end(block):
         yield
         if block.terminator is None or block.terminator.name not in ("scf.yield", "scf.condition", "tt.return"):
@@ -147,9 +147,9 @@ def yield_(builder: Builder, *values: Value) -> None:
     builder.operation("scf.yield", *values)
 
 
-def condition(builder: Builder, condition: Value, *values: Value) -> None:
-    """End the `before` region of a `while`: `values` go to `after` if `condition` is true, or else are the results."""
-    builder.operation("scf.condition", condition, *values)
+def condition(builder: Builder, go_on: Value, *values: Value) -> None:
+    """End the `before` region of a `while`: `values` go to `after` if `go_on` is true, or else are the results."""
+    builder.operation("scf.condition", go_on, *values)
 
 
 def return_(builder: Builder, *values: Value) -> None:

@@ -32,6 +32,7 @@ COMMUTATIVE = (
 )
 FLIPPED = {f"{s}{a}": f"{s}{b}" for s in "suo" for a, b in (("gt", "lt"), ("ge", "le"))}  # x > y is y < x
 SYMMETRIC = ("eq", "ne", "oeq", "une")
+CARRIED = "the carried values"  # the label of a node
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +148,7 @@ class Graph:
                 break
             colors = refined
         places = [Node(f"carried value, depth {depth}", (s, f), s.line) for s, f in zip(starts, following, strict=True)]
-        return body, Node("the carried values", tuple(places), ordered=False), places
+        return body, Node(CARRIED, tuple(places), ordered=False), places
 
     def _if(self, line: Line, depth: int) -> tuple[Node, bool]:
         (condition,) = line.operands

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from tests.support.m05_frontend.dataflow import Graph, Node
+from tests.support.m05_frontend.dataflow import CARRIED, Graph, Node
 from tests.support.m05_frontend.ttir_text import parameters
 
 ROLES = {
@@ -15,7 +15,7 @@ ROLES = {
     "tt.load": ("the pointer", "the mask", "`other`"),
     "tt.dot": ("the left matrix", "the right matrix", "what is added to"),
     "arith.cmpi": ("the left side", "the right side"),
-    "scf.for": ("the lower bound", "the upper bound", "the step", "the carried values", "the body"),
+    "scf.for": ("the lower bound", "the upper bound", "the step", CARRIED, "the body"),
     "the body": ("what is written", "the next carried values"),
 }
 
@@ -51,7 +51,8 @@ def _differing(mine: Node, other: Node) -> tuple[str, Node, Node]:
         pairs = enumerate(zip(mine.operands, other.operands, strict=True))
         return next((_role(mine, i), a, b) for i, (a, b) in pairs if a.key != b.key)
     pairs_in_any_order = itertools.product(_without(mine.operands, other), _without(other.operands, mine))
-    return _role(mine, 0), *min(pairs_in_any_order, key=lambda pair: not _alike(*pair))
+    a, b = min(pairs_in_any_order, key=lambda pair: not _alike(*pair))
+    return f"the one that starts as {_said(a)}" if mine.label == CARRIED else _role(mine, 0), a, b
 
 
 def _without(nodes: Sequence[Node], other: Node) -> list[Node]:
@@ -61,6 +62,8 @@ def _without(nodes: Sequence[Node], other: Node) -> list[Node]:
 
 
 def _role(node: Node, operand: int) -> str:
+    if node.label.startswith("carried value"):
+        return ("its initial value", "its next value")[operand]
     name = node.label if node.label.startswith("the ") else node.label.split()[0]
     roles = ROLES.get(name, ())
     return f"{roles[operand]} of {name}" if operand < len(roles) else ""
