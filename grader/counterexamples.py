@@ -99,7 +99,7 @@ def _text(test: TestResult, settings: dict[str, str | int], seed: int, root: Pat
             return _REPEAT.format(name=test.name, command=command, settings=shown)
         return _CALL.format(name=test.name, command=command, imports="", settings=shown, arguments="")
     imports = _imports(test.counterexample)
-    if imports is None:
+    if imports is None or not _has_all_arguments(test, root):
         return _RERUN.format(name=test.name, settings=f"{shown}, {seed=}")
     arguments = test.counterexample
     if "\n" in arguments:
@@ -109,13 +109,27 @@ def _text(test: TestResult, settings: dict[str, str | int], seed: int, root: Pat
 
 def takes_arguments(test: str, root: Path) -> bool:
     """Whether a test asks for cases, so that it cannot simply be called; a `device` it is given, see `reproduce`."""
+    found = _function(test, root)
+    return not found or ast.unparse(found.args) not in ("", "device: str") or bool(found.decorator_list)
+
+
+def _has_all_arguments(test: TestResult, root: Path) -> bool:
+    """Whether the case has all arguments but the `device`: pytest's fixtures, and data drawn later, are in no case."""
+    found = _function(test.name, root)
+    asked = {argument.arg for argument in ast.walk(found.args) if isinstance(argument, ast.arg)} if found else set()
+    call = syntax.parse(f"f({test.counterexample}\n)").body[0]
+    return asked <= {node.arg for node in ast.walk(call) if isinstance(node, ast.keyword)} | {"device"}
+
+
+def _function(test: str, root: Path) -> ast.FunctionDef | None:
+    """A test's code; None if it stands elsewhere, as in `test_x = shared.test_x`."""
     file, _, name = test.partition("::")
     try:
         tree = syntax.parse((root / file).read_bytes())
     except (OSError, SyntaxError):
-        return True
+        return None
     found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
-    return not found or ast.unparse(found[-1].args) not in ("", "device: str") or bool(found[-1].decorator_list)
+    return found[-1] if found else None
 
 
 def _imports(arguments: str) -> str | None:

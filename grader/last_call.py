@@ -87,11 +87,17 @@ def _suspects(calls: list[_Call], called: CodeType | None, is_last: bool, plan: 
         found = [called] if called in last.returned else outermost if len(outermost) == 1 else list(last.returned)
     else:
         found = list(dict.fromkeys(code for call in reached for code in call.returned))
+    found = [code for code in found if not _name(code).endswith(">")] or found  # a lambda's name says nothing
     lines = {code: line for call in reached for code, line in call.returned.items()}
     code = found[-1]
-    names = list(dict.fromkeys(code.co_qualname.partition(".<locals>")[0] for code in reversed(found)))
+    names = list(dict.fromkeys(map(_name, reversed(found))))
     more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
     return f"{plan.display(code.co_filename)}:{lines[code]}", ", ".join(names[:_NAMES]) + more
+
+
+def _name(code: CodeType) -> str:
+    """The function's name in its module."""
+    return code.co_qualname.partition(".<locals>")[0]
 
 
 def _is_inside(frame: FrameType, is_own: IsOwn) -> bool:

@@ -171,6 +171,18 @@ def test_where_several_functions_may_be_wrong_all_are_named(solved: Course) -> N
     assert "one of half, double" in judged(solved, "1.2")
 
 
+def test_a_lambda_is_not_named(solved: Course) -> None:
+    solved.edit("tiny/number.py", "return 2 * a\n", "return triple(a)\n")
+    solved.edit("tiny/number.py", "def double", "triple = lambda a: 3 * a\n\n\ndef double")
+    solved.write(
+        "tests/m01_numbers/test_1_2_double.py",
+        "from tiny.number import double, triple\n\n"
+        "def test_double():\n    x, y = triple(1), double(2)\n    assert x + y == 7\n",
+    )
+    text = judged(solved, "1.2")
+    assert "double returned here" in text and "lambda" not in text.partition("code ")[2]
+
+
 def test_where_no_line_is_known_the_tasks_functions_are_named(solved: Course) -> None:
     solved.edit("tiny/number.py", '"""Numbers."""', '"""Numbers."""\n\nimport functools')
     solved.edit("tiny/number.py", "def double", "def half(a):\n    return a // 2\n\n\n@functools.cache\ndef double")

@@ -80,6 +80,17 @@ def test_only_failures_that_ran_get_a_file_until_they_pass(tmp_path: Path) -> No
     assert not list(tmp_path.rglob("*.py")) and not any(test.reproduce for test in tests)
 
 
+@pytest.mark.parametrize(
+    "parameters, is_called", [("a", True), ("a, device", True), ("monkeypatch, a", False), ("a, data", False)]
+)
+def test_what_only_pytest_can_give_is_left_to_pytest(tmp_path: Path, parameters: str, is_called: bool) -> None:
+    file = tmp_path / "tests" / "m01_numbers" / "test_1_1_case.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"@pytest.mark.parametrize('a', [1])\ndef test_works({parameters}): ...\n")
+    text = _written(tmp_path, "a=1")
+    assert ("test(a=1)" in text, "rerun(" in text) == (is_called, not is_called)
+
+
 def _written(root: Path, arguments: str) -> str:
     test = result("1.1", Verdict.FAIL, "why", counterexample=arguments)
     counterexamples.write(report(("1.1", [test])), root / ".kata" / "counterexamples")
