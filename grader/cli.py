@@ -151,7 +151,7 @@ def _hint(curriculum: Curriculum, options: argparse.Namespace) -> int:
 
     history = _progress(curriculum)
     task = _open_task(curriculum.resolve([options.target] if options.target else _resume(curriculum, history)), history)
-    known = history.task(task.id).hints
+    known = history.task(task.id).hints_seen
     number = history.take_hint(task.id, len(task.hints))
     passed = bool(history.task(task.id).first_pass)
     show(screen.hint_lines(task, number, known, passed, curriculum.has_solutions), sys.stdout)

@@ -18,8 +18,8 @@ from grader.terminal import Line, Span, line
 
 CORE = ("pytest", "hypothesis", "numpy")  # without which nothing can be graded
 _FURTHER = {
-    "ml_dtypes": "needed from milestone 6 on: bf16 and fp8 numbers",
-    "triton": "TRITON",
+    "ml_dtypes": "needed from milestone 5 on: bf16 and fp8 numbers",
+    "triton": "needed to pass most tasks of milestones 2 to 5, 9 and 10: it judges your IR",
     "torch": "needed in milestones 8, 11 and 12: it judges your kernels",
     "numba": "needed for some tasks of milestone 10",
     "rich": "optional: colours, clickable paths",
@@ -49,7 +49,7 @@ def doctor_lines(curriculum: Curriculum) -> Iterator[Line]:
         yield from _protections()
     yield line("Your files", "bold")
     yield from _files(curriculum)
-    if missing or not _version("triton") or not _version("torch"):
+    if missing or not all(map(_version, ("ml_dtypes", "triton", "torch"))):
         yield line()
         yield line("To install", "bold")
         yield from _installs(missing)
@@ -136,6 +136,8 @@ def _installs(missing: list[str]) -> Iterator[Line]:
     pip = command("-m pip", "install", "-c", "constraints.txt")
     if missing:
         yield line(f"  {pip} {' '.join(missing)}", "cyan")
+    if not _version("ml_dtypes"):
+        yield line(f"  {pip} ml_dtypes", "cyan")
     if not _version("triton"):
         if sys.platform == "linux":
             yield line(f"  {pip} triton", "cyan")

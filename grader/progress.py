@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS progress (
     first_pass TEXT NOT NULL DEFAULT '',
     hints INTEGER NOT NULL DEFAULT 0
 );
+CREATE TABLE IF NOT EXISTS late_hints (id TEXT PRIMARY KEY, hints INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS passes (id TEXT PRIMARY KEY, fingerprint TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS tests (name TEXT PRIMARY KEY, failed INTEGER NOT NULL, seconds REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS last (id INTEGER PRIMARY KEY CHECK (id = 1), targets TEXT NOT NULL);
@@ -53,7 +54,12 @@ class TaskProgress:
     last: str = ""  # the latest verdict; "" before the first run and after a reset
     state: str = ""  # the same in words
     first_pass: str = ""  # when, as ISO 8601
-    hints: int = 0
+    hints: int = 0  # taken before the first pass
+    late_hints: int = 0  # taken after it, which is no help any more
+
+    @property
+    def hints_seen(self) -> int:
+        return self.hints + self.late_hints
 
     @property
     def passes(self) -> bool:
@@ -128,9 +134,7 @@ class Progress:
 
     def tasks(self) -> dict[str, TaskProgress]:
         """Every task that was ever graded or hinted at, by its id."""
-        query = "SELECT id, attempts, best, last, state, first_pass, hints FROM progress"
-        rows: list[tuple] = self._run(lambda db: db.execute(query).fetchall(), [])
-        return {id: TaskProgress(*facts) for id, *facts in rows}
+        return self._run(_tasks, {})
 
     def task(self, id: str) -> TaskProgress:
         """One task's history; an empty one when there is none."""
@@ -138,9 +142,17 @@ class Progress:
 
     def take_hint(self, id: str, available: int) -> int:
         """Count one more hint of a task as shown; the number of hints shown so far, this one included."""
-        statement = """INSERT INTO progress (id, hints) VALUES (?, 1)
-            ON CONFLICT (id) DO UPDATE SET hints = min(hints + 1, ?) RETURNING hints"""
-        return self._run(lambda db: db.execute(statement, (id, available)).fetchone()[0], 1)
+
+        def take(db: sqlite3.Connection) -> int:
+            past = _tasks(db).get(id, TaskProgress())
+            if past.hints_seen >= available:
+                return available
+            table = "late_hints" if past.first_pass else "progress"
+            count = "VALUES (?, 1) ON CONFLICT (id) DO UPDATE SET hints = hints + 1"
+            db.execute(f"INSERT INTO {table} (id, hints) {count}", (id,))
+            return past.hints_seen + 1
+
+        return self._run(take, 1)
 
     def reopen(self, ids: Iterable[str]) -> None:
         """After a reset the tasks are open again; their history stays."""
@@ -166,6 +178,12 @@ class Progress:
         with closing(sqlite3.connect(self.path, timeout=5)) as db, db:
             db.executescript(_SCHEMA)
             return action(db)
+
+
+def _tasks(db: sqlite3.Connection) -> dict[str, TaskProgress]:
+    query = """SELECT id, attempts, best, last, state, first_pass, progress.hints, coalesce(late_hints.hints, 0)
+        FROM progress LEFT JOIN late_hints USING (id)"""
+    return {id: TaskProgress(*facts) for id, *facts in db.execute(query)}
 
 
 def _is_attempt(task: TaskResult) -> bool:

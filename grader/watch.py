@@ -112,7 +112,7 @@ class Watch:
                 case "q" | "quit" | "exit":
                     return False
                 case "h" | "hint":
-                    known = self.history.task(task.id).hints
+                    known = self.history.task(task.id).hints_seen
                     number = self.history.take_hint(task.id, len(task.hints))
                     has_solutions = self.curriculum.has_solutions
                     self._say(screen.hint_lines(task, number, known, has_solutions=has_solutions))

@@ -83,6 +83,17 @@ def test_wrong_results(solved: Course, body: str, test: str, facts: dict[str, st
     assert {results[name].verdict for name in ("test_double", "test_zero", "test_shout")} == {Verdict.PASS}
 
 
+def test_a_message_survives_a_pytest_that_wants_a_terminal(solved: Course) -> None:
+    """As pytest 9.0 does for the comparison of numbers."""
+    replace_add(solved, "return a - b")
+    solved.write(
+        "tests/conftest.py",
+        "from grader.plugin import pytest_addoption, pytest_collection_modifyitems, pytest_configure\n"
+        "def pytest_assertrepr_compare(): raise AssertionError\n",
+    )
+    assert solved.grade()["test_cases"].message == "1 and 2 make 3"
+
+
 @pytest.mark.parametrize(
     "body, verdict, message",
     [

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from grader import answers, boundary, capstone, cheats, check, cli, judges, junit, overlay, submissions
+from grader import answers, boundary, capstone, cheats, check, cli, doctor, judges, junit, overlay, submissions
 from grader.curriculum import ROOT, load
 from grader.intake import FILE, Intake, Nothing, take_in
 from grader.seal import Seal
@@ -167,6 +167,15 @@ def test_doctor_says_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
     cli.main(["doctor"])
     text = capsys.readouterr().out
     assert all(meaning in text for meaning in boundary.MEANING.values())
+
+
+def test_doctor_says_what_cannot_be_judged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(doctor, "_version", lambda package: "1.0" if package in doctor.CORE else "")
+    cli.main(["doctor"])
+    text = capsys.readouterr().out
+    assert "ml_dtypes     not found  (needed from milestone 5 on" in text
+    assert "triton        not found  (needed to pass most tasks of milestones 2 to 5" in text
+    assert "rich          not found  (optional" in text and "constraints.txt ml_dtypes" in text
 
 
 def test_a_changed_course_is_seen(tiny: Course) -> None:

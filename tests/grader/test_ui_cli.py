@@ -286,6 +286,14 @@ def test_attempts_best_and_first_pass(progress: Progress) -> None:
     assert progress.task("1.2") == TaskProgress(2, 1, "error", "could not run", first.first_pass)
 
 
+def test_only_hints_before_the_first_pass_count(progress: Progress) -> None:
+    assert progress.take_hint("1.2", 3) == 1
+    grade(progress, Verdict.PASS)
+    assert [progress.take_hint("1.2", 3) for _ in range(3)] == [2, 3, 3]
+    past = progress.task("1.2")
+    assert (past.hints, past.hints_seen) == (1, 3)
+
+
 def seen(verdict: Verdict, fingerprint: str = "f", ran: bool = True) -> Report:
     whole = report(("1.2", [result("1.2", verdict, "real Triton is not installed" * (verdict != "pass"), ran=ran)]))
     whole.milestones[0].tasks[0].fingerprint = fingerprint
