@@ -46,6 +46,7 @@ _CALLS = (
     *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchown", "fchownat"),
     *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr", "utimensat", "utime"),
     *("mount", "umount2", "pivot_root", "chroot", "fsopen", "open_tree", "move_mount", "unshare", "setns"),
+    *("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "mq_open"),  # memory that no limit counts
     *("bpf", "perf_event_open", "keyctl", "add_key", "request_key", "userfaultfd", "open_by_handle_at"),
     *("init_module", "finit_module", "kexec_load", "reboot", "swapon", "settimeofday", "clock_settime", "quotactl"),
 )

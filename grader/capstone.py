@@ -33,6 +33,7 @@ SECONDS = 20.0  # for one answer
 MILESTONE_SECONDS = 300.0  # for all answers of a milestone
 _ANSWER = 16 << 20  # bytes
 _FIRST_WITH_ASSEMBLER = 10  # the milestone in which real Triton makes machine code
+_LOOK = 2.0  # seconds between looks at how much it has written
 _STARTS = 3  # of a process that dies or hangs
 _CLOSE = 1e-3  # how far floats may be from each other, absolutely or relatively
 
@@ -151,7 +152,9 @@ class Worker:
             self.process.stdin.write(json.dumps({"code": code, "given": {"given": given}}).encode() + b"\n")
             self.process.stdin.flush()
         deadline = min(until, time.monotonic() + SECONDS)
-        line = self.lines.next(deadline - time.monotonic())
+        line = None
+        while line is None and (left := deadline - time.monotonic()) > 0 and not is_too_large(self.home):
+            line = self.lines.next(min(left, _LOOK))
         if line is None or is_too_large(self.home):
             self.stop()
             return {"error": "TimeLimit", "text": "no answer in time"}

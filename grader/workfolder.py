@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import os
 import shutil
 import subprocess
@@ -36,9 +37,20 @@ def _memory() -> str | None:
     return None
 
 
+def _unlinked(folder: Path) -> int:
+    """The bytes of files that have lost their names, but are still open."""
+    size = 0
+    for descriptor in glob.iglob("/proc/[0-9]*/fd/*"):
+        with suppress(OSError):
+            name = os.readlink(descriptor)
+            if name.startswith(f"{folder}{os.sep}") and name.endswith(" (deleted)"):
+                size += os.stat(descriptor).st_blocks * 512
+    return size
+
+
 def is_too_large(folder: Path) -> bool:
     """Whether a process fills the disk."""
-    entries = size = 0
+    entries, size = 0, _unlinked(folder)
     pending = [str(folder)]
     while pending:  # `os.walk` would call itself for folders in folders, thousands deep
         try:
