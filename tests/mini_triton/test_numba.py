@@ -237,6 +237,10 @@ def test_a_repeated_launch_looks_at_its_arguments() -> None:
         "20.0",
         "add_kernel: NumPy runs it, not Numba: arguments overlap, and one is stored to",
         "40.0",
+        "add_kernel: NumPy runs it, not Numba: gaps in x, y",
+        "x[1] is out of bounds",
+        "40.0",
+        "40.0",
         "add_kernel: NumPy runs it, not Numba: program 0 may leave an argument",
         "x[10] is out of bounds",
     ], done.stderr
@@ -256,5 +260,8 @@ launch(x, out, 10)
 launch(x, out, 10)
 launch(x.clone().requires_grad_(), out, 10)
 launch(out, out, 10)
+launch(torch.ones(20)[::2], out, 10)
+launch(torch.ones(0), out, 0)
+launch(torch.ones(0), out, 0)
 launch(x, out, 11)
 """

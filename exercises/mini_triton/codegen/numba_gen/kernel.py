@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import hashlib
 import importlib
@@ -92,28 +91,6 @@ class NumbaKernel:
             self.launch(0, *grid, failed, *values)
         return np.flatnonzero(failed).tolist() if np.count_nonzero(failed) else []
 
-    def repeat(self, grid: tuple[int, int, int], names: Sequence[str], arguments: Sequence[Any]) -> list[int] | None:
-        """Run all programs with PyTorch's tensors as they are; it takes little time. The numbers of those given up.
-
-        None, and nothing has run, if an argument needs a closer look.
-        """
-        if self.in_turn:
-            return None
-        values, spans = [], {}
-        for name, value, dtype, exact in zip(names, arguments, self.dtypes, self.plain.dtypes, strict=True):
-            if not hasattr(value, "data_ptr"):
-                try:
-                    values.append(dtype.type(exact.type(value)))
-                except OverflowError:
-                    return None
-            elif value.is_contiguous() and (size := value.nbytes):
-                start = value.data_ptr()
-                values.append(memory_at(start, size, dtype))
-                spans[name] = start, start + size
-            else:
-                return None
-        return None if overlap(spans, self.plain.stored) else self.run_in_parallel(grid, values)
-
     def rerun(self, numbers: Sequence[int], grid: Any, arguments: Sequence[Any], reachable: Sequence[Buffer]) -> None:
         """Run some of the programs in NumPy."""
         plain = [argument(dtype, value) for dtype, value in zip(self.plain.dtypes, arguments, strict=True)]
@@ -131,15 +108,6 @@ class NumbaKernel:
             except (OutOfBounds, DeviceAssertionError) as error:
                 self.plain.locate(error)
                 raise
-
-
-@functools.lru_cache(2**10)
-def memory_at(address: int, size: int, dtype: np.dtype) -> np.ndarray:
-    """An array over memory of this many bytes. The array does not own the memory; something else must keep it alive.
-
-    This is cheaper than PyTorch's `numpy()`, and free the next time.
-    """
-    return np.frombuffer(memoryview((ctypes.c_char * size).from_address(address)), dtype)
 
 
 def overlap(spans: Mapping[str, tuple[int, int]], stored: Collection[str]) -> bool:

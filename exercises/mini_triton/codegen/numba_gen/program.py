@@ -18,16 +18,17 @@ import numpy as np
 
 from mini_triton.codegen.numba_gen import combining, control_flow, straight_line
 from mini_triton.codegen.numba_gen.nest import NestPoint
-from mini_triton.codegen.numba_gen.plan import Nest, Plan, Unsupported, Write, is_tensor, work
+from mini_triton.codegen.numba_gen.plan import IN_LINE, Nest, Plan, Unsupported, Write, is_tensor, work
 from mini_triton.codegen.numba_gen.scalars import elementwise, kind, memory_dtype
 from mini_triton.codegen.pointers import Origins, origins, waits
 from mini_triton.codegen.writer import Writer
 from mini_triton.ir.core import Block, Module, Operation, OpResult, Value
+from mini_triton.ir.ops.elementwise import meaning
 from mini_triton.ir.types import PointerType, Type, element_type, shape_of
 
 NUMBERS = "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
 FUNCTIONS = "bits_of exp float_of floordivsi from_bf16 from_f16 log log2 odd32 round_bf16 round_f16 to_bf16 to_f16"
-ROWS = "is_straight on_stack pairwise_sum row_maximumf row_maxnumf row_minimumf row_minnumf"
+ROWS = "is_straight on_stack pairwise_sum row_maximumf row_maxnumf row_minimumf row_minnumf vectors_of"
 HEADER = f"""\
 # Numba runs this kernel: {{programs}}.
 import numpy as np
@@ -112,7 +113,8 @@ class ProgramEmitter(Writer):
         name = self.fresh(str(self.function.attributes["sym_name"]))
         self.find_shared()
         self.block(self.function.regions[0].block)
-        body = ["    " + line for line in self.allocated] + self.lines + ["    return True"]
+        width = f"vectors_of({256 if self.is_light() else 512})"
+        body = ["    " + line for line in [width, *self.allocated]] + self.lines + ["    return True"]
         given = ", ".join(self.parameters)
         given = given and f", {given}"
         loop = "range" if self.plan.writes and self.is_sequential() else "prange"
@@ -153,6 +155,17 @@ class ProgramEmitter(Writer):
         """Whether the programs of a grid run one after the other."""
         atomics = any(write.name.startswith("tt.atomic") for write in self.plan.writes)
         return atomics or waits(self.function, self.leads)
+
+    def is_light(self) -> bool:
+        """Whether programs access memory more often than they compute.
+
+        Vectors of 512 bits make `exp` up to twice as fast; but on AMD's Zen 4 they make copies slower by a sixteenth.
+        """
+        names = [o.name for o in self.function.walk() if meaning(o) is not None and any(map(is_tensor, o.results))]
+        computed = [name for name in names if name not in IN_LINE]
+        accesses = [o for o in self.function.walk() if o.name in ("tt.load", "tt.store")]
+        is_dear = bool(self.allocated) or any(name.startswith("math.") for name in computed)
+        return not is_dear and len(computed) < len(accesses)
 
     def emit(self, lines: Sequence[str]) -> None:
         """The lines of a nest, unchanged."""

@@ -14,5 +14,6 @@ control_flow.py    loops and branches
 straight_line.py   scalars that take more than an expression
 
 Generated code calls functions that need Numba: library.py (scalars, functions like exp), rows.py (arrays on the stack,
-sums in NumPy's order) and blas.py (matrix products). kernel.py runs the generated code.
+sums in NumPy's order) and blas.py (matrix products). kernel.py runs the generated code; launcher.py runs it again, for
+tensors like earlier ones, in less time.
 """

@@ -1,4 +1,4 @@
-"""Arrays on the stack, and reductions of a row: its sum in NumPy's order, its maximum and minimum. (Given.)
+"""Width of vectors; arrays on the stack; a row's sum in NumPy's order, its maximum and minimum. (Given.)
 
 LLVM must not change the order in which floats are added, so it cannot vectorize a loop that adds them up. NumPy
 computes eight sums side by side; this module writes the vector instructions for that by hand.
@@ -24,11 +24,28 @@ TOGETHER = 8
 GROUPS = 2**20 // (TOGETHER * BLOCK)
 """The number of groups of blocks in the longest tensor."""
 
-WIDE = '"prefer-vector-width"="512"'
-"""By default, LLVM uses 256-bit vectors on most processors with 512-bit ones, which makes `exp` up to twice as slow."""
-
 APART = 192
 """Bytes between arrays. If arrays were exactly 4 KiB apart, their elements i would compete for a few cache lines."""
+
+
+# --- vectors
+
+
+@intrinsic(prefer_literal=True)
+def vectors_of(typing, bits):
+    """Let LLVM use vectors of up to so many bits, a literal, in the function that calls this.
+
+    By default it uses 256 bits on some processors that have 512, and 512 on others.
+    """
+    if not isinstance(bits, types.IntegerLiteral):
+        return None
+
+    def build(context, builder, signature, arguments):
+        width = f'"prefer-vector-width"="{bits.literal_value}"'
+        set.add(builder.function.attributes, width)  # `add` of the attributes refuses this one
+        return context.get_dummy_value()
+
+    return types.none(bits), build
 
 
 # --- arrays on the stack
@@ -46,7 +63,6 @@ def on_stack(typing, shape, dtype):
     array_type = types.Array(dtype.dtype, len(sizes), "C")
 
     def build(context, builder, signature, arguments):
-        set.add(builder.function.attributes, WIDE)  # `add` of the attributes refuses this one
         element = context.get_data_type(array_type.dtype)
         width = context.get_abi_sizeof(element)
         with builder.goto_entry_block():
