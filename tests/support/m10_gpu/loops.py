@@ -80,7 +80,7 @@ def run_as_python(kernel: str) -> tuple[str, list[bool], np.ndarray]:
 
     source = generate(module_of(kernel))
     function = source[source.index(f"def {kernel}(") : source.index("@njit", source.index(f"def {kernel}("))]
-    names: dict[str, Any] = {"np": np, "on_stack": np.empty}
+    names: dict[str, Any] = {"np": np, "on_stack": np.empty, "vectors_of": lambda bits: None}
     names |= {name: getattr(np, name) for name in "int32 int64 uint64 float32".split()}
     exec(function, names)
     *arrays, n = arguments()
