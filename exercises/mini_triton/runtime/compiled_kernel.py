@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mini_triton.backends.handoff import Lowered
     from mini_triton.codegen.cuda_gen.kernel import CudaKernel
     from mini_triton.codegen.numba_gen.kernel import NumbaKernel
+    from mini_triton.codegen.numba_gen.launcher import Repeat
     from mini_triton.frontend.function import KernelSource
 
 CPU = -1
@@ -206,16 +207,21 @@ class CompiledKernel:
             tell(source.removeprefix(pipeline.NUMPY_RUNS).strip())
             return self.program
         from mini_triton.codegen.numba_gen.kernel import NumbaKernel  # imported late: kernels run without it
+        from mini_triton.codegen.numba_gen.launcher import generate_repeat
 
         loops = NumbaKernel(source, self.program, cache.directory() / "numba" / self.hash, tell)
-        self.launchers[CPU] = functools.partial(self.repeat_loops, loops)
+        if not loops.in_turn:
+            repeat = generate_repeat(loops, self.parameters)
+            self.launchers[CPU] = functools.partial(self.repeat_loops, loops, repeat)
         return loops
 
-    def repeat_loops(self, loops: NumbaKernel, grid: tuple[int, int, int], arguments: Sequence[Any]) -> bool:
+    def repeat_loops(
+        self, loops: NumbaKernel, repeat: Repeat, grid: tuple[int, int, int], arguments: Sequence[Any]
+    ) -> bool:
         """Launch loops with tensors like those of an earlier launch; False if these need a full check. (Given.)"""
         if bounds.BOUNDS in os.environ or SANITIZE in os.environ:
             return False
-        failed = loops.repeat(grid, self.parameters, arguments)
+        failed = repeat(grid, *arguments)
         if failed:  # with all that is done otherwise to explain what is wrong
             again = copy.copy(self)
             again.run = functools.partial(loops.rerun, failed)

@@ -1,7 +1,7 @@
 """Functions for generated code: scalar arithmetic that Numba lacks, and narrow floats. (Given.)
 
 Generated code calls the functions of `mini_triton.exact`, as in the NumPy back end. This module implements them for
-scalars in Numba. The same source also runs, slowly, without Numba (`NUMBA_DISABLE_JIT=1`).
+scalars in Numba.
 """
 
 from __future__ import annotations

@@ -48,9 +48,15 @@ class WarmLaunches:
             kernel, launcher, passed = self.launches[specialized]
         except (TypeError, KeyError, OverflowError):
             return None
-        named = dict(zip(self.names, values, strict=True)) if callable(grid) else {}
-        done = launcher(grid_of(self.kernel, grid, named), passed(values))
+        done = launcher(self.sizes(grid, values), passed(values))
         return None if done is False else kernel
+
+    def sizes(self, grid: Any, values: Values) -> tuple[int, int, int]:
+        """The number of programs along each axis."""
+        if callable(grid):
+            return grid_of(self.kernel, grid, dict(zip(self.names, values, strict=True)))
+        is_plain = grid.__class__ is tuple and {*map(type, grid)} == {int}
+        return known_grid(self.kernel, grid) if is_plain else grid_of(self.kernel, grid, {})
 
     def remember(self, kernel: CompiledKernel, arguments: Values, keywords: Mapping[str, Any]) -> None:
         """Take note of a launch of this kernel that has succeeded, unless its arguments are unusual."""
@@ -99,3 +105,9 @@ def quick_argument(value: Any) -> Hashable:
         return value.dtype, value.data_ptr() % ALIGNMENT, value.get_device()
     except AttributeError:
         raise TypeError("neither a number nor a tensor") from None
+
+
+@functools.lru_cache(2**10)
+def known_grid(kernel: str, grid: tuple[int, ...]) -> tuple[int, int, int]:
+    """`grid_of` for a grid that is written out."""
+    return grid_of(kernel, grid, {})
