@@ -52,7 +52,7 @@ def _differing(mine: Node, other: Node) -> tuple[str, Node, Node]:
         return next((_role(mine, i), a, b) for i, (a, b) in pairs if a.key != b.key)
     pairs_in_any_order = itertools.product(_without(mine.operands, other), _without(other.operands, mine))
     a, b = min(pairs_in_any_order, key=lambda pair: not _alike(*pair))
-    return f"the one that starts as {_said(a)}" if mine.label == CARRIED else _role(mine, 0), a, b
+    return f"the one that starts as {_first_line(a)}" if mine.label == CARRIED else _role(mine, 0), a, b
 
 
 def _without(nodes: Sequence[Node], other: Node) -> list[Node]:
@@ -71,6 +71,10 @@ def _role(node: Node, operand: int) -> str:
 
 def _said(node: Node) -> str:
     return re.sub(r" // .*", "", node.line) or f"{len(node.operands)} operations"
+
+
+def _first_line(node: Node) -> str:
+    return _said(node).partition("\n")[0]
 
 
 def _path(path: list[str]) -> str:
