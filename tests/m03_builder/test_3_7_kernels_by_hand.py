@@ -34,7 +34,9 @@ def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Made]
     assert got == name, f"{call}: the function should be named {name}, not {got}"
     names = [argument.name for argument in function.regions[0].block.arguments]
     found = difference(triton.canonical(print_module(module)), theirs().canonical, names)
-    path = "\nWhere: from the store, operand by operand, `>` for each, back to the parameters." if " > " in found else ""
+    path = (
+        "\nWhere: from the store, operand by operand, `>` for each, back to the parameters." if " > " in found else ""
+    )
     assert not found, (
         f"{call} is not what real Triton's front end makes of the docstring's kernel. The first difference:\n{found}\n"
         "Both are shown as real Triton's canonicalizer leaves them, with the lines that define what they use."

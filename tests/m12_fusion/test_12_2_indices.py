@@ -120,6 +120,13 @@ def test_unravel_is_numpys(shape: tuple[int, ...], data: st.DataObject) -> None:
         call.fail(f"{expected} for p = {number}", got, "NumPy's unravel_index says so")
 
 
+@given(SHAPES, st.data())
+def test_unravel_of_a_number(shape: tuple[int, ...], data: st.DataObject) -> None:
+    number = data.draw(st.integers(0, math.prod(shape) - 1))
+    expected = tuple(map(int, np.unravel_index(number, shape)))
+    calling(unravel, sympy.Integer(number), shape).returns(expected, "NumPy's unravel_index says so")
+
+
 def test_symbolic_shapes() -> None:
     x, y = Coordinate("x", S0 * 12), Coordinate("y", S0)
     calling(unravel, ravel((I0, y), (20, S0)), (20, S0)).returns((I0, y), "y < s0")

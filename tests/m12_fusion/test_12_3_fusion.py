@@ -61,6 +61,7 @@ BYTES = {
     "x + z": (4 * (24 + 6 + 24), "z is broadcast: only its 6 elements are read"),
     "x > y": (4 * (24 + 24) + 24, "a bool has one byte"),
     "x.to(torch.float64)": (4 * 24 + 8 * 24, "the result has 8 bytes a number"),
+    "s @ s": (4 * 3 * 256, "a product reads each of its operands, though both are s"),
     "torch.full((4, 6), 2.0) * x": (4 * (24 + 24), "a constant is not read"),
 }
 
@@ -68,11 +69,11 @@ BYTES = {
 @pytest.mark.parametrize("text", BYTES)
 def test_bytes(text: str) -> None:
     count, because = BYTES[text]
-    plan = planned(text, x=normal(4, 6), y=normal(4, 6), z=normal(6))
+    plan = planned(text, x=normal(4, 6), y=normal(4, 6), z=normal(6), s=normal(16, 16))
     (group,) = plan.partition.groups
-    described(f"bytes of the kernel of {text}, with x, y: (4, 6), z: (6)", getattr, group, "bytes").returns(
-        count, because
-    )
+    described(
+        f"bytes of the kernel of {text}, with x, y: (4, 6), z: (6), s: (16, 16)", getattr, group, "bytes"
+    ).returns(count, because)
 
 
 def test_bytes_of_symbolic_sizes() -> None:
@@ -90,6 +91,7 @@ AGAIN = {
     "(x + y) * 2": (set(), "two tensors would be read in place of one"),
     "(z * 2) + x": (set(), "z * 2 has as many elements as z"),
     "(z.reshape(6, 1) + z) * w": ({"add"}, "it has 36 elements, and is computed of 6"),
+    "(z.reshape(6, 1) + z) * 2 * w": ({"add"}, "mul would read add, which counts although it has just become free"),
     "torch.tril(x) + x": ("masks", "a mask is computed of indices"),
     "torch.cumsum(x.to(torch.float64), 0)": (set(), "what PyTorch reads must be stored"),
     "(x.to(torch.float64), x.to(torch.float64) + 1)": ({"_to_copy_1"}, "results are stored in any case"),

@@ -8,15 +8,15 @@ Yours, in reading order, with their tasks:
     backend.py     what `torch.compile` calls (12.1)
     lowering/      how to compute an element of each operator's result (12.1, 12.2, 12.6)
     indexing.py    index expressions: broadcasting and views move no data (12.2)
-    operators.py   the table of elementwise operators, and their dtypes (12.2)
-    body.py        loops, and the straight-line programs inside them (12.3)
     grouping.py    which tensors one kernel computes (12.3)
-    source.py      the source of a kernel; reductions (12.2, 12.4)
+    body.py        loops, and the straight-line programs inside them (12.4)
+    source.py      the source of a kernel; reductions (12.4)
     products.py    the source of a matrix product (12.5)
     program.py     memory, launches and calls, in order (12.5)
     inductor.py    the kernels of PyTorch's own compiler on this one (12.7)
 
-Given and worth reading: `tensors.py` (the values of the graph), `report.py` (what was fused, as text and as a picture).
+Given and worth reading: `operators.py` (the table of elementwise operators, and their dtypes), `tensors.py` (the values
+of the graph), `tiles.py` (the sizes of tiles), `report.py` (what was fused, as text and as a picture).
 You can skip `given/`.
 """
 

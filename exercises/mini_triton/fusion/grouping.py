@@ -47,8 +47,9 @@ class Group:
         """
         if self.is_call:
             return 0
-        # Task 12.3: Each element read counts once, however often its value is used. Replace symbolic sizes by their
-        # `hint`. The sizes of the loops are in `space.sizes`.
+        # Task 12.3: Each place of a tensor that is loaded counts once, however often its value is used: `x + x` reads
+        # `x` once, `x + x.t()` twice. A product reads each of its operands: `x @ x` reads `x` twice. Replace symbolic
+        # sizes by their `hint`. The sizes of the loops are in `space.sizes`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
@@ -96,7 +97,8 @@ def find_uses(outputs: Iterable[Tensor]) -> Uses:
 
 def recompute_cheap(uses: Uses) -> None:
     """Make tensors free that take fewer bytes to recompute than to load: a mask made from indices, a widened copy."""
-    # Task 12.3: Recomputing a tensor loads all of its `uses.sources`. Replace symbolic sizes by their `hint`.
+    # Task 12.3: Recomputing a tensor loads all of its `uses.sources`. They stay as they are: a source that has just
+    # become free still counts. Replace symbolic sizes by their `hint`.
     raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
 
@@ -246,8 +248,7 @@ class Partition:
 
     def fuse(self) -> None:
         """Merge the pair with the largest gain, until no pair gains. `home` then maps each tensor to its group."""
-        # Task 12.3: `neighbours` lists the pairs to consider, `merged` returns the merged group if it pays, and `gain`
-        # ranks it.
+        # Task 12.3: Given: `gain`, `merged`, `neighbours`.
         raise NotImplementedError("Task 12.3: Which kernels to fuse")
 
     def recompute(self) -> None:

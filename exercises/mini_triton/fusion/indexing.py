@@ -37,15 +37,23 @@ class Coordinate(sympy.Symbol):
 
 
 class Quotient(sympy.Function):
-    """`a // b` of numbers that are not negative, where nothing simpler is known."""
+    """`a // b` of numbers that are not negative, where nothing simpler is known. Of two integers it is an integer."""
 
     is_integer = is_nonnegative = True
+
+    @classmethod
+    def eval(cls, a: sympy.Expr, b: sympy.Expr) -> sympy.Expr | None:
+        return sympy.Integer(a // b) if a.is_Integer and b.is_Integer and a >= 0 else None
 
 
 class Remainder(sympy.Function):
-    """`a % b` of numbers that are not negative, where nothing simpler is known."""
+    """`a % b` of numbers that are not negative, where nothing simpler is known. Of two integers it is an integer."""
 
     is_integer = is_nonnegative = True
+
+    @classmethod
+    def eval(cls, a: sympy.Expr, b: sympy.Expr) -> sympy.Expr | None:
+        return sympy.Integer(a % b) if a.is_Integer and b.is_Integer and a >= 0 else None
 
 
 def numel(shape: Sequence[Size]) -> sympy.Expr:
@@ -160,7 +168,7 @@ def unravel(flat: sympy.Expr, shape: Sequence[Size]) -> Index:
 
     Position 47 in the shape (20, 30) has the index (1, 17). `flat` is less than the number of elements.
     """
-    # Task 12.2: Along the first dimension no remainder is needed, and along a dimension of size 1 the index is 0.
+    # Task 12.2: Along a dimension of size 1, the index is 0. The first of the other dimensions needs no remainder.
     raise NotImplementedError("Task 12.2: Pointwise graphs")
 
 

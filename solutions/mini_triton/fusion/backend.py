@@ -70,9 +70,10 @@ def mini_triton(graph: GraphModule, inputs: Any, options: dict[str, Any] | None 
     to `programs`.
     """
 
-    # [task 12.1] `aot_autograd` makes the compiler of `graph` from the compiler of one pass, with `decompositions()`.
-    # `min_cut_rematerialization_partition` chooses what the backward pass recomputes. Without training, a graph may
-    # overwrite its arguments (`keep_inference_input_mutations`).
+    # [task 12.1] `aot_autograd(fw_compiler=…, decompositions=…, partition_fn=…, keep_inference_input_mutations=True)`
+    # returns the compiler of `graph` and its `inputs`. It calls `fw_compiler(module, inputs)` for each pass; the result
+    # is a function, here `run` of a program. `partition_fn` chooses what the backward pass recomputes:
+    # `min_cut_rematerialization_partition`. Without training, a graph may overwrite its arguments.
     def compile_pass(graph: GraphModule, inputs: Any) -> Any:
         program = compile_graph(graph.graph, **(options or {}))
         programs.append(program)

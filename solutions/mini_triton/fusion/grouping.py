@@ -47,8 +47,9 @@ class Group:
         """
         if self.is_call:
             return 0
-        # [task 12.3] Each element read counts once, however often its value is used. Replace symbolic sizes by their
-        # `hint`. The sizes of the loops are in `space.sizes`.
+        # [task 12.3] Each place of a tensor that is loaded counts once, however often its value is used: `x + x` reads
+        # `x` once, `x + x.t()` twice. A product reads each of its operands: `x @ x` reads `x` twice. Replace symbolic
+        # sizes by their `hint`. The sizes of the loops are in `space.sizes`.
         steps = hint(numel(self.space.sizes))
         loads = {(line.detail, line.place) for line in self.body.lines if line.op == "load"}
         read = sum(min(hint(tensor.numel), steps) * tensor.dtype.itemsize for tensor, _ in loads)
@@ -103,7 +104,8 @@ def find_uses(outputs: Iterable[Tensor]) -> Uses:
 
 def recompute_cheap(uses: Uses) -> None:
     """Make tensors free that take fewer bytes to recompute than to load: a mask made from indices, a widened copy."""
-    # [task 12.3] Recomputing a tensor loads all of its `uses.sources`. Replace symbolic sizes by their `hint`.
+    # [task 12.3] Recomputing a tensor loads all of its `uses.sources`. They stay as they are: a source that has just
+    # become free still counts. Replace symbolic sizes by their `hint`.
     for tensor in uses.order:
         if can_be_free(tensor, uses):
             read = sum(hint(source.nbytes) for source in uses.sources[tensor])
@@ -270,8 +272,7 @@ class Partition:
 
     def fuse(self) -> None:
         """Merge the pair with the largest gain, until no pair gains. `home` then maps each tensor to its group."""
-        # [task 12.3] `neighbours` lists the pairs to consider, `merged` returns the merged group if it pays, and `gain`
-        # ranks it.
+        # [task 12.3] Given: `gain`, `merged`, `neighbours`.
         while True:
             best: tuple[tuple[bool, int], Group] | None = None
             for a, b in self.neighbours():

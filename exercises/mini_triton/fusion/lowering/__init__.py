@@ -7,7 +7,7 @@ Each operator has a function here that describes an element of its result:
     views.py         the same elements at different indices (12.2)
     pieces.py        results assembled from pieces: concatenation, padding (12.6)
     indices.py       indices that are values: gather, scatter (12.6)
-    reductions.py    reductions and matrix products
+    reductions.py    reductions and matrix products (given)
 
 Source: PyTorch's `torch/_inductor/lowering.py`.
 """

@@ -48,8 +48,8 @@ def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
     result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # Task 12.2: Compute an element of the result. Operands have the dtype `dtype`, the result has the dtype
-        # `result`. `Kind.COMPARE` computes a bool.
+        # Task 12.2: For `x + 1`, add 1.0 to the element of `x` at `index`, with operands of `dtype` and a result of
+        # the dtype `result`. A comparison computes a bool, whatever `dtype` is. Given: `operand`.
         raise NotImplementedError("Task 12.2: Pointwise graphs")
 
     return elementwise(node, operands, at)

@@ -53,8 +53,8 @@ def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
     result = computed_in(node.meta["val"].dtype)
 
     def at(body: Body, index: Index) -> Value:
-        # [task 12.2] Compute an element of the result. Operands have the dtype `dtype`, the result has the dtype
-        # `result`. `Kind.COMPARE` computes a bool.
+        # [task 12.2] For `x + 1`, add 1.0 to the element of `x` at `index`, with operands of `dtype` and a result of
+        # the dtype `result`. A comparison computes a bool, whatever `dtype` is. Given: `operand`.
         values = [operand(body, x, index, dtype) for x in operands]
         value = body.apply(name, values, torch.bool if kind is Kind.COMPARE else dtype)
         return body.cast(value, result)
