@@ -79,6 +79,7 @@ def test_remainders() -> None:
 @example((1, -1, 0), 29, 5)
 @example((5, 0, 5), 3, 5)
 @example((-5, 2, 0), 95, 5)
+@example((0, -1, 0), 30, 5)
 def test_the_value_is_right(factors: tuple[int, int, int], constant: int, by: int) -> None:
     expr = sum(factor * i for factor, i in zip(factors, (I0, I1, I2), strict=True)) + sympy.Integer(constant)
     corners = [dict(zip((I0, I1, I2), place, strict=True)) for place in itertools.product((0, 19), (0, 29), (0, 4))]

@@ -80,6 +80,7 @@ def test_sums_of_halves_are_widened() -> None:
 
 def test_nan_and_infinity() -> None:
     text = "(x + 1, -x, x * 0, torch.relu(x), torch.maximum(x, -x), x > x, x == x, torch.where(x > 0, x, 2.0), x.abs())"
+    unfused("x**-0.5", x=odd(4, 7)).computes_what_eager_does("it is rsqrt(x), NaN where x is minus infinity")
     unfused(text, x=odd(4, 7)).computes_what_eager_does("a kernel treats NaN, infinity and -0.0 as eager does")
 
 
@@ -96,6 +97,20 @@ def test_a_symbolic_size_is_an_operand() -> None:
 
 def test_numbers_that_are_not_of_the_operators_dtype() -> None:
     unfused("(x + 1, torch.logical_and(x, y), torch.maximum(x, y))", x=normal(5), y=whole(5)).computes_what_eager_does()
+
+
+def test_a_value_is_cast_only_if_its_dtype_changes() -> None:
+    call = unfused("(x + y, x > y)", x=normal(5), y=normal(5, seed=1)).computes_what_eager_does()
+    for kernel in call.programs[0].kernels:
+        if ".to(" in kernel.text or "!= 0" in kernel.text:
+            call.fail("kernels without casts", kernel.text, "operands and results have their dtypes already")
+
+
+def test_integers_wrap_around() -> None:
+    text = "(x + 300, x > -1, x - 1, y + 2**31, y * 3)"
+    unfused(
+        text, x=whole(9, low=0, high=255, dtype=torch.uint8), y=whole(9, dtype=torch.int32)
+    ).computes_what_eager_does("PyTorch casts a number to the dtype of the operator")
 
 
 # --- views

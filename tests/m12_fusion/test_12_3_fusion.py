@@ -94,6 +94,7 @@ AGAIN = {
     "(z.reshape(6, 1) + z) * 2 * w": ({"add"}, "mul would read add, which counts although it has just become free"),
     "torch.tril(x) + x": ("masks", "a mask is computed of indices"),
     "torch.cumsum(x.to(torch.float64), 0)": (set(), "what PyTorch reads must be stored"),
+    "[(a := z.reshape(6, 1) + z), (a @ x, a * y)][-1]": (set(), "a product reads its operands more than once"),
     "(x.to(torch.float64), x.to(torch.float64) + 1)": ({"_to_copy_1"}, "results are stored in any case"),
     "x.to(torch.float32).to(torch.float64) * 2": ({"_to_copy"}, "x is read, whatever lies between"),
 }

@@ -92,7 +92,7 @@ def test_sizes_of_the_launch() -> None:
 class launching(described):
     """A launch of the kernel that Inductor writes for x + 1, of 1000 elements: what it becomes."""
 
-    def __init__(self, words: str, kwargs: dict[str, int], **options: int) -> None:
+    def __init__(self, words: str, kwargs: dict[str, Any], **options: int) -> None:
         from triton import Config
 
         torch._dynamo.reset()
@@ -101,8 +101,13 @@ class launching(described):
         kernel = inductor.kernels[-1]
         self.x, self.out = torch.arange(1000.0), torch.zeros(1000)
         self.seen: list[Any] = []
+        if "in_ptr0" in kwargs:
+            kwargs = {**kwargs, "in_ptr0": self.x}
         config = Config(kwargs, **options)
-        super().__init__(f"launch({words}, (x, out, 1000))", kernel.launch, config, (self.x, self.out, 1000))
+        given = {"x": self.x, "out": self.out, "1000": 1000}
+        if "in_ptr0" in kwargs:
+            del given["x"]
+        super().__init__(f"launch({words}, ({', '.join(given)}))", kernel.launch, config, tuple(given.values()))
 
     def made(self) -> Any:
         """Grid and keywords of the launch."""
@@ -134,6 +139,10 @@ def test_the_configuration_sets_block_and_grid(block: int) -> None:
 def test_a_configuration_may_set_what_the_kernel_does_not_have() -> None:
     call = launching("Config(XBLOCK=128, YBLOCK=1)", {"XBLOCK": 128, "YBLOCK": 1})
     call.made()
+
+
+def test_a_configuration_may_set_any_parameter() -> None:
+    launching("Config(XBLOCK=128, in_ptr0=x)", {"XBLOCK": 128, "in_ptr0": None}).made()
 
 
 def test_options_are_the_configurations() -> None:

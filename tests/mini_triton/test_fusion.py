@@ -42,13 +42,40 @@ def test_symbolic_sizes(name: str) -> None:
     check(name, mini_triton, dynamic=True)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+INDUCTORS_OWN_DEFECTS = {"swapped", "large_ranges"}
+"""It stores the same values in both arguments; its kernel adds a number of 41 bits to indices of 32."""
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in INDUCTORS_OWN_DEFECTS])
 def test_inductor_on_this_compiler(name: str) -> None:
     inductor.enable()
     try:
         check(name, "inductor", strides=False)
     finally:
         inductor.disable()
+
+
+def test_random_numbers_are_drawn_in_eagers_order() -> None:
+    def drawn(x: Any) -> Any:
+        a, b = torch.rand(4, device=DEVICE), torch.randn(4, device=DEVICE)
+        return b.sort().values + x, torch.nn.functional.dropout(a * x, 0.5), torch.bernoulli(torch.sigmoid(x))
+
+    torch._dynamo.reset()
+    x = torch.randn(4, device=DEVICE)
+    torch.manual_seed(3)
+    expected = drawn(x)
+    torch.manual_seed(3)
+    for got, right in zip(torch.compile(drawn, backend=mini_triton)(x), expected, strict=True):
+        torch.testing.assert_close(got, right)
+
+
+def test_a_product_reads_its_operands_before_they_are_overwritten() -> None:
+    torch._dynamo.reset()
+    fusion.programs.clear()
+    x, w = torch.randn(100, 70, device=DEVICE), torch.randn(70, 70, device=DEVICE)
+    torch.compile(lambda x, w: x.copy_(x @ w), backend=mini_triton)(x, w)
+    (program,) = fusion.programs
+    assert len(program.kernels) == 2, "tiles of the same rows are computed by different programs, in any order"
 
 
 def test_one_compilation_serves_all_sizes() -> None:

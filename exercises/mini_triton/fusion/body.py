@@ -137,6 +137,10 @@ class Body:
         return Value(self._numbers[line], line.dtype)
 
     def constant(self, number: float, dtype: torch.dtype) -> Value:
+        """A number as a value. Integers out of range wrap around, as in PyTorch."""
+        if isinstance(number, int) and not isinstance(number, bool) and not dtype.is_floating_point:
+            limits = torch.iinfo(dtype)
+            number = (number - limits.min) % (limits.max - limits.min + 1) + limits.min
         return self.add(Line("constant", (), dtype, (type(number), repr(number))))
 
     def index(self, expr: sympy.Expr, dtype: torch.dtype = torch.int32) -> Value:

@@ -81,8 +81,7 @@ class ProductWriter(Writer):
         self.write_step(ka, kb, high, wide)
         self.scopes.pop()
         self.indent -= 1
-        for tensor in self.group.stored:
-            self.store(tensor)
+        self.store_all(self.group.stored)
         tall, broad = (count_tiles(size, tiles[f"BLOCK_{name}"]) for size, name in ((m, "M"), (n, "N")))
         grid = f"({tall} * {broad},"
         grid += f" {write_for_host(batch[0])})" if batch else ")"

@@ -8,7 +8,7 @@ reduction that needs the result of another.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import sympy
@@ -19,7 +19,7 @@ from mini_triton.fusion.body import Body, Chosen, Line, Space, index_in
 from mini_triton.fusion.grouping import Group
 from mini_triton.fusion.indexing import Coordinate, Quotient, Remainder, bracket, numel, ravel, write, write_for_host
 from mini_triton.fusion.operators import apply, identity
-from mini_triton.fusion.tensors import Tensor, hint
+from mini_triton.fusion.tensors import Tensor, hint, overwritten_by
 from mini_triton.fusion.tiles import MOST_STRIDED, Tiling, fits, largest_row, tile_crossed, tile_elements, tile_rows
 
 Loops = list[tuple[sympy.Expr, sympy.Expr]]
@@ -244,6 +244,14 @@ class Writer:
             parts.append(self.name(condition))
         return f", mask={' & '.join(parts)}" if parts else ""
 
+    def store_all(self, tensors: Sequence[Tensor]) -> None:
+        """Store members. If one overwrites an argument, compute all values first: they may need the old elements."""
+        if any(overwritten_by(tensor) for tensor in tensors):
+            for tensor in tensors:
+                self.name(self.body.value(tensor, index_in(self.space, tensor)).number)
+        for tensor in tensors:
+            self.store(tensor)
+
     def store(self, tensor: Tensor) -> None:
         """Store a member. (Given.)"""
         index = index_in(self.space, tensor)
@@ -267,8 +275,7 @@ def write_kernel(group: Group) -> Kernel:
     writer = Writer(group)
     writer.put("x = tl.program_id(0) * XBLOCK + tl.arange(0, XBLOCK)")
     writer.put(f"x_inside = x < {writer.size_text(group.space.extent(False))}")
-    for tensor in group.stored:
-        writer.store(tensor)
+    writer.store_all(group.stored)
     tiling = tile_elements()
     return finish(writer, f"({count_tiles(group.space.extent(False), tiling.sizes['XBLOCK'])},)", tiling)
 
@@ -309,8 +316,7 @@ def write_crossed(group: Group, first: int) -> Kernel:
     writer.put("r = (tl.program_id(0) % tiles * RBLOCK + tl.arange(0, RBLOCK))[None, :]")
     writer.put(f"x_inside = x < {writer.size_text(rows)}")
     writer.put(f"r_inside = r < {writer.size_text(columns)}")
-    for tensor in group.stored:
-        writer.store(tensor)
+    writer.store_all(group.stored)
     tall, wide = (count_tiles(size, tiling.sizes[name]) for size, name in ((rows, "XBLOCK"), (columns, "RBLOCK")))
     return finish(writer, f"({tall} * {wide},)", tiling)
 
@@ -349,8 +355,7 @@ class ReductionWriter(Writer):
         if fits(columns, is_inner, largest):
             self.put("r = tl.arange(0, RBLOCK)[None, :]")
             self.put(f"r_inside = r < {self.size_text(columns)}")
-            for tensor in self.group.stored:
-                self.store(tensor)
+            self.store_all(self.group.stored)
         else:
             self.write_loops()
         return finish(self, f"({count_tiles(rows, tiling.sizes['XBLOCK'])},)", tiling)
@@ -397,9 +402,7 @@ class ReductionWriter(Writer):
         self.scopes.append(set())
         self.put(f"x = (tl.program_id(0) * {length} + step + tl.arange(0, XBLOCK))[:, None]")
         self.put(f"x_inside = x < {pieces * length}")
-        for tensor in self.group.stored:
-            if tensor not in self.group.across:
-                self.store(tensor)
+        self.store_all([tensor for tensor in self.group.stored if tensor not in self.group.across])
         for value in self.group.across.values():
             self.put(f"c{value.number} += {self.name(value.number)}")
         self.scopes.pop()
@@ -450,8 +453,7 @@ class ReductionWriter(Writer):
             else:
                 combined = COMBINED[kind].format(f"a{number}", tile)
                 self.put(f"a{number} = tl.where(r_inside, {combined}, a{number})")
-        for tensor in stores:
-            self.store(tensor)
+        self.store_all(stores)
         self.scopes.pop()
         self.indent -= 1
         for number in reductions:

@@ -20,12 +20,12 @@ import torch
 from torch.fx import Graph, Node
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
-from mini_triton.fusion.grouping import Group, Partition, find_uses, recompute_cheap
+from mini_triton.fusion.grouping import Group, Partition, copy_before_overwriting, find_uses, recompute_cheap
 from mini_triton.fusion.indexing import write_for_host
 from mini_triton.fusion.lowering import Lowered, lower_graph
 from mini_triton.fusion.products import ProductWriter
 from mini_triton.fusion.source import Kernel, write_kernel
-from mini_triton.fusion.tensors import Called, Computed, Product, Stored, Tensor, View
+from mini_triton.fusion.tensors import Called, Computed, Product, Stored, Tensor, View, overwritten_by
 from mini_triton.runtime import cache
 
 HEADER = """\
@@ -81,14 +81,27 @@ def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Progra
     needed = [*results, *effects_in(lowered)]
     for tensor in (x for x in tree_leaves(list(lowered.values())) if isinstance(x, Called)):
         tensor.inputs = tuple(dict.fromkeys(map(materialize, tensor.inputs)))  # a call reads whole tensors
+    draw_in_order(lowered)
     roots = list(dict.fromkeys(materialize(x) for x in needed if isinstance(x, Tensor)))
     if fuse:
         recompute_cheap(find_uses(roots))
+    roots += copy_before_overwriting(find_uses(roots))
     partition = Partition(find_uses(roots))
     if fuse:
         partition.fuse()
         partition.recompute()
     return ProgramWriter(graph, lowered, partition).write(results, structure, reuse)
+
+
+def draw_in_order(lowered: dict[Node, Lowered]) -> None:
+    """Make calls that draw random numbers wait for each other: PyTorch draws them in the order of the graph."""
+    before: tuple[Tensor, ...] = ()
+    for node, value in lowered.items():
+        results = [x for x in tree_leaves(value) if isinstance(x, Called) and x.call is node]
+        if results and torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+            for x in results:
+                x.inputs += before
+            before = (results[0],)
 
 
 def effects_in(lowered: dict[Node, Lowered]) -> Iterator[Tensor]:
@@ -104,6 +117,12 @@ def is_effect(node: Node) -> bool:
     return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable or not node.users
 
 
+def may_share_memory(node: Node) -> bool:
+    """Whether a result of an operator may be a view of one of its operands."""
+    schema = getattr(node.target, "_schema", None)
+    return schema is None or any(result.alias_info is not None for result in schema.returns)
+
+
 class ProgramWriter:
     """Writes the steps of a program."""
 
@@ -117,6 +136,7 @@ class ProgramWriter:
         self.called: dict[Node, str] = {}
         self.names: dict[Tensor, str] = {}
         self.free: dict[tuple[Any, ...], list[str]] = {}  # buffers to reuse
+        self.shared: set[Tensor] = set()  # tensors whose memory a result of PyTorch may share
 
     def write(self, results: Sequence[Any], structure: Any, reuse: bool) -> Program:
         self.bind_arguments()
@@ -198,7 +218,9 @@ class ProgramWriter:
 
     def release(self, tensor: Tensor) -> None:
         name = self.names.get(tensor)
-        if name is None or isinstance(tensor, Called) or getattr(tensor, "into", None) or not tensor.is_dense:
+        if name is None or isinstance(tensor, Called) or overwritten_by(tensor) or not tensor.is_dense:
+            return
+        if tensor in self.shared:
             return
         self.free.setdefault(self.kind_of(tensor), []).append(name)
 
@@ -236,6 +258,8 @@ class ProgramWriter:
         tensor = group.members[0]
         assert isinstance(tensor, Called)
         node = tensor.call
+        if may_share_memory(node):
+            self.shared.update(tensor.inputs)
         if node not in self.called:
             self.called[node] = f"result_{identifier(node.name)}"
             leaves, structure = tree_flatten((node.args, node.kwargs))

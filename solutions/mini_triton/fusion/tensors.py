@@ -95,6 +95,7 @@ class Called(Stored):
     call: Any = None  # the node of the graph
     reason: str = ""
     position_in_result: int | None = None
+    overwrites: tuple[Tensor, ...] = field(default=(), repr=False)  # arguments of the graph
 
 
 @dataclass(eq=False)
@@ -131,6 +132,13 @@ class Reduction(Tensor):
     def place_in_row(self, index: Index) -> sympy.Expr:
         """The position in its row of an element of the source, as argmax returns it."""
         return ravel([index[axis] for axis in self.axes], [self.source.shape[axis] for axis in self.axes])
+
+
+def overwritten_by(tensor: Tensor) -> tuple[Tensor, ...]:
+    """The arguments of the graph that a tensor overwrites."""
+    if isinstance(tensor, Called):
+        return tensor.overwrites
+    return (tensor.into,) if isinstance(tensor, Computed) and tensor.into is not None else ()
 
 
 @dataclass(eq=False)

@@ -293,7 +293,150 @@ def empty_():
     return lambda x: (x * 2).sum() + 1, (r(0, 30),)
 
 
+@program
+def powers() -> Program:
+    return lambda x, y: (x**2.0, x**0.5, x**3, y**-0.5, y**0.5, y**-1, y**1.5, y.bool() ** 2), (
+        torch.randint(1, 2**40, (5, 7)),
+        odd(5, 7).abs(),
+    )
+
+
+@program
+def rounded_to_decimals() -> Program:
+    return lambda x: (torch.round(x, decimals=2), torch.round(x * 100, decimals=-1)), (r(5, 7),)
+
+
+@program
+def shifted_by_padding() -> Program:
+    return lambda x: (F.pad(x, (1, -1)), F.pad(x, (-1, 1), value=3.0), F.pad(x, (2, -1, -1, 1))), (g(5, 7),)
+
+
+@program
+def bits() -> Program:
+    return lambda x, y: (x.view(torch.int32) >> 3, (y * 1).view(torch.int16) & 255, x.view(torch.int16)), (
+        r(5, 8),
+        r(5, 8, dtype=torch.float16),
+    )
+
+
+@program
+def cat_of_nothing() -> Program:
+    return lambda x, y: (torch.cat([x, x]), torch.cat([x, y, x]) + 1), (torch.empty(0), r(3, 4))
+
+
+@program
+def large_ranges() -> Program:
+    return lambda x: (torch.arange(2**40, 2**40 + 5, device=x.device) + x, torch.arange(5, device=x.device) * 2**31), (
+        torch.arange(5),
+    )
+
+
+@program
+def numbers_out_of_range() -> Program:
+    return lambda x, y: (x + 300, x > -1, x - 1, torch.where(x > 200, x, -1), y + 2**31, y * (2**31 + 1)), (
+        torch.randint(0, 255, (9,), dtype=torch.uint8),
+        torch.randint(-9, 9, (9,), dtype=torch.int32),
+    )
+
+
+# --- arguments that are overwritten, and memory that tensors share
+@program
+def swapped() -> Program:
+    def f(x, y):
+        old = x.clone()
+        x.copy_(y)
+        y.copy_(old)
+
+    return f, (r(20, 30), r(20, 30))
+
+
+@program
+def swapped_and_transposed() -> Program:
+    def f(x, y):
+        old = x.clone()
+        x.copy_(y.t())
+        y.copy_(old.t())
+
+    return f, (r(30, 30), r(30, 30))
+
+
+@program
+def turned_in_a_circle() -> Program:
+    def f(x, y, z):
+        a, b, c = x.clone(), y.clone(), z.clone()
+        x.copy_(b)
+        y.copy_(c.flip(0))
+        z.copy_(a.flip(1))
+
+    return f, (r(20, 20), r(20, 20), r(20, 20))
+
+
+@program
+def overwritten_after_a_softmax_of_long_rows() -> Program:
+    def f(x):
+        y = torch.softmax(x, -1)
+        x.mul_(2)
+        return y
+
+    return f, (r(3, 9000),)
+
+
+@program
+def overwritten_with_a_softmax_of_long_rows() -> Program:
+    def f(x):
+        y = torch.softmax(x, -1)
+        x.copy_(y)
+        return y.sum()
+
+    return f, (r(3, 9000),)
+
+
+@program
+def overwritten_with_a_product() -> Program:
+    def f(x, w):
+        x.copy_(torch.tanh(x @ w))
+        return x * 2
+
+    return f, (r(100, 70), r(70, 70))
+
+
+@program
+def overwritten_after_a_choice() -> Program:
+    def f(x, y):
+        old = torch.cat([x[:2], y[2:]]), torch.cat([x[:3], y[3:]])
+        x.mul_(2)
+        y.add_(1)
+        return old
+
+    return f, (r(20, 8), r(20, 8))
+
+
+@program
+def overwritten_by_pytorch() -> Program:
+    def f(x, y):
+        z = y + x
+        x.mul_(2)
+        y.copy_(z)
+
+    return f, (r(20, 20)[::2, ::2], r(10, 10))
+
+
+@program
+def view_by_pytorch_of_a_buffer() -> Program:
+    def f(x):
+        y = (x @ x).unfold(0, 4, 4)
+        z = torch.softmax(x @ x.t(), -1) @ x
+        return y * z.reshape(8, 32, 4)
+
+    return f, (r(32, 32),)
+
+
 # --- reductions
+@program
+def degrees_of_freedom() -> Program:
+    return lambda x: (x.var(1, correction=3), x.var(1, correction=2), torch.var_mean(x, 1, correction=5)), (r(5, 2),)
+
+
 @program
 def sums():
     return lambda x: (x.sum(), x.sum(0), x.sum(1), x.sum((0, 2)), x.mean(-1, keepdim=True)), (g(20, 30, 7),)

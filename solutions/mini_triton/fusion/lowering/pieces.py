@@ -20,6 +20,7 @@ from mini_triton.fusion.indexing import (
 from mini_triton.fusion.lowering.elementwise import operand
 from mini_triton.fusion.lowering.graph import (
     ZERO,
+    Unsupported,
     elementwise,
     lowers,
 )
@@ -34,6 +35,8 @@ from mini_triton.fusion.tensors import (
 @lowers("cat")
 def lower_cat(node: Node, tensors: Sequence[Tensor], axis: int = 0) -> Computed:
     tensors = [x for x in tensors if x.shape != (0,)]
+    if not tensors:
+        raise Unsupported("there is nothing to join")
     axis %= len(node.meta["val"].shape)
     dtype = computed_in(node.meta["val"].dtype)
 
@@ -88,7 +91,7 @@ def lower_pad(node: Node, x: Tensor, pads: Sequence[Any], number: Any = 0) -> Co
     before = [ZERO] * len(x.shape)
     for place, size in enumerate(pads[::2]):
         before[len(x.shape) - 1 - place] = sympify(size)
-    padded = [axis for axis in range(len(x.shape)) if sympify(node.meta["val"].shape[axis]) != x.shape[axis]]
+    padded = [len(x.shape) - 1 - place for place in range(len(pads) // 2) if any(pads[2 * place : 2 * place + 2])]
 
     def at(body: Body, index: Index) -> Value:
         inside = tuple(i - pad for i, pad in zip(index, before, strict=True))

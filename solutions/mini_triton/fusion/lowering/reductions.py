@@ -195,7 +195,7 @@ def lower_var(node: Node, x: Tensor, axes: Any = None, correction: Any = None, *
 
     def at(body: Body, index: Index) -> Value:
         value = body.value(rows, unravel(ravel(index, shape), rows.shape))
-        return body.apply("div", [value, operand(body, count - correction, index, dtype)])
+        return body.apply("div", [value, operand(body, sympy.Max(count - correction, 0), index, dtype)])
 
     return elementwise(node, [rows], at)
 

@@ -38,6 +38,8 @@ def view(node: Node, x: Tensor, index_of: Callable[[Index], Index], shares_memor
 
 @lowers("view", "_unsafe_view", "reshape", "squeeze", "unsqueeze", "view_of", "alias", "detach")
 def lower_view(node: Node, x: Tensor, *_: Any) -> View:
+    if node.meta["val"].dtype != x.dtype:
+        raise Unsupported("a view with another dtype")
     # [task 12.2] Which element of `x` does the result have at an index? The elements of both have the same row-major
     # order.
     shape = sizes_of(node.meta["val"])
