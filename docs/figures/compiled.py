@@ -36,7 +36,7 @@ def pipeline() -> Drawing:
 
     stages = [stage.name for stage in STAGES]
     assert [name for name in stages if name in ("source", "ttir", "passes", "numpy", "ttgir", "ptx")]
-    d = Drawing(392, "A kernel's source becomes TTIR; passes improve it; NumPy, Numba or real Triton run it")
+    d = Drawing(392, "A kernel's source becomes TTIR; passes optimize the TTIR; NumPy, Numba or real Triton runs it")
     d.box(90, 12, 260, 58)
     d.lines(104, 34, ["@jit", "def add(x, y, out, n): …"], mono=True)
     d.arrow((220, 70), (220, 100))
@@ -59,7 +59,7 @@ def pipeline() -> Drawing:
     for x, text in ((81, "any CPU"), (220, "CPU, GPU"), (359, "PTX, a GPU")):
         d.arrow((x, 324), (x, 346))
         d.text(x, 362, text, "ink", 12, "middle")
-    d.text(16, 384, "Numbers are milestones; 8 and 11 write and tune kernels, 12 fuses.", "muted", 12)
+    d.text(16, 384, "Numbers are milestones. 8 and 11: write and tune kernels; 12: fuse them.", "muted", 12)
     return d
 
 
@@ -75,7 +75,7 @@ def one_operation() -> Drawing:
     numpy = next(line.strip() for line in kernel.asm["numpy"].splitlines() if "total =" in line and "#" not in line)
     ptx = next(line.strip() for line in kernel.lower("sm_90").asm["ptx"].splitlines() if "add.f32" in line)
     operator = type(assignment.value.op).__name__
-    d = Drawing(350, f"The same sum as Python source, syntax tree, TTIR ({ttir}), NumPy and PTX")
+    d = Drawing(350, f"The same addition in five forms: Python source, syntax tree, TTIR ({ttir}), NumPy and PTX")
     rows = (
         ("source", "tl.load(…) + tl.load(…)", "faint", "ink"),
         ("syntax tree", f"BinOp(Call, {operator}(), Call)", "blue-soft", "blue"),

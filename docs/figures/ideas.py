@@ -10,7 +10,9 @@ from docs.figures.drawing import Drawing, figure
 @figure
 def types() -> Drawing:
     """Signedness ends where the IR begins."""
-    d = Drawing(250, "A kernel's dtypes know their sign; in the IR only the operations do")
+    d = Drawing(
+        250, "A kernel's dtypes are signed or unsigned; in the IR, only operations distinguish signed from unsigned"
+    )
     d.text(16, 24, "in the kernel: dtypes", bold=True)
     d.label(30, 38, 120, 30, "x: int32", "blue-soft", "blue", mono=True)
     d.label(290, 38, 120, 30, "y: uint8", "blue-soft", "blue", mono=True)
@@ -18,8 +20,8 @@ def types() -> Drawing:
     d.arrow((350, 68), (260, 96))
     d.label(150, 96, 140, 30, "promote → int32", "blue-soft", "blue", mono=True)
     d.line((0, 150), (440, 150), dashed=True)
-    d.text(424, 144, "above: the sign is known", "muted", 12, "end")
-    d.text(424, 166, "below: only the width", "muted", 12, "end")
+    d.text(424, 144, "above: width and signedness", "muted", 12, "end")
+    d.text(424, 166, "below: width only", "muted", 12, "end")
     d.arrow((220, 126), (220, 180))
     d.text(16, 172, "in the IR: types", bold=True)
     d.box(40, 182, 360, 54)
@@ -31,7 +33,7 @@ def types() -> Drawing:
 @figure
 def broadcasting() -> Drawing:
     """A column and a row make a tile."""
-    d = Drawing(214, "A column of shape (4, 1) and a row of shape (1, 4) are repeated to the shape (4, 4)")
+    d = Drawing(214, "A column of shape (4, 1) and a row of shape (1, 4) are broadcast to the shape (4, 4)")
     rows, columns = [0, 10, 20, 30], [0, 1, 2, 3]
     d.text(29, 22, "(4, 1)", "muted", 12, "middle", True)
     d.cells(16, 32, [[row] for row in rows], lambda i, j: "blue-soft")
@@ -47,7 +49,7 @@ def broadcasting() -> Drawing:
         16,
         184,
         [
-            "An axis of size 1 is repeated to the other size.",
+            "A dimension of size 1 is broadcast to the other size.",
             "It is an error if two sizes differ and neither is 1.",
         ],
         color="muted",
@@ -75,10 +77,10 @@ def dominance() -> Drawing:
     d.label(26, 208, 120, 26, "%d = …", "blue-soft", "blue", mono=True)
     d.text(160, 226, "sees %x, %a, but not %b", "muted", 12)
     d.arrow((398, 150), (398, 62), (284, 62), color="green")
-    d.text(392, 54, "outwards and up: yes", "green", 12, "end")
+    d.text(392, 54, "earlier and enclosing: visible", "green", 12, "end")
     d.arrow((340, 222), (356, 222), (356, 130), (290, 130), color="orange", dashed=True)
-    d.text(348, 250, "inwards: no", "orange", 12, "middle")
-    d.text(26, 276, "Terminators hand values out: scf.yield %b", "muted", 12)
+    d.text(348, 250, "inside another: not visible", "orange", 12, "middle")
+    d.text(26, 276, "A terminator passes values out: scf.yield %b", "muted", 12)
     return d
 
 
@@ -139,7 +141,7 @@ def loop_scopes() -> Drawing:
     d.text(120, 252, "the result", "muted", 12)
     d.label(20, 262, 180, 30, "tl.store(x, total)", "green-soft", "green", mono=True)
     d.text(214, 282, "%total_0 after", "muted", 12, mono=True)
-    d.text(20, 316, "SSA values never change. A loop carries the names that do.", "muted", 12)
+    d.text(20, 316, "SSA values never change. A loop carries names that change.", "muted", 12)
     return d
 
 
@@ -182,7 +184,7 @@ def program_axis() -> Drawing:
 def branches() -> Drawing:
     """A divergent branch, over time."""
     d = Drawing(
-        248, "Programs disagree about a branch: first the programs that take it run, then the others; the rest wait"
+        248, "A divergent branch: programs that take it run first, then those that do not; inactive programs wait"
     )
     took = [True, False, True, True, False]
     for program, taken in enumerate(took):
@@ -216,7 +218,7 @@ def branches() -> Drawing:
         d.text(x, 28, name, "ink", 12, "middle", True)
     d.arrow((92, 196), (424, 196))
     d.text(424, 214, "time", "muted", 12, "end")
-    d.text(16, 232, "If no program takes a side, the generated code skips that side.", "muted", 12)
+    d.text(16, 232, "The generated code skips a branch that no program takes.", "muted", 12)
     return d
 
 
@@ -225,7 +227,7 @@ def divergence() -> Drawing:
     """A loop that programs leave one by one."""
     d = Drawing(
         268,
-        "Program i runs i iterations; in each, the arrays contain the programs that are still in the loop",
+        "Program i runs i iterations; the arrays contain only the programs that are still in the loop",
     )
     d.text(16, 24, "for k in range(program_id): …", mono=True)
     for program in range(5):
@@ -264,7 +266,7 @@ def modes() -> Drawing:
     """Three ways to run the same IR."""
     d = Drawing(
         262,
-        "Interpreter: a call for each program and operation. Batched: a call for each operation. Fast: even fewer",
+        "Interpreter: a call for each program and operation. Batched: a call for each operation. Fast: fewer calls",
     )
     for top, name, note, fill in (
         (16, "interpreter", "a call for each program and each operation", "orange-soft"),
@@ -443,7 +445,7 @@ def operations() -> Drawing:
     d.label(130, 162, 110, 24, "arith.addf", "blue-soft", "blue", mono=True, size=12)
     d.label(248, 162, 124, 24, "scf.yield", "orange-soft", "orange", mono=True, size=12)
     d.label(48, 216, 150, 24, "tt.return", "orange-soft", "orange", mono=True, size=12)
-    d.text(16, 290, "Orange: terminators, which end a block and hand out its values.", "muted", 12)
+    d.text(16, 290, "Orange: terminators, which end a block and pass its values on.", "muted", 12)
     d.text(16, 308, "The whole program is an operation, too: builtin.module.", "muted", 12)
     return d
 
@@ -485,7 +487,7 @@ def builder() -> Drawing:
 @figure
 def tournament() -> Drawing:
     """A reduction as a tournament."""
-    d = Drawing(240, "Eight elements are combined in three rounds: neighbours, then pairs, then fours")
+    d = Drawing(240, "Eight elements are combined in three rounds: single elements, then pairs, then groups of four")
     values, y = list("abcdefgh"), 30.0
     places = [36.0 + 52 * number for number in range(8)]
     for depth in range(4):

@@ -40,7 +40,9 @@ def grading() -> Drawing:
     lines = [line.rstrip() for line in re.sub(r"in \d+\.\d s", "in 1.2 s", text).splitlines()]
     shown = ["$ python -m grader grade 1.3", *lines]
     width = max(map(len, shown)) * 0.602 * SIZE + 24
-    alt = "A terminal: a wrong answer to task 1.3, its smallest case, the line, and the next command"
+    alt = (
+        "A terminal shows a wrong solution of task 1.3: its smallest failing case, the line at fault, the next command"
+    )
     d = Drawing(len(shown) * 18 + 20, alt, width)
     for number, line in enumerate(shown):
         color = "orange" if "✗" in line else "green" if "✓" in line or number == 0 else "ink"

@@ -68,7 +68,7 @@ PLANTED = [
     Planted("copy_rows", f"{P}, {P}, i32, 1024", f"{P}, {P}, i32:16, 1024",
             "tl.load", "a multiple of 4 bytes only: `stride` is not known to be a multiple of 4"),
     Planted("copy_part", f"{P}, {P}, i32, 1024", f"{P}, {P}, i32:16, 1024",
-            "tl.load", "the same for 1 element only: `n` is not known to be a multiple of 4"),
+            "tl.load", "constant over runs of 1 element only: `n` is not known to be a multiple of 4"),
 ]  # fmt: skip
 planted = pytest.mark.parametrize("planted", PLANTED, ids=str)
 
@@ -181,7 +181,7 @@ def test_the_command(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.splitlines() == [
         "strided.py:82  load   4 bytes an instruction; threads along axis 0",
         "    tl.store(out + at, tl.load(x + at, mask=at < n, other=0.0))",
-        "    its mask is known to be the same for 1 element only: `n` is not known to be a multiple of 4",
+        "    its mask is known to be constant over runs of 1 element only: `n` is not known to be a multiple of 4",
         "strided.py:82  store 16 bytes an instruction; threads along axis 0",
         "    tl.store(out + at, tl.load(x + at, mask=at < n, other=0.0))",
     ]

@@ -1,7 +1,7 @@
 """Why a memory access is not wider: the argument, constant or operation at which a fact is lost. (Given.)
 
-Suppose that a load's mask is known to be the same for one element only. `Blame` walks up from the mask, each time to an
-operand about which just as little is known. It ends at the argument `n`, which may have any value.
+Suppose that a load's mask is known to be constant over runs of one element only. `Blame` walks up from the mask, each
+time to an operand about which just as little is known. It ends at the argument `n`, which may have any value.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Blame:
         if narrowest == "mask":
             mask = mask_of(access.operation)
             assert mask
-            known = f"its mask is known to be the same for {counted(limits.mask)} only"
+            known = f"its mask is known to be constant over runs of {counted(limits.mask)} only"
             return f"{known}: {described(self.origin((mask, axis), self.changing)[0], wanted)}"
         return f"a program has only {counted(limits.share)} for each thread"
 

@@ -4,7 +4,7 @@
 
     add.py:9  load   4 bytes an instruction; threads along axis 0
         x = tl.load(x_ptr + at, mask=at < n)
-        its mask is known to be the same for 1 element only: `n` is not known to be a multiple of 4
+        its mask is known to be constant over runs of 1 element only: `n` is not known to be a multiple of 4
 
 Signatures are those of `triton.tools.compile` in Triton. They list a type for each parameter, followed by `:16` if the
 argument is a multiple of 16, and a value for each constant.
