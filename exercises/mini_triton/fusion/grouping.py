@@ -9,6 +9,7 @@ Source: Kaufman et al. on XLA's fusion; `Scheduler.fuse_nodes` in PyTorch's `tor
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Iterable
@@ -16,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from mini_triton.fusion.body import Body, CannotFuse, Space, Value, elements_in, index_in, space_of
-from mini_triton.fusion.indexing import numel
-from mini_triton.fusion.tensors import Called, Computed, Product, Reduction, Stored, Tensor, hint
+from mini_triton.fusion.indexing import Index, numel
+from mini_triton.fusion.tensors import Called, Computed, Product, Reduction, Stored, Tensor, hint, overwritten_by
 from mini_triton.fusion.tiles import ENOUGH, SHORTEST, fits, largest_row
 
 MOST_TENSORS = 64
@@ -66,7 +67,6 @@ class Uses:
 def find_uses(outputs: Iterable[Tensor]) -> Uses:
     """Walk from the outputs to everything that must be computed."""
     uses = Uses([], {}, {}, dict.fromkeys(outputs))
-    overwriting: list[Computed] = []
 
     def sources_of(tensor: Tensor) -> list[Tensor]:
         found: list[Tensor] = []
@@ -84,15 +84,36 @@ def find_uses(outputs: Iterable[Tensor]) -> Uses:
             uses.readers.setdefault(source, set()).add(tensor)
         if type(tensor) is not Stored:
             uses.order.append(tensor)
-        if isinstance(tensor, Computed) and tensor.into is not None:
-            overwriting.append(tensor)
 
     for output in outputs:
         visit(output)
-    for tensor in overwriting:  # readers of the old values come first
-        assert tensor.into is not None
-        uses.sources[tensor] += [reader for reader in uses.readers.get(tensor.into, ()) if reader is not tensor]
+    for tensor in uses.order:
+        for target in overwritten_by(tensor):  # readers of the old values come first
+            uses.sources[tensor] += [reader for reader in uses.readers.get(target, ()) if reader is not tensor]
     return uses
+
+
+def copy_before_overwriting(uses: Uses) -> list[Tensor]:
+    """Tensors to store, so that no argument is overwritten with elements of an argument that is overwritten, too.
+
+    In a swap, `x.copy_(y)` and `y.copy_(x)` would each have to come before the other. (Given.)
+    """
+    overwritten = overwritten_arguments(uses)
+    copies: list[Tensor] = []
+    for tensor in uses.order:
+        if isinstance(tensor, Computed) and tensor.into and not overwritten.isdisjoint(uses.sources[tensor]):
+            copies.append(dataclasses.replace(tensor, name=f"{tensor.name}_copy", into=None))
+            tensor.inputs = (copies[-1],)
+            tensor.at = functools.partial(value_of, copies[-1])
+    return copies
+
+
+def value_of(tensor: Tensor, body: Body, index: Index) -> Value:
+    return body.value(tensor, index)
+
+
+def overwritten_arguments(uses: Uses) -> set[Tensor]:
+    return {target for tensor in uses.order for target in overwritten_by(tensor)}
 
 
 def recompute_cheap(uses: Uses) -> None:
@@ -161,7 +182,7 @@ def write_body(group: Group, uses: Uses) -> Group:
             group.across[tensor] = group.body.value(tensor.source, elements_in(group.space, tensor.source))
         else:
             group.body.value(tensor, index_in(group.space, tensor))
-    check_overwriting(group)
+    check_overwriting(group, uses)
     return group
 
 
@@ -181,15 +202,30 @@ def is_across(tensor: Reduction, space: Space) -> bool:
     return list(space.reduced) == sorted(space.reduced) and fits(columns, True, largest_row(tensor.device, 1))
 
 
-def check_overwriting(group: Group) -> None:
-    """Check that each step that overwrites an element of an argument reads no other element of it. (Given.)"""
+def check_overwriting(group: Group, uses: Uses) -> None:
+    """Check that no step reads an element of an argument that another step, or an earlier loop, overwrites. (Given.)"""
     for tensor in group.members:
-        target = getattr(tensor, "into", None)
-        if target is None:
-            continue
-        place = target.offset(index_in(group.space, tensor))
-        if any(line.op == "load" and line.detail is target and line.place != place for line in group.body.lines):
-            raise CannotFuse(f"{target.name} is read at other places than it is overwritten")
+        for target in overwritten_by(tensor):
+            index = index_in(group.space, tensor)
+            loads = [line for line in group.body.lines if line.op == "load" and line.detail is target]
+            if any(line.place != target.offset(index) for line in loads):
+                raise CannotFuse(f"{target.name} is read at other places than it is overwritten")
+            if any(isinstance(reader, Product) and target in uses.sources[reader] for reader in group.members):
+                raise CannotFuse(f"a product reads {target.name} more than once")
+            if is_read_later(group.body, target, group.body.value(tensor, index).number):
+                raise CannotFuse(f"{target.name} is read in a later loop than it is overwritten")
+
+
+def is_read_later(body: Body, target: Tensor, number: int) -> bool:
+    """Whether a later loop than that of line `number` loads the target, if long rows need a loop for each level."""
+    levels: list[int] = []
+    reading: list[bool] = []  # whether the line's loop loads the target for it
+    for line in body.lines:
+        needed = [*line.operands, *([line.condition] if line.condition is not None else [])]
+        levels.append(max((levels[n] for n in needed), default=0) + (line.op == "reduce"))
+        loads = line.op == "load" and line.detail is target
+        reading.append(loads or line.op != "reduce" and any(reading[n] for n in needed))
+    return any(level > levels[number] and reads for level, reads in zip(levels, reading, strict=True))
 
 
 class Partition:
@@ -268,6 +304,8 @@ class Partition:
         while pending := [s for s in read if s in home.members and s not in home.stored and isinstance(s, Computed)]:
             chain += pending
             read = dict.fromkeys(s for t in chain for s in self.uses.sources[t] if s not in chain)
+        if not overwritten_arguments(self.uses).isdisjoint(read):
+            return  # its readers would have to run before the argument is overwritten
         touched = list(dict.fromkeys(self.home[t] for t in (tensor, *self.uses.readers[tensor])))
         loads = [
             {line.detail for line in group.body.lines if line.op == "load"} for group in touched if group is not home

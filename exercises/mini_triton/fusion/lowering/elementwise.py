@@ -56,9 +56,11 @@ def lower_operator(name: str, node: Node, *operands: Any) -> Computed:
 
 
 def lower_from_table(
-    node: Node, *operands: Any, alpha: Any = 1, rounding_mode: str | None = None, **_: Any
+    node: Node, *operands: Any, alpha: Any = 1, rounding_mode: str | None = None, **others: Any
 ) -> Computed:
     name = name_of(node)
+    if others:
+        raise Unsupported(f"with the option {next(iter(others))}")
     if alpha != 1:
         at_first, x, y = name, *operands
         return combined(node, [x, y], lambda a, b, c: c(at_first, a, c("mul", b, alpha)))
@@ -92,14 +94,19 @@ def combined(node: Node, operands: Sequence[Any], formula: Callable[..., Any]) -
     return elementwise(node, operands, at)
 
 
+ROOTS = {0.5: "sqrt", -0.5: "rsqrt", -1.0: "reciprocal"}
+"""Powers that PyTorch computes by other operators, which differ for infinities."""
+
+
 @lowers("pow")
 def lower_pow(node: Node, x: Any, y: Any) -> Computed:
     if y in (2, 3, 4):
+        times = range(int(y) - 1)
         return combined(
-            node, [x], lambda a, apply: functools.reduce(lambda p, _: apply("mul", p, a), range(int(y) - 1), a)
+            node, [x, y], lambda a, _, apply: functools.reduce(lambda product, _: apply("mul", product, a), times, a)
         )
-    if isinstance(y, float) and y == 0.5:
-        return combined(node, [x], lambda a, c: c("sqrt", a))
+    if isinstance(y, int | float) and y in ROOTS and node.meta["val"].dtype.is_floating_point:
+        return lower_operator(ROOTS[y], node, x)
     if not node.meta["val"].dtype.is_floating_point:
         raise Unsupported("a power of integers")
     return lower_operator("pow", node, x, y)
@@ -180,6 +187,9 @@ def lower_arange(node: Node, *arguments: Any, start: Any = 0, step: Any = 1, **_
         start, step = (0, 1) if len(arguments) == 1 else (arguments[0], arguments[2] if len(arguments) > 2 else 1)
     if any(isinstance(x, float) for x in (start, step)):
         raise Unsupported("a range of floats")
+    last = sympify(start) + sympify(step) * sympify(node.meta["val"].shape[0])
+    if any(x.is_number and abs(x) >= 2**31 for x in (sympify(start), last)):
+        raise Unsupported("a range beyond 32 bits")
     dtype = computed_in(node.meta["val"].dtype)
     start, step = sympify(start), sympify(step)
     return elementwise(

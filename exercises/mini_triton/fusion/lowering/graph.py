@@ -119,17 +119,30 @@ def why_not(node: Node) -> str:
 def called(node: Node, arguments: Any, keywords: Any, reason: str) -> Lowered:
     """The result of an operator that PyTorch computes: a tensor, or several. (Given.)"""
     inputs = tuple(x for x in torch.utils._pytree.tree_leaves((arguments, keywords)) if isinstance(x, Tensor))
+    overwrites = overwritten_in(node, arguments)
     value = node.meta.get("val")
 
     def result(x: Any, number: int | None) -> Lowered:
         if not isinstance(x, torch.Tensor):
-            return Called(node.name, torch.int64, (), (), torch.device("cpu"), inputs, node, reason, number)
+            return Called(node.name, torch.int64, (), (), torch.device("cpu"), inputs, node, reason, number, overwrites)
         name = node.name if number is None else f"{node.name}_{number}"
-        return Called(name, x.dtype, sizes_of(x), strides_in(x), x.device, inputs, node, reason, number)
+        return Called(name, x.dtype, sizes_of(x), strides_in(x), x.device, inputs, node, reason, number, overwrites)
 
     if isinstance(value, tuple | list):
         return [result(x, number) for number, x in enumerate(value)]
     return result(value, None)
+
+
+def overwritten_in(node: Node, arguments: Sequence[Any]) -> tuple[Tensor, ...]:
+    """The arguments of the graph that an operator overwrites, by its schema. (Given.)"""
+    parameters = node.target._schema.arguments if hasattr(node.target, "_schema") else ()
+    found = []
+    for parameter, x in zip(parameters, arguments, strict=False):
+        if parameter.alias_info is not None and parameter.alias_info.is_write and isinstance(x, Tensor):
+            while not isinstance(x, Stored) and len(x.inputs) == 1:
+                (x,) = x.inputs
+            found.append(x)
+    return tuple(found)
 
 
 def tensor_of(kind: type[Any], node: Node, inputs: Sequence[Tensor], **fields: Any) -> Any:
