@@ -7,12 +7,16 @@ import codeop
 import contextlib
 import re
 import sys
+import time
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from grader import overlay, tracebacks
 from grader.curriculum import Curriculum
+
+
+_AT_ONCE = 0.05  # seconds within which nobody types a line
 
 
 def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) -> bool:
@@ -44,10 +48,24 @@ def _whose(curriculum: Curriculum, milestones: Collection[int]) -> str:
 
 
 class Console(code.InteractiveConsole):
-    """A prompt that also takes examples pasted from a chapter: with `>>> `, and without blank lines after blocks."""
+    """A prompt that also takes examples pasted from a chapter: with `>>> ` and their outputs, which it skips, and
+    without blank lines after blocks."""
+
+    in_example = False  # since a line with `>>> `, up to a blank line
 
     def raw_input(self, prompt: str = "") -> str:
-        return re.sub(r"^(>>>|\.\.\.)( |$)", "", super().raw_input(prompt))
+        while True:
+            asked = time.monotonic()
+            line = super().raw_input(prompt)
+            is_pasted = time.monotonic() - asked < _AT_ONCE
+            if mark := re.match(r"(>>>|\.\.\.)( |$)", line):
+                self.in_example = True
+                return line[mark.end() :]
+            if not (self.in_example and is_pasted and line.strip()):
+                self.in_example = False
+                return line
+            if self.buffer:
+                return ""  # ends the block whose output this is
 
     def push(self, line: str, *rest: Any) -> bool:
         block = "\n".join(self.buffer)

@@ -43,10 +43,39 @@ PROMPTED = """\
 """
 
 
+WITH_OUTPUTS = """\
+>>> for x in range(2):
+...     print(x)
+0
+1
+>>> x + 1
+2
+>>> print("tt.func @f {\\n}")
+tt.func @f {
+}
+>>> None.y
+Traceback (most recent call last):
+  ...
+AttributeError: 'NoneType' object has no attribute 'y'
+
+y = x + 1
+y
+"""
+
+
+def test_outputs_of_examples_are_skipped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = iter([*WITH_OUTPUTS.splitlines(), "exit()"])
+    monkeypatch.setattr("builtins.input", lambda _: next(lines))
+    with contextlib.suppress(SystemExit):
+        Console({}).interact("", "")
+    told = capsys.readouterr()
+    assert told.out == "0\n1\n2\ntt.func @f {\n}\n2\n" and told.err.count("Error") == 1
+
+
 @pytest.mark.parametrize("text", [PROMPTED, re.sub("^(>>>|[.]{3}) ?", "", PROMPTED, flags=re.MULTILINE)])
 def test_pasted_examples_run(text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = iter(text.splitlines())
-    monkeypatch.setattr("builtins.input", lambda _: next(lines, "exit()"))
+    lines = iter([*text.splitlines(), "", "exit()"])
+    monkeypatch.setattr("builtins.input", lambda _: next(lines))
     names: dict[str, object] = {}
     with contextlib.suppress(SystemExit):
         Console(names).interact("", "")
