@@ -63,7 +63,7 @@ class Alternative:
             reference = stubs.read(curriculum.solutions / file)
             try:
                 if ast.dump(ast.parse(self.text(file, curriculum))) == ast.dump(ast.parse(reference)):
-                    yield Problem(self.path / file, 0, "is written as the reference is")
+                    yield Problem(self.path / file, 0, "has the same code as the reference")
             except MergeError as error:
                 yield Problem(self.path / file, error.line, str(error))
             except (MarkerError, SyntaxError) as error:
@@ -71,7 +71,7 @@ class Alternative:
 
 
 def list_alternatives(curriculum: Curriculum) -> list[Alternative]:
-    """Every alternative there is."""
+    """Every alternative in the course."""
     return [
         Alternative(milestone, path)
         for milestone in curriculum.milestones
@@ -125,7 +125,7 @@ def describe_failures(grading: Grading, root: Path) -> list[str]:
 
 
 def _place(result: TestResult, root: Path) -> str:
-    """Where it failed, as a line's text: the tree does not stay, and an alternative's lines have other numbers."""
+    """The text of the line that failed. Its number would not help: merging renumbers lines in a temporary tree."""
     path, _, line = result.location.rpartition(":")
     if not (root / path).is_file() or not line.isdigit():
         return result.location

@@ -41,7 +41,7 @@ def parse(line: bytes, token: str) -> Answer | None:
 
 
 def is_sound(answer: Answer, tests: Collection[str], modules: Collection[str]) -> bool:
-    """Whether an answer has the fields of its kind, and speaks of tests and modules that it was asked about."""
+    """Whether an answer has the fields of its kind, and names only tests and modules of the job."""
     fields = _KINDS.get(str(answer.get("event")))
     if fields is None or not all(isinstance(answer.get(name), kind) for name, kind in fields.items()):
         return False

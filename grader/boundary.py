@@ -36,7 +36,7 @@ _SYSTEM_READ = (
     *("/dev/random", "/dev/urandom", "/dev/zero", "/sys/devices/system", "/sys/kernel/mm/transparent_hugepage"),
     *("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm", "/proc/filesystems"),
 )
-# The first process of a namespace is deaf to signals, its own `abort` included: let it be one that only waits.
+# The first process of a namespace ignores signals, even its own `abort`; so the shell is first, and only waits.
 _FIRST = ("sh", "-c", '"$0" "$@"; exit $?')
 _GPU_READ, _GPU_WRITE = ("/proc", "/sys"), ("/dev",)
 
@@ -51,17 +51,17 @@ _CALLS = (
     *("init_module", "finit_module", "kexec_load", "reboot", "swapon", "settimeofday", "clock_settime", "quotactl"),
 )
 _PROCESS_CALLS = ("fork", "vfork", "execve", "execveat")  # and `clone` without a thread
-_SIGNAL_CALLS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")  # whose target comes first
+_SIGNAL_CALLS = ("kill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")  # their first argument is the target
 
 
 @dataclass(frozen=True)
 class Bounds:
     """The files that one process may reach. Paths that do not exist are left out."""
 
-    read: Sequence[str] = ()  # files, and folders with all that is in them
-    listed: Sequence[str] = ()  # folders whose names, but not whose files, may be read
+    read: Sequence[str] = ()  # files, and folders with all of their contents
+    listed: Sequence[str] = ()  # folders that may be listed, but not read
     write: Sequence[str] = ()  # folders to read and write in
-    processes: bool = False  # it may start others
+    processes: bool = False  # whether it may start other processes
     gpu: bool = False
 
 
@@ -90,7 +90,7 @@ def command(arguments: Sequence[str]) -> list[str]:
 
 
 def exit_status(code: int | None) -> int | None:
-    """The exit status of a process that `command` started, as `subprocess` has it: -11 after signal 11."""
+    """The exit status of a process that `command` started, in `subprocess`'s convention: -11 after signal 11."""
     return 128 - code if code and code > 128 and _namespaces() else code
 
 
@@ -101,7 +101,7 @@ def enter(bounds: Bounds) -> list[str]:
     _limit(bounds)
     libc().prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS: no program regains rights by its file
     _drop_capabilities()
-    calls = _restrict_calls(bounds)  # before its library may not be read any more
+    calls = _restrict_calls(bounds)  # first, because its library's file may be closed afterwards
     landlock = _restrict_files(bounds)
     apart = bool(os.environ.pop("KATA_NAMESPACES", ""))
     held = {
@@ -148,7 +148,7 @@ def libraries(hidden: Iterable[str] = ()) -> tuple[list[str], list[str]]:
 
 
 def _installed() -> list[str]:
-    """The folders that packages are installed in."""
+    """The folders in which packages are installed."""
     paths = [path for path in sys.path if path.endswith("-packages")]
     return sorted({os.path.realpath(path) for path in (*paths, sysconfig.get_paths()["purelib"])})
 
@@ -181,7 +181,7 @@ def _limit(bounds: Bounds) -> None:
     import resource
 
     limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: FILE_SIZE, resource.RLIMIT_NOFILE: 1024}
-    if "KATA_NAMESPACES" in os.environ:  # where the limit counts this namespace's processes alone
+    if "KATA_NAMESPACES" in os.environ:  # there, the limit counts only this namespace's processes
         limits[resource.RLIMIT_NPROC] = 512
     for kind, value in limits.items():
         hard = resource.getrlimit(kind)[1]
@@ -255,7 +255,7 @@ def _restrict_calls(bounds: Bounds) -> bool:
 
     for call in _CALLS:
         add(call)
-    add("prlimit64", refuse, _Comparison(0, different, 0, 0))  # of another process
+    add("prlimit64", refuse, _Comparison(0, different, 0, 0))  # if it names another process
     if not bounds.processes:
         for call in _PROCESS_CALLS:
             add(call)

@@ -1,4 +1,4 @@
-"""Judging a submission from outside: a process with its modules alone answers questions with fresh random inputs.
+"""Judging a submission from outside: a process with nothing but its modules answers random questions.
 
 The same questions go to a process with the reference's modules. Points count for the tasks whose answers agree: code
 that deceives the tests in its own process gains nothing, because here that process decides nothing.
@@ -29,13 +29,13 @@ from grader.lines import Lines
 from grader.overlay import Plan
 from grader.workfolder import is_too_large, workfolder
 
-SECONDS = 20.0  # for one answer
-MILESTONE_SECONDS = 300.0  # for all answers of a milestone
+SECONDS = 20.0  # time for one answer
+MILESTONE_SECONDS = 300.0  # time for all answers of a milestone
 _ANSWER = 16 << 20  # bytes
 _FIRST_WITH_ASSEMBLER = 10  # the milestone in which real Triton makes machine code
-_LOOK = 2.0  # seconds between looks at how much it has written
-_STARTS = 3  # of a process that dies or hangs
-_CLOSE = 1e-3  # how far floats may be from each other, absolutely or relatively
+_LOOK = 2.0  # seconds between checks of how much it has written
+_STARTS = 3  # how often a process that dies or hangs is started
+_CLOSE = 1e-3  # largest absolute or relative difference between equal floats
 
 
 class QuestionFailed(Exception):
@@ -43,7 +43,7 @@ class QuestionFailed(Exception):
 
 
 def doubts(plan: Plan, curriculum: Curriculum, milestone: int, tasks: Sequence[str], seed: int) -> dict[str, str]:
-    """For each of the tasks, which passed, that is not confirmed: the reason.
+    """The reason for each task that is not confirmed. The tests of all of these tasks pass.
 
     A task is confirmed if all questions about it that can be asked have the reference's answers, and at least one can.
     """
@@ -105,11 +105,11 @@ def compare(question: Any, theirs: Worker, reader: Worker, reference: Worker, un
         raise QuestionFailed(f"{question.about}: the reference fails: {expected['error']}: {expected.get('text')}")
     if "error" in got:
         said = f"{got['error']}: {got.get('text', '')}".removesuffix(": ")
-        return f"asked from outside for {question.about}, it says {said}"
+        return f"asked from outside for {question.about}, the submission raises {said}"
     if agree(got["result"], expected["result"]):
         return ""
     gives, wanted = map(_short, parting(got["result"], expected["result"]))
-    return f"asked from outside for {question.about}, it gives {gives}, not {wanted}"
+    return f"asked from outside for {question.about}, the submission gives {gives}, not {wanted}"
 
 
 def agree(got: Any, expected: Any) -> bool:

@@ -28,7 +28,7 @@ from grader.seal import Seal
 from grader.verdicts import Report
 from grader.workfolder import workfolder
 
-SECONDS = 240.0  # for one submission, on a busy machine
+SECONDS = 240.0  # time for one submission, on a busy machine
 TRACE = "kata-cheat-was-here"  # the name of files that cheats leave where they can
 
 
@@ -40,9 +40,9 @@ class Cheat:
     path: Path
     milestone: int = 1
     module: str = "mini_triton/ir/types.py"
-    code: str = ""  # put before the module's own
-    at_end: bool = False  # or after it
-    instead: Mapping[str, str] = field(default_factory=dict)  # texts of the stubs that are replaced
+    code: str = ""  # put before the module's own code
+    at_end: bool = False  # whether `code` follows the module's own instead
+    instead: Mapping[str, str] = field(default_factory=dict)  # texts of the stubs, and their replacements
     files: Mapping[str, str] | None = None  # a submission of these files only
     links: Mapping[str, str] = field(default_factory=dict)
     large: Mapping[str, int] = field(default_factory=dict)  # the sizes of files of zeros

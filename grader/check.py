@@ -1,4 +1,4 @@
-"""The maintainers' rules: everything that must agree, does. A broken rule is reported with file and line."""
+"""Check the maintainers' rules, and report each broken rule with file and line."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from grader.mistakes import Mistake
 from grader.problems import Problem
 
 HINTS = 3
-MISTAKES = range(1, 6)  # how many of each task
-ALTERNATIVES = 1  # of each milestone, at least
-LINES = 600  # of each file, at most
+MISTAKES = range(1, 6)  # of each task
+ALTERNATIVES = 1  # at least, for each milestone
+LINES = 600  # at most, in each file
 
 
 def check(curriculum: Curriculum) -> list[Problem]:
@@ -57,7 +57,7 @@ def _declarations(curriculum: Curriculum) -> Iterator[Problem]:
 
 
 def _modules(curriculum: Curriculum) -> Iterator[Problem]:
-    """Every module of the reference is in one milestone."""
+    """Every module of the reference is in exactly one milestone."""
     counts = Counter(module for milestone in curriculum.milestones for module in milestone.modules)
     for milestone in curriculum.milestones:
         path = _file(milestone, curriculum)
@@ -177,12 +177,12 @@ def _mistake(mistake: Mistake, curriculum: Curriculum) -> str:
     try:
         compile(mistake.text(curriculum), mistake.module, "exec")
     except SyntaxError as error:
-        return f"the result is no Python: {error.msg} (line {error.lineno})"
+        return f"the result is not Python: {error.msg} (line {error.lineno})"
     return "" if mistake.find != mistake.replace else "it changes nothing"
 
 
 def _equivalents(curriculum: Curriculum) -> Iterator[Problem]:
-    """Each mutant that is listed as equivalent is still one, and the reason is said."""
+    """Each entry in the list of equivalent mutants still fits a mutant, and gives a reason."""
     try:
         listed = mutants.list_equivalents(curriculum)
         of_tasks = mutants.list_mutants({equivalent.task for equivalent in listed}, curriculum)
@@ -197,7 +197,7 @@ def _equivalents(curriculum: Curriculum) -> Iterator[Problem]:
             text = f"no mutant of task {equivalent.task} turns {equivalent.before!r} into {equivalent.after!r}"
             yield Problem(equivalent.path, equivalent.line, text)
         if not equivalent.reason.strip():
-            yield Problem(equivalent.path, equivalent.line, "says no reason")
+            yield Problem(equivalent.path, equivalent.line, "gives no reason")
 
 
 def _alternatives(curriculum: Curriculum) -> Iterator[Problem]:
@@ -227,7 +227,7 @@ def _stubs(curriculum: Curriculum) -> Iterator[Problem]:
 
 
 def _lengths(curriculum: Curriculum) -> Iterator[Problem]:
-    """No file is longer than one sitting."""
+    """No file is too long to read in one sitting."""
     files = [file for file, _ in _reference_files(curriculum)]
     for file in [*files, *sorted((curriculum.root / "grader").glob("*.py"))]:
         lines = len(stubs.read(file).splitlines())
@@ -243,7 +243,7 @@ def _reference_files(curriculum: Curriculum) -> Iterator[tuple[Path, str]]:
 
 
 def _file(milestone: Milestone, curriculum: Curriculum) -> Path:
-    """Where a milestone is declared."""
+    """The file and line that declare a milestone."""
     for path in sorted((curriculum.root / "grader" / "curriculum").glob("*.toml")):
         if tomllib.loads(stubs.read(path))["number"] == milestone.number:
             return path

@@ -1,6 +1,6 @@
 """The process in which graded code runs: `python -m grader.child`, with a job on standard input.
 
-It answers on its original standard output. Whatever the code under test reads or prints goes nowhere.
+It answers on its original standard output. The code under test reads an empty input, and its output is discarded.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def _import_modules(modules: list[str], job: Job, overlay: Overlay, answers: Ans
 
 
 def _breakpoint(*_: object, **__: object) -> NoReturn:
-    """Instead of a debugger, which would have no terminal."""
+    """A substitute for the debugger, which would have no terminal."""
     raise BdbQuit
 
 
@@ -144,4 +144,4 @@ if __name__ == "__main__":
     _discard(_STDIN)
     _discard(_STDOUT)
     main(job, answers)
-    os._exit(0)  # at once: nothing that learner code left behind is waited for
+    os._exit(0)  # at once: do not wait for threads or handlers that learner code left behind

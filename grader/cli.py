@@ -101,7 +101,7 @@ def _grade(curriculum: Curriculum, options: argparse.Namespace) -> int:
     course = report.score, report.max_score
     if own:
         counterexamples.write(report, curriculum.scratch / "counterexamples")
-        history.record(report)  # which finds the passes that stand
+        history.record(report)  # marks the earlier passes that still count
         course = _course(curriculum, history)
     stream = sys.stderr if options.json == "-" else sys.stdout
     following = _following(curriculum, history, tasks) if own else None
@@ -391,8 +391,8 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
         **full("whose code for earlier milestones (reference)"),
     )
     grade.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="where kernels run (auto)")
-    grade.add_argument("--seed", type=int, help="of the random cases (0; a new one for each submission)")
-    grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
+    grade.add_argument("--seed", type=int, help="seed of the random cases (0; for each submission, a new one)")
+    grade.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases per test (100)")
     grade.add_argument(
         "--submission",
         type=Path,
@@ -425,7 +425,7 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
         command = commands.add_parser(name, **shown)
         command.set_defaults(run=run)
         command.add_argument("task", nargs="?", metavar="TASK", help="by default, the task that passed last")
-        command.add_argument("--anyway", action="store_true", help="even if the task has not passed yet")
+        command.add_argument("--anyway", action="store_true", help="show it even if the task has not passed yet")
     python = commands.add_parser("python", help="Python with your code, and the reference for earlier milestones")
     python.set_defaults(run=_python)
     python.add_argument("what", nargs="*", metavar="MILESTONE FILE", help="where your code begins; what to run")
@@ -437,14 +437,14 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     # Without a `help`, these are not listed among the learner's commands; `_OTHERS` has them.
     stubs = commands.add_parser("stubs", description="Generate exercises/ from solutions/.")
     stubs.set_defaults(run=_stubs)
-    stubs.add_argument("--check", action="store_true", help="only say what differs")
+    stubs.add_argument("--check", action="store_true", help="only report what differs")
     stubs.add_argument("--learner", action="store_true", help="accept files that a learner has edited")
     stubs.add_argument("--force", action="store_true", help="replace edited files too, after a backup")
     commands.add_parser("check", description="Do the course's rules hold?").set_defaults(run=_check)
     trials = argparse.ArgumentParser(add_help=False)
     trials.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
     trials.add_argument("--sample", type=_positive, metavar="N", help="only this many, from all tasks")
-    trials.add_argument("--seed", type=int, default=0, help="of the sample (0)")
+    trials.add_argument("--seed", type=int, default=0, help="seed of the sample (0)")
     trials.add_argument("--trust", action="store_true", help="skip grading the reference, which is known to pass")
     mistakes = commands.add_parser("mistakes", parents=[trials], description="Do the tests catch known mistakes?")
     mistakes.set_defaults(run=_mistakes)
@@ -456,17 +456,17 @@ def _parser(has_solutions: bool) -> tuple[argparse.ArgumentParser, Collection[st
     alternatives = commands.add_parser("alternatives", description="Do right solutions in other styles pass?")
     alternatives.set_defaults(run=_alternatives)
     alternatives.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
-    alternatives.add_argument("--examples", type=_positive, default=100, metavar="N", help="random cases a test (100)")
+    alternatives.add_argument("--examples", type=_positive, default=100, metavar="N", help="cases per test (100)")
     alternatives.add_argument("--together", action="store_true", help="whole courses in one style instead")
     order = commands.add_parser("order", description="Does each task pass while the later ones are stubs?")
     order.set_defaults(run=_order)
     order.add_argument("target", nargs="*", metavar="TARGET", help="all if left out")
-    order.add_argument("--examples", type=_positive, default=10, metavar="N", help="random cases a test (10)")
+    order.add_argument("--examples", type=_positive, default=10, metavar="N", help="cases per test (10)")
     cheats = commands.add_parser("cheats", description="Does anything earn points without solving a task?")
     cheats.set_defaults(run=_cheats)
-    cheats.add_argument("word", nargs="*", metavar="WORD", help="only those whose names contain one of these")
-    cheats.add_argument("--sample", type=_positive, metavar="N", help="only so many")
-    cheats.add_argument("--seed", type=int, default=0, help="of the sample (0)")
+    cheats.add_argument("word", nargs="*", metavar="WORD", help="only cheats whose names contain one of these words")
+    cheats.add_argument("--sample", type=_positive, metavar="N", help="only this many")
+    cheats.add_argument("--seed", type=int, default=0, help="seed of the sample (0)")
     instructors.add_commands(commands)
     return parser, commands.choices
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 
 TIME_LIMIT = 20.0  # seconds for one test, unless a milestone or a task says otherwise
-BUSY_LIMIT = 20.0  # the same in processor time, which an endless loop uses up even on a busy machine
+BUSY_LIMIT = 20.0  # the limit in processor time, which an endless loop uses up even on a busy machine
 
 SKELETON = "skeleton"
 """The folder that takes the place of `solutions/` in a copy for learners."""
@@ -100,7 +100,7 @@ class Curriculum:
 
     @property
     def solutions(self) -> Path:
-        """The reference; in a copy for learners a skeleton, in which stubs stand for all that they write."""
+        """The reference; in a copy for learners, a skeleton with stubs in place of what they write."""
         return _reference(self.root)
 
     @property
@@ -119,7 +119,7 @@ class Curriculum:
         if os.access(inside if inside.exists() else self.root, os.W_OK):
             return inside
         project = hashlib.sha256(os.fsencode(f"{self.root} {os.path.expanduser('~')}")).hexdigest()
-        return Path(tempfile.gettempdir(), f"kata-{project[:16]}")  # of this user and this project
+        return Path(tempfile.gettempdir(), f"kata-{project[:16]}")  # a folder for this user and this project
 
     @property
     def version(self) -> str:
@@ -128,7 +128,7 @@ class Curriculum:
         return project.get("version", "")
 
     def with_points(self, points: Mapping[str, int]) -> Curriculum:
-        """The same course with other points for some tasks."""
+        """The same course with different points for some tasks."""
         milestones = (
             replace(milestone, tasks=tuple(replace(t, points=points.get(t.id, t.points)) for t in milestone.tasks))
             for milestone in self.milestones
@@ -169,7 +169,7 @@ class Curriculum:
     def file_of(self, module: str) -> Path:
         """The path of `module` relative to the reference, and to the learner's tree."""
         path = Path(*module.split("."))
-        package = path / "__init__.py"  # not the folder: a removed package may leave caches
+        package = path / "__init__.py"  # not the folder: a removed package may leave caches in it
         return package if (self.solutions / package).is_file() else path.with_suffix(".py")
 
     def resolve(self, targets: Iterable[str]) -> list[Task]:

@@ -1,4 +1,4 @@
-"""The software of this machine, the judges that it gives, and what to install for more."""
+"""List this machine's software, the judges that it provides, and what to install for others."""
 
 from __future__ import annotations
 

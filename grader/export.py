@@ -20,8 +20,8 @@ from grader import chapters, markers, stubs
 from grader.curriculum import SKELETON, Curriculum, Milestone
 
 SECRET = 24
-"""Characters of a line that tells something of a solution; shorter ones anybody writes."""
-LISTING = ".course.json"  # what an export has written, so that the next one can take away what is no longer in it
+"""Minimum length of a line that reveals part of a solution; anybody may write a shorter one."""
+LISTING = ".course.json"  # lists what an export wrote, so that the next one can remove old files
 
 _HANDOUT = Path(__file__).parent / "handout"
 _COPIED = ("grader", "tests/support", "tests/oracles", "tests/corpus", "docs/images")
@@ -34,11 +34,11 @@ _FILES = (
 )
 _LEFT_OUT = ("grader/handout/", "grader/curriculum/")
 _SHOWN = ("tests/corpus/kernels/capstones.py",)  # kernels that task 3.7 asks for by showing them
-_SESSIONS = ("grade",)  # of the noxfile
+_SESSIONS = ("grade",)  # the noxfile's sessions for learners
 
 
 class NotAnExport(Exception):
-    """A folder in which something else lies."""
+    """The folder contains something other than an export."""
 
 
 def export(curriculum: Curriculum, folder: Path, numbers: Collection[int]) -> str:

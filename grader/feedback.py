@@ -13,7 +13,7 @@ from grader.wording import MARKS
 
 Json = dict[str, Any]
 
-_TESTS = 2  # of a task, in full
+_TESTS = 2  # shown in full for each task
 _LENGTH = 3000  # characters of one message
 
 

@@ -17,16 +17,16 @@ from grader.wording import MARKS
 
 Json = dict[str, Any]
 
-FAILURES = 20  # of the whole class on the page
+FAILURES = 20  # shown for the whole class
 
 
 @dataclass(frozen=True)
 class Row:
-    """A learner's line. Without a report nothing was handed in."""
+    """A learner's line. Without a report, the learner has not handed in anything."""
 
-    name: str  # of the learner
-    submission: str = ""  # of the folder or archive
-    folder: str = ""  # with the results
+    name: str  # the learner's name
+    submission: str = ""  # the folder's or archive's name
+    folder: str = ""  # the folder with the results
     late: str = ""
     report: Json | None = None
     history: Sequence[Json] = field(default_factory=tuple)
@@ -52,13 +52,13 @@ class Row:
         submission = self.report["submission"]
         notes = [submission["refused"]] if submission["refused"] else []
         notes += [f"{count} unconfirmed" for count in [_unconfirmed(self)] if count]
-        notes += [f"{len(submission['outdated'])} files on old stubs"] if submission.get("outdated") else []
+        notes += [f"{len(submission['outdated'])} files based on outdated stubs"] if submission.get("outdated") else []
         notes += [f"not enforced: {', '.join(held)}" for held in [submission["missing_protections"]] if held]
         return "; ".join(notes)
 
 
 def to_csv(rows: Sequence[Row], tasks: Sequence[str]) -> str:
-    """A line a learner: points, each task's points, then the facts. Spreadsheets take no cell for a formula."""
+    """One line for each learner: points, each task's points, then the facts. No cell can be mistaken for a formula."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     facts = ("late", "state", "look_here", "handed_in", "graded", "course", "seed", "seconds", "sha256")

@@ -25,7 +25,7 @@ from grader.verdicts import MilestoneResult, TaskResult, TestResult, Verdict, wo
 
 OnEvent = Callable[[Answer], None]
 
-_CLOSED = ("alternatives", "mistakes", "mutants", "capstones", "cheats", "grader")  # of the tests: they tell solutions
+_CLOSED = ("alternatives", "mistakes", "mutants", "capstones", "cheats", "grader")  # they reveal solutions
 
 
 class GraderFailed(Exception):
@@ -46,7 +46,7 @@ class Settings:
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
     shrink: bool = True
-    bounded: bool = False  # this code is not trusted: see `boundary`
+    bounded: bool = False  # whether the code is untrusted: see `boundary`
     first: frozenset[str] = frozenset()  # tests to run before the others of their task: they failed the last time
 
 
@@ -57,7 +57,7 @@ RUN_LIMIT = 900.0  # seconds for a whole milestone of a submission
 class _Progress:
     """How far one child came."""
 
-    step: Answer | None = None  # what it was doing last: importing, collecting or running
+    step: Answer | None = None  # its last step: importing, collecting or running
     counts: dict[str, int] = field(default_factory=dict)  # cases of each test
     cases: dict[str, list[TestResult]] = field(default_factory=dict)
     finished: bool = False
@@ -86,11 +86,11 @@ class Grading:
         self.modules = self.plan.provenance()
         self.oracles: dict[str, str] = {}
         self._doubts: dict[str, str] = {}  # why the capstone does not confirm a task that passes
-        self.protections: set[str] | None = None  # that held for all children, if they have bounds
+        self.protections: set[str] | None = None  # protections that held for all children, if these are bounded
         self.results: dict[str, TestResult] = {}
         self._broken: dict[str, Answer] = {}  # modules whose import ended a child
-        self._unimportable: dict[str, Answer] = {}  # these and the others that cannot be imported
-        self._only: Collection[str] | None = None  # tests to which the run is limited
+        self._unimportable: dict[str, Answer] = {}  # these, and other modules that cannot be imported
+        self._only: Collection[str] | None = None  # if not empty, the only tests to run
         self._session: Session | None = None
         self._deadline: float | None = None
         self._cancelled = threading.Event()
@@ -122,7 +122,7 @@ class Grading:
         return any(result.verdict is not Verdict.PASS for result in self.results.values())
 
     def cancel(self) -> None:
-        """End the running child and start no other; for another thread to call."""
+        """End the running child and start no other one. Another thread may call this."""
         self._cancelled.set()
         if self._session:
             self._session.kill()
@@ -204,7 +204,7 @@ class Grading:
         return " + ".join(part for part in parts if self.settings.device == "cuda" or not part.startswith("gpu"))
 
     def _believed(self, answer: Answer) -> Answer:
-        """The answer; that a judge is missing counts only if it is."""
+        """The answer; `unavailable` counts only if the judge is really missing."""
         missing = answer["verdict"] == Verdict.UNAVAILABLE
         if not missing or not self.settings.bounded or judges.is_missing(answer["message"]):
             return answer
@@ -241,7 +241,7 @@ class Grading:
             self.results[step["test"]] = _case({"test": step["test"]} | outcome)
 
     def _settle_all(self, tests: list[str], end: str, details: str) -> None:
-        """Tests could not go on, and it was not in a step of theirs: is it the learner's doing, or the grader's?"""
+        """The tests stopped outside any test: decide whether the learner's code or the grader is at fault."""
         job = replace(self._job(tests), impl="reference", fill="reference", broken={}, bounds=None)
         self._session = self._start(job)
         if not self.plan.has_learner or not any(answer["event"] == "finished" for answer in self._session):
@@ -312,7 +312,7 @@ class Grading:
 
     def _job(self, tests: list[str]) -> Job:
         settings = self.settings
-        patience = max(1.0, settings.examples / EXAMPLES)  # more examples than usual may take more time
+        patience = max(1.0, settings.examples / EXAMPLES)  # unusually many examples may take more time
         return Job(
             root=str(self.curriculum.root),
             learner_root=str(self.plan.learner_root),

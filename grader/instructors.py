@@ -37,8 +37,8 @@ def add_commands(commands: Any) -> None:
     grade.add_argument("--deadline", metavar="TIME", help='such as "2026-11-22 18:00": newer ones are marked as late')
     grade.add_argument("--jobs", type=int, metavar="N", help="submissions at a time (a processor each)")
     grade.add_argument("--dask", default="", metavar="ADDRESS", help="of a Dask scheduler whose workers grade")
-    grade.add_argument("--seed", type=int, help="of the random cases (a new one for each submission)")
-    grade.add_argument("--examples", type=int, default=100, metavar="N", help="random cases a test (100)")
+    grade.add_argument("--seed", type=int, help="seed of the random cases (for each submission, a new one)")
+    grade.add_argument("--examples", type=int, default=100, metavar="N", help="random cases per test (100)")
     grade.add_argument("--fill", choices=("learner", "reference"), default="reference", help="as for grade")
     grade.add_argument("--verbose", action="store_true", help="keep complete reports of any size")
 

@@ -24,13 +24,13 @@ from grader import stubs
 from grader.curriculum import Curriculum
 
 FILE, FILES, TOTAL = 1 << 20, 400, 16 << 20  # bytes of a module, modules, bytes of all of them
-ENTRIES, UNPACKED = 50_000, 256 << 20  # of an archive or a folder, wanted or not
+ENTRIES, UNPACKED = 50_000, 256 << 20  # limits for a whole archive or folder
 _ODD = "is not a regular file"
 _NOT_PACKAGES = ("solutions", "tests", ".git", ".kata", "__pycache__", "site-packages")
 
 
 class Nothing(Exception):
-    """A submission with nothing in it to judge; the text says why."""
+    """The submission contains nothing to judge; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Entry:
     """A file of a submission, not read yet."""
 
     path: PurePosixPath
-    why_not: str  # why it is not taken, whatever its name: "is a link"; "" for a regular file
+    why_not: str  # the reason to refuse it, such as "is a link"; "" for a regular file
     size: int
     read: Callable[[], bytes]
 
@@ -47,9 +47,9 @@ class Entry:
 class Intake:
     """A submission as it is judged."""
 
-    root: Path  # of the copy
+    root: Path  # the copy's folder
     name: str
-    sha256: str = ""  # of the names and contents of all taken files
+    sha256: str = ""  # hash of the names and contents of all copied files
     files: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)  # files like modules that were not taken, each with the reason
     recorded: dict[str, str] = field(default_factory=dict)  # the hashes of the stubs that the learner began with
@@ -199,7 +199,7 @@ def _reader(path: Path) -> Callable[[], bytes]:
 
 
 def _zip(archive: Path) -> Iterator[Entry]:
-    file = zipfile.ZipFile(archive)  # not closed here: entries are read later
+    file = zipfile.ZipFile(archive)  # stays open: entries are read later
     for member in file.infolist():
         kind = stat.S_IFMT(member.external_attr >> 16)
         why = "is a link" if kind == stat.S_IFLNK else "is encrypted" if member.flag_bits & 1 else ""

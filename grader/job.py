@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.overlay import Impl
 
-EXAMPLES = 100  # of each property, unless its test says otherwise
+EXAMPLES = 100  # random cases for each property, unless its test says otherwise
 IMPORT_LIMIT = 10.0  # seconds for one module or one file of tests
 MEMORY = 4 << 30
 
@@ -28,14 +28,14 @@ class Job:
     examples: int
     tests: list[str]  # "tests/m01_types/test_1_4_promotion.py::test_two_tensors"
     limits: dict[str, float]  # seconds for each test, by task
-    busy: dict[str, float] = field(default_factory=dict)  # the same of processor time
+    busy: dict[str, float] = field(default_factory=dict)  # seconds of processor time for each test, by task
     first: list[str] = field(default_factory=list)  # tests to run before the others of their task
     from_reference: list[str] = field(default_factory=list)
     broken: dict[str, dict[str, Any]] = field(default_factory=dict)  # modules that ended an earlier child
     memory: int | None = MEMORY
     import_limit: float = IMPORT_LIMIT
     shrink: bool = True  # look for the smallest failing case; without it, report the first one found
-    trace: str = os.devnull  # where stacks are written when the process ends for a timeout or a crash
+    trace: str = os.devnull  # the file for stacks when a timeout or a crash ends the process
     others: dict[str, dict[str, list[str]]] = field(default_factory=dict)  # see `own`
     bounds: dict[str, Any] | None = None  # files that the process may reach, see `boundary`; None: all of the user's
     token: str = ""  # marks the child's own answers, since learner code might write to the same pipe

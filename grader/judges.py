@@ -32,7 +32,7 @@ def _old_triton() -> bool:
 _ABSENT: dict[str, Callable[[], bool]] = {
     "triton": partial(_lacks, "triton"),
     **{package: partial(_lacks, package) for package in sorted(PACKAGES - {"triton"})},
-    "triton 3.6": _old_triton,  # whose interpreter does not run with every NumPy
+    "triton 3.6": _old_triton,  # its interpreter does not run with every NumPy
     "gpu": lambda: device.resolve("auto") == "cpu",
     "c compiler": lambda: not any(map(shutil.which, ("cc", "gcc", "clang"))),
 }

@@ -13,7 +13,7 @@ from grader.limits import OutOfTime
 from grader.overlay import Plan
 from grader.own import IsOwn
 
-_NAMES = 4  # of functions, at most
+_NAMES = 4  # functions to name, at most
 _SHOWING = ("__repr__", "__eq__", "__hash__")  # a failure's message calls them, too
 
 
@@ -22,8 +22,8 @@ class _Call:
     """One call that the test made of graded code: which functions of the task's ran in it, and where each returned."""
 
     returned: dict[CodeType, int] = field(default_factory=dict)
-    outermost: dict[CodeType, None] = field(default_factory=dict)  # not called by others of the task's
-    given: str = ""  # where the called function returned, if that is none of the task's
+    outermost: dict[CodeType, None] = field(default_factory=dict)  # those that no other function of the task called
+    given: str = ""  # where the called function returned, if it belongs to no task here
 
 
 class Watched:
@@ -71,7 +71,7 @@ class Watched:
 def find(test: Callable[..., Any], arguments: Mapping[str, Any], plan: Plan, is_own: IsOwn) -> tuple[str, str]:
     """Run a failed test once more, watched."""
     watched = Watched(plan, is_own)
-    with suppress(BaseException), watched:  # it fails again: it was judged
+    with suppress(BaseException), watched:  # the test fails again, and its verdict is known already
         test(**arguments)
     return watched.found
 

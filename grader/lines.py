@@ -1,4 +1,4 @@
-"""Lines from a process that may send anything, or nothing: each limited in length, and waited for with a time limit."""
+"""Lines from a process that may send anything or nothing. Their length is limited, and so is the wait for each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import queue
 import threading
 from typing import IO
 
-_AHEAD = 1000  # lines that the process may be ahead
+_AHEAD = 1000  # how many lines the process may be ahead of the reader
 
 
 class Lines:

@@ -17,7 +17,7 @@ from grader.pace import duration
 from grader.terminal import Line, Span, styled
 from grader.verdicts import TaskResult, TestResult, Verdict
 
-_TASKS = 8  # finished ones that stay in view
+_TASKS = 8  # finished tasks that stay in view
 _WIDTH = 24
 _SOON = 1.0  # seconds before the first estimate of the time left
 
@@ -45,7 +45,7 @@ class Live:
         self.finished: list[TaskResult] = []
         self.doing = "starting"
         self.started = time.monotonic()
-        self._lock = threading.Lock()  # milestones are graded beside each other
+        self._lock = threading.Lock()  # milestones are graded in parallel
         self._shown = ExitStack()
 
     def __enter__(self) -> Self:

@@ -46,7 +46,7 @@ class Region:
 
     @property
     def code(self) -> range:
-        """The lines of the reference's code."""
+        """The numbers of the lines with the reference's code."""
         return range(self.start + len(self.instruction), self.end)
 
 

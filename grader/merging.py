@@ -21,7 +21,7 @@ _Import = ast.Import | ast.ImportFrom
 
 
 class MergeError(Exception):
-    """An alternative that holds more than a learner writes; `line` counts from 1."""
+    """The alternative contains more than a learner writes; `line` counts from 1."""
 
     def __init__(self, line: int, text: str) -> None:
         super().__init__(text)

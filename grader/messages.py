@@ -12,7 +12,7 @@ from grader.terminal import WIDTH, wrap
 LONG = 16  # lines of a listing: a kernel, a module, what a test did
 _SHOWN = LONG - 4
 _LABEL = re.compile(r"( *)(expected|got|because|in|where|here)( {2,})(?=\S)|( *)(expected|got|because) *$")
-_LISTED = ("expected", "got")  # what stands below such a label belongs to it
+_LISTED = ("expected", "got")  # labels that own the lines below them
 _PROSE = re.compile(r" *[A-Z`'][^%=|]*$")
 
 

@@ -1,4 +1,4 @@
-"""Misconceptions that the tests must catch: the reference with one passage as a learner might believe it.
+"""Misconceptions that the tests must catch: the reference, with one passage changed to what a learner might believe.
 
 They are listed in `tests/mistakes/*.toml`, and graded as `trials`.
 """

@@ -1,4 +1,4 @@
-"""Small changes of code, like slips of the pen, for each kind of node in a syntax tree.
+"""Small changes of code, like typing errors, for each kind of node in a syntax tree.
 
 A change is an edit of the source text, as small as the change itself, so that a diff shows nothing else.
 Some are not Python, or leave the program the same; compiling them tells.
@@ -43,7 +43,7 @@ class Source:
         return self._offset(node.lineno, node.col_offset)
 
     def end(self, node: Any) -> int:
-        """Offset behind its last character."""
+        """Offset after its last character."""
         return self._offset(node.end_lineno, node.end_col_offset)
 
     def of(self, node: ast.AST) -> str:
@@ -139,7 +139,7 @@ _BINARY: dict[type[ast.operator], tuple[str, str]] = {
     ast.BitOr: ("|", "&"),
     ast.BitXor: ("^", "|"),
 }
-_REGROUPING = (ast.Pow, ast.BitAnd, ast.BitOr, ast.BitXor)  # the other operator binds otherwise
+_REGROUPING = (ast.Pow, ast.BitAnd, ast.BitOr, ast.BitXor)  # the replacement has a different precedence
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
     ast.Eq: ("==", ("!=",)),
     ast.NotEq: ("!=", ("==",)),
@@ -290,7 +290,7 @@ def _return_none(node: ast.Return, source: Source) -> Iterator[Edit]:
 def _force_branch(node: ast.If | ast.IfExp, source: Source) -> Iterator[Edit]:
     yield source.replace(node.test, "True")
     yield source.replace(node.test, "False")
-    if not isinstance(node.test, ast.Compare | ast.UnaryOp):  # those have changes of their own to the same effect
+    if not isinstance(node.test, ast.Compare | ast.UnaryOp):  # the changes of these nodes have the same effect
         yield source.replace(node.test, f"not ({source.of(node.test)})")
 
 

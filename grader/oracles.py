@@ -1,4 +1,4 @@
-"""Oracle processes for tests that may start none themselves: the parent starts them, bound like the tests and apart.
+"""Oracle processes for tests that may start none themselves: the parent starts each, separately confined.
 
 A test's process asks over a socket, and sends along the pipes that the oracle is to use (see `tests.oracles.process`).
 """
@@ -19,7 +19,7 @@ from grader import boundary
 from grader.curriculum import ROOT
 
 PROGRAMS = ("tests.oracles.server", "tests.support.m06_codegen.reference")
-_REFERENCE = PROGRAMS[1:]  # those that run the reference
+_REFERENCE = PROGRAMS[1:]  # the programs that run the reference
 _VARIABLES = ("TRITON_CACHE_DIR", "TRITON_DEFAULT_FP_FUSION", "TRITON_INTERPRET", "KERNELS_COMPILER")
 _MOST = 20
 _MESSAGE = 1 << 16

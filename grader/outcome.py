@@ -18,10 +18,10 @@ from grader.verdicts import Verdict
 UNAVAILABLE = "unavailable: "  # how `tests.oracles.unavailable` begins the reason of its skip
 
 PACKAGES = frozenset(("llvmlite", "ml_dtypes", "numba", "numpy", "pygments", "torch", "triton"))
-"""What the course's code imports and a machine may lack, which is no fault of the learner's."""
+"""Packages that the course's code imports and a machine may lack. Their absence is not the learner's fault."""
 
 _STUB = re.compile(r"Task \d+\.\d+")
-_ADDRESS = re.compile(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-f]+>")  # tells a learner nothing
+_ADDRESS = re.compile(r"<(?:[\w.<>]+\.)?(\w+) object at 0x[0-9a-f]+>")  # an address is meaningless to a learner
 _MAX_LINES, _MAX_CHARACTERS = 120, 10_000
 
 
@@ -40,7 +40,7 @@ class Outcome:
 
 
 def is_final(error: BaseException) -> bool:
-    """Whether further examples would say no more than this exception does."""
+    """Whether further examples could not add anything to this exception."""
     return isinstance(error, MemoryError | SystemExit | BdbQuit | Refused | Unimportable) or is_stub(error)
 
 
@@ -94,7 +94,7 @@ def _general(error: BaseException, plan: Plan) -> Outcome | None:
         return Outcome(Verdict.MEMORY, "The memory limit was reached.", place)
     if is_stub(error):
         return Outcome(Verdict.NOT_IMPLEMENTED, str(error), place)
-    if (package := _package(error)) and importlib.util.find_spec(package) is None:  # no test that hides it
+    if (package := _package(error)) and importlib.util.find_spec(package) is None:  # not a test that hides it
         return _lacking(package)
     if isinstance(error, SystemExit):
         return Outcome(Verdict.ERROR, f"The code calls sys.exit({error.code!r}).", place)

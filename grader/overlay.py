@@ -83,7 +83,7 @@ class Unimportable(ImportError):
 
 
 def filling(curriculum: Curriculum, impl: Impl, fill: Impl) -> Impl:
-    """Whose earlier milestones run below `impl`'s: in a copy without solutions, only the learner has any."""
+    """Whose earlier milestones run: in a copy without solutions, there are only the learner's."""
     return "learner" if impl == "learner" and not curriculum.has_solutions else fill
 
 

@@ -16,7 +16,7 @@ IsOwn = Callable[[CodeType], bool]
 
 
 Others = dict[str, dict[str, list[str]]]
-"""By task and by file of its own: the functions in it that are given, or another task's."""
+"""For each task and each of its files: the functions in the file that are given, or belong to another task."""
 
 
 def others_of_tasks(curriculum: Curriculum, milestone: int, plan: Plan) -> Others:

@@ -20,12 +20,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("kata", "whose code is tested, and how")
     origins = ["learner", "reference"]
     group.addoption("--impl", choices=origins, default="learner", help="whose code is tested")
-    group.addoption("--fill", choices=origins, default="reference", help="whose code the earlier milestones are")
+    group.addoption("--fill", choices=origins, default="reference", help="whose code to use for the earlier milestones")
     group.addoption("--device", choices=["auto", "cpu", "cuda"], default="auto", help="where kernels run")
     group.addoption("--examples", type=int, default=EXAMPLES, metavar="N", help="examples of each property")
     group.addoption("--no-shrink", action="store_true", help="report the first failing case, not the smallest")
     group.addoption("--learner-root", type=Path, metavar="DIR", help="the learner's tree instead of exercises/")
-    group.addoption("--pace", action="store_true", help="instead of dots, a line every few seconds on how far it is")
+    group.addoption("--pace", action="store_true", help="print a line of progress every few seconds instead of dots")
     group.addoption("--kata-target", metavar="TARGET", help="the milestone to test, if the paths do not say")
 
 
@@ -68,7 +68,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 class PaceReporter:
-    """Prints lines, for a log, where pytest would print a dot a test."""
+    """Prints lines for a log, where pytest would print one dot for each test."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.pace = Pace("tests", say=lambda line: config.pluginmanager.getplugin("terminalreporter").write_line(line))

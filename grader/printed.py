@@ -1,4 +1,4 @@
-"""The output of the code under test, of which a test shows the end."""
+"""The end of what the code under test prints."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ class Printed(io.TextIOWrapper):
     def __str__(self) -> str:
         lines = self._end.splitlines()[-_LINES:]
         before = self._newlines + (not self._end.endswith("\n")) - len(lines)
-        return "\n".join([f"… {before} lines before", *lines] if lines and before > 0 else lines)
+        return "\n".join([f"… {before} earlier lines", *lines] if lines and before > 0 else lines)

@@ -49,13 +49,13 @@ T = TypeVar("T")
 class TaskProgress:
     """One task's history."""
 
-    attempts: int = 0  # up to the first pass
+    attempts: int = 0  # attempts up to the first pass
     best: int = 0
     last: str = ""  # the latest verdict; "" before the first run and after a reset
-    state: str = ""  # the same in words
-    first_pass: str = ""  # when, as ISO 8601
-    hints: int = 0  # taken before the first pass
-    late_hints: int = 0  # taken after it, which is no help any more
+    state: str = ""  # the latest state in words
+    first_pass: str = ""  # its date and time, as ISO 8601
+    hints: int = 0  # shown before the first pass
+    late_hints: int = 0  # shown after it, so they were no help
 
     @property
     def hints_seen(self) -> int:
@@ -160,7 +160,7 @@ class Progress:
         self._run(lambda db: db.executemany("UPDATE progress SET last = '', state = '' WHERE id = ?", rows).rowcount, 0)
 
     def _run(self, action: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Do `action` in a transaction. History is never worth failing for: `otherwise`, and a warning."""
+        """Do `action` in a transaction. If it fails, warn and return `otherwise`: history is not worth a failure."""
         try:
             return self._transaction(action)
         except (sqlite3.OperationalError, OSError) as error:  # locked for long, or a disk we may not write
@@ -168,7 +168,7 @@ class Progress:
             return otherwise
         except sqlite3.DatabaseError as error:
             aside = self.path.with_name(f"{self.path.name}.broken-{_now().replace(':', '')}")
-            with suppress(FileNotFoundError):  # another run may have been quicker
+            with suppress(FileNotFoundError):  # another run may have moved it already
                 self.path.rename(aside)
             print(f"warning: {self.path} is damaged ({error}); kept as {aside.name}", file=sys.stderr)
             return self._transaction(action)

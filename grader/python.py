@@ -1,4 +1,4 @@
-"""Python on the learner's code, begun at any milestone; the earlier ones are whose they are when it is judged."""
+"""Start Python with the learner's code from any milestone on; earlier milestones are chosen as in grading."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run(curriculum: Curriculum, milestones: Collection[int], file: Path | None) 
         exec(compile(file.read_bytes(), str(file), "exec"), names | {"__file__": str(file)})
     except Exception as error:
         assert error.__traceback__
-        sys.excepthook(type(error), error, error.__traceback__.tb_next)  # without the line above
+        sys.excepthook(type(error), error, error.__traceback__.tb_next)  # the banner is printed already
         return False
     return True
 

@@ -38,11 +38,11 @@ class Reporter:
         self.limit = limit
         self.printed = Printed()
         self.given_up: set[str | None] = set()  # tasks in which a test took too long
-        self.outcomes: list[Outcome] = []  # of the running test's phases
-        self.failure: BaseException | None = None  # of the last example that failed
+        self.outcomes: list[Outcome] = []  # outcomes of the running test's phases
+        self.failure: BaseException | None = None  # the error of the last example that failed
         self.counterexample = ""
-        self.output = ""  # what it printed
-        self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # that can be repeated
+        self.output = ""  # what this example printed
+        self.last_call: tuple[Callable[..., Any], dict[str, Any]] | None = None  # its call, if that can be repeated
         self.function = "", ""  # the function that returned a wrong value: line and name
         self.started = 0.0
 
@@ -108,7 +108,7 @@ class Reporter:
             with self._limited(item), redirect_stdout(self.printed), self._watched(item):
                 return (yield)
         except BaseException as error:
-            self._find_function(item, error)  # now, while the test's fixtures are there
+            self._find_function(item, error)  # now, while the test's fixtures exist
             raise
 
     @pytest.hookimpl(wrapper=True)
@@ -150,7 +150,7 @@ class Reporter:
         if call.excinfo:
             error = call.excinfo.value
             if isinstance(error, OutOfTime) and self.failure:
-                error = self.failure  # it failed; only the search for a smaller example took too long
+                error = self.failure  # the test failed; only the search for a smaller example took too long
             return outcome.of_test(error, self.plan, call.when, is_own)
         return Outcome(Verdict.PASS)
 
@@ -202,7 +202,7 @@ class Reporter:
 
         @functools.wraps(test)
         def watched(*arguments: Any, **keywords: Any) -> Any:
-            shown = _arguments(keywords)  # before the call, which may change them
+            shown = _arguments(keywords)  # before the call, which may change the arguments
             self.printed.clear()
             look = last_call.Watched(self.plan, self._own(item))
             try:
@@ -266,13 +266,13 @@ def _case(item: pytest.Item) -> str:
 
 
 def _call(error: BaseException) -> str:
-    """The call that a test of many calls failed in, see `tests.checks`."""
+    """The call that failed, in a test of many calls; see `tests.checks`."""
     call = getattr(error, "call", None)
     return outcome.shorten(_shown(call)) if call else ""
 
 
 def _arguments(values: dict[str, Any]) -> str:
-    """Arguments as one would write them in a call. Values that a test draws later cannot be written."""
+    """Arguments as they are written in a call. Values that a test draws later cannot be written."""
     shown = {name: _shown(value) for name, value in values.items()}
     return outcome.shorten(", ".join(f"{name}={text}" for name, text in shown.items() if text != "data(...)"))
 

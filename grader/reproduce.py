@@ -16,7 +16,7 @@ from grader.curriculum import ROOT, load
 
 
 def test_function(name: str, *, target: str, impl: overlay.Impl, fill: overlay.Impl, device: str) -> Callable[..., Any]:
-    """A test by pytest's name for it, running the same modules as when it was graded.
+    """The test of this name (pytest's). It runs the same modules as when it was graded.
 
     A property test comes without hypothesis around it, to be called with the failing arguments.
     """

@@ -23,7 +23,7 @@ class BadRoster(Exception):
 class Handed:
     """The submission of one learner."""
 
-    name: str  # of the folder or archive, without the archive's ending
+    name: str  # the folder's or archive's name, without the suffix
     path: Path
     when: datetime
 
@@ -89,7 +89,7 @@ def moment(text: str) -> datetime:
 
 
 def lateness(when: datetime, deadline: datetime | None) -> str:
-    """How late something is: `2 d 3 h late`, or nothing."""
+    """How late something is: `2 d 3 h late`; "" if it is not."""
     if deadline is None or when <= deadline:
         return ""
     minutes = max(1, round((when - deadline).total_seconds() / 60))

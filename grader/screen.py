@@ -1,4 +1,4 @@
-"""The learner's screen: the course, one line a task, the first failing task in full, the next command.
+"""The learner's screen: the course, one line for each task, the first failing task in full, the next command.
 
 A report goes in, lines come out; nothing here runs or decides anything.
 """
@@ -20,10 +20,10 @@ from grader.terminal import WIDTH, Line, Span, line, safe, wrap
 from grader.verdicts import MilestoneResult, Report, Submission, TaskResult, TestResult, Verdict
 from grader.wording import MARKS, counts, hours, judges, minutes, missing_judge, state, waits_for
 
-_NOTES = 6  # of a submission, unless --verbose
+_NOTES = 6  # remarks on a submission, unless --verbose
 UPDATE = "git pull --no-rebase -X ours UPSTREAM main, where UPSTREAM is the course's repository"
 _LABEL = 9  # columns of a label, such as `case`
-_WIDTH = 40  # of a task's title, so that the verdicts line up
+_WIDTH = 40  # width of a task's title, so that the verdicts line up
 
 
 def report_lines(

@@ -21,7 +21,7 @@ class Seal:
 
     @property
     def digest(self) -> str:
-        """One hash for all that judges, but for the learners' tree."""
+        """One hash for everything that judges; the learners' tree is not included."""
         files = sorted(item for item in self.hashes.items() if not item[0].startswith("exercises/"))
         return hashlib.sha256(repr(files).encode()).hexdigest()
 

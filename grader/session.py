@@ -24,8 +24,8 @@ from grader.overlay import Plan
 from grader.workfolder import is_too_large, workfolder
 
 PATIENCE = 5.0  # seconds beyond a step's own limit, in which the child should have ended by itself
-STARTUP = 120.0  # it loads libraries during this time, perhaps on a busy machine
-_LOOK = 2.0  # seconds between looks at how much the process has written
+STARTUP = 120.0  # seconds to load libraries, perhaps on a busy machine
+_LOOK = 2.0  # seconds between checks of how much the process has written
 
 
 class Session:
@@ -33,12 +33,12 @@ class Session:
 
     def __init__(self, job: Job, is_sound: Callable[[Answer], bool], deadline: float | None = None) -> None:
         self.job = job
-        self.is_sound = is_sound  # whether an answer makes sense
-        self.deadline = deadline  # on the monotonic clock; by then it must have ended
-        self.killed = False  # it had to be killed
-        self.breach = ""  # its violation of the protocol
+        self.is_sound = is_sound  # tells whether an answer is plausible
+        self.deadline = deadline  # when it must have ended, on the monotonic clock
+        self.killed = False  # whether it had to be killed
+        self.breach = ""  # how it violated the protocol
         self.protections: list[str] = []  # the protections that hold for a confined process
-        self.trace = ""  # the stacks it left behind
+        self.trace = ""  # the file for its stacks
         self.errors = ""  # its output before any graded code ran
         self._process: subprocess.Popen[bytes] | None = None
         self._oracles: Oracles | None = None  # the judges that a confined process may ask
@@ -145,7 +145,7 @@ class Session:
             if answer is None or not self.is_sound(answer):
                 self.breach = "sent answers that the grader's own code does not send, and was ended"
                 return
-            if answer["event"] == "bound":  # only the first answer is certainly not the learner's
+            if answer["event"] == "bound":  # the only answer that certainly precedes learner code
                 self.protections = self.protections if heard else [str(name) for name in answer["protections"]]
             heard = True
             yield answer

@@ -59,7 +59,7 @@ def grade(
 
 
 def course_version(curriculum: Curriculum, seal: Seal) -> str:
-    """The version of the course, and a hash of all that judges: equal only if the same grader asks the same."""
+    """The version of the course, and a hash of everything that judges: equal only for the same grader and questions."""
     return f"{curriculum.version}+{seal.digest[:8]}"
 
 
@@ -84,7 +84,7 @@ def _discount(report: Report, changed: Sequence[str]) -> None:
 
 
 def _refuse(targets: Sequence[str], name: str, reason: str, curriculum: Curriculum, device: str, seed: int) -> Report:
-    """The report on a submission in which nothing can be judged: no points, and why."""
+    """The report on a submission in which nothing can be judged: the reason, and no points."""
     report = Report(list(targets), "learner", "reference", device, seed, runner.versions())
     report.course = curriculum.version
     report.submission = Submission(name, refused=reason)

@@ -15,7 +15,7 @@ from grader.curriculum import Curriculum
 from grader.intake import Intake
 
 MOST = 40  # findings
-_ALIKE, _LEAST = 0.97, 40  # how alike two functions must be, and of how many nodes
+_ALIKE, _LEAST = 0.97, 40  # minimum similarity of two functions, and minimum number of nodes
 _NOT_NEEDED = frozenset(
     ("builtins", "ctypes", "gc", "hypothesis", "inspect", "marshal", "multiprocessing", "pickle", "pytest", "signal")
     + ("socket", "solutions", "subprocess", "tests", "threading", "grader", "urllib", "http", "atexit", "_pytest")

@@ -31,12 +31,12 @@ def line(text: str = "", style: str = "", link: str = "") -> Line:
 
 
 def safe(text: str) -> str:
-    """Text from the learner's program; control characters become visible and cannot steer the terminal."""
+    """Text from the learner's program. Control characters become visible, so that they cannot control the terminal."""
     return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text.expandtabs(4))
 
 
 def wrap(text: str, indent: str = "", hanging: str = "") -> list[str]:
-    """The text's lines, indented; long ones are broken at blanks, code among them is not."""
+    """The text's lines, indented; long ones are broken at spaces, except for code."""
     lines = []
     for line in text.splitlines():
         body = line.lstrip()

@@ -111,7 +111,7 @@ def judge(trial: Trial, curriculum: Curriculum) -> Outcome:
 
 
 def find_broken(ids: Collection[str], curriculum: Curriculum) -> set[str]:
-    """The tasks in which the reference itself fails, so that trials mean nothing. Prints each."""
+    """The tasks in which the reference itself fails, so that trials have no meaning. Prints each task."""
     tasks = [task for task in curriculum.tasks if task.id in ids]
     gradings = [Grading(curriculum, [task], Settings(impl="reference")) for task in tasks]
     run_all(gradings, "the reference")
@@ -119,7 +119,7 @@ def find_broken(ids: Collection[str], curriculum: Curriculum) -> set[str]:
     broken = {id for id, verdict in verdicts.items() if verdict in _FAILED or verdict is Verdict.NOT_IMPLEMENTED}
     for id in verdicts:
         if id in broken:
-            print(f"{id}: the reference itself does not pass, so its wrong versions mean nothing.")
+            print(f"{id}: the reference itself does not pass, so its wrong versions tell nothing.")
     return broken
 
 

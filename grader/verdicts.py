@@ -76,8 +76,8 @@ class TaskResult:
     title: str
     max_points: int
     tests: list[TestResult] = field(default_factory=list)
-    minutes: int = 0  # that it takes, about
-    fingerprint: str = ""  # of the learner's code that ran, and of its tests
+    minutes: int = 0  # about how long it takes
+    fingerprint: str = ""  # hash of the learner's code that ran, and of the tests
     stands: bool = False  # it passed before with the same fingerprint, and now only a judge is missing
     unconfirmed: str = ""  # why the capstone, which judges a submission from outside, does not confirm its tests
 
@@ -134,13 +134,13 @@ class Submission:
     """The facts of a report about a submission."""
 
     name: str
-    sha256: str = ""  # of all files taken in
+    sha256: str = ""  # hash of all copied files
     files: int = 0
-    left_out: list[str] = field(default_factory=list)  # files not taken in, each with the reason
+    left_out: list[str] = field(default_factory=list)  # files that were not copied, each with the reason
     added: int = 0  # modules of the course that it lacks, or has untouched from another version of the course
-    outdated: list[str] = field(default_factory=list)  # files that the learner wrote on other stubs than today's
+    outdated: list[str] = field(default_factory=list)  # files whose stubs were not today's
     refused: str = ""  # why nothing in it could be judged
-    protections: list[str] = field(default_factory=list)  # that held while its code ran, see `boundary`
+    protections: list[str] = field(default_factory=list)  # protections that held while its code ran, see `boundary`
     missing_protections: list[str] = field(default_factory=list)
     look_here: list[str] = field(default_factory=list)  # remarks for a person to read
 

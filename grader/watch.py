@@ -1,4 +1,4 @@
-"""`grader watch`: at each save the current task's verdict; when it passes, a word on it and the next task."""
+"""`grader watch`: after each save, show the current task's verdict; when it passes, go on to the next task."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.terminal import Line, Span, line, show
 from grader.verdicts import Report, Verdict
 
 SEED = 0
-_SAVED = "\0"  # among the lines that the learner types
+_SAVED = "\0"  # a marker among the lines that the learner types
 _KEYS = "Save to grade. With Enter: h hint, {}q quit, nothing: grade again"
 
 
@@ -33,7 +33,7 @@ class Watch:
         self.curriculum = curriculum
         self.history = history
         self.tasks = tasks
-        self.options = options  # of the grading
+        self.options = options  # for each grading
         self.keys = _KEYS.format("d diff, " if curriculum.has_solutions else "")
         self.passed: Task | None = None  # the latest one
         self.events: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -126,7 +126,7 @@ class Watch:
                     self._say([line(self.keys, "dim")])
 
     def _next_event(self) -> str:
-        while True:  # in short steps: on Windows Ctrl-C does not end a wait
+        while True:  # in short steps: on Windows, Ctrl-C does not interrupt a wait
             try:
                 return self.events.get(timeout=0.5)
             except queue.Empty:

@@ -43,7 +43,7 @@ def state(task: TaskResult) -> str:
 
 
 def waits_for(task: TaskResult) -> list[str]:
-    """The tasks to be done first: only their stubs were reached, not its own."""
+    """The tasks to do first: the tests reached their stubs, and none of this task's."""
     reached = {m[1] for test in task.tests if (m := re.match(r"Task (\d+\.\d+)", test.message))}
     open_stubs = task.verdict is Verdict.NOT_IMPLEMENTED and task.id not in reached
     return sorted(reached) if open_stubs else []
@@ -62,12 +62,12 @@ def minutes(number: int) -> str:
 
 
 def hours(minutes: int) -> str:
-    """An estimate of more: `about 5 h`, `about 40 min`."""
+    """An estimate of the time left: `about 5 h`, `about 40 min`."""
     return f"about {round(minutes / 60)} h" if minutes >= 90 else f"about {minutes} min"
 
 
 def counts(tests: Iterable[TestResult]) -> str:
-    """The numbers of tests: all, run, without a judge, passed; equal numbers are said once."""
+    """The numbers of tests: all, run, without a judge, passed; equal numbers appear once."""
     tests = [test for test in tests if "::" in test.name]
     ran = sum(test.ran for test in tests)
     unavailable = sum(test.verdict is Verdict.UNAVAILABLE for test in tests)

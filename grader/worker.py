@@ -1,4 +1,4 @@
-"""The process that answers a capstone: it holds one tree of modules, and neither tests nor anything to compare with.
+"""The process that answers a capstone: it holds one tree of modules, but neither tests nor expected answers.
 
 A line in is a Python program, as JSON; a line out is its `result`, or the error that ended it.
 """
@@ -46,7 +46,7 @@ def _answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays as lists, other values that JSON does not know as their text."""
+    """Arrays become lists; other values that JSON does not know become their text."""
     if hasattr(value, "tolist"):
         numbers = value.astype("float32") if getattr(value.dtype, "kind", "") == "V" else value
         return numbers.tolist()

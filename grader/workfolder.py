@@ -30,7 +30,7 @@ def workfolder(prefix: str = "kata-") -> Iterator[Path]:
 
 
 def _memory() -> str | None:
-    """Where files cost no disk, if there is room: oracles write many small ones. None: where temporary files go."""
+    """A folder in memory, if there is room: oracles write many small files. None: the folder for temporary files."""
     with suppress(OSError):
         if shutil.disk_usage("/dev/shm").free > 2 * BYTES and os.access("/dev/shm", os.W_OK):
             return "/dev/shm"
@@ -38,7 +38,7 @@ def _memory() -> str | None:
 
 
 def _unlinked(folder: Path) -> int:
-    """The bytes of files that have lost their names, but are still open."""
+    """The total size of deleted files that are still open."""
     size = 0
     for descriptor in glob.iglob("/proc/[0-9]*/fd/*"):
         with suppress(OSError):
@@ -49,7 +49,7 @@ def _unlinked(folder: Path) -> int:
 
 
 def is_too_large(folder: Path) -> bool:
-    """Whether a process fills the disk."""
+    """Whether a process is filling the disk."""
     entries, size = 0, _unlinked(folder)
     pending = [str(folder)]
     while pending:  # `os.walk` would call itself for folders in folders, thousands deep

@@ -65,7 +65,7 @@ def diff(curriculum: Curriculum, task: Task) -> str:
 
 
 def reset(curriculum: Curriculum, tasks: Iterable[Task]) -> list[str]:
-    """Put the stubs of these tasks back; says what was done. The learner's version is kept as a backup.
+    """Restore the stubs of these tasks, keep the learner's version as a backup, and return lines that say what changed.
 
     A milestone asked for as a whole gets whole files; a single task only its functions. Raises `Untold`, nothing
     having changed, if they cannot be found in the learner's file.
@@ -113,7 +113,7 @@ def task_functions(source: str, id: str) -> list[Function]:
 
 
 def _lines(source: str) -> list[str]:
-    """Lines as Python counts them, each with its newline: `splitlines` would split at a form feed, too."""
+    """Lines as Python counts them, with their newlines: `splitlines` would split at a form feed, too."""
     return io.StringIO(source).readlines()
 
 
@@ -137,7 +137,7 @@ def _without_markers(function: Function, source: str) -> list[str]:
 
 
 def _instructions(source: str) -> set[str]:
-    """The lines of comment in the stubs."""
+    """The comment lines of the stubs."""
     found = set()
     for region in markers.regions(source):
         first, *rest = region.instruction
@@ -171,7 +171,7 @@ def _partly(curriculum: Curriculum, path: Path, stub: str, names: set[str]) -> t
             raise Untold(path, max(lines_of, default=None), f"{name} is defined {len(lines_of)} times, not once")
     stub_lines = {function.name: function.lines(stub) for function in functions(stub)}
     lines = _lines(mine)
-    for function in reversed(found):  # from the bottom, so that the line numbers above stay right
+    for function in reversed(found):  # from the bottom, so that line numbers above stay valid
         lines[function.first - 1 : function.last] = stub_lines[function.name]
     return "".join(lines), ", ".join(function.name for function in found)
 

@@ -70,7 +70,7 @@ def test_stubs_are_not_implemented(tiny: Course) -> None:
         (
             "for i in range(9): print('line', i, a)\nreturn a + b if a < 1000 else a",
             "test_property",
-            {"printed": "… 6 lines before\nline 6 1000\nline 7 1000\nline 8 1000"},
+            {"printed": "… 6 earlier lines\nline 6 1000\nline 7 1000\nline 8 1000"},
         ),
     ],
 )

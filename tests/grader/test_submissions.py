@@ -251,7 +251,7 @@ def test_code_that_knows_where_it_runs_is_not_confirmed(asked: Course) -> None:
     (milestone,) = report.milestones
     task = milestone.tasks[2]
     assert (task.verdict, task.earned, task.points) == (Verdict.PASS, 1, 0)
-    assert task.unconfirmed.startswith("asked from outside for a shout, it gives")
+    assert task.unconfirmed.startswith("asked from outside for a shout, the submission gives")
     assert report.score == 3
 
 
