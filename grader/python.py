@@ -15,7 +15,6 @@ from typing import Any
 from grader import overlay, tracebacks
 from grader.curriculum import Curriculum
 
-
 _AT_ONCE = 0.05  # seconds within which nobody types a line
 
 
