@@ -179,10 +179,10 @@ def file(tmp_path: Path) -> str:
 def test_the_command(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     coalescing.main([file, "copy_part", "--signature", f"{P}, {P}, i32, 1024"])
     assert capsys.readouterr().out.splitlines() == [
-        "strided.py:82  load   4 bytes an instruction; threads along axis 0",
+        "strided.py:82  load   4 bytes per instruction; threads along axis 0",
         "    tl.store(out + at, tl.load(x + at, mask=at < n, other=0.0))",
         "    its mask is known to be constant over runs of 1 element only: `n` is not known to be a multiple of 4",
-        "strided.py:82  store 16 bytes an instruction; threads along axis 0",
+        "strided.py:82  store 16 bytes per instruction; threads along axis 0",
         "    tl.store(out + at, tl.load(x + at, mask=at < n, other=0.0))",
     ]
     coalescing.main([file, "copy_part", "--signature", f"{P}, {P}, i32:16, 1024", "--num-warps", "16"])

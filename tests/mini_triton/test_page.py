@@ -42,7 +42,7 @@ def test_a_page_of_a_kernel(target: str) -> None:
     assert lines == ["source", "ttir", "passes", "numpy", "ttgir", "llir", "ptx", "sass"]
     copies = accesses(kernel.asm["ptx"])["copy", 16]
     assert f"PTX   {copies} copies of 16" in page and f"SASS  {copies} copies of 16" in page
-    assert f"{kernel.lower(target).kernel.shared} bytes a program" in page
+    assert f"{kernel.lower(target).kernel.shared} bytes per program" in page
     assert "#blocked, 64x64 elements: pieces of 1x8" in page
     assert max(map(len, page.splitlines())) <= 100
 
@@ -56,7 +56,7 @@ def test_machine_code_has_the_accesses_of_ptx(target: str) -> None:
 def test_pictures() -> None:
     layout = Blocked((1, 2), (4, 8), (2, 1), (1, 0))
     first, columns, *rows = picture("#blocked", layout, (16, 4))
-    assert first == "#blocked, 16x4 elements: pieces of 1x2, 2 a thread, the same in 4 threads"
+    assert first == "#blocked, 16x4 elements: pieces of 1x2, 2 per thread, the same in 4 threads"
     assert columns.split() == ["column", "0", "2"]
     assert [row.split() for row in rows[:5]] == [
         ["row", str(row), str(8 * row), str(8 * row + 1)] for row in range(4)

@@ -2,7 +2,7 @@
 
     python -m mini_triton.tools.coalescing add.py add --signature "*fp32:16, *fp32:16, *fp32:16, i32, 1024"
 
-    add.py:9  load   4 bytes an instruction; threads along axis 0
+    add.py:9  load   4 bytes per instruction; threads along axis 0
         x = tl.load(x_ptr + at, mask=at < n)
         its mask is known to be constant over runs of 1 element only: `n` is not known to be a multiple of 4
 

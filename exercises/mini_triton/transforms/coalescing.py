@@ -43,7 +43,7 @@ class Access:
     limits: Limits
 
     def __str__(self) -> str:
-        return f"{self.operation.name[3:]:5} {self.bytes:2} bytes an instruction; threads along axis {self.axis}"
+        return f"{self.operation.name[3:]:5} {self.bytes:2} bytes per instruction; threads along axis {self.axis}"
 
     @property
     def element(self) -> int:

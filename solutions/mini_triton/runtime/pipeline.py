@@ -9,7 +9,7 @@
 kernel and the keys of compiled kernels read this list. To add a stage that changes a module, write a function, and add
 one line to the list:
 
-    Stage("passes", change(optimize), TTIR, "each value is computed once, and only if it is needed"),
+    Stage("passes", change(optimize), TTIR, "each value computed once, and only if needed"),
 
 `transforms/manager.py` chooses the passes of that stage.
 
@@ -220,16 +220,16 @@ SASS = Form("sass", "instructions", r"^(?!NOP)\S", disassemble)
 
 STAGES = [
     Stage("source", read_source, Form("py", "lines", r"^ *[^\s#]"), "the kernel, as its author wrote it"),
-    Stage("ttir", build_module, TTIR, "tensors, and what is done with all of one"),
-    Stage("passes", change(optimize), TTIR, "each value is computed once, and only if it is needed"),
+    Stage("ttir", build_module, TTIR, "operations on whole tensors"),
+    Stage("passes", change(optimize), TTIR, "each value computed once, and only if needed"),
     Stage("numpy", generate_numpy, NUMPY, "Python: many programs at once", device="cpu"),
     Stage("numba", generate_numba, LOOPS, "loops: one program, element by element", device="numba"),
     Stage("numba_cuda", generate_numba_cuda, LOOPS, "what one thread does: registers, shuffles", device="numba_cuda"),
-    Stage("ttgir", hand_off, TTGIR, "which thread has which element; pipelines", device="gpu"),
-    Stage("llir", keep, LLIR, "what one thread does with its elements, one by one", device="gpu"),
-    Stage("ptx", keep, PTX, "NVIDIA's instructions, for registers without end", device="gpu"),
+    Stage("ttgir", hand_off, TTGIR, "which thread holds which element; pipelined loops", device="gpu"),
+    Stage("llir", keep, LLIR, "one thread's work, element by element", device="gpu"),
+    Stage("ptx", keep, PTX, "NVIDIA's instructions, with virtual registers", device="gpu"),
     Stage("cubin", keep, CUBIN, "machine code", device="gpu"),
-    Stage("sass", keep, SASS, "machine code: the registers that there are, and their timing", "gpu", on_request=True),
+    Stage("sass", keep, SASS, "machine code: physical registers, and timing", "gpu", on_request=True),
 ]
 
 

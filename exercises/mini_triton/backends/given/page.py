@@ -35,10 +35,10 @@ def write_page(kernel: CompiledKernel, target: str = "sm_90") -> str:
     for name, layout in layouts(ttgir).items():
         for shape in shapes(ttgir, name)[:1]:
             lines += ["", *picture(name, layout, shape)]
-    lines += ["", "global memory, bytes that a thread moves with one instruction"]
+    lines += ["", "global memory: bytes per instruction and thread"]
     lines += [f"  PTX   {accessed(accesses(ptx))}"]
     lines += [f"  SASS  {accessed(sass_accesses(sass))}"] * bool(sass)
-    lines += ["", f"shared memory    {lowered.kernel.shared} bytes a program"]
+    lines += ["", f"shared memory    {lowered.kernel.shared} bytes per program"]
     lines += [f"tensor cores     {counted(matrix_products(ptx), 'instruction')}"]
     return "\n".join(lines) + "\n"
 
@@ -100,7 +100,7 @@ def shares(layout: Blocked, shape: tuple[int, ...]) -> str:
         pattern = each * lanes * warps
         pieces *= max(1, size // pattern)
         copies *= max(1, pattern // max(size, each))
-    return f"{pieces} a thread" + f", the same in {copies} threads" * (copies > 1)
+    return f"{pieces} per thread" + f", the same in {copies} threads" * (copies > 1)
 
 
 def accessed(found: Counter[Access]) -> str:

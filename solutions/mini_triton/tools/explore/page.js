@@ -390,7 +390,7 @@ function describe(access) {
       + `${fewest} would do (${used}%)`;
     facts.push(used >= 75 ? ["coalesced", text, "good"] : ["not coalesced", text, "bad"]);
   }
-  if (access.tile.length) facts.push([counted(access.bytes, "byte"), ` a thread and instruction${access.why && `: ${access.why}`}`, ""]);
+  if (access.tile.length) facts.push([counted(access.bytes, "byte"), ` per thread and instruction${access.why && `: ${access.why}`}`, ""]);
   const count = data.grid.reduce((product, size) => product * size, 1);
   if (access.programs.length < count) facts.push(["a sample", `: ${access.programs.length} of ${counted(count, "program")}`, ""]);
   const seen = Math.max(...access.touches.map((touch) => touch.round)) + 1;
