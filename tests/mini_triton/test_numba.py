@@ -223,6 +223,38 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
     assert files[0] and files[0] == files[1]
 
 
+ODD = """
+import torch
+import mini_triton as triton, mini_triton.language as tl
+
+@triton.jit
+def odd(x, _x, run, grid, a0, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(_x + i, tl.load(x + i, i < a0) + run * grid, i < a0)
+
+@triton.jit
+def without_pointers(n):
+    tl.static_assert(n.dtype == tl.int32)
+
+for _ in range(2):
+    y = torch.zeros(100)
+    odd[2,](torch.ones(100), y, 2.0, 3.0, 100, BLOCK=64)
+    without_pointers[2,](3)
+    print(y.sum().item())
+"""
+
+
+def test_any_names_and_kinds_of_parameters(tmp_path: Path) -> None:
+    """The function that repeats a launch is generated; the kernel's names may not clash with its own."""
+    pytest.importorskip("torch")
+    (tmp_path / "odd.py").write_text(ODD)
+    root = Path(exact.__file__).parents[2]
+    environment = {"MINI_TRITON_BACKEND": "numba", "PYTHONPATH": str(root), "HOME": str(tmp_path)}
+    command = [sys.executable, str(tmp_path / "odd.py")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.stdout == "700.0\n700.0\n", done.stderr
+
+
 def test_a_repeated_launch_looks_at_its_arguments() -> None:
     """Launches after the first take a short cut with tensors; results and errors are the same."""
     pytest.importorskip("torch")

@@ -3,13 +3,12 @@
 A small kernel runs for less than a tenth of a millisecond, and Python would take a quarter of that to examine arguments
 of any kind. The function examines these arguments only:
 
-    def repeat(_grid, x, out, n):
-        _x, _out = x.data_ptr(), out.data_ptr()
-        _end_x, _end_out = _x + x.nbytes, _out + out.nbytes
-        if not (x.is_contiguous() and out.is_contiguous()) or (_out < _end_x and _x < _end_out):
+    def repeat(grid, a0, a1, a2):
+        start0 = a0.data_ptr(); end0 = start0 + a0.nbytes; start1 = a1.data_ptr(); end1 = start1 + a1.nbytes
+        if not a0.is_contiguous() or not a1.is_contiguous() or (start1 < end0 and start0 < end1):
             return None
-        values = [_memory_at(_x, _end_x, _dtype_x), _memory_at(_out, _end_out, _dtype_out), _held_n(n)]
-        return _run(_grid, values)
+        values = [memory_at(start0, end0, dtype0), memory_at(start1, end1, dtype1), held2(a2)]
+        return run(grid, values)
 
 (Given.) Source: `make_launcher` in Triton's `third_party/nvidia/backend/driver.py`.
 """
@@ -35,33 +34,31 @@ None means that an argument needs a closer look, and that nothing has run.
 
 def generate_repeat(kernel: NumbaKernel, parameters: Sequence[str]) -> Repeat:
     """The function for a kernel with these parameters, whose programs run in parallel."""
-    scope: dict[str, Any] = {"_run": kernel.run_in_parallel, "_memory_at": memory_at}
+    scope: dict[str, Any] = {"run": kernel.run_in_parallel, "memory_at": memory_at}
     tensors, values = [], []
-    rows = zip(parameters, kernel.plain.types, kernel.dtypes, kernel.plain.dtypes, strict=True)
-    for name, type, dtype, exact in rows:
+    for i, (type, dtype, exact) in enumerate(zip(kernel.plain.types, kernel.dtypes, kernel.plain.dtypes, strict=True)):
         if isinstance(type, PointerType):
-            tensors.append(name)
-            values.append(f"_memory_at(_{name}, _end_{name}, _dtype_{name})")
-            scope[f"_dtype_{name}"] = dtype
+            tensors.append(i)
+            values.append(f"memory_at(start{i}, end{i}, dtype{i})")
+            scope[f"dtype{i}"] = dtype
         else:
-            rounded = name if dtype == exact else f"_exact_{name}({name})"
-            values.append(f"_held_{name}({rounded})")
-            scope |= {f"_held_{name}": dtype.type, f"_exact_{name}": exact.type}
-    stored = kernel.plain.stored
-    pairs = [(one, other) for one in stored for other in tensors if one != other]
-    doubts = [f"not ({' and '.join(f'{name}.is_contiguous()' for name in tensors)})"]
-    doubts += [f"(_{one} < _end_{other} and _{other} < _end_{one})" for one, other in pairs]
+            rounded = f"a{i}" if dtype == exact else f"exact{i}(a{i})"
+            values.append(f"held{i}({rounded})")
+            scope |= {f"held{i}": dtype.type, f"exact{i}": exact.type}
+    spans = [f"start{i} = a{i}.data_ptr(); end{i} = start{i} + a{i}.nbytes" for i in tensors]
+    stored = [i for i in tensors if parameters[i] in kernel.plain.stored]
+    doubts = [f"not a{i}.is_contiguous()" for i in tensors]
+    doubts += [f"(start{i} < end{j} and start{j} < end{i})" for i in stored for j in tensors if i != j]
     source = f"""\
-def repeat(_grid, {", ".join(parameters)}):
-    {", ".join(f"_{name}" for name in tensors)} = {", ".join(f"{name}.data_ptr()" for name in tensors)}
-    {", ".join(f"_end_{name}" for name in tensors)} = {", ".join(f"_{name} + {name}.nbytes" for name in tensors)}
-    if {" or ".join(doubts)}:
+def repeat(grid, {", ".join(f"a{i}" for i in range(len(values)))}):
+    {"; ".join(spans)}
+    if {" or ".join(doubts) or "False"}:
         return None
     try:
         values = [{", ".join(values)}]
     except OverflowError:
         return None
-    return _run(_grid, values)
+    return run(grid, values)
 """
     exec(compile(source, "<repeat>", "exec"), scope)
     return scope["repeat"]
