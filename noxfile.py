@@ -72,8 +72,9 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def mistakes(session: nox.Session) -> None:
-    """Try all right solutions, all wrong ones and many mutants, which takes a while: nox -s mistakes -- milestone5."""
+    """Try tasks in order, right solutions, wrong ones and many mutants, which takes a while: nox -s mistakes -- m5."""
     install(session, "triton", "torch", "numba")
+    session.run(PYTHON, "-m", "grader", "order", *session.posargs)
     session.run(PYTHON, "-m", "grader", "alternatives", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mistakes", *session.posargs)
     session.run(PYTHON, "-m", "grader", "mutants", "--sample", "600", "--trust", *session.posargs)

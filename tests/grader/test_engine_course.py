@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from grader import alternatives, blame, check, mistakes, runner, stubs, together
+from grader import alternatives, blame, check, mistakes, order, runner, stubs, together
 from grader.answers import Answer
 from grader.verdicts import Verdict
 from tests.grader.small_course import Course
@@ -58,7 +58,7 @@ def sound(solved: Course, monkeypatch: pytest.MonkeyPatch) -> Course:
     for path in (solved.root / "exercises").rglob("*.py"):
         path.unlink()
     stubs.write(solved.curriculum)
-    for command in (alternatives, mistakes, together):
+    for command in (alternatives, mistakes, order, together):
         monkeypatch.setattr(command, "load", lambda: solved.curriculum)
     return solved
 
@@ -125,6 +125,18 @@ def test_mistakes(sound: Course, capsys: pytest.CaptureFixture[str]) -> None:
     sound.edit("tiny/text.py", '"!"', '"?"', tree="solutions")
     assert not mistakes.run(["1.3"])
     assert "1.3: the reference itself does not pass" in capsys.readouterr().out
+
+
+def test_order(sound: Course, capsys: pytest.CaptureFixture[str]) -> None:
+    assert order.run(["all"], examples=5)
+    assert capsys.readouterr().out.splitlines() == ["Tasks that pass without the later ones: 4 of 4."]
+    test = "from tiny.number import add, double\n\ndef test_both():\n    assert double(4) == add(4, 4)\n"
+    sound.write("tests/m01_numbers/test_1_1_both.py", test)
+    assert not order.run(["1.1", "1.2"], examples=5)
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("Without the later tasks, task 1.1: 1 of 3 tests: tests/m01_numbers/test_1_1_both.py")
+    assert "Task 1.2: Double" in first
+    assert last == "Tasks that pass without the later ones: 1 of 2."
 
 
 def test_alternatives(sound: Course, capsys: pytest.CaptureFixture[str]) -> None:
