@@ -92,7 +92,7 @@ def test_a_sound_course_has_no_problems(sound: Course) -> None:
         (MISTAKES, 'task = "1.1"', 'task = "1.2"', "task 1.1 has 0 wrong solutions instead of 1 to 5"),
         (MISTAKES, '"tiny.number"', '"tiny.chain"', "is not a module of task 1.1"),
         (TEXT, "MARK = ", "MARK = (", "text.py:1: '(' was never closed"),
-        (TEXT, "(text: str)", "(words: str)", "text.py:4: shout has other"),
+        (TEXT, "(text: str)", "(words: str)", "text.py:4: shout differs"),
         (TEXT, None, 'def shout(text):\n    return text.upper() + "!"\n', "is written as the reference is"),
         ("docs/m01_numbers.md", None, None, "docs/m01_numbers.md"),
         (CHAIN, None, None, "m02_chains/a"),
