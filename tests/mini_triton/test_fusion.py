@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch")
 from mini_triton import fusion  # noqa: E402
 from mini_triton.fusion import inductor  # noqa: E402
 from mini_triton.fusion.backend import mini_triton  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 from bench import fusion as bench  # noqa: E402
 from tests.support.m12_fusion.programs import PROGRAMS, compare, on, run  # noqa: E402
@@ -66,6 +67,24 @@ def test_random_numbers_are_drawn_in_eagers_order() -> None:
     expected = drawn(x)
     torch.manual_seed(3)
     for got, right in zip(torch.compile(drawn, backend=mini_triton)(x), expected, strict=True):
+        torch.testing.assert_close(got, right)
+
+
+def test_a_checkpoint_drops_the_same_elements_again() -> None:
+    def block(x: Any) -> Any:
+        return torch.nn.functional.dropout(torch.tanh(x), 0.3)
+
+    def twice(x: Any) -> Any:
+        return checkpoint(block, x, use_reentrant=False) + checkpoint(block, x * 2, use_reentrant=False)
+
+    torch._dynamo.reset()
+    x = torch.randn(40, device=DEVICE, requires_grad=True)
+    found = []
+    for function in (twice, torch.compile(twice, backend=mini_triton)):
+        torch.manual_seed(3)
+        result = function(x)
+        found.append((result, *torch.autograd.grad(result.sum(), x)))
+    for right, got in zip(*found, strict=True):
         torch.testing.assert_close(got, right)
 
 

@@ -94,11 +94,12 @@ def compile_graph(graph: Graph, fuse: bool = True, reuse: bool = True) -> Progra
 
 
 def draw_in_order(lowered: dict[Node, Lowered]) -> None:
-    """Make calls that draw random numbers wait for each other: PyTorch draws them in the order of the graph."""
+    """Make calls that may draw random numbers wait for each other: PyTorch draws them in the order of the graph."""
     before: tuple[Tensor, ...] = ()
     for node, value in lowered.items():
         results = [x for x in tree_leaves(value) if isinstance(x, Called) and x.call is node]
-        if results and torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()):
+        is_higher = isinstance(node.target, torch._ops.HigherOrderOperator)
+        if results and (is_higher or torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())):
             for x in results:
                 x.inputs += before
             before = (results[0],)

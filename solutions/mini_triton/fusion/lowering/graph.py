@@ -80,7 +80,10 @@ def lower_call(node: Node, lowered: dict[Node, Lowered]) -> Lowered:
     arguments = torch.fx.map_arg(node.args, lambda n: lowered[n])
     keywords = torch.fx.map_arg(node.kwargs, lambda n: lowered[n])
     if node.target is operator.getitem:
-        return arguments[0][arguments[1]]
+        whole, place = arguments
+        return (
+            called(node, arguments, keywords, "a part of such a result") if isinstance(whole, Called) else whole[place]
+        )
     # [task 12.1] `HANDLERS` maps an operator's name to the function that lowers it. The function takes the node, then
     # `arguments` and `keywords`, and returns the lowered node, or raises `Unsupported` with a reason. `why_not(node)`
     # returns a reason if no kernel can compute the node. A node that is not lowered becomes `called`, with the reason.
