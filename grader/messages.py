@@ -9,10 +9,13 @@ from itertools import zip_longest
 
 from grader.terminal import WIDTH, wrap
 
-LONG = 16  # lines of a listing: a kernel, a module, what a test did
-_SHOWN = LONG - 4
+LONG = 20  # lines of a listing: a kernel, a module, what a test did
+_SHOWN = LONG - 6
 _LABEL = re.compile(r"( *)(expected|got|because|in|where|here)( {2,})(?=\S)|( *)(expected|got|because) *$")
 _LISTED = ("expected", "got")  # labels that own the lines below them
+_OPERATION = re.compile(r"\b(?:arith|math|scf|tt|ttg|gpu|cf)\.\w+")
+_REGION = re.compile(r"\bscf\.(?:for|while|if)\b|\btt\.(?:reduce|scan)\b")
+_SIGNATURE = re.compile(r"( *tt\.func [^(]*\().{60,}(\).*)")
 _PROSE = re.compile(r" *[A-Z`'][^%=|]*$")
 
 
@@ -58,11 +61,12 @@ def _parts(lines: list[str]) -> list[_Part]:
             parts.append(_Part([line]))
         else:
             current.lines.append(line)
-    _focus({part.label: part for part in parts})
+    _focus_on_difference({part.label: part for part in parts})
+    _focus_on_operation(parts)
     return parts
 
 
-def _focus(parts: dict[str, _Part]) -> None:
+def _focus_on_difference(parts: dict[str, _Part]) -> None:
     """Two long listings are shown where they first differ."""
     if all(label in parts and len(parts[label].lines) > LONG for label in _LISTED):
         expected, got = (parts[label] for label in _LISTED)
@@ -70,11 +74,22 @@ def _focus(parts: dict[str, _Part]) -> None:
         expected.focus = got.focus = next((number for number, (one, two) in enumerate(pairs, 1) if one != two), None)
 
 
+def _focus_on_operation(parts: list[_Part]) -> None:
+    """Any other is shown around the operation that the message names, or else around its first loop or branch."""
+    named = {name for part in parts for name in _OPERATION.findall(part.lines[0])} - {"tt.func"}
+    for part in parts:
+        if part.focus is None and len(part.lines) > LONG:
+            about = [number for number, line in enumerate(part.lines) if number and named & {*_OPERATION.findall(line)}]
+            regions = [number for number, line in enumerate(part.lines) if number and _REGION.search(line)]
+            part.focus = next(iter(about or regions), None)
+
+
 def _shortened(part: _Part) -> list[str]:
     """The part, without most of a long listing: its beginning and end are left, or what is around the focus."""
-    head, lines = part.lines[:1], part.lines[1:]
     if len(part.lines) <= LONG:
         return part.lines
+    text = [_SIGNATURE.sub(r"\1…\2", line) for line in part.lines]
+    head, lines = text[:1], text[1:]
     if part.focus is None:
         first = _SHOWN // 2
         return [*head, *lines[:first], _note(lines, first, len(lines) - first), *lines[-first:]]

@@ -52,6 +52,19 @@ def test_long_modules_are_shown_where_they_differ() -> None:
     assert len(text.splitlines()) < 50
 
 
+@pytest.mark.parametrize("told_about", ["f(x)\n  where     at the operation scf.if", "f(x)"])
+def test_a_long_module_is_shown_around_the_operation_at_fault(told_about: str) -> None:
+    """The one that the message names, or else the first with a region; a signature is cut."""
+    signature = f"  tt.func public @kernel({', '.join(f'%p{i}: !tt.ptr<f32>' for i in range(12))}) {{"
+    before = [f"    %{i} = arith.addi %a, %b : i32" for i in range(20)]
+    branch = ["    %r = scf.if %c -> (i32) {", "      scf.yield %a : i32", "    }"]
+    after = [f"    %{i} = arith.muli %a, %b : i32" for i in range(20, 30)]
+    listing = "\n".join(["module {", signature, *before, *branch, *after, "    tt.return", "  }", "}"])
+    head, _, rest = told_about.partition("\n")
+    text = told(f"{head}, where the module is\n{listing}\n{rest}")
+    assert "%r = scf.if %c" in text and "%p7" not in text and len(text.splitlines()) < 45
+
+
 def test_a_long_case_is_shortened_too() -> None:
     text = told("wrong\n  expected  1\n  got       2", counterexample=f"f(module), where the module is\n{KERNEL}")
     assert len(text.splitlines()) < 45 and "expected  1" in text

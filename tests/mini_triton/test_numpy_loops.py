@@ -10,7 +10,7 @@ from mini_triton.codegen.library.lazy import Affine, Box, stored
 from mini_triton.codegen.library.programs import LazyPrograms
 from mini_triton.ir.storage import OutOfBounds
 
-from tests.support.m06_codegen.kernels import counted
+from tests.support.m06_codegen.kernels import counted, judge
 from tests.support.m06_codegen.numpy_backend import WAYS, Way, run
 
 BATCHED = [way for way in WAYS if way != "interpreted"]
@@ -62,3 +62,12 @@ def test_what_is_chosen_stays_lazy() -> None:
     assert stored(some.id(0)).tolist() == stored(ids)[chosen].tolist()
     assert isinstance(some.numbers(), Affine) and some.numbers().strides == (1,)
     assert isinstance(box, Box) and box.is_full() and box.shape == (3, 4)
+
+
+def test_a_wrong_value_shows_the_lines_that_ran() -> None:
+    text = counted("if n == 2:\n    tl.store(out, pid)")
+    arrays = [np.array([0, 2], np.int32), np.zeros(1, np.int32), np.zeros(1, np.int32), 3]
+    with pytest.raises(AssertionError) as failure:
+        judge(text, (2,), arrays, expected=[*arrays[:2], np.array([9], np.int32), 3])
+    lines = str(failure.value).partition("generated code ran\n")[2].splitlines()
+    assert any("if then.any():" in line for line in lines) and any("memory.store(out" in line for line in lines)

@@ -24,7 +24,7 @@ from tests.support import sources
 from tests.support.m06_codegen import reference
 from tests.support.m06_codegen.closeness import EXACT, Rounding, check, rounding, wrong
 from tests.support.m06_codegen.generated_errors import explained
-from tests.support.m06_codegen.numpy_backend import Way, parameters, run
+from tests.support.m06_codegen.numpy_backend import Way, accesses, parameters, run
 
 SHOWN = 16  # elements of an array, at most, in a failure
 
@@ -115,6 +115,8 @@ def judge(
             some = places[:SHOWN]
             more = f", and {places.size - SHOWN} more elements differ" if places.size > SHOWN else ""
             words = [f"{name}{some.tolist()} = {array.ravel()[some].tolist()}" for array in (wanted, now)]
+            if ran := accesses(text, how.get("mode", "batched")):
+                call.rest = "\n".join(["where     these lines of the generated code ran", *ran, f"  {call.rest}"])
             call.fail(words[0], Words(words[1] + more), because)
 
 

@@ -7,6 +7,7 @@ Values are given as to `tests.oracles.launching.Launch`: NumPy arrays, numbers, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from mini_triton.ir.storage import Buffer
 from tests.support.m06_codegen.generated_errors import explained
 
 Way = Literal["interpreted", "batched", "fast"]
+_ACCESS = re.compile(r"\b(memory|atomics)\.\w+\(|^ *(if|while|for) ")
 WAYS: tuple[Way, ...] = ("interpreted", "batched", "fast")
 
 
@@ -46,6 +48,16 @@ def run(
         kernel.chunk = chunk or kernel.chunk
         kernel(tuple(grid), given, reachable)
     return values
+
+
+def accesses(text: str, mode: Way) -> list[str]:
+    """The numbered lines of the generated function that access memory, or choose who does: empty if it has none."""
+    if mode == "interpreted":
+        return []
+    source = compile_module(parse_module(text), mode).source.splitlines()
+    body = next((number for number, line in enumerate(source) if line.startswith("def ")), 0)
+    told = [(number, line) for number, line in enumerate(source, 1) if number > body and _ACCESS.search(line)]
+    return [f"{number:6} {line.rstrip()}" for number, line in told]
 
 
 def prepare(
