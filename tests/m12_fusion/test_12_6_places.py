@@ -71,6 +71,8 @@ def test_scatter(axis: int) -> None:
     because = "an element is hit if its place along the axis is the one in i"
     one_kernel(f"x.scatter({axis}, i, y) * 2", because, x=normal(4, 5), i=i, y=normal(*i.shape, seed=1))
     one_kernel(f"x.scatter({axis}, i, 3)", because + ", and may be a number", x=normal(4, 5), i=i)
+    because = "only the first element of the source along the axis is used, because i has one element there"
+    one_kernel(f"x.scatter({axis}, i, y)", because, x=normal(4, 5), i=i, y=normal(4, 5, seed=1))
 
 
 def test_the_gradient_of_cross_entropy(device: str) -> None:
