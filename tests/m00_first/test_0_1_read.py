@@ -45,7 +45,7 @@ def three(c): return c
 
 
 def insist(name: str, read_function: Callable[..., Any], text: str) -> None:
-    """`read` gives the tree that Python makes of this function in this text."""
+    """`read` gives the syntax tree that Python makes for this function."""
     line, file = read_function.__code__.co_firstlineno, Path(read_function.__code__.co_filename).name
     call = described(f"read({name}), where {name} begins in line {line} of {file}", read, read_function)
     got = call.succeeds("its syntax tree")

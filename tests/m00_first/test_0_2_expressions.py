@@ -43,7 +43,7 @@ def test_a_variable() -> None:
 def test_a_number() -> None:
     kernel = integers()
     for text, number in (("0", 0), ("1024", 1024), ("2.5", 2.5)):
-        compiling(kernel, text).returns(number, because="a number is a constant only once an operation needs it")
+        compiling(kernel, text).returns(number, because="a number becomes a constant only when an operation needs it")
     if kernel.ops:
         compiling(kernel, "1024").fail("no operation", kernel.ops)
 
@@ -155,7 +155,7 @@ def test_what_you_may_teach_it() -> None:
             call.fail("SyntaxError", error)
         expected = eval(text, dict(INTEGERS))
         if any(op.name not in MEANING for op in kernel.ops):
-            continue  # NumPy has not been taught it yet
+            continue  # the slice's NumPy back end does not know it yet
         values = computed(kernel, {name: np.int32(value) for name, value in INTEGERS.items()})
         value = values[got] if isinstance(got, Op) else got
         if isinstance(value, str | None) or not np.isclose(value, expected):

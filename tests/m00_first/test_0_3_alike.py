@@ -1,4 +1,4 @@
-"""Task 0.3: where a scalar meets a block, the scalar is repeated."""
+"""Task 0.3: if one operand is a scalar and the other one a block, the scalar is repeated."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_both_are_blocks() -> None:
                 call.fail("a tuple of two operations", got)
             expected = f"{Type(element, size)}, {Type(other, size)}"
             if (types_got := ", ".join(str(op.type) for op in got)) != expected:
-                call.fail(expected, types_got, because="each keeps its element, and its side")
+                call.fail(expected, types_got, because="each operand keeps its element type, and its side")
 
 
 def test_the_block_stays_what_it_is() -> None:
@@ -43,7 +43,7 @@ def test_the_block_stays_what_it_is() -> None:
         got = call()
         scalar, block = ("left", "right") if scalar_first else ("right", "left")
         if got[scalar_first] is not kernel.names[block]:
-            call.fail(f"the {block} operand itself, on its side", got[scalar_first].name)
+            call.fail(f"the {block} operand itself, unchanged", got[scalar_first].name)
         if [(op.name, op.operands) for op in kernel.ops] != [("tt.splat", (kernel.names[scalar],))]:
             call.fail("one operation, a tt.splat of the scalar", [op.name for op in kernel.ops])
 
@@ -57,7 +57,7 @@ def test_blocks_of_different_sizes() -> None:
             except SyntaxError:
                 continue
             types = [str(op.type) for op in got] if isinstance(got, tuple) else got
-            call.fail("SyntaxError", types, because="real Triton refuses it too: which element would meet which?")
+            call.fail("SyntaxError", types, because="real Triton refuses it too: the elements do not pair up")
 
 
 @given(st.sampled_from(sorted(OPERATORS)), st.booleans(), st.integers(-9, 9))

@@ -1,4 +1,4 @@
-"""Task 0.4: an assignment emits nothing; and with it, whole kernels compile."""
+"""Task 0.4: an assignment emits no operation of its own. With statements, whole kernels compile."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_new_name_for_a_value() -> None:
     if kernel.names.get("b") is not kernel.names["a"]:
         call.fail("b names the same value as a", kernel.names)
     if kernel.ops:
-        call.fail("no operation", kernel.ops, because="there is nothing for the running kernel to do")
+        call.fail("no operation", kernel.ops, because="an assignment of a name does not make the kernel do anything")
 
 
 def test_a_name_for_a_number() -> None:
@@ -56,7 +56,7 @@ def test_a_name_that_changes() -> None:
     call.succeeds()
     first, second = kernel.ops
     if (kernel.names["a"], kernel.names["d"]) != (first, second) or second.operands != (first, old):
-        call.fail("d = (a + b) - a, where c is the old a and a the sum", printed(kernel))
+        call.fail("d is the sum a + b minus the old a", printed(kernel))
 
 
 def test_an_expression_that_stands_alone() -> None:

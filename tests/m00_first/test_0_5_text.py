@@ -1,4 +1,4 @@
-"""Task 0.5: operations as text, which real Triton parses, verifies and takes for its own."""
+"""Task 0.5: operations as text, which real Triton parses, verifies and compiles."""
 
 from __future__ import annotations
 

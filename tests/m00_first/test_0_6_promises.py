@@ -19,7 +19,7 @@ FITTING = sorted((number for number in INTEGER_ARGUMENTS if -(2**31) <= number <
 
 
 def array_at(offset: int, size: int = 64) -> np.ndarray:
-    """An array of f32 whose address leaves this remainder of 16."""
+    """An array of f32 whose address leaves this remainder when divided by 16."""
     memory = np.zeros(4 * size + 32, np.uint8)
     start = (offset - memory.ctypes.data) % 16
     return memory[start : start + 4 * size].view(np.float32)
@@ -45,7 +45,7 @@ def test_arrays_as_real_tritons_launcher() -> None:
     for address in (4096, 4104):
         _, attribute = records.specialization(f"float32@{address}").value
         expected = {"x"} if attribute == "D" else set()
-        asking({"x": array_at(address % 16)}).returns(expected, because=f"its address is {address % 16} modulo 16")
+        asking({"x": array_at(address % 16)}).returns(expected, because=f"its address modulo 16 is {address % 16}")
 
 
 @given(st.dictionaries(st.sampled_from("xyzn"), st.integers(-100, 100) | st.sampled_from(["@0", "@4", "@8", "@12"])))

@@ -12,7 +12,7 @@ from tests.checks import described
 ANYWHERE = st.integers(-(2**31), 2**31 - 1)
 SIZE = 10
 DTYPES = st.sampled_from(["float32", "int32"])
-# Whether a place is masked off, and then where it points.
+# Whether a lane is masked off, and if so, its offset.
 places = st.lists(st.none() | ANYWHERE, min_size=1, max_size=12)
 
 
@@ -38,7 +38,7 @@ def test_load(masked: list[int | None], seed: int, dtype: str) -> None:
     if not isinstance(got, np.ndarray) or not np.array_equal(got, expected):
         call.fail(str(expected.tolist()), got.tolist() if isinstance(got, np.ndarray) else got)
     if got.dtype != array.dtype:
-        call.fail(f"an array of {array.dtype}", got.dtype, because="memory has that type")
+        call.fail(f"an array of {array.dtype}", got.dtype, because="the result has the dtype of the memory")
     if not np.array_equal(array, before):
         call.fail("memory as it was", array.tolist(), because="a load changes nothing")
 
@@ -66,7 +66,7 @@ def test_store(masked: list[int | None], seed: int, dtype: str) -> None:
 def test_blocks_of_several_programs() -> None:
     at, mask = np.arange(12).reshape(3, 4), (np.arange(12) % 5 > 0).reshape(3, 4)
     array = np.arange(100, 112, dtype=np.float32)
-    because = "three programs with blocks of 4 access 3 by 4 places at once: `at` and `mask` may have two dimensions"
+    because = "three programs with blocks of 4 access 3 by 4 elements at once: `at` and `mask` may have two dimensions"
     call = described("load, 3 by 4 places", load, array, at, mask)
     expected = np.where(mask, array[at], 0)
     got = call.succeeds(str(expected.tolist()), because)

@@ -24,7 +24,7 @@ def copy(x, out, n, BLOCK):
     inside = at * 1500000000 < n
     tl.store(out + at, tl.load(x + at, mask=inside), mask=inside)
 """
-FASTER = 4  # times, at least; it is about fifty times
+FASTER = 4  # minimum speedup; about fifty is usual
 
 
 def compiled(name: str, block: int) -> Kernel:

@@ -28,10 +28,12 @@ def test_shapes_that_real_triton_judged() -> None:
         answer = records.block_shape(shape)
         call = calling(TensorType, shape, F32)
         if not answer.common:
-            continue  # its versions differ about 0
+            continue  # versions of Triton differ for 0
         if answer.ok:
             call.succeeds(because="real Triton allows this shape")
-            calling(getattr, TensorType(shape, F32), "numel").returns(answer.value, because="real Triton says so")
+            calling(getattr, TensorType(shape, F32), "numel").returns(
+                answer.value, because="real Triton's limits on tensor types"
+            )
             text = f"tensor<{''.join(f'{int(dim)}x' for dim in shape)}f32>"  # True is 1
             calling(str, TensorType(shape, F32)).returns(text, because="this is how MLIR spells it")
         elif answer.error in ("TypeError", "ValueError"):
@@ -48,35 +50,39 @@ def test_powers_of_two(shape: tuple[int, ...], name: str) -> None:
     if numel > LIMIT:
         call.raises(ValueError, f"numel ({numel})", because=f"{LIMIT} elements are the limit")
     else:
-        call.succeeds(because=f"these are powers of two, and not more than {LIMIT} elements")
+        call.succeeds(because=f"powers of two, with not more than {LIMIT} elements")
         dimensions = "".join(f"{dim}x" for dim in shape)
         calling(getattr, TensorType(shape, scalar(name)), "numel").returns(numel)
         calling(str, TensorType(shape, scalar(name))).returns(f"tensor<{dimensions}{name}>")
 
 
 @given(before=st.lists(powers, max_size=3), wrong=not_powers, after=st.lists(powers | not_powers, max_size=2))
-def test_the_first_dimension_that_is_no_power_of_two(before: list[int], wrong: int, after: list[int]) -> None:
+def test_the_first_dimension_that_is_not_a_power_of_two(before: list[int], wrong: int, after: list[int]) -> None:
     call = calling(TensorType, (*before, wrong, *after), F32)
-    call.raises(ValueError, f"element {len(before)}", because=f"{wrong} is not a power of two, and comes first")
+    call.raises(
+        ValueError, f"element {len(before)}", because=f"{wrong} is the first dimension that is not a power of two"
+    )
 
 
-def test_a_dimension_that_is_no_int() -> None:
+def test_a_dimension_that_is_not_an_int() -> None:
     for rank, wrong in itertools.product(range(3), (4.0, 2.5, "4", None)):
         call = calling(TensorType, (4,) * rank + (wrong,), F32)
         call.raises(TypeError, f"element {rank}", because=f"{wrong!r} is not an int")
 
 
-def test_an_element_that_is_no_scalar() -> None:
+def test_an_element_type_that_is_not_a_scalar() -> None:
     tensors = [TensorType((4,), scalar(name)) for name in SCALARS]
     for wrong in (*tensors, FunctionType((F32,), (F32,)), "f32", None):
-        calling(TensorType, (4,), wrong).raises(TypeError, because="elements are numbers or pointers")
+        calling(TensorType, (4,), wrong).raises(TypeError, because="the element type must be a number's or a pointer's")
 
 
 def test_tensors_are_values() -> None:
-    """Equal content is equal, wherever it was made, and a list is as good a shape as a tuple."""
+    """Types with equal shape and element type are equal, even if one shape was given as a list."""
     for shape, name in itertools.product(SHAPES, SCALARS):
         tensor = TensorType(shape, scalar(name))
-        calling(TensorType, list(shape), scalar(name)).returns(tensor, because="both have the same content")
+        calling(TensorType, list(shape), scalar(name)).returns(
+            tensor, because="both have the same shape and element type"
+        )
         calling(hash, TensorType(shape, scalar(name))).returns(hash(tensor), because="equal types hash equally")
 
 
@@ -90,4 +96,4 @@ def test_with_element() -> None:
     for shape, name, other in itertools.product(((), *SHAPES), NUMBERS, SCALARS):
         type = of_shape(shape, name)
         calling(with_element, type, scalar(other)).returns(of_shape(shape, other))
-        assert type == of_shape(shape, name), f"with_element has changed the type it was given: now {type!r}"
+        assert type == of_shape(shape, name), f"with_element must not change the original type: now {type!r}"

@@ -1,4 +1,4 @@
-"""Task 1.3: the shape of `lhs op rhs`, or which dimension is in the way."""
+"""Task 1.3: the shape of `lhs op rhs`, or the dimension at which they do not fit."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def agrees(lhs: Shape, rhs: Shape) -> None:
     call = calling(broadcast_shapes, lhs, rhs)
     if answer.ok:
         expected = (*map(here, answer.value), *lhs[len(lhs) - more :])
-        call.returns(expected, because="real Triton broadcasts such shapes so")
+        call.returns(expected, because="real Triton broadcasts such shapes to this shape")
     else:
         index, left, right = map(int, re.findall(r"\d+", answer.text))
         fault = f"index {index}: {here(left)} and {here(right)}"

@@ -1,4 +1,4 @@
-"""Task 1.4: the dtype in which two tensors meet, for every pair of dtypes."""
+"""Task 1.4: the dtype to which two tensors are promoted, for every pair of dtypes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def agrees(lhs: str, operator: str, rhs: str) -> None:
     """Ask what real Triton was asked."""
     answer = records.promotion(lhs, rhs, operator)
     if not answer.common:
-        return  # its versions differ: nothing to be right or wrong about
+        return  # versions of Triton differ, so no answer is wrong
     question = f"real Triton's {lhs} {operator} {rhs}"
     arguments = (DTYPES[lhs], DTYPES[rhs])
     call = calling(promote, *arguments) if operator == "+" else calling(promote, *arguments, div_or_mod=True)

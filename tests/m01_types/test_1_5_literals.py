@@ -38,7 +38,7 @@ def agrees(dtype: str, operator: str, value: bool | int | float) -> None:
     """Ask what real Triton was asked."""
     answer = records.literal_promotion(dtype, value, operator)
     if not answer.common:
-        return  # its versions differ: nothing to be right or wrong about
+        return  # versions of Triton differ, so no answer is wrong
     question = f"real Triton's {dtype} {operator} {value!r}"
     arguments = (DTYPES[dtype], value)
     call = calling(promote_literal, *arguments, **{"div_or_mod": True} if operator == "%" else {})
@@ -68,9 +68,9 @@ def test_numbers_alone() -> None:
 def test_integers_alone(value: int) -> None:
     for dtype, format in FORMATS.items():
         if holds(format, value):
-            calling(literal_dtype, value).returns(DTYPES[dtype], because=f"{dtype} is the first that holds it")
+            calling(literal_dtype, value).returns(DTYPES[dtype], because=f"{dtype} is the first dtype that can hold it")
             return
-    calling(literal_dtype, value).raises(ValueError, str(value), because="no dtype holds it")
+    calling(literal_dtype, value).raises(ValueError, str(value), because="no dtype can hold it")
 
 
 @example(significand=2**24 - 1, exponent=127, sign=1)

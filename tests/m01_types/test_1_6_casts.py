@@ -21,10 +21,10 @@ def agree(sources: Collection[str], targets: Collection[str]) -> None:
     for source, target in itertools.product(sources, targets):
         answer = records.cast_ops(source, target)
         if source == target or not answer.common:
-            continue  # nothing to do, or nothing to be right or wrong about
+            continue  # without a cast, or versions of Triton differ
         call = calling(cast_steps, DTYPES[source], DTYPES[target])
         if answer.ok:
-            # Real Triton bitcasts from a type to itself where only the sign differs; MLIR removes that again.
+            # Real Triton bitcasts from a type to itself if only the signedness differs; MLIR removes this cast again.
             ops = [op.name for op in answer.value if op.name != "arith.bitcast"]
             because = f"real Triton's cast from {source} to {target} is {' and '.join(ops) or 'no operation at all'}"
             call.returns(steps(ops, DTYPES[target]), because)

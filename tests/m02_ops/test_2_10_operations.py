@@ -1,4 +1,4 @@
-"""Task 2.10: what is printed says to real Triton what was meant.
+"""Task 2.10: real Triton reads from the printed text the operations that were built.
 
 Real Triton reads the printed text and a text that the test has put together, and must print both alike.
 """

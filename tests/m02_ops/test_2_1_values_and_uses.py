@@ -1,6 +1,6 @@
 """Task 2.1: every value knows its uses, whatever is done to the operations.
 
-There is no real Triton to ask here. The judge is a model that keeps no uses at all.
+Real Triton cannot judge this. The judge is a model that does not store uses.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def test_a_value_that_replaces_itself() -> None:
     must_have("x.replace_all_uses_with(x)", add, "xx", values)
 
 
-def test_operands_that_are_given_once() -> None:
+def test_operands_from_an_iterator() -> None:
     values = Block([F32, F32], ["x", "y"]).arguments
     add = Operation("arith.addf", iter(values), [F32])
     must_have("Operation('arith.addf', iter([x, y]), ...)", add, "xy", values)
@@ -157,7 +157,7 @@ def test_erasing_is_refused_while_a_result_is_used() -> None:
     assert first in block.operations and len(block.arguments[0].uses) == 2, "a refused erase should change nothing"
 
 
-def test_erasing_lets_go_of_everything_inside() -> None:
+def test_erasing_drops_the_operands_of_everything_inside() -> None:
     outer, inner = Block([I32]), Block()
     (x,) = outer.arguments
     end = inner.append(Operation("scf.yield", [x]))
@@ -169,7 +169,7 @@ def test_erasing_lets_go_of_everything_inside() -> None:
     for operation in (loop, end):
         assert operation.operands == (), f"{operation.name}, erased, should have no operands"
     loose = Operation("use", [x])
-    calling(loose.erase).succeeds(because="it is in no block, so there is nothing to take it out of")
+    calling(loose.erase).succeeds(because="it is in no block, so nothing can be removed from a block")
     assert not x.uses, "an erased operation should drop its operands, even if it is in no block"
 
 
@@ -183,7 +183,7 @@ def test_every_block_of_every_region_counts() -> None:
     walked = [operation.name for operation in outer.walk()]
     assert walked == expected, f"walk met {walked}, not {expected}"
     outer.erase()
-    assert not x.uses, f"all that is erased should let go of its operands, got {len(x.uses)} uses"
+    assert not x.uses, f"all erased operations should drop their operands, got {len(x.uses)} uses"
 
 
 def test_erasing_while_walking() -> None:
@@ -199,7 +199,7 @@ def test_erasing_while_walking() -> None:
         if operation.name.startswith("inner"):
             operation.erase()
     expected = "root outer0 inner0.0 inner0.1 outer1 outer2 inner2.0 inner2.1 inner2.2".split()
-    assert visited == expected, f"walk met {visited}, not {expected}, as each was erased when it was met"
+    assert visited == expected, f"walk met {visited}, not {expected}, while each was erased when visited"
 
 
 def test_parent_op() -> None:

@@ -1,4 +1,4 @@
-"""Task 2.2: the types of elementwise operations, comparisons, select and casts, as real Triton's verifier has them."""
+"""Task 2.2: the types of elementwise operations, comparisons, select and casts, as real Triton's verifier demands."""
 
 from __future__ import annotations
 

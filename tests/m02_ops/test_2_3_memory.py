@@ -48,8 +48,8 @@ def test_what_a_pointer_points_to(shape: Shape, name: str) -> None:
     for depth in range(3):
         behind, ptr = ("!tt.ptr<" * d + name + ">" * d for d in (depth, depth + 1))
         call = applying(pointee, type_of(tensor(shape, ptr)))
-        call.returns(type_of(tensor(shape, behind)), because="the shape stays, the element is what is pointed to")
-    applying(pointee, type_of(tensor(shape, name))).raises(TypeError, name, because=f"{name} is no pointer")
+        call.returns(type_of(tensor(shape, behind)), because="the shape stays, and the element type is the pointee's")
+    applying(pointee, type_of(tensor(shape, name))).raises(TypeError, name, because=f"{name} is not a pointer")
 
 
 def test_pointer_arithmetic() -> None:
@@ -65,7 +65,7 @@ def test_pointer_arithmetic() -> None:
 
 
 def test_load() -> None:
-    """Alone, with a mask, with another value for where the mask is false."""
+    """Alone, with a mask, and with values for masked-off elements."""
     judge(loads(ptr) for ptr in POINTERS + VALUES)
     judge(loads(*pair) for pair in itertools.product(POINTERS, MASKS))
     pairs = itertools.product(POINTERS, VALUES)
@@ -108,11 +108,11 @@ def test_atomics_on_tensors() -> None:
 
 
 def test_which_atomics_take_which_elements() -> None:
-    why = "only fadd adds floats, and all others but exch take integers: real Triton parses more than it compiles"
+    why = "fadd takes floats, exch takes both, and all others take integers: real Triton parses more than it compiles"
     judge(
         atomic(name, f"!tt.ptr<{value}>", value, "i1", stricter=why if mixed else "")
         for name, value in itertools.product(ATOMICS, (*NUMBERS, "!tt.ptr<f32>"))
-        if (name, value[0]) != ("exch", "!")  # as of Triton 3.9 pointers are not exchanged any more
+        if (name, value[0]) != ("exch", "!")  # Triton 3.9 does not exchange pointers any more
         for mixed in [name != "exch" and (value not in FLOATS if name == "fadd" else value[0] != "i")]
     )
 

@@ -1,4 +1,4 @@
-"""Task 2.4: making tensors and changing their shape, as real Triton's verifier has it."""
+"""Task 2.4: making tensors and changing their shape, as real Triton's verifier demands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.type_names import NUMBERS
 
 SHAPES = ((1,), (2,), (8,), (1, 1), (1, 8), (8, 1), (2, 4), (4, 2), (2, 2, 2), (4, 1, 2), (1, 2, 4))
 TENSORS = [tensor(shape, "f32") for shape in SHAPES]
-ANY_SHAPE = (TypeError, ValueError)  # a ValueError is TensorType's own, over a shape that no tensor may have
+ANY_SHAPE = (TypeError, ValueError)  # a ValueError is TensorType's own, for a shape that no tensor may have
 
 Shape = tuple[int, ...]
 shapes = st.lists(st.sampled_from((1, 2, 4, 16)), min_size=1, max_size=4).map(tuple)
@@ -69,7 +69,7 @@ def test_a_new_dimension(shape: Shape, name: str, axis: int) -> None:
     judge([Call(expand_dims, "tt.expand_dims", (tensor(shape, name),), offers, f"axis = {axis} : i32")])
 
 
-def test_a_new_dimension_where_there_is_no_place() -> None:
+def test_an_axis_out_of_range() -> None:
     why = "an axis counts from 0 to the rank; real Triton does not check it, and its process may die"
     for shape in SHAPES:
         for axis in (-3, -2, -1, len(shape) + 1, len(shape) + 2):
@@ -80,7 +80,7 @@ def test_a_new_dimension_where_there_is_no_place() -> None:
 
 @pytest.mark.parametrize("rule", [broadcast, reshape])
 def test_another_shape(rule: Callable[..., Any]) -> None:
-    """Broadcast or reshaped to a shape that is given."""
+    """Broadcasts and reshapes to a given shape."""
     results = [*TENSORS, "tensor<8x8xf32>", "tensor<8xi32>", "tensor<4x2x2xf32>", "f32"]
     pairs = itertools.product([*TENSORS, "f32", "tensor<1x8xi32>"], results)
     judge(Call(rule, f"tt.{rule.__name__}", (source,), [(result,)], given=result) for source, result in pairs)

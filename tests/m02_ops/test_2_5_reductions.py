@@ -1,4 +1,4 @@
-"""Task 2.5: dot, reduce and scan, as real Triton's verifier (and for the elements of a dot, its compiler) has them."""
+"""Task 2.5: dot, reduce and scan, as real Triton's verifier demands (for the element types of a dot, its compiler)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.oracles import triton
 from tests.support.m02_ops.generic_form import op, region, tensor
 from tests.support.m02_ops.rules import Call, judge
 
-SUMS = {  # for the elements of `a` and `b`, those in which the products may be summed
+SUMS = {  # for element types of `a` and `b`, those in which products may be summed
     ("i8", "i8"): ("i32",),
     ("f16", "f16"): ("f16", "f32"),
     ("bf16", "bf16"): ("f32",),
@@ -61,15 +61,15 @@ def test_stacks_of_matrices() -> None:
     judge(dots(a, b, c) for a, b in itertools.product(*ranks) for c in ((16, 64), (2, 16, 64), (4, 16, 64)))
 
 
-def test_only_matrices_and_stacks_of_them() -> None:
+def test_only_matrices_and_stacks_of_matrices() -> None:
     types = "tensor<16xf16>", "tensor<16xf16>", "tensor<16xf32>"
     judge([Call(dot, "tt.dot", types, [("tensor<16xf32>",)]), Call(dot, "tt.dot", ("f16", "f16", "f32"), [("f32",)])])
-    why = "matrices, or stacks of them along one dimension"
+    why = "operands must be matrices, or stacks of matrices along one dimension"
     four = "tensor<2x2x16x16xf16>", "tensor<2x2x16x16xf16>", "tensor<2x2x16x16xf32>"
     judge([Call(dot, "tt.dot", four, (), stricter=why)])
 
 
-def test_elements_that_meet_in_a_dot() -> None:
+def test_element_types_of_a_dot() -> None:
     """Real Triton's verifier accepts them, and it compiles the first."""
     for (a, b), accumulators in SUMS.items():
         types = [tensor((32, 32), a), tensor((32, 32), b)]
@@ -78,7 +78,7 @@ def test_elements_that_meet_in_a_dot() -> None:
         assert compiled, compiled.diagnostic
 
 
-def test_elements_that_do_not_meet_in_a_dot() -> None:
+def test_element_types_that_a_dot_refuses() -> None:
     for a, b, c in itertools.product(ELEMENTS, repeat=3):
         if c not in SUMS.get((a, b), ()):
             types = [tensor((32, 32), element) for element in (a, b, c)]
@@ -108,7 +108,7 @@ CHANGES = (
 
 
 def combining(name: str, shape: Shape, names: list[str], axis: int, change: str = "nothing") -> Call:
-    """A reduction or scan whose region returns its left elements, with something changed about the region."""
+    """A reduction or scan whose region returns its left arguments, with one change in the region."""
     sources = [tensor(shape, element) for element in names]
     arguments, returned = {
         "one argument less": ([*names, *names][:-1], names),
@@ -165,7 +165,7 @@ def test_every_wrong_region(name: str) -> None:
 
 @pytest.mark.parametrize("name", RULES)
 def test_sources_that_cannot_be_combined(name: str) -> None:
-    """Of two shapes, scalars, or none at all."""
+    """Sources of two shapes, scalars, or none at all."""
     right, pair = combining(name, (8,), ["f32"], 0), combining(name, (8,), ["f32", "i32"], 0)
     for sources, call in (
         (("tensor<8xf32>", "tensor<4xi32>"), pair),

@@ -1,4 +1,4 @@
-"""Task 2.6: the types that go through `for`, `if` and `while`, as real Triton's verifier has them."""
+"""Task 2.6: the types that go through `for`, `if` and `while`, as real Triton's verifier demands."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ def test_bounds_of_a_loop() -> None:
     ]
     pairs += [(three, three[0]) for three in itertools.product(("i32", "i64"), repeat=3)]
     judge(call(for_, three, [()], region([variable], "scf.yield")) for three, variable in pairs)
-    why = "a range of i1 cannot even count to one: real Triton parses it, but no front end makes it"
+    why = "i1 cannot count to one: real Triton parses such a range, but no front end emits it"
     judge([replace(call(for_, ("i1",) * 3, [], region(["i1"], "scf.yield")), stricter=why)])
 
 
 def test_the_region_of_a_loop() -> None:
-    """One, which takes the induction variable and ends in a yield."""
+    """A loop has one region, which takes the induction variable and ends in a yield."""
     three, body = ("i32",) * 3, region(["i32"], "scf.yield")
     judge([call(for_, three, [()], region([], "scf.yield")), call(for_, three, [()], body, body)])
     for end, inits in itertools.product(ENDS, ((), ("f32",))):
@@ -117,7 +117,7 @@ def test_condition_of_an_if() -> None:
 
 
 def test_regions_of_an_if() -> None:
-    """Two without arguments, both end in a yield; the second one may be empty if nothing is yielded."""
+    """An `if` has two regions without arguments that end in a yield. The second may be empty if nothing is yielded."""
     plain, taking = region((), "scf.yield"), region(["i32"], "scf.yield")
     wrong: list[Types] = [(taking, plain), (plain, taking), (taking, "{}"), (plain,), (plain, plain, plain)]
     judge(call(if_, ("i1",), [()], *those) for those in wrong)
@@ -146,7 +146,7 @@ def test_both_regions_of_a_while_end_as_they_should() -> None:
 
 
 def test_condition_of_a_while() -> None:
-    """It is a scalar boolean, and any values may follow it."""
+    """The condition is a scalar boolean, and any values may follow it."""
     for type, forwarded in itertools.product(NAMES, ((), ("f32",), ("i32", "tensor<8xf32>"))):
         regions = named(region((), "scf.condition", type, *forwarded), region(forwarded, "scf.yield"))
         loop = ir.op("scf.while", (), [(f"r{i}", t) for i, t in enumerate(forwarded)], regions=regions)

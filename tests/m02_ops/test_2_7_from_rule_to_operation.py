@@ -25,7 +25,7 @@ REGIONS = [Region([Block()])]
 LOC = Loc("kernel.py", 7, 3)
 
 
-# --- rules as someone may write them
+# --- various rules
 
 
 def nothing() -> None: ...
@@ -89,7 +89,7 @@ class Recorder:
 
 
 class in_mlir(applying, described):
-    """A call in the test's own words, its results with types as MLIR writes them."""
+    """A description of a call; types of results are spelled as in MLIR."""
 
 
 def running(rule: Recorder, *arguments: Any) -> described:
@@ -148,7 +148,7 @@ MISFITS: list[tuple[Callable[..., Any], tuple[Any, ...], tuple[str, ...]]] = [
 def test_what_does_not_fit_the_schema(
     like: Callable[..., Any], arguments: tuple[Any, ...], names: tuple[str, ...]
 ) -> None:
-    """The rule is not even called."""
+    """The rule must not be called."""
     rule = Recorder(like, gives=T)
     running(rule, *arguments).raises(TypeError, *names)
     assert not rule.seen, f"{signature(rule)} should not be called with {arguments}"
@@ -199,7 +199,7 @@ def test_operations_that_cannot_be_made(declarations: None) -> None:
     with pytest.raises(VerificationError) as caught:
         create("test.cast", x, result=F32, loc=LOC)
     assert caught.value.loc == LOC, "the error says where the operation comes from"
-    assert not x.uses, "an operation that is refused uses nothing"
+    assert not x.uses, "a refused operation must not remain a user of its operands"
 
 
 def must_type(text: str) -> None:

@@ -29,7 +29,7 @@ def must_accept(module: str) -> None:
 
 
 def must_refuse(module: str, fault: str) -> None:
-    """Both refuse the module, and we say which operation is wrong, where it is clear."""
+    """Both refuse the module. Where it is clear which operation is wrong, our error names it."""
     __tracebackhide__ = True
     answer = triton.accepts(module)
     assert not answer, f"the test is wrong: real Triton accepts {fault}\n{module}"
@@ -89,14 +89,14 @@ WRONG = [
 
 @pytest.mark.parametrize("names", RIGHT + WRONG, ids="; ".join)
 def test_terminators_alone(names: tuple[str, ...]) -> None:
-    """Also in a later region, and in a later block of one; only a module needs none."""
+    """The check covers later regions and later blocks; only a module's block needs no terminator."""
     two_blocks = Region([*region("tt.return").blocks, *region(*names).blocks])
     for regions in ([region(*names)], [region("tt.return"), region(*names)], [two_blocks]):
         call = applying(check_terminators, Operation("tt.func", regions=regions))
         if names in RIGHT:
             call.succeeds()
         else:
-            call.raises(VerificationError, because="the last operation is a terminator, and no other")
+            call.raises(VerificationError, because="the last operation is a terminator, and no other operation is")
     check_terminators(Operation("builtin.module", regions=[region(Operation("tt.func"))]))
     check_terminators(Operation("builtin.module", regions=[region()]))
     check_terminators(Operation("arith.constant"))

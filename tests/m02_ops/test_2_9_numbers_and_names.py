@@ -29,13 +29,13 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=
 
 
 def named(wish: str) -> Value:
-    """A value that suggests its name."""
+    """A value that suggests a name."""
     (value,) = Block([I32], [wish]).arguments
     return value
 
 
 def must_be_read(line: str, cases: Iterable[tuple[calling, str]]) -> None:
-    """In a line of a module real Triton reads the printed text of each call as it reads the intended text."""
+    """Real Triton must read the printed text of each call, in a line of a module, as it reads the intended text."""
     __tracebackhide__ = True
     calls, meant = zip(*cases, strict=True)
     printed = [call() for call in calls]
@@ -47,7 +47,7 @@ def must_be_read(line: str, cases: Iterable[tuple[calling, str]]) -> None:
 
 
 def _told(answer: triton.Answer) -> str:
-    """The line of the module; any NaN is as good as another."""
+    """The line of the module, with one text for all NaNs."""
     line = answer.text.partition("\n")[2].partition("\n")[0]
     constant = re.search(r"constant (0x\w+) : (\w+)", line)
     return "nan" if constant and math.isnan(value_of(int(constant[1], 16), constant[2])) else line
@@ -57,7 +57,7 @@ def _told(answer: triton.Answer) -> str:
 
 
 def must_read_as(numbers: Iterable[tuple[bool | int | float, str]], type: str) -> None:
-    """The numbers that are meant come as bits."""
+    """The intended numbers are given as bits."""
     __tracebackhide__ = True
     line = f'%c = "arith.constant"() {{{{value = {{}} : {type}}}}} : () -> {type}'
     must_be_read(line, [(applying(format_number, value, type_of(type)), bits) for value, bits in numbers])
@@ -109,7 +109,7 @@ def test_booleans() -> None:
 # --- names
 
 
-def test_wishes_for_names() -> None:
+def test_suggested_names() -> None:
     """The first value with a name gets it; the next gets a suffix; values without a legal name get numbers."""
     wishes = {"x": "%x", "x ": "%0", "": "%1", "7up": "%2", "_": "%_", "a.b": "%3", "y9": "%y9", "naïve": "%4"}
     wishes["z\n"] = "%5"
@@ -123,14 +123,14 @@ def test_wishes_for_names() -> None:
 
 @given(wishes=st.lists(st.sampled_from(WISHES) | texts, min_size=1, max_size=10))
 def test_names_are_unique(wishes: list[str]) -> None:
-    """Whatever values wish for, and in whatever order they come."""
+    """For any suggestions, in any order."""
     printer = Printer()
     values = [named(wish) for wish in wishes]
     names = [printer.name(value) for value in values]
     assert len(set(names)) == len(names), f"each value should have a name of its own, got {names}"
     again = [printer.name(value) for value in values]
     assert again == names, f"asked again, values should have the same names {names}, got {again}"
-    assert [value.name for value in values] == wishes, "printing should leave the wishes as they are"
+    assert [value.name for value in values] == wishes, "printing should not change the suggested names"
     constants = [f"{name} = arith.constant true" for name in names]
     answer = triton.accepts("\n".join(["module {", *constants, "}"]))
     assert answer, f"real Triton cannot read these names: {names}: {reason(answer)}"
@@ -140,7 +140,7 @@ def test_names_are_unique(wishes: list[str]) -> None:
 
 
 def must_read_attributes(attributes: Iterable[tuple[Any, Any, str]]) -> None:
-    """Values, the annotations of their attributes, and the meaning."""
+    """Values, the annotations of their attributes, and the intended text."""
     __tracebackhide__ = True
     attribute = Printer().attribute
     must_be_read(

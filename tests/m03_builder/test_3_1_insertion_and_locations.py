@@ -1,4 +1,4 @@
-"""Task 3.1: operations go where they should, and know which line they come from."""
+"""Task 3.1: operations go to the insertion point, and have the source location of their line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.m03_builder.exceptions import Stop, stopped
 BLOCKS = 3
 
 
-# --- where
+# --- insertion points
 
 withs = st.tuples(st.sampled_from(["at_end", "before", "location"]), st.integers(0, 5))
 steps = st.recursive(
@@ -41,7 +41,7 @@ class Play:
         self.lists: list[list[int]] = [[] for _ in range(BLOCKS)]
         self.made: list[Operation] = []
         self.lines: list[int | None] = []  # where each operation should come from
-        self.place: tuple[int, int | None] | None = None  # list, and number before which to insert
+        self.place: tuple[int, int | None] | None = None  # list, and the number before which to insert
         self.line: int | None = None
         self.story = ""  # the steps so far, as Python
 
@@ -97,7 +97,7 @@ def a_constant() -> Operation:
 
 @given(steps=st.lists(steps, min_size=1, max_size=5))
 def test_nested_with_blocks(steps: list[Any]) -> None:
-    """Some left by an exception: operations go where a list would put them, and come from the innermost location."""
+    """Exceptions leave some of them. Operations go where a list would put them, and get the innermost location."""
     play = Play()
     nowhere = (("location", 1), [(("location", 0), ["make"], "leave"), "make"], "leave")
     for step in ((("at_end", 0), ["make", nowhere], "leave"), *steps):
@@ -129,14 +129,16 @@ def test_no_insertion_point() -> None:
     with builder.at_end(block):
         refused = described("builder.before(an operation in no block)", enter_before)
         refused.raises(ValueError, because="there is no place before an operation that is in no block")
-        nowhere.returns(made, because="`before` was refused, so operations go where they went; `insert` returns them")
+        nowhere.returns(
+            made, because="`before` was refused, so the insertion point is the old one; `insert` returns the operation"
+        )
     assert block.operations == [made]
     assert made.parent is block, "an inserted operation knows its block: use the block's own `append` and `insert`"
     after = described("builder.insert(constant)", builder.insert, a_constant())
-    after.raises(ValueError, because="the last `with` block has ended")
+    after.raises(ValueError, because="all `with` blocks have ended, so there is no insertion point")
 
 
-# --- what
+# --- operations
 
 
 def test_operation_makes_and_types() -> None:
@@ -165,7 +167,7 @@ def test_what_a_rule_refuses_is_not_inserted() -> None:
     assert block.operations == [], "an operation whose type rule refuses must not be inserted"
 
 
-# --- whence
+# --- source locations
 
 files = st.sampled_from(["kernel.py", "a b.py", "Größe.py"])
 

@@ -72,7 +72,7 @@ def must_be_read_as(value: bool | int | float, type_name: str, literal: str) -> 
 
 @pytest.mark.parametrize("type_name", INTEGERS)
 def test_real_triton_reads_the_same_integers(type_name: str) -> None:
-    """`arith.constant 255 : i8` is legal MLIR: what real Triton makes of it, and of 256, is the rule."""
+    """`arith.constant 255 : i8` is legal MLIR: real Triton's reading of it, and of 256, is the rule."""
     edges = [0, *(sign * 2 ** (INTEGERS[type_name] + more) for more in (-1, 0, 1) for sign in (1, -1))]
     for value in (edge + step for edge in edges for step in (-1, 0, 1)):
         if read(str(value), type_name):
@@ -85,7 +85,7 @@ def test_real_triton_reads_the_same_integers(type_name: str) -> None:
     value=st.integers(-500, 500) | st.integers(-(2**65), 2**65), type_name=st.sampled_from([*INTEGERS]), shape=shapes
 )
 def test_integers(value: int, type_name: str, shape: tuple[int, ...]) -> None:
-    """An integer in range is stored as NumPy's signed integer of that width has it; others are refused."""
+    """An integer in range is stored as NumPy's signed integer of that width; others are refused."""
     width = INTEGERS[type_name]
     if not -(2 ** (width - 1)) <= value < 2**width:
         refuses(value, type_name, shape, ValueError)
@@ -94,7 +94,7 @@ def test_integers(value: int, type_name: str, shape: tuple[int, ...]) -> None:
     got = stored(value, type_name, shape)
     assert got == expected and type(got) is int, (
         f"{value} in an {type_name} is stored as {got!r}\n  expected  {expected}\n"
-        f"  because   NumPy has it so: np.array({value % 2**width}, 'uint{width}').astype('int{width}')"
+        f"  because   NumPy stores this value: np.array({value % 2**width}, 'uint{width}').astype('int{width}')"
     )
 
 
@@ -147,7 +147,7 @@ def test_real_triton_reads_the_same_floats(value: float, type_name: str) -> None
     shape=shapes,
 )
 def test_no_float_in_an_integer_type(value: float, type_name: str, shape: tuple[int, ...]) -> None:
-    """Not even a whole one: rounding is for the caller to decide."""
+    """Not even a whole number: the caller decides about rounding."""
     refuses(value, type_name, shape, TypeError)
 
 

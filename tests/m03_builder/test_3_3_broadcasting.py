@@ -1,4 +1,4 @@
-"""Task 3.3: operands of different shapes meet as in NumPy, by operations that real Triton has."""
+"""Task 3.3: operands of different shapes are broadcast as in NumPy, by operations of real Triton."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ any_shape = st.sampled_from(questions.SHAPES)
 
 @st.composite
 def fitting(draw: st.DrawFn, least: int, most: int) -> list[Shape]:
-    """Shapes that broadcast together: of one shape, dimensions in front are left out, and others shrunk to 1."""
+    """Shapes that broadcast together: leading dimensions of one shape are left out, others are set to 1."""
     common = draw(any_shape)
     count = draw(st.integers(least, most))
     return [_narrowed(common, draw(st.integers(0, 3)), draw(st.integers(0, 7))) for _ in range(count)]
@@ -38,7 +38,7 @@ def _narrowed(shape: Shape, dropped: int, shrunk: int) -> Shape:
 
 
 def several(least: int, most: int) -> Any:
-    """Shapes, which fit more often than chance would have it."""
+    """Shapes that fit more often than random ones."""
     return fitting(least, most) | st.lists(any_shape, min_size=least, max_size=most)
 
 
@@ -76,7 +76,7 @@ def test_expand_dims() -> None:
 
 
 def test_broadcast_to() -> None:
-    """Every shape to every other: what fits is what real Triton's records say, by as few operations as possible."""
+    """Every shape to every other one: real Triton's records say which fit. As few operations as possible."""
     for old, new in itertools.product(questions.SHAPES, repeat=2):
         bench = Bench(("i32", old))
         (x,) = bench.arguments
@@ -112,7 +112,7 @@ def test_broadcast(shapes: list[Shape]) -> None:
 
 @given(shapes=several(2, 2), name=st.sampled_from(["arith.addi", "arith.xori", "arith.subi", "tt.addptr"]))
 def test_elementwise(shapes: list[Shape], name: str) -> None:
-    """One pointer with many offsets, many pointers with one: either side grows."""
+    """One pointer with many offsets, many pointers with one offset: either side is broadcast."""
     kind = POINTER if name == "tt.addptr" else "i32"
     call = ("addptr",) if name == "tt.addptr" else ("elementwise", name)
     bench = Bench((kind, shapes[0]), ("i32", shapes[1]))
@@ -160,7 +160,7 @@ def test_load(shapes: list[Shape]) -> None:
     called = f"load with {', '.join(('ptr', 'mask', 'other')[: len(shapes)])} of the shapes {shapes}"
     common = together(*shapes[:2])
     if common is None or together(common, *shapes[2:]) != common:
-        why = "pointer and mask are broadcast together; `other` must fit their shape, and may not make it grow"
+        why = "pointer and mask are broadcast together; `other` is broadcast to their shape, and must not enlarge it"
         bench.refuses(ValueError, "load", *bench.arguments, because=why)
         return
     if len(shapes) == 3:
@@ -172,10 +172,10 @@ def test_load(shapes: list[Shape]) -> None:
 
 @given(shapes=several(2, 3))
 def test_store(shapes: list[Shape]) -> None:
-    """Value and mask are broadcast to the pointer's shape; a pointer is never repeated."""
+    """Value and mask are broadcast to the pointer's shape; a pointer is never broadcast."""
     bench = Bench(*zip((POINTER, "f32", "i1"), shapes, strict=False))
     if together(*shapes) != shapes[0]:
-        bench.refuses(ValueError, "store", *bench.arguments, because="only value and mask grow, to the pointer's shape")
+        bench.refuses(ValueError, "store", *bench.arguments, because="only value and mask are broadcast")
         return
     assert bench.call("store", *bench.arguments) is None, "a store has no result"
     *_, stored = bench.block.operations
@@ -189,7 +189,7 @@ def test_store(shapes: list[Shape]) -> None:
 
 @given(shapes=fitting(5, 5), axis=st.integers(-3, 2))
 def test_real_triton_accepts(shapes: list[Shape], axis: int) -> None:
-    """A block of everything, in drawn shapes, as one module for real Triton's parser and verifier."""
+    """Every operation in random shapes, as one module for real Triton's parser and verifier."""
     kinds = (POINTER, "i32", "i32", "f32", "f32")
     bench = Bench(*zip(kinds, shapes, strict=True))
     pointer, i, j, x, y = bench.arguments

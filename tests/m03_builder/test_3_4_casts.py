@@ -14,7 +14,7 @@ from tests.support.m03_builder.bench import Bench, Shape, term
 POINTERS = ("pointer<fp32>", "pointer<fp16>")
 NAMES = (*questions.DTYPES, *POINTERS)
 SHAPES = ((), (16,), (4, 1))
-HELPERS = ("arith.constant", "tt.splat")  # a zero to compare with, made in whatever way
+HELPERS = ("arith.constant", "tt.splat")  # a zero for the comparison, however it was made
 
 
 def of_name(name: str) -> dtype | pointer_type:

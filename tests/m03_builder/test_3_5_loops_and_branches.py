@@ -70,7 +70,7 @@ def test_random_programs(recipe: list[Step]) -> None:
     must_build(program(recipe))
 
 
-# --- one inside another
+# --- nested contexts
 
 paths = st.lists(
     st.sampled_from(("for", "if", "then", "otherwise", "while", "before", "after")), min_size=1, max_size=4
@@ -113,7 +113,7 @@ def nested(builder: Builder, path: list[str], values: Sequence[Value], inside: C
 
 @given(path=paths)
 def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
-    """However deep it is raised: no operation is made, and the builder is back where it was."""
+    """Wherever it is raised, no operation is made, and the builder's old insertion point is restored."""
     builder, block = Builder(), Block([I32, I1])
 
     def fail() -> None:
@@ -132,7 +132,7 @@ def test_an_exception_leaves_nothing_behind(path: list[str]) -> None:
 
 @given(path=paths)
 def test_the_operation_comes_where_the_with_stands(path: list[str]) -> None:
-    """Before an anchor as well; and it comes from the line of the `with`, not from one inside."""
+    """Also before an anchor. Its location is the line of the `with`, not a line inside."""
     builder, block = Builder(), Block([I32, I1])
 
     def elsewhere() -> None:
@@ -160,7 +160,7 @@ REFUSED = (
 
 @pytest.mark.parametrize("mistake", REFUSED)
 def test_what_the_type_rules_refuse(mistake: str) -> None:
-    """The operation is made from all that was built inside, when its `with` ends: its type rule sees the mistake."""
+    """The operation is made from all that was built inside, when its `with` ends: its type rule finds the mistake."""
     (function,) = build(kernel(faults.TYPES[mistake])).regions[0].block.operations
     body, rebuilder = function.regions[0].block, Rebuilder()
     block = Block([argument.type for argument in body.arguments])
@@ -168,10 +168,10 @@ def test_what_the_type_rules_refuse(mistake: str) -> None:
         leaving = described(f"leaving the `with` of {mistake}", rebuilder.fill, body, block.arguments)
         leaving.raises(VerificationError, because="its type rule sees all that was built inside")
     left = [operation.name for operation in block.operations]
-    assert not left, f"{mistake}: refused, but {left} was inserted all the same"
+    assert not left, f"{mistake}: refused, but {left} was inserted"
 
 
-def test_what_is_forgotten() -> None:
+def test_forgotten_results() -> None:
     builder, block = Builder(), Block([I32, I1])
     n, flag = block.arguments
 
@@ -189,4 +189,4 @@ def test_what_is_forgotten() -> None:
     with builder.at_end(block):
         for mistake in (no_then, no_condition):
             calling(mistake).raises(VerificationError)
-            assert not block.operations, f"{mistake.__name__}: refused, but something was inserted all the same"
+            assert not block.operations, f"{mistake.__name__}: refused, but an operation was inserted"

@@ -71,7 +71,7 @@ def test_a_function_is_as_declared(
     wanted = header(name, visibility, inputs, [inputs[parameter] for parameter in chosen], promised)
     read = triton.parse(print_module(module))
     got = next((line.strip() for line in read.splitlines() if f"@{name}(" in line), read)
-    because = "real Triton reads the printed module so"
+    because = "real Triton reads this from the printed module"
     assert wanted in read, f"the function's first line\n  expected  {wanted}\n  got       {got}\n  because   {because}"
 
 
@@ -104,7 +104,7 @@ def test_functions_follow_one_another_in_the_module() -> None:
     assert elsewhere.operations == [last], "afterwards the insertion point is the old one"
     verify(module)
     first, _, made = module.body.operations
-    assert first.loc == made.loc == LINE, f"the functions are at {LINE}, their locations say {first.loc} and {made.loc}"
+    assert first.loc == made.loc == LINE, f"the functions are at {LINE}, their locations are {first.loc} and {made.loc}"
     sum, end = made.regions[0].block.operations
     assert (sum.name, end.name) == ("arith.addi", "tt.return") and sum.loc == Loc("kernel.py", 8, 4)
     assert made.attributes["sym_visibility"] == "public", "a function is public unless `public=False`"

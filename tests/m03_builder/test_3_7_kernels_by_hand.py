@@ -14,7 +14,7 @@ from mini_triton.ir.verifier import verify
 from tests.oracles import capstones, triton
 from tests.support.m05_frontend.difference import difference
 
-LENGTHS = (16, 1, 2, 128, 1024, 4096)  # 16 first: of a kernel for a single element little is left to show
+LENGTHS = (16, 1, 2, 128, 1024, 4096)  # 16 first: a kernel for a single element simplifies to almost nothing
 ELEMENTS = {"f32": "fp32", "f16": "fp16", "bf16": "bf16", "f64": "fp64"}
 TILES = ((64, 64, 32), (16, 16, 16), (32, 128, 64), (128, 16, 32), (1, 16, 16), (16, 1, 32))
 COMPILED_TILES = ((64, 64, 32), (16, 32, 16), (128, 16, 32))
@@ -23,7 +23,7 @@ INSTRUCTIONS = ("ld.global", "st.global", "ld.shared", "st.shared", "ldmatrix", 
 
 
 def is_real_tritons(call: str, module: Module, theirs: Callable[[], triton.Made]) -> None:
-    """After real Triton's canonicalizer the kernel computes the same, by the same operations, as its own.
+    """After real Triton's canonicalizer the kernel has the same operations as real Triton's own kernel.
 
     Names, the order of independent lines, `x + y` or `y + x`: these may differ.
     """

@@ -1,4 +1,4 @@
-"""Task 4.10: random numbers, bit by bit those of real Triton and of the published generator."""
+"""Task 4.10: random numbers have the same bits as real Triton's and the published generator's."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_philox_known_answers(rounds: int, state: str, expected: str) -> None:
 @given(dtype=st.sampled_from(("u32", "u64")), rounds=st.sampled_from([0, 1, 2, 10]), six=st.tuples(*[words] * 6))
 @one_in(2)
 def test_philox_rounds(dtype: str, rounds: int, six: tuple[int, ...]) -> None:
-    """One round, several, none; words of 64 bits have constants of their own."""
+    """One round, several, or none; words of 64 bits have different constants."""
     call = f"tl.philox_impl({', '.join(WORDS)}, {rounds})"
     inputs = {name: cut(word, dtype) for name, word in zip(WORDS, six, strict=True)}
     judge_values(dict.fromkeys(WORDS, dtype), [f"{call}[{i}]" for i in range(4)], inputs)
@@ -82,7 +82,7 @@ def test_offsets(dtype: str, bits: tuple[int, int]) -> None:
 @example(dtype="u64", bits=2**63)
 @one_in(2)
 def test_uniform_floats(dtype: str, bits: int) -> None:
-    """From 0 up to, but without, 1: the largest and the smallest integer included."""
+    """From 0 up to, but not including, 1; also for the largest and the smallest integer."""
     types, calls, inputs = {"x": dtype}, ["tl.uint_to_uniform_float(x)"], {"x": cut(bits, dtype)}
     judge_values(types, calls, inputs)
     ((_, got),) = values(types, calls, inputs)
@@ -95,7 +95,7 @@ def test_uniform_floats(dtype: str, bits: int) -> None:
 @example(u=1e-7, v=0.5)
 @one_in(2)
 def test_normal_floats(u: float, v: float) -> None:
-    """A point in the plane; a uniform number of 0 gives no infinity."""
+    """Two uniform numbers give a point in the plane. A uniform number of 0 does not give an infinity."""
     calls = [f"tl.pair_uniform_to_normal(u, v)[{i}]" for i in (0, 1)]
     judge_values({"u": "fp32", "v": "fp32"}, calls, {"u": u, "v": v}, tolerance=1e-5)
 

@@ -28,19 +28,19 @@ from tests.support.m04_language.arguments import (
 from tests.support.m04_language.expressions import Scene, judge
 
 OPERATORS = ("*", "/", "//", "%")
-LITERALS = tuple(value for value in questions.LITERALS if not math.isnan(value))  # how it is printed has no rule
+LITERALS = tuple(value for value in questions.LITERALS if not math.isnan(value))  # its printed form may differ
 SHAPES = tuple(shape for shape in questions.SHAPES if len(shape) < 3) + ((1, 2, 4), (2, 1, 1), (4, 2, 4))
 CASTS = re.compile(r"arith\.(\w+) %\S+ : (\S+) to (\S+)")
 
 
 def test_products() -> None:
-    """`x * y` alone, the operator to begin with: two dtypes, two shapes, numbers."""
+    """First only `x * y`: two dtypes, two shapes, numbers."""
     values = {"x": "i8[4]", "y": "fp32[2, 1]", "h": "fp16[4]", "n": "i32", "p": "*fp32"}
     judge(values, ["n * n", "x * n", "h * n", "y * x", "h * 1.5", "2 * n", "x * 0.5", "x * 300", "p * n"])
 
 
 def test_two_numbers() -> None:
-    """As arguments of a function they are two tensors, each of its own dtype."""
+    """If both are arguments of a function, they become two tensors, each of its own dtype."""
     judge({"N": "=3"}, ["tl.mul(2, 3)", "tl.mul(2, 1.5)", "tl.mul(2, 2**40)", "tl.mul(2**40, True)", "tl.mul(N, 0.5)"])
 
 
@@ -63,12 +63,12 @@ def test_a_tensor_and_a_number(dtype: str, value: bool | int | float, shape: Sha
 @one_in(2)
 @given(a=st.sampled_from(SHAPES), b=st.sampled_from(SHAPES), dtype=st.sampled_from(("i32", "fp32", "u8")))
 def test_shapes(a: Shape, b: Shape, dtype: str) -> None:
-    """The smaller one is repeated, as by NumPy; and refused where NumPy refuses."""
+    """Operands are broadcast as in NumPy, and refused where NumPy refuses."""
     judge({"x": typed(dtype, a), "y": typed("i32", b)}, ["x * y", "y % x"])
 
 
 def test_conversions_come_first() -> None:
-    """A scalar is converted and then repeated: one conversion instead of one for each element."""
+    """A scalar is converted before it is broadcast: one conversion instead of one for each element."""
     scene, expressions = Scene({"s": "i8", "r": "fp16[1]", "x": "fp32[4]"}), ["s * x", "x / s", "r * x"]
     got = sorted(CASTS.findall(scene.outcomes(expressions)[1]))
     (made,) = triton.frontends([scene.source(expressions)], steps=True)
@@ -84,7 +84,7 @@ def _in_words(casts: list[tuple[str, str, str]]) -> str:
 
 @pytest.mark.parametrize(("offset", "shape"), [("n", ()), ("x", (4,)), ("3", ())])
 def test_pointers_are_not_promoted(offset: str, shape: Shape) -> None:
-    """`unify(..., pointers=True)` keeps both dtypes; a number has its own. Only the shapes become one."""
+    """`unify(..., pointers=True)` keeps both dtypes; a number has its own. Only the shapes are broadcast."""
 
     def kernel(p: tensor, n: tensor) -> None:
         other = {"n": n, "x": tensor(current().broadcast_to(n.handle, (4,)), n.dtype), "3": 3}[offset]
@@ -100,7 +100,7 @@ def test_pointers_are_not_promoted(offset: str, shape: Shape) -> None:
 
 @pytest.mark.parametrize("pointer", POINTERS)
 def test_pointers_are_refused(pointer: str) -> None:
-    """Nothing is multiplied with a pointer."""
+    """A pointer cannot be multiplied."""
     both = [pair for other in ("n", "x", "q", "2", "0.5") for pair in (("p", other), (other, "p"))]
     values = {"p": pointer, "n": "i64", "x": "fp32[4]", "q": "*fp32[4]"}
     judge(values, [f"{x} {operator} {y}" for operator in ("*", "//") for x, y in both])

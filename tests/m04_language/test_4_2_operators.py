@@ -28,7 +28,7 @@ from tests.support.m04_language.expressions import Scene, judge
 SUMS = ("+", "-")
 BITWISE = ("&", "|", "^", "<<", ">>")
 OPERATORS = SUMS + BITWISE + COMPARISONS
-LITERALS = tuple(value for value in questions.LITERALS if not math.isnan(value))  # how it is printed has no rule
+LITERALS = tuple(value for value in questions.LITERALS if not math.isnan(value))  # its printed form may differ
 SOME = one_in(3)  # each has many expressions
 
 
@@ -63,7 +63,7 @@ def test_numbers() -> None:
     shapes=st.tuples(*[st.sampled_from(ALIKE)] * 2),
 )
 def test_pointers(pointer: str, other: str, shapes: tuple[Shape, Shape]) -> None:
-    """A pointer moves by integers of any dtype. All else with a pointer is refused."""
+    """A pointer moves by integers of any dtype. All other operators refuse pointers."""
     expressions = ["p + y", "y + p", "p - y", "y - p", "p & y", "p << y", "p == y", "y < p"]
     judge({"p": typed(pointer, shapes[0]), "y": typed(other, shapes[1])}, expressions)
 
@@ -78,7 +78,7 @@ def test_pointers_and_numbers() -> None:
 
 @pytest.mark.parametrize("shape", [(), (2, 4)])
 def test_unary(shape: Shape) -> None:
-    """-x and ~x of everything there is, once, and twice."""
+    """-x and ~x of every kind of operand, once and twice."""
     arguments = of_each((*DTYPES, *POINTERS), shape)
     judge(arguments, [f"{operator}{name}" for operator in ("-", "~", "- -", "~~") for name in arguments])
 
@@ -109,9 +109,9 @@ def test_refusals_name_what_is_at_fault(expression: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["fp16", "fp32", "fp64"])
 def test_negation_is_exact(dtype: str) -> None:
-    """Of zeros as well: -(0.0) is -0.0. Real Triton's canonicalizer computes it."""
+    """Also for zeros: -(0.0) is -0.0. Real Triton's canonicalizer computes it."""
     for x in (0.0, -0.0, 1.5):
         ((_, got),) = values({"x": dtype}, ["-x"], {"x": x})
         assert repr(number(got)) == repr(-x), (
-            f"-x of {x} as {dtype}\n  expected  {-x}\n  got       {got}\n  because   only -0.0 - x does so"
+            f"-x of {x} as {dtype}\n  expected  {-x}\n  got       {got}\n  because   only -0.0 - x gives the right sign"
         )

@@ -35,7 +35,7 @@ def test_index(shape: Shape) -> None:
 @SOME
 @given(shape=st.sampled_from(ANY_SHAPE), axes=st.lists(st.integers(-5, 5), min_size=1, max_size=3))
 def test_expand_dims(shape: Shape, axes: list[int]) -> None:
-    """One axis or several, counted from either end of the result; refused if it is not there, or is there twice."""
+    """One axis or several, counted from either end of the result; an axis out of range or given twice is refused."""
     several = f"({', '.join(map(str, axes))},)"
     judge({"x": typed("fp32", shape)}, [call("expand_dims", "x", axes[0]), call("expand_dims", "x", several)])
 
@@ -43,7 +43,7 @@ def test_expand_dims(shape: Shape, axes: list[int]) -> None:
 @SOME
 @given(shape=st.sampled_from(ANY_SHAPE), target=st.sampled_from((*SHAPES, (2, 2, 4), (8, 8), (8,), (3,), (2, 3))))
 def test_broadcast_to(shape: Shape, target: Shape) -> None:
-    """Dimensions of size 1 grow; scalars become anything; the rank stays."""
+    """Dimensions of size 1 are broadcast, scalars to any shape; otherwise the rank stays."""
     calls = [call("broadcast_to", "x", target), call("broadcast_to", "x", *target), f"x.broadcast_to({list(target)})"]
     judge({"x": typed("i16", shape)}, calls)
 
@@ -63,7 +63,7 @@ def test_reshape(shape: Shape, target: list[int], reorder: bool) -> None:
 
 @pytest.mark.parametrize("shape", ANY_SHAPE)
 def test_permute(shape: Shape) -> None:
-    """Every order of the dimensions; too few, too many, or one twice, is refused."""
+    """Every order of the dimensions. Too few, too many, or one twice: refused."""
     orders = [order for n in range(1, 4) for order in itertools.product(range(n), repeat=n)]
     expressions = [call("permute", "x", order) for order in [*orders, (0, -1), (1, 2, 3)]]
     judge({"x": typed("bf16", shape)}, [*expressions, "tl.trans(x)", "x.trans()", "x.T", "tl.trans(x, (1, 0))"])
@@ -76,7 +76,7 @@ SPELLINGS = {
     "reshape": [f"tl.reshape(v, {shape})" for shape in ("(2, 2)", "[2, 2]", "2, 2", "4", "B, 2", "[4]", "8", "()")],
     "as a method": ["v.reshape((B, B))", "v.reshape(4, can_reorder=True)", "p.reshape(2, 2)", "o.reshape(1, 1, 1)"],
     "to a scalar": ["o.reshape(())", "tl.reshape(s, ())"],
-    "signs are not looked at": [f"tl.{name}({pair})" for name in ("join", "interleave") for pair in ("v, w", "w, v")],
+    "without regard to signs": [f"tl.{name}({pair})" for name in ("join", "interleave") for pair in ("v, w", "w, v")],
     "permute": ["tl.permute(t, 2, 0, 1)", "t.permute([2, 0, 1])", "tl.trans(t, 1, 0, 2)", "t.trans((0, 2, -A))"],
 }
 

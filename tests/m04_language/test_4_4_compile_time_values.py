@@ -1,4 +1,4 @@
-"""Task 4.4: Python computes with values that the compiler knows, at once."""
+"""Task 4.4: the compiler computes at once with values that it knows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def asked(words: str, function: Callable[[], Any], expected: Callable[[], Any]) 
 def test_operators(a: Any, b: Any, name: str) -> None:
     """Between two constexprs, and between one and a plain value, on either side."""
     for x, y in ((constexpr(a), constexpr(b)), (constexpr(a), b), (a, constexpr(b))):
-        if not (name == "%" and isinstance(x, str)):  # a string formats whatever follows, before it is asked
+        if not (name == "%" and isinstance(x, str)):  # a string on the left would format the other operand instead
             expected = partial(eval, f"a {name} b", {"a": a, "b": b})
             asked(f"{x!r} {name} {y!r}", partial(eval, f"a {name} b", {"a": x, "b": y}), expected)
 
@@ -57,7 +57,7 @@ def test_one_operand(a: Any, name: str) -> None:
 
 @given(values=st.lists(st.tuples(integers, st.booleans()), max_size=4))
 def test_evaluate(values: list[tuple[int, bool]]) -> None:
-    """Any function, of any number of operands."""
+    """Any function with any number of operands."""
 
     def function(*operands: Any) -> Any:
         assert all(type(operand) is int for operand in operands), f"{operands} has a constexpr in it"
@@ -68,7 +68,7 @@ def test_evaluate(values: list[tuple[int, bool]]) -> None:
     asked(words, lambda: evaluate(function, *operands), lambda: max(value for value, _ in values))
 
 
-def test_a_constexpr_in_a_constexpr() -> None:
+def test_a_constexpr_of_a_constexpr() -> None:
     for value in (3, 0.5, "ieee", None, (64, 32), int):
         for nested in (constexpr(value), constexpr(constexpr(value)), constexpr(constexpr(constexpr(value)))):
             assert type(nested.value) is type(value) and nested.value == value, (
@@ -80,7 +80,7 @@ def test_a_constexpr_in_a_constexpr() -> None:
 
 @given(value=plain)
 def test_truth_and_index(value: Any) -> None:
-    """`if constexpr:` goes by the value. Python takes it where it wants an int, and only if it is one."""
+    """`if constexpr:` tests the value. Where Python needs an int, it accepts a constexpr of an int and no other."""
     described(f"bool(constexpr({value!r}))", bool, constexpr(value)).returns(bool(value), because=PYTHON)
     call = described(f"operator.index(constexpr({value!r}))", operator.index, constexpr(value))
     if isinstance(value, int):
@@ -91,7 +91,7 @@ def test_truth_and_index(value: Any) -> None:
 
 @given(before=st.lists(integers, max_size=2), after=st.lists(integers, max_size=2))
 def test_with_a_value_of_the_running_kernel(before: list[int], after: list[int]) -> None:
-    """With a tensor on either side there is nothing to compute: Python has to ask the other operand's class."""
+    """With a tensor on either side there is nothing to compute: Python has to try the other operand's class."""
     calls: list[Any] = []
     operands = [*before, RunTimeValue(), *map(constexpr, after)]
     call = described(f"evaluate(f, {len(operands)} operands, one of them x)", evaluate, calls.append, *operands)
@@ -100,8 +100,8 @@ def test_with_a_value_of_the_running_kernel(before: list[int], after: list[int])
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_nobody_knows_how(name: str) -> None:
-    """A value of the running kernel without the operator: Python's own TypeError, or its own idea of equality."""
+def test_operators_that_neither_operand_has(name: str) -> None:
+    """A value of the running kernel without the operator: Python raises a TypeError, or decides equality itself."""
     call = described(f"constexpr(2) {name} x", eval, f"a {name} x", {"a": constexpr(2), "x": RunTimeValue()})
     try:
         if name in ("==", "!="):
@@ -115,7 +115,7 @@ def test_nobody_knows_how(name: str) -> None:
 
 
 def test_real_triton_computes_alike() -> None:
-    """The values of such expressions in real kernels: -7 // 2 is -4 there, too."""
+    """The values of such expressions in real kernels, where -7 // 2 is also -4."""
     constants = {name: f"constexpr({value})" for name, value in zip("ABCDE", (-7, 2, 3, 1.5, True), strict=True)}
     pairs = [(a, b) for a in constants for b in (*constants, "4")] + [("5", b) for b in constants]
     expressions = [f"{a} {name} {b}" for name in BINARY for a, b in pairs if (a, name, b) != ("A", "**", "D")]

@@ -1,4 +1,4 @@
-"""Task 4.5: loads, stores and casts, as real Triton does them."""
+"""Task 4.5: loads, stores and casts, as in real Triton."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ VALUES = {"p": "*fp32[4]", "q": "*fp32", "m": "i1[4]", "n": "i1[8]", "x": "i32[4
     number=st.sampled_from(NUMBERS),
 )
 def test_load(element: str, shapes: tuple[Shape, Shape, Shape], dtype: str, number: str) -> None:
-    """Through every pointer; masked; with another value, of another dtype, elsewhere."""
+    """Through every pointer, with a mask, and with `other` values of a different dtype."""
     pointer, mask, other = shapes
     values = {"p": typed(f"*{element}", pointer), "m": typed("i1", mask), "o": typed(dtype, other)}
     expressions = ["tl.load(p)", "tl.load(p, m)", "tl.load(p, mask=True)", f"tl.load(p, m, {number})"]
@@ -57,7 +57,7 @@ def test_hints_change_nothing() -> None:
 @SOME
 @given(element=st.sampled_from(DTYPES), shapes=st.tuples(*[st.sampled_from(SHAPES)] * 3), data=st.data())
 def test_store(element: str, shapes: tuple[Shape, Shape, Shape], data: st.DataObject) -> None:
-    """The value is converted and repeated, the mask repeated; the pointers are not."""
+    """The value is converted and broadcast, and the mask is broadcast; the pointers are not."""
     pointer, value, mask = shapes
     kinds = [dtype for dtype in DTYPES if alike_cast(dtype, element)] if element != "i1" else ["i1"]
     dtype = data.draw(st.sampled_from(kinds), "dtype of the value")
@@ -67,7 +67,7 @@ def test_store(element: str, shapes: tuple[Shape, Shape, Shape], data: st.DataOb
 
 
 def test_constant_pointers() -> None:
-    """They can be read like any other, not written."""
+    """They can be read like any other pointer, but not written."""
     scene = Scene({"c": "*kfp32", "d": "*kfp32[4]", "b": "*ki1"})
     for expression in ("tl.store(c, 1.0)", "tl.store(d, 2)", "tl.store(b, True)", "tl.store(c + 1, 1.0)"):
         scene.refuses(expression, ValueError, "Cannot store to a constant pointer")
@@ -81,7 +81,7 @@ def test_constant_pointers() -> None:
 
 @pytest.mark.parametrize("source", DTYPES)
 def test_cast(source: str) -> None:
-    """Every dtype to every other one, scalars and blocks, by every name that casts have."""
+    """Every dtype to every other one, for scalars and blocks, by every spelling of a cast."""
     targets = [tl_name(target) for target in DTYPES if alike_cast(source, target)]
     forms = ("x.to({})", "tl.cast(s, {})", "x.cast({})", "s.to(dtype={})")
     judge({"x": typed(source, (4,)), "s": source}, [form.format(t) for form, t in zip(itertools.cycle(forms), targets)])
@@ -107,7 +107,7 @@ def test_cast_pointers(source: str) -> None:
     shape=st.sampled_from(SHAPES),
 )
 def test_rounding(source: str, target: str, shape: Shape) -> None:
-    """It may be said where a float becomes a narrower one, and nowhere else; to the same dtype nothing is looked at."""
+    """A rounding mode is allowed only where a float is narrowed. A cast to the same dtype ignores it."""
     modes = ("'rtne'", "'rtz'", "'up'", "None", "M")
     expressions = [
         f"x.to({tl_name(target)}, fp_downcast_rounding={mode})" for mode in modes if alike_cast(source, target)
@@ -117,7 +117,7 @@ def test_rounding(source: str, target: str, shape: Shape) -> None:
 
 @pytest.mark.parametrize("source", DTYPES)
 def test_bitcast(source: str) -> None:
-    """To every dtype of the same size; others are refused, and both sizes named."""
+    """To every dtype of the same size. Others are refused, and the message names both sizes."""
     targets = [tl_name(target) for target in DTYPES]
     judge({"x": typed(source, (4,)), "s": source}, [f"{name}.to({t}, bitcast=True)" for t in targets for name in "xs"])
     other = "fp16" if source.endswith("64") else "fp64"
@@ -126,7 +126,7 @@ def test_bitcast(source: str) -> None:
 
 
 EXAMPLES = {
-    "a pointer moves, a value is used as one": [
+    "a pointer with an offset, an integer used as a pointer": [
         "tl.load(p + x)", "tl.load(tl.load(a).to(tl.pointer_type(tl.int8)))", "tl.load(q + A)", "~tl.load(b + x)",
     ],
     "effects stay in order: a load after a store reads what was stored": [
@@ -174,7 +174,7 @@ REFUSED: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("expression", REFUSED)
 def test_refusals_name_what_is_at_fault(expression: str) -> None:
-    """All are a ValueError. Real Triton is not asked about hints that differ between its versions."""
+    """Each refusal is a ValueError. Real Triton does not judge hints that differ between its versions."""
     Scene(VALUES).refuses(expression, ValueError, *REFUSED[expression])
     if not any(option in expression for option in ("boundary", "padding", "cache", "eviction")):
         judge(VALUES, [expression])

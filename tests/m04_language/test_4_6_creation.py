@@ -21,7 +21,7 @@ BOUNDS = (-64, -1, 0, 1, 2, 3, 4, 7, 8, 16, 64, 100, 1024, 2**20, 2**20 + 1, 2**
 
 
 def test_program_ids() -> None:
-    """Along each axis of the grid; and there are three."""
+    """Along each of the three axes of the grid."""
     axes = ("0", "1", "2", "axis=1", "A", "3", "-1")
     calls = [f"tl.{name}({axis})" for name in ("program_id", "num_programs") for axis in axes]
     judge({"A": "=2"}, [*calls, "tl.program_id(0) * 64 + tl.num_programs(0)"])
@@ -32,7 +32,7 @@ def test_program_ids() -> None:
     bounds=st.lists(st.tuples(st.sampled_from(BOUNDS), st.sampled_from(BOUNDS)), min_size=1, max_size=8, unique=True)
 )
 def test_ranges(bounds: list[tuple[int, int]]) -> None:
-    """Some bounds are right, most are not."""
+    """Some bounds are valid, most are not."""
     named = ["tl.arange(0, N)", "tl.arange(start=3, end=3 + N)", "tl.arange(5000, 5000 + 3 * N)"]
     judge({"N": "=4096"}, [*(f"tl.arange({start}, {end})" for start, end in bounds), *named])
 
@@ -62,7 +62,7 @@ def test_refusals_name_what_is_at_fault(expression: str) -> None:
 
 @pytest.mark.parametrize("dtype", FILLED)
 def test_full_of_a_number(dtype: str) -> None:
-    """Integers wrap around; what they do not take is refused."""
+    """Integers wrap around; other numbers are refused."""
     judge({}, [f"tl.full((4,), {number}, {tl_name(dtype)})" for number in (*NUMBERS, *EXTREMES)])
 
 
@@ -84,7 +84,7 @@ def test_full_of_a_scalar(scalar: str, dtype: str, shape: str, number: str) -> N
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_zeros(dtype: str) -> None:
-    """In the shape and dtype of another, and scalars as well; there are shapes that no tensor has."""
+    """In the shape and dtype of another, and scalars as well; some shapes are not valid for a tensor."""
     wrong = [f"tl.zeros({shape}, tl.float32)" for shape in ("(3,)", "(4, 6)", "(-4,)", "(2**21,)", "(1024, 2048)")]
     values = {"x": f"{dtype}[4, 2]", "s": dtype, "N": "=8"}
     judge(values, ["tl.zeros_like(x)", "tl.zeros_like(s)", "tl.zeros([N], x.dtype)", *wrong * (dtype == "i1")])
@@ -93,7 +93,7 @@ def test_zeros(dtype: str) -> None:
 @SOME
 @given(x=st.sampled_from(DTYPES), y=st.sampled_from(DTYPES), number=st.sampled_from((1, 2, 3, 64, 127)))
 def test_cdiv(x: str, y: str, number: int) -> None:
-    """It types as its formula does."""
+    """Its dtype is that of its formula."""
     if "fp8" not in x + y:
         calls = f"x, y; y, x; x, {number}; {number}, x; x, N; N, y; N, {number}; {number}, N; x=x, div=N".split("; ")
         judge({"x": f"{x}[4]", "y": y, "N": "=7"}, [*(f"tl.cdiv({call})" for call in calls), "x.cdiv(y)", "y.cdiv(5)"])
@@ -102,5 +102,5 @@ def test_cdiv(x: str, y: str, number: int) -> None:
 @SOME
 @given(x=st.integers(0, 10**6), div=st.integers(1, 10**4))
 def test_cdiv_of_numbers(x: int, div: int) -> None:
-    """Python computes it."""
+    """The compiler computes it, as Python does."""
     judge({"x": f"={x}", "N": f"={div}"}, ["tl.cdiv(x, N)", f"tl.cdiv({x}, N) + 1", f"tl.cdiv(div={div}, x=x)"])

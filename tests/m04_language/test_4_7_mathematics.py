@@ -1,6 +1,6 @@
 """Task 4.7: functions of floats, minimum and maximum, choices between two values, as real Triton does them.
 
-Its versions treat bf16 and fp8 differently in some of these functions. There only what they have in common is asked.
+Its versions treat bf16 and fp8 differently in some of these functions. The tests check what they have in common.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ shapes = st.sampled_from(ALIKE)
 
 @pytest.mark.parametrize("function", UNARY)
 def test_functions_of_floats(function: str) -> None:
-    """All of them, as functions and as methods; a number is one of its own dtype."""
+    """All of them, as functions and as methods; a number becomes a tensor of its own dtype."""
     calls = ("tl.{}(x)", "tl.math.{}(s)", "x.{}()", "tl.{}(2.5)", "tl.{}(1e300)", "tl.{}(N)", "tl.{}(h)", "tl.{}(2)")
     judge({"x": "fp32[2, 4]", "s": "fp32", "h": "fp16[4]", "N": "=2.0"}, [call.format(function) for call in calls])
 
 
 @pytest.mark.parametrize("function", ["exp", "sqrt_rn"])
 def test_dtypes_of_functions_of_floats(function: str) -> None:
-    """They take fp32 and fp64, or fp32 alone, and refuse all others."""
+    """They take fp32 and fp64, or only fp32, and refuse other dtypes."""
     values = of_each((*DTYPES, "*fp32"), (4,))
     judge(values, [f"tl.{function}({name})" for name in values])
 
@@ -73,14 +73,14 @@ def test_functions_of_two_wide_numbers() -> None:
 
 @pytest.mark.parametrize("shape", ALIKE)
 def test_absolute_value(shape: Shape) -> None:
-    """Floats and signed integers have one; an unsigned integer stays as it is."""
+    """Floats and signed integers have an absolute value; an unsigned integer is its own."""
     values = of_each((*DTYPES, "*fp32"), shape)
     judge(values, [f"tl.abs({name})" for name in values])
     judge({"x": "i8[4]"}, ["x.abs()", "tl.math.abs(x)", "tl.abs(-3)", "tl.abs(-2.5)"])
 
 
 def test_minimum_and_maximum() -> None:
-    """How NaN is treated is said by name or by place, with a number beside it."""
+    """`propagate_nan` is given by keyword or by position; the other operand may be a number."""
     values = {"x": "fp32[4]", "n": "i32", "N": "=3"}
     for function in ("tl.minimum", "tl.maximum"):
         calls = ["(x, x, tl.PropagateNan.NONE)", "(x, 1.0, tl.PropagateNan.ALL)", "(n, 1, tl.PropagateNan.ALL)"]
@@ -110,7 +110,7 @@ def test_where_with_numbers(dtype: str, shapes: tuple[Shape, Shape]) -> None:
 
 
 def test_where_with_pointers() -> None:
-    """A choice between two pointers of one type; anything else beside a pointer is refused."""
+    """A choice between two pointers of one type. A pointer and any other value: refused."""
     values = {"c": "i1[4]", "p": "*fp32[4]", "q": "*fp32", "r": "*fp16[4]", "n": "i64", "x": "fp32"}
     pairs = ("p, p", "p, q", "q, q", "p, r", "p, n", "n, p", "p, x", "p, 0", "p, 0.0")
     judge(values, [*(f"tl.where(c, {pair})" for pair in pairs), "tl.where(q, x, 0)", "tl.where(True, x, n)"])

@@ -1,6 +1,6 @@
 """Task 4.8: reductions and scans, as real Triton does them.
 
-Its versions treat bf16 and fp8 differently in some of these functions. There only what they have in common is asked.
+Its versions treat bf16 and fp8 differently in some of these functions. The tests check what they have in common.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COMBINERS = {"reduce": "tl.reduce({}, {}, {}, keep_dims={})", "associative_scan"
 @given(dtype=st.sampled_from(DTYPES), shape=blocks, axis=axes | st.none(), option=st.booleans())
 @one_in(4)
 def test_combine_one_tensor(name: str, dtype: str, shape: Shape, axis: int | None, option: bool) -> None:
-    """With a function of the kernel's own, which must return what it takes. The axis is one of the shape's."""
+    """With a function of the kernel's own, which must return what it takes. The axis is an axis of the tensor."""
     functions = ("last", "compared", *(("larger", "widened") if dtype in PLAIN else ()))
     expressions = [COMBINERS[name].format("x", axis, function, option) for function in functions]
     judge({"x": typed(dtype, shape)}, expressions, helpers=written(*functions))
@@ -55,7 +55,7 @@ def test_combine_one_tensor(name: str, dtype: str, shape: Shape, axis: int | Non
 def test_combine_several_tensors(
     name: str, dtypes: tuple[str, str, str], shape: Shape, axis: int | None, option: bool
 ) -> None:
-    """In step: all values of one element come before those of the other."""
+    """Together: the function first takes all values of one element, then all values of the other."""
     values = {name: typed(dtype, shape) for name, dtype in zip("xyz", dtypes, strict=True)}
     two = [f"{COMBINERS[name].format('(x, y)', axis, f, option)}[{i}]" for f in ("both", "crossed") for i in (0, 1)]
     three = COMBINERS[name].format("(x, z, x)", axis, "three", option)
@@ -64,7 +64,7 @@ def test_combine_several_tensors(
 
 @pytest.mark.parametrize("name", COMBINERS)
 def test_sources_that_do_not_agree(name: str) -> None:
-    """A tuple of one is a tuple; sources and results have to agree. Both functions are methods as well."""
+    """A tuple of one tensor stays a tuple; sources and results must agree in type. Both functions are also methods."""
     values = {"x": "fp32[2, 4]", "y": "fp32[4]", "i": "i32[2, 4]", "s": "fp32", "p": "*fp32[4]"}
     expressions = [f"x.{name}(1, larger)", f"tl.{name}((x,), 0, larger)[0]", f"tl.{name}(p, 0, last)"]
     expressions += [f"tl.{name}((x, y), 0, both)[0]", f"tl.{name}((x, x), 0, larger)[0]", f"tl.{name}(x, 0, both)"]
@@ -73,7 +73,7 @@ def test_sources_that_do_not_agree(name: str) -> None:
 
 
 def test_sum_of_every_dtype() -> None:
-    """Small integers become 32 bits wide, floats stay, and `dtype` decides if it is given."""
+    """Small integers are widened to 32 bits, and floats keep their dtype, unless `dtype` is given."""
     values = of_each((*DTYPES, "*fp32"), (4,))
     judge(values, [f"tl.sum({name}, 0)" for name in values])
     wanted = ("tl.float32", "tl.int8", "tl.uint32", "tl.int1")
@@ -82,7 +82,7 @@ def test_sum_of_every_dtype() -> None:
 
 @pytest.mark.parametrize("function", ["max", "min"])
 def test_extremes_of_every_dtype(function: str) -> None:
-    """Fewer than 32 bits become fp32 or int32."""
+    """Dtypes of fewer than 32 bits become fp32 or int32."""
     values = of_each((*DTYPES, "*fp32"), (2, 4))
     judge(values, [f"tl.{function}({name}, 0)" for name in values])
 
@@ -119,7 +119,7 @@ def test_reductions_of_bits() -> None:
 
 
 def test_softmax() -> None:
-    """Functions made of all this."""
+    """Functions that use the operations above."""
     values = {"x": "fp32[8]", "d": "fp64[8]", "h": "fp16[8]"}
     judge(values, ["tl.softmax(x)", "x.softmax()", "tl.softmax(d)", "tl.softmax(h)", "tl.sigmoid(x)", "tl.sigmoid(h)"])
 
