@@ -1,4 +1,4 @@
-"""Kernels that choose their tiles: those of milestone 8, autotuned for the device that holds their memory.
+"""Kernels that choose their tiles: the kernels of milestone 8, autotuned for the device that holds their memory.
 
     matmul(a, b, kernel=tuned.matmul)        # only the first launch for a shape runs trials
 
@@ -40,7 +40,7 @@ def reads_from_shared(config: Any, itemsize: int, capability: int) -> bool:
 
 
 def shared_memory(config: Any, itemsize: int, capability: int) -> int:
-    """The bytes of shared memory that a product of float tiles needs, (BLOCK_M, BLOCK_K) by (BLOCK_K, BLOCK_N).
+    """The bytes of shared memory that a product of float tiles needs: (BLOCK_M, BLOCK_K) by (BLOCK_K, BLOCK_N).
 
     `num_stages` pairs of tiles are in flight at a time: while one is multiplied, the next ones are loaded. Each pair
     being loaded is in shared memory. The pair being multiplied is also there if the GPU `reads_from_shared`; otherwise
@@ -68,7 +68,7 @@ def that_fit(candidates: Sequence[Any], itemsize: int, capability: int, limit: i
 
 
 def that_differ(candidates: Sequence[Any]) -> list[Any]:
-    """The configurations that are different programs on a CPU: the first one of those with equal `kwargs`.
+    """The configurations that are different programs on a CPU: the first of each group with equal `kwargs`.
 
     Warps and stages matter only on a GPU.
     """

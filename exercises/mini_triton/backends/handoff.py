@@ -29,7 +29,7 @@ class Lowered:
 
 def capability_of(name: str) -> int:
     """The compute capability of a target: 90 for "sm_90". Raises `ValueError`, with the name, for anything else."""
-    # Task 10.1: "sm_" and two or three digits, with nothing before or after: neither "sm_90a" nor "90".
+    # Task 10.1: Accept "sm_" followed by two or three digits, and nothing else: neither "sm_90a" nor "90".
     raise NotImplementedError("Task 10.1: Hand-off")
 
 

@@ -40,7 +40,7 @@ def _check_is_pointer(pointer: Any, name: str) -> None:
 
 
 def _check_pointer(pointer: Any, name: str) -> None:
-    """Check for writable pointers, to elements for which the hardware has this operation. (Given.)"""
+    """Check for writable pointers to elements for which the hardware has this operation. (Given.)"""
     _check_is_pointer(pointer, name)
     if pointer.dtype.const:
         raise ValueError("Cannot store to a constant pointer")
@@ -56,7 +56,7 @@ def _operands(name: str, pointer: Any, value: Any, mask: Any) -> tuple[tensor, t
     Raises `ValueError` for invalid pointers, and for a value or mask whose shape does not fit.
     """
     _check_pointer(pointer, name)
-    # Task 4.9: For pointers to fp32 [8, 4], the number 1 and no mask, return the pointers, an fp32[8, 4] and an
+    # Task 4.9: For [8, 4] pointers to fp32, the number 1 and no mask, return the pointers, an fp32[8, 4] and an
     # int1[8, 4] of True. A value of shape [4] is rejected, because no dimensions are added. A scalar pointer takes only
     # a scalar value. Given: `checked_mask`, `_check_operand("Value", ...)`, `full`, `broadcast_to`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
@@ -71,8 +71,8 @@ def _rmw(operation: str, pointer: tensor, value: tensor, mask: tensor, order: di
 @builtin
 def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Add `val`, floats or integers, to the values in memory. The result is the old values."""
-    # Task 4.9: `tt.atomic_rmw` "add", or "fadd" for floats. Given: `_rmw` builds the operation; `_order` makes its
-    # last argument.
+    # Task 4.9: Build `tt.atomic_rmw` with "add", or with "fadd" for floats. Given: `_rmw`, which builds the operation;
+    # `_order`, which makes the last argument of `_rmw`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
@@ -80,7 +80,7 @@ def atomic_add(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @builtin
 def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Store the maximum of `val` and the values in memory. The result is the old values."""
-    # Task 4.9: "max" for signed and "umax" for unsigned integers. Floats go through `_by_bits`.
+    # Task 4.9: Use "max" for signed and "umax" for unsigned integers. Floats go through `_by_bits`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
@@ -88,22 +88,22 @@ def atomic_max(pointer: Any, val: Any, mask: Any = None, sem: str | None = None,
 @builtin
 def atomic_min(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
     """Store the minimum of `val` and the values in memory. The result is the old values."""
-    # Task 4.9: "min" for signed and "umin" for unsigned integers. Floats go through `_by_bits`.
+    # Task 4.9: Use "min" for signed and "umin" for unsigned integers. Floats go through `_by_bits`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 def _by_bits(
     operation: str, mirrored: str, pointer: tensor, value: tensor, mask: tensor, order: dict[str, str]
 ) -> tensor:
-    """The maximum or minimum of floats, by their bits: the hardware compares only integers.
+    """The maximum or minimum of floats, by their bits: GPUs have these atomic operations only for integers.
 
     Floats whose sign bit is clear have the same order as their bits. Floats whose sign bit is set have the reverse
-    order, and are above all others if read as unsigned integers. So this function builds two operations, one of which
-    applies to each element: `operation`, which compares signed integers, where the sign bit of `value` is clear;
-    `mirrored`, which compares unsigned integers, where it is set.
+    order, and are above all others if read as unsigned integers. Therefore, this function builds two operations:
+    `operation`, which compares signed integers, for elements of `value` whose sign bit is clear; and `mirrored`, which
+    compares unsigned integers, for elements whose sign bit is set.
     """
-    # Task 4.9: For "max" of an fp32[8], build a `max` and a `umin` on int32[8], each with its own part of the mask;
-    # the result is an fp32[8]. The sign bit of -0.0 is also set. Real Triton finds the sign bit by shifting an unsigned
+    # Task 4.9: For "max" of an fp32[8], build a `max` and a `umin` on int32[8], each masked to its own elements; the
+    # result is an fp32[8]. The sign bit of -0.0 is also set. Real Triton finds the sign bit by shifting an unsigned
     # integer. Given: `reinterpret`, `_rmw`, and `build("arith.select", ...)` for the result.
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
@@ -111,7 +111,7 @@ def _by_bits(
 @member
 @builtin
 def atomic_and(pointer: Any, val: Any, mask: Any = None, sem: str | None = None, scope: str | None = None) -> tensor:
-    """Clear the bits in memory that `val` does not have. The result is the old values."""
+    """Clear the bits in memory that are clear in `val`. The result is the old values."""
     return _rmw("and", *_integers("atomic_and", pointer, val, mask), _order(sem, scope))
 
 
@@ -150,10 +150,11 @@ def atomic_cas(pointer: Any, cmp: Any, val: Any, sem: str | None = None, scope: 
     """Compare and swap: write `val` where memory holds `cmp`. The result is the old values.
 
     Nothing is converted or broadcast; the result has the dtype of `val`, as in real Triton. Raises `ValueError` for
-    elements that do not have 16, 32 or 64 bits, and `TypeError` for operands that do not fit; the latter names their
-    types.
+    elements that do not have 16, 32 or 64 bits, and `TypeError` for operands whose types do not fit. The `TypeError`
+    names the types.
     """
     _check_is_pointer(pointer, "atomic_cas")
-    # Task 4.9: For pointers to int32 [8], `cmp` and `val` are int32[8]. Numbers become tensors of their own dtype, so
-    # a scalar pointer to int32 accepts the numbers 0 and 1. The IR types decide, so a uint32 fits. Given: `_order`.
+    # Task 4.9: For [8] pointers to int32, `cmp` and `val` are int32[8]. Numbers become tensors of their own dtype, so
+    # a scalar pointer to int32 accepts the numbers 0 and 1. Only the IR types must match, so a uint32 fits. Given:
+    # `_order`.
     raise NotImplementedError("Task 4.9: Dot products and atomics")

@@ -47,8 +47,8 @@ def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
 
     Raises `ValueError` if the sizes differ, and names both.
     """
-    # Task 4.5: fp32[8] to uint32 is one `tt.bitcast`; int32 to int32 builds nothing. Sizes are in bits: "Cannot
-    # bitcast data-type of size 32 to data-type of size 16".
+    # Task 4.5: A cast from fp32[8] to uint32 builds one `tt.bitcast`; from int32 to int32, it builds nothing. The
+    # message gives sizes in bits: "Cannot bitcast data-type of size 32 to data-type of size 16".
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
@@ -57,5 +57,5 @@ def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
 def to(
     x: tensor, dtype: dtype | pointer_type, fp_downcast_rounding: str | None = None, bitcast: bool = False
 ) -> tensor:
-    """The same as a method: `x.to(tl.float16)`."""
+    """`cast` as a method: `x.to(tl.float16)`."""
     return cast(x, dtype, fp_downcast_rounding, bitcast)

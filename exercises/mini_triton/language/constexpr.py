@@ -34,8 +34,8 @@ def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
     If an operand is a `RunTimeValue`, nothing can be computed. Then the result is `NotImplemented`, which makes Python
     try the other operand's class.
     """
-    # Task 4.4: `evaluate(operator.add, constexpr(2), 3)` is `constexpr(5)`. Errors of `function` propagate. Given:
-    # `unwrap`.
+    # Task 4.4: `evaluate(operator.add, constexpr(2), 3)` returns `constexpr(5)`. Errors of `function` propagate.
+    # Given: `unwrap`.
     raise NotImplementedError("Task 4.4: Compile-time values")
 
 
@@ -99,13 +99,13 @@ class constexpr:
 
     def __bool__(self) -> bool:
         """The truth of the value, so that `if constexpr:` chooses a branch at compile time."""
-        # Task 4.4: False for `constexpr(0)`, True for `constexpr(8)`.
+        # Task 4.4: Return False for `constexpr(0)`, and True for `constexpr(8)`.
         raise NotImplementedError("Task 4.4: Compile-time values")
 
     def __index__(self) -> int:
         """The value as an int, so that Python accepts the constexpr in `range(n)` and `shape[n]`."""
-        # Task 4.4: 8 for `constexpr(8)`, 1 for `constexpr(True)`; TypeError for `constexpr(1.5)`. Given:
-        # `operator.index`.
+        # Task 4.4: Return 8 for `constexpr(8)`, and 1 for `constexpr(True)`; raise TypeError for `constexpr(1.5)`.
+        # Given: `operator.index`.
         raise NotImplementedError("Task 4.4: Compile-time values")
 
     def __hash__(self) -> int:

@@ -26,26 +26,26 @@ IMPRECISE_SUMS = 2**30  # how many fp8 products sm_90's tensor cores may sum wit
 def _check_operands(a: tensor, b: tensor) -> None:
     """Check that the operands are matrices, or stacks of matrices, whose sizes and dtypes fit.
 
-    Raises `ValueError` for sizes that do not fit or are too small, and names them; `TypeError` for dtypes.
+    Raises `ValueError` for sizes that do not fit or are too small, and `TypeError` for dtypes. The messages name them.
     """
-    # Task 4.9: Invalid operands, with a part of each message; raise the first that applies:
-    #     different ranks, or below two dimensions    ValueError "equal ranks"
-    #     different stacks, [2, M, K] and [4, K, N]   ValueError "equal batch shapes"
-    #   K differs, [M, K] with [K, N]               ValueError "equal reduction dimensions"
-    #   int16: neither fp8, fp16 nor in `SUMMED_IN` TypeError that names it
-    #   fp16 with fp32; two fp8 may differ          TypeError "same dtype"
-    #   K below 16, or below 32 for 8 bits          ValueError "K >= 16", "K >= 32": what tensor cores take
+    # Task 4.9: Raise the first error that applies. The table shows a part of each message:
+    #     different ranks, or below two dimensions      ValueError "equal ranks"
+    #     different stacks, [2, M, K] and [4, K, N]     ValueError "equal batch shapes"
+    #     K differs, [M, K] with [K, N]                 ValueError "equal reduction dimensions"
+    #     int16: neither fp8, fp16 nor in `SUMMED_IN`   TypeError that names the dtype
+    #     fp16 with fp32; two fp8 may differ            TypeError "same dtype"
+    #     K below 16, or below 32 for 8 bits            ValueError "K >= 16", "K >= 32": the least for tensor cores
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
 def _sum_dtype(a: dtype, acc: tensor | None, out_dtype: dtype | None) -> dtype:
     """The dtype of the product: from `SUMMED_IN`, else `out_dtype`, else the dtype of `acc`, else fp32.
 
-    Raises `ValueError` for bf16, in which no hardware can sum.
+    Raises `ValueError` for bf16, because no hardware can add up in bf16.
     """
-    # Task 4.9: For fp16 alone it is fp32, with `out_dtype=float16` fp16; for int8 it is always int32. For all floats,
-    # reject a bf16 `out_dtype`, or a bf16 `acc` without `out_dtype`, even if `SUMMED_IN` decides: "out_dtype=bfloat16
-    # is unsupported".
+    # Task 4.9: The result for fp16 is fp32, or fp16 with `out_dtype=float16`; for int8, it is always int32. For all
+    # floats, reject a bf16 `out_dtype`, or a bf16 `acc` without `out_dtype`, even if `SUMMED_IN` decides:
+    # "out_dtype=bfloat16 is unsupported".
     raise NotImplementedError("Task 4.9: Dot products and atomics")
 
 
@@ -59,7 +59,7 @@ def dot(
     max_num_imprecise_acc: int | None = None,
     out_dtype: dtype | None = None,
 ) -> tensor:
-    """`acc + input @ other` for matrices, or for stacks of matrices; only the product without `acc`.
+    """`acc + input @ other` for matrices, or for stacks of matrices; without `acc`, only the product.
 
     Raises `ValueError` and `TypeError` for operands that do not fit, and for an `acc` of a different shape or dtype.
     """

@@ -60,7 +60,7 @@ def checked_mask(mask: Any, pointer: tensor) -> tensor:
 
 
 def as_bytes(pointer: tensor) -> tensor:
-    """Convert pointers to int1 into pointers to int8, because a boolean is a byte in memory. Others do not change."""
+    """Convert pointers to int1 into pointers to int8, because a boolean is a byte in memory. Keep other pointers."""
     # Task 4.5: A `const` pointer stays `const`. Given: `convert`, which also takes pointers.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
@@ -86,10 +86,10 @@ def load(
     if isinstance(pointer, block_pointer):
         return _load_block(pointer, mask, other, boundary_check, padding_option)
     _check_pointer(pointer, "load", boundary_check, padding_option)
-    # Task 4.5: Pointers to fp32 [8, 1], a mask [4] and the number 0 load an fp32[8, 4]. Pointers to int1 load
-    # `as_bytes`, and the result is an int1. Raise ValueError "`other` cannot be provided without `mask`". `tt.load`
-    # takes one to three operands and the attribute `isVolatile`. Given: `checked_mask`, `_check_operand("Other", ...)`,
-    # `broadcast_like` (only its first argument may grow), `broadcast_together`.
+    # Task 4.5: [8, 1] pointers to fp32, a mask [4] and the number 0 load an fp32[8, 4]. Load through pointers to int1
+    # `as_bytes`; the result is an int1. Raise ValueError "`other` cannot be provided without `mask`". `tt.load` takes
+    # one to three operands and the attribute `isVolatile`. Given: `checked_mask`, `_check_operand("Other", ...)`,
+    # `broadcast_like`, which broadcasts only its first argument; `broadcast_together`.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 
@@ -120,10 +120,10 @@ def store(
     if isinstance(pointer, block_pointer):
         return _store_block(pointer, value, mask, boundary_check)
     _check_pointer(pointer, "store", boundary_check)
-    # Task 4.5: Through pointers to fp16 [8], the number 1.5 is stored eight times as fp16. Raise ValueError "Cannot
-    # store to a constant pointer" for a `const` pointer. Unlike in a load, pointers never grow, because the same
-    # address would be written twice. `tt.store` has no result, so use `current().operation` instead of `build`. Given:
-    # the functions listed for `load`.
+    # Task 4.5: Through [8] pointers to fp16, the number 1.5 is stored eight times as fp16. Raise ValueError "Cannot
+    # store to a constant pointer" for a `const` pointer. Unlike in a load, pointers are never broadcast, because the
+    # same address would be written twice. `tt.store` has no result, so use `current().operation` instead of `build`.
+    # Given: the functions listed for `load`.
     raise NotImplementedError("Task 4.5: Pointers, loads, stores and casts")
 
 

@@ -26,8 +26,8 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
     tuple for a tuple.
     """
     sources = as_sources(input, "scan")
-    # Task 4.8: [8, 4] stays [8, 4]. The region of `tt.scan` ends in `tt.scan.return`; `reverse` is an attribute, a
-    # bool. Given: `wrap_axis`, `combine_region`.
+    # Task 4.8: The shape does not change. The region of `tt.scan` ends in `tt.scan.return`; `reverse` is an attribute,
+    # a bool. Given: `wrap_axis`, `combine_region`.
     raise NotImplementedError("Task 4.8: Reductions and scans")
 
 

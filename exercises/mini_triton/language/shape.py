@@ -81,11 +81,11 @@ def broadcast(x: tensor, y: tensor) -> tuple[tensor, tensor]:
 def broadcast_to(x: tensor, *shape: Any) -> tensor:
     """Broadcast `x` to a shape: `broadcast_to(x, 8, 4)` or `broadcast_to(x, (8, 4))`.
 
-    Dimensions of size 1 grow, and a scalar grows to any shape. Unlike an operator, this adds no dimensions to a tensor.
-    Raises `ValueError` for a different rank, and for a dimension that does not fit.
+    Dimensions of size 1 are repeated, and a scalar is broadcast to any shape. Unlike an operator, this function does
+    not add dimensions to a tensor. Raises `ValueError` for a different rank, and for a dimension that does not fit.
     """
-    # Task 4.3: [8, 1] to (8, 4) is accepted, [4] to (8, 4) is not: ValueError "rank mismatch". Given: `_listed`, and
-    # `broadcast_to` of the current builder, which does add dimensions.
+    # Task 4.3: Accept [8, 1] for (8, 4), but raise ValueError "rank mismatch" for [4]. Given: `_listed`, and the
+    # current builder's `broadcast_to`, which does add dimensions.
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 
@@ -157,8 +157,9 @@ def permute(x: tensor, *dims: Any) -> tensor:
     Raises `ValueError` unless `dims` contains every dimension exactly once.
     """
     # Task 4.3: [8, 4, 2] permuted by (2, 0, 1) is [2, 8, 4], built by `tt.trans` with the tuple `order`. For too few
-    # or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; otherwise, and
-    # for negative ones, ValueError "permute dims must be a permutation of 0, 1, ..., n-1, but were (1, 1)".
+    # or too many dimensions, raise ValueError "permute dims must have the same length as input shape"; for repeated,
+    # negative or too large dimensions, raise ValueError "permute dims must be a permutation of 0, 1, ..., n-1, but were
+    # (1, 1)".
     raise NotImplementedError("Task 4.3: Indexing and shapes")
 
 

@@ -67,7 +67,7 @@ def read_header(text: str) -> list[Compiled]:
 
 
 def group(variants: Iterable[Compiled]) -> dict[str, list[Compiled]]:
-    """The variants of each algorithm, both in the order of the headers.
+    """The variants of each algorithm. Algorithms and variants are in the order of the headers.
 
     Raises `LinkError` if there are no variants, and if two variants have different kernels or arguments. In the second
     case, the message names both variants.
@@ -85,11 +85,11 @@ def condition(variant: Compiled) -> str:
 def write_dispatcher(name: str, variants: Sequence[Compiled]) -> str:
     """The C function `name` of an algorithm: it takes all arguments, and calls the variant with the most hints.
 
-    It considers only variants whose conditions hold. Among variants with equally many hints, it calls the first. If no
-    condition holds, it returns CUDA_ERROR_INVALID_VALUE.
+    It considers only variants whose conditions hold. Among variants with the same number of hints, it calls the first.
+    If no condition holds, it returns CUDA_ERROR_INVALID_VALUE.
     """
     # Task 10.4: A variant's function takes the stream and its `passed` arguments. `prototype(*declared)` returns the
-    # parameters of this function.
+    # parameters of the function `name`.
     raise NotImplementedError("Task 10.4: Ahead of time")
 
 

@@ -1,7 +1,7 @@
 """Occupancy: how many warps of a kernel a multiprocessor holds at a time, and which resource limits them.
 
-While a warp waits for memory, another warp of the same multiprocessor works. Their number is decided in advance: a
-block starts only if all resources that its threads need are free, and it keeps them until it ends.
+While a warp waits for memory, another warp of the same multiprocessor works. The number of warps is decided in advance:
+a block starts only if all resources that its threads need are free, and it keeps them until it ends.
 
 Source: "Multiprocessor Level" and "Compute Capabilities" in NVIDIA's CUDA C++ Programming Guide.
 """
@@ -73,14 +73,14 @@ def limits(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> dict
     `REGISTERS` and holds whole warps; the warps of a block may be in different partitions. "shared memory" is missing
     from the result if a block takes none at all.
     """
-    # Task 11.6: `round_up` is given.
+    # Task 11.6: Given: `round_up`.
     raise NotImplementedError("Task 11.6: Occupancy")
 
 
 def occupancy(gpu: Multiprocessor, warps: int, registers: int, shared: int) -> Occupancy:
-    """How many blocks, described as for `limits`, a multiprocessor holds, and what limits them.
+    """How many blocks a multiprocessor holds, and what limits them. The parameters are those of `limits`.
 
-    On an H100, for a block of 4 warps with 64 registers a thread and no shared memory: 8 blocks, 32 of 64 warps, 0.5,
+    On an H100, for a block of 4 warps with 64 registers per thread and no shared memory: 8 blocks, 32 of 64 warps, 0.5,
     limited by ("registers",).
     """
     # Task 11.6: Several limits may tie for the lowest.

@@ -378,8 +378,8 @@ class ReductionWriter(Writer):
         best element.
         """
         # [task 12.4] `REDUCED` holds the source of each reduction. `FIRST` names the functions for argmax and argmin;
-        # pass them to `tl.reduce` with a pair of tiles. `identity` changes no result, and the position 2147483647 never
-        # wins.
+        # pass one of them to `tl.reduce` with a pair of tiles. `identity` changes no result, and the position
+        # 2147483647 never wins.
         kind, (operand,) = line.detail, line.operands
         dtype = self.body.lines[operand].dtype
         tile = f"tl.broadcast_to({self.name(operand)}, [XBLOCK, RBLOCK])"
@@ -394,7 +394,7 @@ class ReductionWriter(Writer):
         """Write loops over rows that do not fit in a block: one for each level of reductions, and of elements to store.
 
         Loop n computes the reductions of level n + 1, and stores the elements of level n. No other loop reads the row.
-        Tensors with one element a row are stored after the last loop.
+        Tensors with one element per row are stored after the last loop.
         """
         # [task 12.4] `write_loop` writes one loop. Only lines in `needed_numbers()` are worth a loop. The coordinates
         # in `index_in` tell whether a tensor has an element for each step.

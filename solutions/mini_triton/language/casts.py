@@ -64,8 +64,8 @@ def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
 
     Raises `ValueError` if the sizes differ, and names both.
     """
-    # [task 4.5] fp32[8] to uint32 is one `tt.bitcast`; int32 to int32 builds nothing. Sizes are in bits: "Cannot
-    # bitcast data-type of size 32 to data-type of size 16".
+    # [task 4.5] A cast from fp32[8] to uint32 builds one `tt.bitcast`; from int32 to int32, it builds nothing. The
+    # message gives sizes in bits: "Cannot bitcast data-type of size 32 to data-type of size 16".
     if x.dtype == dtype:
         return x
     if x.dtype.is_ptr() or isinstance(dtype, pointer_type):
@@ -81,5 +81,5 @@ def reinterpret(x: tensor, dtype: dtype | pointer_type) -> tensor:
 def to(
     x: tensor, dtype: dtype | pointer_type, fp_downcast_rounding: str | None = None, bitcast: bool = False
 ) -> tensor:
-    """The same as a method: `x.to(tl.float16)`."""
+    """`cast` as a method: `x.to(tl.float16)`."""
     return cast(x, dtype, fp_downcast_rounding, bitcast)

@@ -34,8 +34,8 @@ def evaluate(function: Callable[..., Any], *operands: Any) -> Any:
     If an operand is a `RunTimeValue`, nothing can be computed. Then the result is `NotImplemented`, which makes Python
     try the other operand's class.
     """
-    # [task 4.4] `evaluate(operator.add, constexpr(2), 3)` is `constexpr(5)`. Errors of `function` propagate. Given:
-    # `unwrap`.
+    # [task 4.4] `evaluate(operator.add, constexpr(2), 3)` returns `constexpr(5)`. Errors of `function` propagate.
+    # Given: `unwrap`.
     if any(isinstance(operand, RunTimeValue) for operand in operands):
         return NotImplemented
     return constexpr(function(*map(unwrap, operands)))
@@ -102,14 +102,14 @@ class constexpr:
 
     def __bool__(self) -> bool:
         """The truth of the value, so that `if constexpr:` chooses a branch at compile time."""
-        # [task 4.4] False for `constexpr(0)`, True for `constexpr(8)`.
+        # [task 4.4] Return False for `constexpr(0)`, and True for `constexpr(8)`.
         return bool(self.value)
         # [end]
 
     def __index__(self) -> int:
         """The value as an int, so that Python accepts the constexpr in `range(n)` and `shape[n]`."""
-        # [task 4.4] 8 for `constexpr(8)`, 1 for `constexpr(True)`; TypeError for `constexpr(1.5)`. Given:
-        # `operator.index`.
+        # [task 4.4] Return 8 for `constexpr(8)`, and 1 for `constexpr(True)`; raise TypeError for `constexpr(1.5)`.
+        # Given: `operator.index`.
         return operator.index(self.value)
         # [end]
 

@@ -26,15 +26,15 @@ IMPRECISE_SUMS = 2**30  # how many fp8 products sm_90's tensor cores may sum wit
 def _check_operands(a: tensor, b: tensor) -> None:
     """Check that the operands are matrices, or stacks of matrices, whose sizes and dtypes fit.
 
-    Raises `ValueError` for sizes that do not fit or are too small, and names them; `TypeError` for dtypes.
+    Raises `ValueError` for sizes that do not fit or are too small, and `TypeError` for dtypes. The messages name them.
     """
-    # [task 4.9] Invalid operands, with a part of each message; raise the first that applies:
-    #     different ranks, or below two dimensions    ValueError "equal ranks"
-    #     different stacks, [2, M, K] and [4, K, N]   ValueError "equal batch shapes"
-    #   K differs, [M, K] with [K, N]               ValueError "equal reduction dimensions"
-    #   int16: neither fp8, fp16 nor in `SUMMED_IN` TypeError that names it
-    #   fp16 with fp32; two fp8 may differ          TypeError "same dtype"
-    #   K below 16, or below 32 for 8 bits          ValueError "K >= 16", "K >= 32": what tensor cores take
+    # [task 4.9] Raise the first error that applies. The table shows a part of each message:
+    #     different ranks, or below two dimensions      ValueError "equal ranks"
+    #     different stacks, [2, M, K] and [4, K, N]     ValueError "equal batch shapes"
+    #     K differs, [M, K] with [K, N]                 ValueError "equal reduction dimensions"
+    #     int16: neither fp8, fp16 nor in `SUMMED_IN`   TypeError that names the dtype
+    #     fp16 with fp32; two fp8 may differ            TypeError "same dtype"
+    #     K below 16, or below 32 for 8 bits            ValueError "K >= 16", "K >= 32": the least for tensor cores
     if len(a.shape) != len(b.shape) or len(a.shape) < 2:
         raise ValueError(f"input and other must have equal ranks >= 2, got {list(a.shape)} and {list(b.shape)}")
     if a.shape[:-2] != b.shape[:-2]:
@@ -58,11 +58,11 @@ def _check_operands(a: tensor, b: tensor) -> None:
 def _sum_dtype(a: dtype, acc: tensor | None, out_dtype: dtype | None) -> dtype:
     """The dtype of the product: from `SUMMED_IN`, else `out_dtype`, else the dtype of `acc`, else fp32.
 
-    Raises `ValueError` for bf16, in which no hardware can sum.
+    Raises `ValueError` for bf16, because no hardware can add up in bf16.
     """
-    # [task 4.9] For fp16 alone it is fp32, with `out_dtype=float16` fp16; for int8 it is always int32. For all floats,
-    # reject a bf16 `out_dtype`, or a bf16 `acc` without `out_dtype`, even if `SUMMED_IN` decides: "out_dtype=bfloat16
-    # is unsupported".
+    # [task 4.9] The result for fp16 is fp32, or fp16 with `out_dtype=float16`; for int8, it is always int32. For all
+    # floats, reject a bf16 `out_dtype`, or a bf16 `acc` without `out_dtype`, even if `SUMMED_IN` decides:
+    # "out_dtype=bfloat16 is unsupported".
     out_dtype = out_dtype or (acc.dtype if acc is not None else float32)
     if out_dtype == bfloat16 and a.is_floating():
         advice = "Please use out_dtype=float32/float16 and cast with `.to(tl.bfloat16)`"
@@ -81,7 +81,7 @@ def dot(
     max_num_imprecise_acc: int | None = None,
     out_dtype: dtype | None = None,
 ) -> tensor:
-    """`acc + input @ other` for matrices, or for stacks of matrices; only the product without `acc`.
+    """`acc + input @ other` for matrices, or for stacks of matrices; without `acc`, only the product.
 
     Raises `ValueError` and `TypeError` for operands that do not fit, and for an `acc` of a different shape or dtype.
     """

@@ -91,7 +91,7 @@ def fdiv(x: Any, y: Any, ieee_rounding: bool = False) -> tensor:
     return build("arith.divf", *broadcast_together(x, y))
 
 
-# --- of any numbers
+# --- functions of all numbers
 
 
 @member

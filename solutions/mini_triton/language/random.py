@@ -130,8 +130,8 @@ def uint_to_uniform_float(x: tensor) -> tensor:
 @builtin
 def pair_uniform_to_normal(u1: tensor, u2: tensor) -> tuple[tensor, tensor]:
     """Two normally distributed numbers from two uniformly distributed ones, by the Box-Muller method."""
-    # [task 4.10] They are the coordinates of a point in the plane. Its radius is sqrt(-2 log(u1)), where u1 is at least
-    # 1e-7, so that its logarithm is finite; its angle is 6.283185307179586 * u2.
+    # [task 4.10] The results are the coordinates of a point in the plane. Its radius is sqrt(-2 log(u1)), where u1 is
+    # at least 1e-7, so that its logarithm is finite; its angle is 6.283185307179586 * u2.
     angle = 6.283185307179586 * u2
     radius = sqrt(-2.0 * log(maximum(1.0e-7, u1)))
     return radius * cos(angle), radius * sin(angle)

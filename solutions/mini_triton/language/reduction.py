@@ -88,14 +88,15 @@ def with_axes(x: tensor, axes: Sequence[int]) -> tensor:
 @member
 @builtin
 def reduce(input: Any, axis: int | None, combine_fn: Combine, keep_dims: bool = False) -> Any:
-    """Combine all elements along `axis` into one, for a tensor, or for a tuple of tensors in step. Dtypes stay.
+    """Combine all elements along `axis` into one, for a tensor, or for a tuple of tensors in step. Keep dtypes.
 
     `axis` may be negative, to count from the end; None means all axes. With `keep_dims`, reduced dimensions stay, with
     size 1. The result is a tensor for a tensor, and a tuple for a tuple.
     """
     sources = as_sources(input, "reduction")
-    # [task 4.8] [8, 4] along axis -1 is [8], with `keep_dims` [8, 1]; with axis None it is a scalar, or [1, 1]. The
-    # region of `tt.reduce` ends in `tt.reduce.return`. Given: `flatten`, `wrap_axis`, `with_axes`.
+    # [task 4.8] The shape [8, 4] reduced along axis -1 is [8], or [8, 1] with `keep_dims`. With axis None, the result
+    # is a scalar, or [1, 1] with `keep_dims`. The region of `tt.reduce` ends in `tt.reduce.return`. Given: `flatten`,
+    # `wrap_axis`, `with_axes`.
     rank = len(sources[0].shape)
     if axis is None:
         at, kept = 0, [0] * rank
@@ -145,14 +146,14 @@ def sum(input: tensor, axis: int | None = None, keep_dims: bool = False, dtype: 
 @member
 @builtin
 def xor_sum(input: tensor, axis: int | None = None, keep_dims: bool = False) -> tensor:
-    """The exclusive or of all elements along `axis`. Integers only: `TypeError` for floats."""
+    """The exclusive or of all elements along `axis`. Raises `TypeError` for floats."""
     return reduce(_integers(input, "xor_sum"), axis, operator.xor, keep_dims)
 
 
 @member
 @builtin
 def reduce_or(input: tensor, axis: int | None, keep_dims: bool = False) -> tensor:
-    """The bitwise or of all elements along `axis`. Integers only: `TypeError` for floats."""
+    """The bitwise or of all elements along `axis`. Raises `TypeError` for floats."""
     return reduce(_integers(input, "reduce_or"), axis, operator.or_, keep_dims)
 
 

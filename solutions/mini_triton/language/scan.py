@@ -26,8 +26,8 @@ def associative_scan(input: Any, axis: int, combine_fn: Combine, reverse: bool =
     tuple for a tuple.
     """
     sources = as_sources(input, "scan")
-    # [task 4.8] [8, 4] stays [8, 4]. The region of `tt.scan` ends in `tt.scan.return`; `reverse` is an attribute, a
-    # bool. Given: `wrap_axis`, `combine_region`.
+    # [task 4.8] The shape does not change. The region of `tt.scan` ends in `tt.scan.return`; `reverse` is an attribute,
+    # a bool. Given: `wrap_axis`, `combine_region`.
     axis = wrap_axis(axis, len(sources[0].shape))
     region = combine_region("tt.scan.return", sources, combine_fn)
     handles = (source.handle for source in sources)

@@ -75,7 +75,7 @@ class block_type:
         return self.shape
 
     def with_element_ty(self, element_ty: dtype | pointer_type) -> block_type:
-        """A type of the same shape, with other elements."""
+        """A type of the same shape, with a different element type."""
         return block_type(element_ty, self.shape)
 
     def __getattr__(self, name: str) -> Callable[[], bool]:
@@ -128,18 +128,19 @@ def broadcast_together(*xs: tensor) -> list[tensor]:
 
 
 def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -> tuple[tensor, tensor]:
-    """Convert and broadcast both operands of an operator to its dtype and shape.
+    """Convert and broadcast both operands of an operator to a common dtype and shape.
 
     Numbers are weak; tensors are not, not even scalars. Two numbers first become tensors. With `pointers`, an operand
     may be a pointer; beside a pointer, nothing is promoted, and a number has its own dtype.
 
-    Raises `TypeError`, with both dtypes, for a pointer where none is allowed, for a pointer and a float, and for
-    pointers to different elements; and all errors of `promote`, `promote_literal` and `broadcast_shapes`.
+    Raises a `TypeError` that names both dtypes in three cases: a pointer where none is allowed, a pointer beside a
+    float, and two pointers with different element types. Also raises the errors of `promote`, `promote_literal` and
+    `broadcast_shapes`.
     """
     x, y = unwrap(x), unwrap(y)
     # [task 4.1] fp16[4, 1] and int8[8] become two fp16[4, 8]; fp16[8] and 1.5 become two fp16[8]. Convert operands
     # before broadcasting them. Given: `_check_pointers`, which takes both dtypes and returns whether one is a pointer;
-    # `dtype_of`, `is_number`, `make_scalar`, `to_tensor`, `broadcast_together`; `promote` and `promote_literal` of
+    # `dtype_of`, `is_number`, `make_scalar`, `to_tensor`, `broadcast_together`; `promote` and `promote_literal` from
     # milestone 1.
     if _check_pointers(dtype_of(x), dtype_of(y), pointers):
         x, y = to_tensor(x), to_tensor(y)
@@ -159,7 +160,7 @@ def unify(x: Any, y: Any, *, div_or_mod: bool = False, pointers: bool = False) -
 
 
 def _check_pointers(x: dtype | pointer_type, y: dtype | pointer_type, allowed: bool) -> bool:
-    """Whether either is a pointer. Raises `TypeError` if it must not be one, or not beside the other. (Given.)"""
+    """Whether either dtype is a pointer. Raises `TypeError` for a pointer that `unify` must reject. (Given.)"""
     if not x.is_ptr() and not y.is_ptr():
         return False
     other = y if x.is_ptr() else x
@@ -232,7 +233,7 @@ def mul(x: Any, y: Any) -> tensor:
 
 def truediv(x: Any, y: Any) -> tensor:
     """`x / y`, always a float. Two integers are divided as fp32, whatever their width."""
-    # [task 4.1] `arith.divf`: fp16 / fp16 is fp32, int64 / int64 is fp32, fp64 / int8 is fp64.
+    # [task 4.1] Build `arith.divf`. fp16 / fp16 is fp32, int64 / int64 is fp32, fp64 / int8 is fp64.
     x, y = unify(x, y, div_or_mod=True)
     if x.dtype.is_int():
         x, y = convert(x, float32), convert(y, float32)
@@ -242,7 +243,7 @@ def truediv(x: Any, y: Any) -> tensor:
 
 def floordiv(x: Any, y: Any) -> tensor:
     """`x // y` of integers, truncated toward zero, as in C but not in Python: -7 // 2 is -3."""
-    # [task 4.1] `arith.divsi`, or `arith.divui` for unsigned integers. Raise TypeError "unexpected type fp32" for
+    # [task 4.1] Build `arith.divsi`, or `arith.divui` for unsigned integers. Raise TypeError "unexpected type fp32" for
     # floats.
     x, y = unify(x, y, div_or_mod=True)
     if x.dtype.is_floating():
@@ -252,8 +253,8 @@ def floordiv(x: Any, y: Any) -> tensor:
 
 
 def mod(x: Any, y: Any) -> tensor:
-    """`x % y`, with the sign of `x`, as in C: -7 % 3 is -1. Also for floats."""
-    # [task 4.1] `arith.remf`, or for integers `arith.remsi` or `arith.remui`. Operands are promoted as for `/`.
+    """`x % y`, with the sign of `x`, as in C: -7 % 3 is -1. Operands may also be floats."""
+    # [task 4.1] Build `arith.remf`, or for integers `arith.remsi` or `arith.remui`. Operands are promoted as for `/`.
     x, y = unify(x, y, div_or_mod=True)
     return build(choose(x.dtype, "arith.remf", "arith.remsi", "arith.remui"), x, y)
     # [end]
@@ -268,7 +269,7 @@ def add(x: Any, y: Any) -> tensor:
     """`x + y`. A pointer plus an integer is a pointer that many elements further."""
     # [task 4.2] `p + n` and `n + p` are the same `tt.addptr`; for two pointers, raise TypeError "cannot add pointers
     # together". `tt.addptr` reads its offset as signed, so convert unsigned integers of fewer than 64 bits (including
-    # int1) to int64. Without a pointer: `arith.addf`, `arith.addi`.
+    # int1) to int64. Without a pointer, build `arith.addf` or `arith.addi`.
     x, y = unify(x, y, pointers=True)
     if x.dtype.is_ptr() and y.dtype.is_ptr():
         raise TypeError("cannot add pointers together")
@@ -285,9 +286,9 @@ def add(x: Any, y: Any) -> tensor:
 @builtin
 @checks_overflow
 def sub(x: Any, y: Any) -> tensor:
-    """`x - y`. An integer is subtracted from a pointer by adding its negative."""
-    # [task 4.2] `p - n` is `p + (-n)`. `n - p` and `p - q` raise TypeError, as for `*`. Without a pointer:
-    # `arith.subf`, `arith.subi`.
+    """`x - y`. Subtracting an integer from a pointer adds the negated integer."""
+    # [task 4.2] `p - n` is `p + (-n)`. Reject `n - p` and `p - q` with the TypeError that `*` raises for pointers.
+    # Without a pointer, build `arith.subf` or `arith.subi`.
     if isinstance(x, tensor) and x.dtype.is_ptr() and not (isinstance(y, tensor) and y.dtype.is_ptr()):
         _, y = unify(x, y, pointers=True)
         return add(x, neg(y))
@@ -301,8 +302,8 @@ def sub(x: Any, y: Any) -> tensor:
 
 def bitwise(name: str, x: Any, y: Any) -> tensor:
     """An operation on the bits of two integers: `arith.andi`, `arith.ori`, `arith.xori` and the shifts."""
-    # [task 4.2] `arith.andi` of int8 and int32 is an int32. For floats, in `x & n` and in `n & 1.5`, raise TypeError
-    # "invalid operands of type fp32 and fp32", with the dtype after promotion.
+    # [task 4.2] `arith.andi` of int8 and int32 is an int32. If an operand is a float, as in `x & n` and in `n & 1.5`,
+    # raise TypeError "invalid operands of type fp32 and fp32", which names the dtype after promotion twice.
     x, y = unify(x, y)
     if x.dtype.is_floating():
         raise TypeError(f"invalid operands of type {x.dtype} and {y.dtype}")
@@ -312,7 +313,7 @@ def bitwise(name: str, x: Any, y: Any) -> tensor:
 
 def rshift(x: Any, y: Any, shifted: tensor) -> tensor:
     """`x >> y`. The dtype of `shifted`, the tensor operand before promotion, decides whether the sign is shifted in."""
-    # [task 4.2] `arith.shrsi` for an int8 `shifted`, `arith.shrui` for a uint8.
+    # [task 4.2] Build `arith.shrsi` for an int8 `shifted`, and `arith.shrui` for a uint8.
     return bitwise(choose(shifted.dtype, "arith.shrsi", "arith.shrsi", "arith.shrui"), x, y)
     # [end]
 
@@ -329,8 +330,8 @@ def neg(x: tensor) -> tensor:
 
 def invert(x: tensor) -> tensor:
     """`~x` of integers: flip every bit. For booleans, this is "not"."""
-    # [task 4.2] `arith.xori`: ~0 is -1, ~True is False. For pointers and floats, raise TypeError "wrong type argument
-    # to unary invert".
+    # [task 4.2] Build `arith.xori`. ~0 is -1, and ~True is False. For pointers and floats, raise TypeError "wrong type
+    # argument to unary invert".
     if x.dtype.is_ptr() or x.dtype.is_floating():
         raise TypeError(f"wrong type argument to unary invert: {x.dtype}")
     return bitwise("arith.xori", x, make_scalar(True if x.dtype.is_bool() else -1, x.dtype))
@@ -338,12 +339,13 @@ def invert(x: tensor) -> tensor:
 
 
 def compare(name: str, x: Any, y: Any) -> tensor:
-    """A comparison, with an `int1` for each element; `name` is eq, ne, lt, le, gt or ge.
+    """Compare, with an `int1` for each element; `name` is eq, ne, lt, le, gt or ge.
 
     Unlike in arithmetic, a number is not weak: it first becomes a tensor of its own dtype.
     """
-    # [task 4.2] `x < y` has the predicate "slt" for int32, "ult" for uint32, "olt" for fp32; `x == y` has "eq" and
-    # "oeq". Every comparison with NaN is false, except `!=`, which is true: "une".
+    # [task 4.2] The predicate of `x < y` is "slt" for int32, "ult" for uint32 and "olt" for fp32. The predicate of
+    # `x == y` is "eq" for integers and "oeq" for floats. Every comparison with NaN is false, except `!=`, which is
+    # true; its predicate for floats is "une".
     x, y = unify(to_tensor(x), to_tensor(y))
     if x.dtype.is_floating():
         return build("arith.cmpf", x, y, predicate=("u" if name == "ne" else "o") + name, dtype=int1)
@@ -374,7 +376,7 @@ class tensor(RunTimeValue):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """`()` for a scalar."""
+        """The size of each dimension; `()` for a scalar."""
         return ir.shape_of(self.handle.type)
 
     @property

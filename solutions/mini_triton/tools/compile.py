@@ -124,7 +124,7 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
     """The three sizes of the grid, as expressions in C: `["(n + 1023) / 1024", "1", "1"]`.
 
     A grid may name any parameter, but the C function has only those that are passed to it. `known` holds the values of
-    the others. Raises `ValueError` if there are not three sizes.
+    the other parameters. Raises `ValueError` if there are not three sizes.
     """
     # [task 10.4] Replace whole names only: `BLOCK_M` is not `BLOCK`.
     sizes = [size.strip() for size in grid.split(",")]
@@ -135,10 +135,10 @@ def sizes_of(grid: str, known: Mapping[str, Any]) -> list[str]:
 
 
 def write_launch(variant: Variant, sizes: Sequence[str], num_warps: int, shared: int) -> str:
-    """The end of this variant's C function: it launches the kernel with the function's arguments.
+    """The end of this variant's C function, which launches the kernel with the function's arguments.
 
-    It returns the result of `cuLaunchKernel`. CUDA rejects an empty grid; for such a grid, launch nothing and return
-    `CUDA_SUCCESS`. `shared` is in bytes.
+    The C function returns the result of `cuLaunchKernel`. CUDA rejects an empty grid; for such a grid, the C function
+    launches nothing and returns `CUDA_SUCCESS`. `shared` is in bytes.
     """
     # [task 10.4] cuLaunchKernel(function, grid x, y, z, threads x, y, z, shared, stream, arguments, NULL). The function
     # is the C variable `{variant.name}_func`. The arguments are an array of pointers: one to each argument that is

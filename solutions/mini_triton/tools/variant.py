@@ -70,10 +70,11 @@ def is_integer(type: str) -> bool:
 def c_type(type: str) -> str:
     """The type of an argument in C: "CUdeviceptr" for any pointer, "int32_t", "uint8_t", "float", ...
 
-    The GPU reads the bytes that C passes, so both types must have the same size. C does not have 8-bit and 16-bit
-    floats; their bits are passed as an unsigned integer. A bool is one byte: "int8_t" for "i1", "uint8_t" for "u1".
+    The GPU reads the bytes that C passes, so the type in C must have the same size as `type`. C does not have 8-bit or
+    16-bit floats; their bits are passed as an unsigned integer. A bool is one byte: "int8_t" for "i1", "uint8_t" for
+    "u1".
     """
-    # [task 10.4] Each row of `FORMATS` has a `kind`, a `width` and a flag `signed`. No row describes "i1".
+    # [task 10.4] Each row of `FORMATS` has a `kind`, a `width` and a `signed` flag. No row describes "i1".
     if type.startswith("*"):
         return "CUdeviceptr"
     if type == "i1":

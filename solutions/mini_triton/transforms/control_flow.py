@@ -1,4 +1,4 @@
-"""Known control flow: branches with a known condition, loops of at most one iteration, values only passed on.
+"""Known control flow: branches with a known condition, loops of at most one iteration, values that are only passed on.
 
 Source: the canonicalization in MLIR's `lib/Dialect/SCF/IR/SCF.cpp`.
 """
@@ -61,8 +61,8 @@ def count_rounds(loop: Operation) -> int | None:
     scf.for %i = 7 to 7 step %s     0, whatever the step
     scf.for %i = 0 to %n step 1     None
     """
-    # [task 9.9] Two bounds may be the same value even if neither is a constant. A step below 1 has no meaning, so the
-    # number is unknown, unless it is 0. Given: `constant_of`.
+    # [task 9.9] Two bounds may be the same value even if neither is a constant. A step below 1 has no meaning: the
+    # number of iterations is then unknown, unless the bounds make it 0. Given: `constant_of`.
     lower, upper, step = (constant_of(bound) for bound in loop.operands[:3])
     if lower is None or upper is None:
         return 0 if loop.operands[0] is loop.operands[1] else None

@@ -188,7 +188,7 @@ class Autotuner(KernelInterface):
         remain, in the order of their estimates. A float of at most 1.0 means a share of all configurations, but at
         least one. Any other `top_k` that is not an int raises `TypeError`.
         """
-        # [task 11.3] `self.configs_top_k` is `top_k`. Without its function, a step is skipped.
+        # [task 11.3] `self.configs_top_k` is `top_k`. A step without a function is skipped.
         configs = list(self.configs)
         if self.early_config_prune:
             configs = list(self.early_config_prune(configs, self.nargs, **kwargs))
@@ -213,21 +213,21 @@ class Autotuner(KernelInterface):
     # --- the choice
 
     def key_of(self, arguments: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The key of a choice: the values of arguments in `self.keys`, all arguments' dtypes, and the device.
+        """The key of a choice: the values of the arguments that `self.keys` names, all dtypes, and the device.
 
         `arguments` maps names to values. Arguments that are not the kernel's own are ignored, and so are names in
-        `self.keys` without an argument. Arguments without a dtype add none. With `key=["n"]`, a float32 tensor x and n
-        = 100 have the key `(100, "torch.float32", "cpu")`.
+        `self.keys` without an argument. Arguments without a dtype do not add one. With `key=["n"]`, a float32 tensor x
+        and n = 100 have the key `(100, "torch.float32", "cpu")`.
         """
-        # [task 11.4] `self.arg_names` are the kernel's own arguments. `device_of` returns the device of all arguments.
-        # Dtypes are strings.
+        # [task 11.4] `self.arg_names` lists the names of the kernel's own arguments. `device_of` returns the device of
+        # all arguments. Put each dtype into the key as a string.
         own = {name: value for name, value in arguments.items() if name in self.arg_names}
         values = [own[name] for name in self.keys if name in own]
         return *values, *[str(value.dtype) for value in own.values() if hasattr(value, "dtype")], device_of(arguments)
         # [end]
 
     def time(self, config: Config, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The benchmark's result for a configuration; or `NEVER` after an `UNFIT` error, kept in `self.failures`.
+        """The benchmark's result for a configuration; or `NEVER` after an `UNFIT` error, which `self.failures` keeps.
 
         Raises `ValueError` if the launch also sets compile-time values of the configuration; the message names them.
         Any other error of a trial is the kernel's, and is raised.
@@ -263,8 +263,8 @@ class Autotuner(KernelInterface):
     def launch(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """Launch with the fastest configuration, and return the launch's result.
 
-        A tuner with a single configuration runs no trial. Otherwise, it calls `tune` once for each key, and keeps the
-        choice in `self.cache`. `self.best_config` is the configuration of the last launch.
+        A tuner with a single configuration does not run any trials. Otherwise, it calls `tune` once for each key, and
+        keeps the choice in `self.cache`. `self.best_config` is the configuration of the last launch.
         """
         # [task 11.4] `self.tune(key, args, kwargs)` returns the choice for a new key. The configuration's `pre_hook`,
         # if any, is called with all arguments before the launch.
@@ -373,7 +373,7 @@ class Heuristics(KernelInterface):
         """Launch with the values that `self.values` computes, and return the launch's result.
 
         Each function takes a dictionary of all arguments by name: positional arguments, keywords, and the values
-        computed before. A computed value replaces a keyword of the same name.
+        computed so far. A computed value replaces a keyword of the same name.
         """
         # [task 11.3] `self.arg_names` lists the names of positional arguments.
         named = dict(zip(self.arg_names, args, strict=False))

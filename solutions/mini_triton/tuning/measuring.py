@@ -34,15 +34,16 @@ def measure(
 
     One run is not counted. Then `ESTIMATES` runs, all between the same two events, yield an estimate of the time of one
     run. As many runs as fit in `warmup` milliseconds warm up the device, and as many as fit in `rep` milliseconds are
-    timed: at least one each, and `UNKNOWN` if the estimate is 0. Before each timed run, the device's cache is cleared,
-    and the tensors in `grad_to_none` lose their gradients. The cache is also cleared before each run of the estimate.
+    timed. Each of these numbers is at least one, and `UNKNOWN` if the estimate is 0. Before each timed run, the
+    device's cache is cleared, and the tensors in `grad_to_none` lose their gradients. The cache is also cleared before
+    each run of the estimate.
 
     `device.get_device_interface()` has `Event(enable_timing=True)` and `synchronize()`, which waits until the device is
     idle. `event.record()` appends an event to the device's queue; `start.elapsed_time(end)` is the time between two
     events that the device has reached. `device.clear_cache(cache)` clears the cache by writing to `cache`, which
     `device.get_empty_cache_for_benchmark()` returns.
     """
-    # [task 11.1] While runs are timed, nothing must wait for the device: its queue must never run empty.
+    # [task 11.1] While runs are timed, do not wait for the device: its queue must never run empty.
     interface, cache = device.get_device_interface(), device.get_empty_cache_for_benchmark()
     fn()
     start, end = interface.Event(enable_timing=True), interface.Event(enable_timing=True)

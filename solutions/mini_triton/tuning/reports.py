@@ -74,7 +74,7 @@ class Row(NamedTuple):
 
 
 def collect(fn: Callable[..., Any], benchmark: Benchmark, options: Mapping[str, Any]) -> list[Row]:
-    """Call a function for each position of a benchmark's x axis, and there for each line of the plot, in order.
+    """Call a function at each position of a benchmark's x axis, once for each line of the plot, in order.
 
     All arguments are passed by keyword: those of the x axis, the line's, `benchmark.args`, and `options`. The function
     returns a value, or three: a value, its minimum and its maximum. For an x axis of m and n with the values 8 and (4,

@@ -34,7 +34,7 @@ def exchange(distance: int, parts: Texts, others: Texts, ordered: bool, combine:
 
 
 def across_warp(steps: Sequence[int], parts: Texts, others: Texts, ordered: bool, combine: Combine) -> list[str]:
-    """Lines that give every thread the combination of the threads at these distances, within its warp.
+    """Lines that combine, in every thread, the parts of all threads at these distances within its warp.
 
     `steps` are distances from `Layout.steps`. Distances of 32 and more lead to other warps.
     """

@@ -2,7 +2,7 @@
 
 `Point.at(value, index)` returns the source of one element. Each line belongs to a level: a line that depends on no loop
 variable precedes the loops, and a line that depends only on outer variables is in the outer loops. For each memory
-access, a guard in front of the loops ensures that every index is in bounds.
+access, a guard before the loops ensures that every index is in bounds.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Affine:
 
         `Affine("5", {"i0": "2"})` with i0 in `("0", "8")` lies between 5 and 19. No range is empty.
         """
-        # Task 10.5: A step may be negative: "-3", or "stride", whose sign is unknown before the kernel runs. The
-        # source may call `min` and `max`. The end is not in the range. `times` multiplies two expressions, and `add`
-        # adds any number of them.
+        # Task 10.5: A step may be negative: "-3", or "stride", whose sign is unknown until the kernel runs. The source
+        # may call `min` and `max`. A range does not include its end. `times` multiplies two expressions, and `add` adds
+        # any number of them.
         raise NotImplementedError("Task 10.5: Loops for Numba")
 
 
@@ -305,7 +305,7 @@ class Point:
     # --- guards
 
     def guard(self, operation: Operation, index: Index) -> None:
-        """Write a guard, in front of the loops, against out-of-bounds accesses."""
+        """Write a guard, before the loops, against out-of-bounds accesses."""
         pointer = operation.operands[0]
         masks = operation.operands[1:2] if operation.name == "tt.load" else operation.operands[2:3]
         mask = masks[0] if masks else None
@@ -396,7 +396,7 @@ class Point:
     # --- the whole
 
     def lines(self) -> list[str]:
-        """The nest: the lines in front, and the loops."""
+        """The nest: the lines before the loops, and the loops."""
         return [*self.levels[0], *self.loops(1)]
 
     def loops(self, level: int) -> list[str]:

@@ -1,8 +1,8 @@
 """The plan of a function: which values need arrays, and which loop nests compute a block.
 
-Pure operations are not executed where the IR defines them. Their elements are computed for a *root*: a store, the
-operand of a reduction, or a value that needs an array. A root opens a loop nest over its shape. Consecutive roots of
-the same shape share a nest, unless a later one reads values that the nest has not finished.
+Pure operations are not executed where the IR places them. The elements of their results are computed for a *root*: a
+store, the operand of a reduction, or a value that needs an array. A root opens a loop nest over its shape. Consecutive
+roots of the same shape share a nest, unless a later one reads values that the nest has not finished.
 
 A value needs an array if its elements are read at different indices than they are written, or are expensive to
 recompute.
@@ -103,12 +103,12 @@ def operands_at(operation: Operation, result: Value, index: Index) -> Iterator[t
 
 
 def source_index(operation: Operation, index: Index) -> Index:
-    """The index in the operand of the element that the result has at `index`. These operations copy nothing.
+    """The index in the operand that corresponds to `index` in the result, for an operation that only moves elements.
 
-    The element of a `tt.trans` with the order (1, 0) at `("i0", "i1")` is its operand's element at `("i1", "i0")`.
+    With the order (1, 0), the element of a `tt.trans` at `("i0", "i1")` is the operand's element at `("i1", "i0")`.
     """
-    # [task 10.5] For `tt.splat`, `tt.broadcast`, `tt.expand_dims` and `tt.trans`. The operand of a splat is a scalar,
-    # with the index (). Along an axis of one element, the index is "0". Given: `shape_of`, `axis_of`, `order_of`.
+    # [task 10.5] Handle `tt.splat`, `tt.broadcast`, `tt.expand_dims` and `tt.trans`. The operand of a splat is a
+    # scalar, whose index is (). Along an axis of size 1, the index is "0". Given: `shape_of`, `axis_of`, `order_of`.
     sizes = shape_of(operation.operands[0].type)
     match operation.name:
         case "tt.broadcast":
@@ -357,7 +357,7 @@ class Plan:
                 self.add_scalar(items, operation)
 
     def add_scalar(self, items: list[Item], operation: Operation) -> None:
-        """Put a scalar in front of the open nest, unless it is loaded from memory that the nest writes."""
+        """Put a scalar before the open nest, unless it is loaded from memory that the nest writes."""
         if self.open is not None and operation.name in ("tt.load", "tt.unsplat"):
             writes = any(isinstance(root, Store) for root in self.open.roots)
             if writes or operation.name == "tt.unsplat":

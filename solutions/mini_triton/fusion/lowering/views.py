@@ -51,7 +51,7 @@ def lower_view(node: Node, x: Tensor, *_: Any) -> View:
 
 @lowers("permute")
 def lower_permute(node: Node, x: Tensor, axes: Sequence[int]) -> View:
-    # [task 12.2] Dimension n of the result is dimension `axes[n]` of `x`, and -1 is the last one.
+    # [task 12.2] Dimension n of the result is dimension `axes[n]` of `x`, and -1 means the last dimension.
     places = [axis % len(x.shape) for axis in axes]
     return view(node, x, lambda index: tuple(index[places.index(axis)] for axis in range(len(places))))
     # [end]
@@ -95,8 +95,8 @@ def clamp_bound(bound: Any, size: sympy.Expr, default: Any) -> sympy.Expr:
 
 @lowers("slice")
 def lower_slice(node: Node, x: Tensor, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> View:
-    # [task 12.2] For axis 1, this is x[:, start:end:step]. `clamp_bound` turns `start` into an index; the size is known
-    # already.
+    # [task 12.2] For axis 1, this is x[:, start:end:step]. `clamp_bound` turns `start` into an index; the size of the
+    # result is already known.
     axis %= len(x.shape)
     first = clamp_bound(start, x.shape[axis], 0)
     return view(node, x, lambda index: (*index[:axis], first + step * index[axis], *index[axis + 1 :]))
